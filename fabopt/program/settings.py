@@ -38,13 +38,15 @@ class Work:
     """What searches have done, counted by the bounds that are held against a cutoff: alike on every machine.
 
     ``variables``: of programs, each as so many bounds as take as long; ``exerted``: what CP-SAT has done for them, no
-    other engine counts it. ``most``: more is not wanted, a search ends there with the best that it has met.
+    other engine counts it. ``most``: more is not wanted, a search ends there with the best that it has met, or, if
+    ``or_nothing``, at once with ``StoppedError``.
     """
 
     done: int = 0
     most: float = inf
     variables: int = 0
     exerted: int = 0
+    or_nothing: bool = False
 
     @property
     def on_any_engine(self) -> int:
@@ -69,6 +71,8 @@ class Work:
     def is_enough_with(self, more: int) -> bool:
         """Count so many more bounds, and say whether it is too much."""
         self.done += more
+        if self.or_nothing and self.is_spent:
+            raise StoppedError
         return self.is_spent
 
     def make(self, variables: int) -> None:

@@ -14,6 +14,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
+from fabopt.problem.site import Method
 from fabopt.topology.batch import Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
@@ -107,6 +108,9 @@ class Context:
     )
     # layouts of the floor that are worth looking at, by all fabrics of a problem and the name of one
     layouts: dict[tuple[FabricProblem, ...], dict[str, list[Layout]]] = field(default_factory=dict)
+    # how far above its least bound the design of one fabric was proven, by the method of its search: that of a problem
+    # that differs in little is about as far, so that its search starts there
+    proven_within: dict[Method, float] = field(default_factory=dict)
     _layouts: dict[Hashable, Layout] = field(default_factory=dict)
     _equipped: dict[FabricProblem, tuple[FabricProblem, ...]] = field(default_factory=dict)
     _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
@@ -117,7 +121,7 @@ class Context:
 
     def beside(self) -> Context:
         """The context of another problem; what is known of prices, and of fabrics wherever they are, is shared."""
-        return Context(self.costs, self.anywhere)
+        return Context(self.costs, self.anywhere, proven_within=self.proven_within)
 
     def in_same_layouts(self, fabrics: tuple[FabricProblem, ...], others: tuple[FabricProblem, ...]) -> Context:
         """The context of a problem of other weights: its fabrics are looked at in the layouts of these, if of any.

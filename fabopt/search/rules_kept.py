@@ -29,9 +29,11 @@ def best_answers(
 ) -> list[Answer]:
     """The optima of all ways to put a case, bound to as much of the default rules as structure allows.
 
-    ``answers``: the optima bound to all of them. Raises ``StoppedError`` if time ends before it is known what yields.
+    ``answers``: the optima bound to all of them, as they are where no more work is wanted. Raises ``StoppedError`` if
+    time ends before it is known what yields.
     """
-    if any(answer.has_design for answer in answers) or not all(rules_out(answer, clock) for answer in answers):
+    is_open = not all(rules_out(answer, clock) for answer in answers)
+    if any(answer.has_design for answer in answers) or is_open or settings.work.is_spent:
         return list(answers)
     bound_less = bound_by_structure(problems, settings, clock, answers[0].context)
     if bound_less is None:

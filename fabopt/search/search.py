@@ -138,7 +138,7 @@ class Search:
         if self._has_nothing(expanded):
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
         expanded = self._with_stock_shared(expanded)
-        slack, best, known, below = 0.0, Optimum("unknown"), self._known_bound, 0
+        slack, best, known, below = expanded.slack, Optimum("unknown"), self._known_bound, 0
         if len(prices) and self.settings.prune:
             priced = self._at_prices(expanded)
             if priced is None:
@@ -157,6 +157,7 @@ class Search:
             if outcome.value is not None:
                 needed = self._above(outcome.value, expanded.bound)
                 if needed <= slack + tolerance(expanded.bound) or self._is_whole or not complete:
+                    self._proven_within(needed)
                     matters = outcome.value < self.beaten_from
                     return self._finished(self._tied(outcome, ties and complete and matters), known, complete)
                 if not rise and self.expansion.raise_least(expanded, prices):
@@ -201,9 +202,17 @@ class Search:
 
     def _expanded_first(self, prices: Floats) -> Expanded:
         """The fabrics searched before any program, with the bound that stays known if the clock ends the first one."""
-        expanded = self.expansion.expand(prices)
+        expanded = self.expansion.expand(prices, self._first_slack)
         self._known_bound = -np.inf if expanded.stopped else expanded.bound
         return expanded
+
+    @property
+    def _first_slack(self) -> float:
+        """How far above the least bound sizes are looked for at first."""
+        return 0.0
+
+    def _proven_within(self, slack: float) -> None:
+        """Remember how far above the least bound the best design was."""
 
     def _with_stock_shared(self, expanded: Expanded) -> Expanded:
         """The fabrics searched with that much of the stock on hand taken off that the bound is the highest."""

@@ -21,10 +21,12 @@ from fabopt.solution.changed import ChangedCases, Settled
 from fabopt.solution.changes import changes_of, redundancy_of
 from fabopt.solution.cliff import cliffs_of
 from fabopt.solution.question import Question, finishing_s
-from fabopt.solution.rows import CaseChange, Rows
+from fabopt.solution.rows import USUAL, CaseChange, Rows
 
-# What a lane may do beside as much as the answer took, for each second that the answer takes to be made and proven.
-WORK_PER_S = 13_000
+# What a lane may do for each second that the answer takes to be made and proven, beside that share of what its search
+# took: with what is not counted about as long as the answer.
+WORK_PER_S = 11_000
+OF_THE_ANSWER = 0.9
 LANES = 2
 # An answer that took less, counted as ``program.settings.Work``, has its rows sooner than copies of the process start.
 LITTLE = 100
@@ -37,7 +39,11 @@ class _Told(NamedTuple):
     alternative: Alternative | None
 
 
-Look = Callable[[Rows], Iterator[Alternative]]
+class _Look(NamedTuple):
+    """What gives the rows of a place of the table, and what it takes, as ``CaseChange.effort``."""
+
+    rows: Callable[[Rows], Iterator[Alternative]]
+    effort: int
 
 
 def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[Alternative], None]) -> bool:
@@ -60,29 +66,31 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
     return True
 
 
-def _looks(inputs: Inputs, answer: Answer) -> Iterator[Look]:
+def _looks(inputs: Inputs, answer: Answer) -> Iterator[_Look]:
     """All that is looked for, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
-    yield from (partial(_row, change) for change in redundancy_of(inputs.case))
-    yield from cliffs_of(inputs.case, answer)
-    yield from (partial(_row, change) for change in changes_of(inputs, answer))
+    yield from (_Look(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
+    yield from (_Look(cliffs, USUAL) for cliffs in cliffs_of(inputs.case, answer))
+    yield from (_Look(partial(_row, change), change.effort) for change in changes_of(inputs, answer))
 
 
 def _row(change: CaseChange, rows: Rows) -> Iterator[Alternative]:
     return rows.of(change)
 
 
-def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[Look], lane: int) -> Job[str | _Told]:
+def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Look], lane: int) -> Job[str | _Told]:
     """What looks for the rows of a lane, from what is known of the answer alone."""
 
     def look(tell: Tell[str | _Told]) -> None:
-        work = asked.settings.work.on_any_engine + int(WORK_PER_S * finishing_s(answer.problem))
+        of_answer = OF_THE_ANSWER * asked.settings.work.on_any_engine
+        work = int(of_answer + WORK_PER_S * finishing_s(answer.problem))
         beside = replace(answer, context=answer.context.copied())
         quiet = replace(asked, settings=asked.settings.quiet)
         rows = Rows(ChangedCases(quiet, beside, settled, work), tell)
+        order = sorted(range(len(looks)), key=lambda place: looks[place].effort)
         # there and back again: what takes long is often beside what does
-        for place in (place for place in range(len(looks)) if (place + 1) // LANES % LANES == lane):
+        for place in (place for turn, place in enumerate(order) if (turn + 1) // LANES % LANES == lane):
             try:
-                for alternative in looks[place](rows):
+                for alternative in looks[place].rows(rows):
                     tell(_Told(place, alternative))
             except StoppedError:
                 raise

@@ -12,7 +12,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rack_parts import rack_parts_left_out
 from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.program.lexicographic import EXACT, Optimum
-from fabopt.program.settings import Settings, Work
+from fabopt.program.settings import Settings, StoppedError, Work
 from fabopt.program.share_done import ShareDone
 from fabopt.schema.base import Strict
 from fabopt.schema.left_out import RuleLeftOut
@@ -34,6 +34,8 @@ TOO_LITTLE: Final = 0.1
 OF_A_ROW: Final = 0.6
 BESIDE_TWICE: Final = 2000
 LOOKS: Final = 4
+# What is made of a case before it is searched takes about as long as so much work.
+OF_A_CASE: Final = 400
 
 Keys = Mapping[str, Any]
 
@@ -82,6 +84,7 @@ class ChangedCases:
         of_left = min(int(self.left * share), 2 * of_answer + BESIDE_TWICE)
         settings = self._settings(max(of_left, min(self.left, int(AS_THE_ANSWER * of_answer))))
         work = settings.work
+        work.or_nothing = True
         question = replace(
             self.asked,
             inputs=inputs,
@@ -94,8 +97,11 @@ class ChangedCases:
             question, answers = self.settled(question)
         except DearerError:
             return NO_CASE
+        except StoppedError:
+            self.asked.clock.look()
+            return UNFINISHED
         finally:
-            self.left -= min(self.left, work.in_all)
+            self._spend(work)
         self.asked.clock.look()
         is_finished = not work.is_spent and answers.complete
         return Outcome(answers.best, is_finished, _left_out(question, answers) if is_finished else ())
@@ -121,7 +127,7 @@ class ChangedCases:
         settings = self._settings(self.left // LOOKS)
         search = search_of(problem, settings, self.asked.clock, context=self.answer.context.beside())
         may = search.may_beat(value)
-        self.left -= min(self.left, settings.work.in_all)
+        self._spend(settings.work)
         return may
 
     def sketched(self, problem: Problem, lower_than: int | None = None) -> Optimum:
@@ -130,12 +136,17 @@ class ChangedCases:
         ``lower_than``: none is wanted whose objective is not lower.
         """
         settings = self._settings(self.left // LOOKS)
+        settings.work.or_nothing = True
         context = self.answer.context.beside()
         search = search_of(problem, settings, self.asked.clock, context=context, lower_than=lower_than)
         optimum = search.run(ties=False)
-        self.left -= min(self.left, settings.work.in_all)
+        self._spend(settings.work)
         self.asked.clock.look()
         return optimum
+
+    def _spend(self, work: Work) -> None:
+        """Count what was done for a case as done."""
+        self.left -= min(self.left, OF_A_CASE + work.in_all)
 
     def _settings(self, most: int) -> Settings:
         return replace(self.asked.settings, engine=EXACT, work=Work(most=most), share=ShareDone())

@@ -20,6 +20,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import is_bound
 from fabopt.problem.separation import combinations, is_open
+from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.orders import all_uses
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
@@ -31,7 +32,7 @@ from fabopt.schema.topologies import refused
 from fabopt.search.answer import Answer
 from fabopt.search.separations import words_of
 from fabopt.solution.changed import Keys, dumped
-from fabopt.solution.rows import CaseChange, RowsShown
+from fabopt.solution.rows import LONG, QUICK, USUAL, CaseChange, RowsShown
 from fabopt.solution.service import last_group_words
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.design import NetworkDesign
@@ -123,14 +124,25 @@ def redundancy_of(case: Case) -> Iterator[CaseChange]:
 def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
     for rule in (ONE_GENERATION, *NIC_RULES, SUBNET_MANAGER):
         if is_kept(case.rules, rule) and is_bound(problem, frozenset({rule})):
-            added = partial(_breaking, rule) if rule in NIC_RULES else None
-            is_apart = rule != SUBNET_MANAGER
-            yield CaseChange(rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, wider=is_apart, added=added)
+            added: Callable[[FabricProblem], FabricProblem] | None = None
+            is_apart, effort = True, USUAL
+            if rule in NIC_RULES:
+                added, effort = partial(_breaking, rule), QUICK
+            if rule == SUBNET_MANAGER:  # of networks of Ethernet it says nothing
+                added, is_apart = _of_infiniband, all(one.protocols != (INFINIBAND,) for one in problem.fabrics)
+            yield CaseChange(
+                rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, wider=is_apart, added=added, effort=effort
+            )
 
 
 def _breaking(rule: str, fabric: FabricProblem) -> FabricProblem:
     """A fabric with the NICs that break a rule alone."""
     return _with_nics(fabric, lambda option: rule in option.breaks)
+
+
+def _of_infiniband(fabric: FabricProblem) -> FabricProblem:
+    """A fabric of InfiniBand."""
+    return replace(fabric, nics={name: of if name == INFINIBAND else () for name, of in fabric.nics.items()})
 
 
 def _in_planes(fabric: FabricProblem) -> FabricProblem:
@@ -152,12 +164,13 @@ def _other_structure(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
         return
     if asked.topologies == ("clos",) and not any(refused(case, asked, RAIL_ONLY)):
         keys = {place.key("topologies"): [RAIL_ONLY]}
-        yield CaseChange("topologies", RAIL_ONLY, keys, RowsShown.SAID, place.index)
+        yield CaseChange("topologies", RAIL_ONLY, keys, RowsShown.SAID, place.index, effort=QUICK)
     for name, narrow in (("planes", 1), ("striping", "even"), ("rails", "aligned")):
         if getattr(asked, name) == narrow:
             added = _in_planes if name == "planes" else None
             change = {place.key(name): "any"}
-            yield CaseChange(name, "any", change, RowsShown.SAID, place.index, name == "planes", added)
+            effort = LONG if name == "striping" else QUICK
+            yield CaseChange(name, "any", change, RowsShown.SAID, place.index, name == "planes", added, effort)
 
 
 def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:
@@ -173,7 +186,8 @@ def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:
 def _other_tiers(place: FabricPlace) -> Iterator[CaseChange]:
     for tiers in place.fabric.tiers:
         if place.design.tiers is not None and tiers != place.design.tiers:
-            yield CaseChange("tiers", str(tiers), {place.key("tiers"): tiers}, index=place.index)
+            effort = LONG if tiers > place.design.tiers else QUICK
+            yield CaseChange("tiers", str(tiers), {place.key("tiers"): tiers}, index=place.index, effort=effort)
 
 
 def _other_groups(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
@@ -184,7 +198,7 @@ def _other_groups(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
     if place.asked.groups == "equal" and place.design.tiers == 2:
         yield CaseChange("groups", "any", {place.key("groups"): "any"}, RowsShown.CHEAPER, place.index)
     elif last:
-        yield CaseChange("groups", "equal", {place.key("groups"): "equal"}, index=place.index)
+        yield CaseChange("groups", "equal", {place.key("groups"): "equal"}, index=place.index, effort=QUICK)
 
 
 # -- hardware --------------------------------------------------------------------------------------------------------
@@ -193,7 +207,8 @@ def _other_groups(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
 def _other_hardware(place: FabricPlace, catalog: Catalog) -> Iterator[CaseChange]:
     for protocol in place.fabric.protocols:
         if protocol != place.design.protocol:
-            yield CaseChange("protocol", protocol, {place.key("protocol"): protocol}, index=place.index)
+            other = {place.key("protocol"): protocol}
+            yield CaseChange("protocol", protocol, other, index=place.index, effort=QUICK)
     speeds = nics_by_speed(place.fabric, catalog)
     own = next((speed for speed, ids in speeds.items() if place.design.nic.nic_id in ids), None)
     if place.design.nic.item is not None:
@@ -249,7 +264,8 @@ def _fewer_part_numbers(case: Case, answer: Answer) -> Iterator[CaseChange]:
         if max(lengths.values(), default=0) > 1:
             fewer = lengths.total() - 1
             most: dict[str, int] = {**dumped(case.procurement.max_part_numbers), kind: fewer}
-            yield CaseChange("part numbers", some(fewer, kind), {"procurement.max_part_numbers": most})
+            change = {"procurement.max_part_numbers": most}
+            yield CaseChange("part numbers", some(fewer, kind), change, effort=LONG)
 
 
 # -- time and place --------------------------------------------------------------------------------------------------
@@ -294,4 +310,4 @@ def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:
         yield CaseChange("placement", where, {"site.floor.network_racks": where}, index=0)
     runs = dict.fromkeys(("server-leaf", "leaf-spine", "spine-core"), FLAT_RUN_M)
     keys: Keys = {"site.floor": None, "site.distances_m": runs}
-    yield CaseChange("flat runs", f"{FLAT_RUN_M} m", keys)
+    yield CaseChange("flat runs", f"{FLAT_RUN_M} m", keys, effort=QUICK)

@@ -31,6 +31,10 @@ NOT_FINISHED = "not finished"
 FAILED = "failed"
 
 
+# What takes little of what rows may do comes first, so that most of them are finished.
+QUICK, USUAL, LONG = range(3)
+
+
 class RowsShown(Enum):
     """Which outcomes become rows: all designs; those that are better; those, and that there is none better."""
 
@@ -44,7 +48,8 @@ class CaseChange:
     """Keys of a case with other values. ``what`` is another then, and ``value`` which; ``index``: of which fabric.
 
     ``wider``: the changed case has all designs of the answered one. ``added``: of a fabric of the changed case, what
-    the answered one leaves out of it; None: that is no part that can be looked at.
+    the answered one leaves out of it; None: that is no part that can be looked at. ``effort``: what it takes to solve
+    beside what others take, as a rule: ``QUICK``, ``USUAL`` or ``LONG``.
     """
 
     what: str
@@ -54,6 +59,7 @@ class CaseChange:
     index: int | None = None
     wider: bool = False
     added: Callable[[FabricProblem], FabricProblem] | None = None
+    effort: int = USUAL
 
 
 class DesignFigures:
@@ -96,7 +102,8 @@ class Rows:
     def of(self, change: CaseChange) -> Iterator[Alternative]:
         """The row of a change, if it is shown; what fails on the way is no fault of the answer's."""
         try:
-            outcome = self.solved(change) if self._may_differ(change) else Outcome(self.answer)
+            may_differ, wanted = self._wanted_of(change)
+            outcome = self.solved(change, wanted) if may_differ else Outcome(self.answer)
             rows = list(self._shown(change, outcome))
         except StoppedError:
             raise
@@ -108,33 +115,38 @@ class Rows:
     def _say_failed(self, change: CaseChange, error: Exception) -> None:
         self.tell(f"{change.what} {change.value}: {FAILED} ({type(error).__name__}: {error})")
 
-    def _may_differ(self, change: CaseChange) -> bool:
-        """Whether a wider case may have a design as good as is wanted which the answered one has not; False only where
-        little work tells that what is added has none, so that the answer stands.
+    def _wanted_of(self, change: CaseChange) -> tuple[bool, int | None]:
+        """Whether a wider case may have a design as good as is wanted which the answered one has not, and what its
+        objective is lower than; False only where little work tells that what is added has none, so that the answer
+        stands.
         """
         wanted = self._wanted(change)
         problem = self.cases.problem_of(change.keys) if change.wider and wanted is not None else None
         if problem is None or wanted is None:
-            return True
+            return True, wanted
         if change.added is None:
-            return self.cases.may_be_lower(problem, wanted)
+            return self.cases.may_be_lower(problem, wanted), wanted
         self.tell(f"looking at what {change.what} {change.value} adds")
         for index, fabric in enumerate(problem.fabrics):
             if fabric.logical_fabrics:
-                return True
+                return True, wanted
             added = change.added(fabric) if change.index in (None, index) else fabric
             if added is not fabric and any(added.nics.values()):
                 part = replace(problem, fabrics=(*problem.fabrics[:index], added, *problem.fabrics[index + 1 :]))
-                may = self.cases.may_be_lower(part, wanted)
-                if may and not self.cases.sketched(part, wanted).has_none_below(wanted):
-                    return True
-        return False
+                met = self.cases.sketched(part, wanted) if self.cases.may_be_lower(part, wanted) else None
+                if met is not None and not met.has_none_below(wanted):
+                    # the best of all is no dearer than what was met
+                    return True, wanted if met.value is None else min(wanted, met.value + 1)
+        return False, wanted
 
-    def solved(self, change: CaseChange) -> Outcome:
-        """What a changed case comes to; not finished where its search fails, which is no fault of the answer's."""
+    def solved(self, change: CaseChange, wanted: int | None = None) -> Outcome:
+        """What a changed case comes to; not finished where its search fails, which is no fault of the answer's.
+
+        ``wanted``: no design is whose objective is not lower; None: as the change says.
+        """
         self.tell(f"looking at the best design with {change.what} {change.value}")
         try:
-            return self.cases.solve(change.keys, self._wanted(change))
+            return self.cases.solve(change.keys, self._wanted(change) if wanted is None else wanted)
         except StoppedError:
             raise
         except Exception as error:

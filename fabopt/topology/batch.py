@@ -94,7 +94,7 @@ class Sizing:
     """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out.
 
     ``aside``: what every candidate costs at least beside what ``least`` counts. ``enough``: so many of the cheapest are
-    all that is wanted; None: all. ``cheapest``: the costs of these, rising.
+    all that is wanted; None: all. ``cheapest``: the costs of these, rising. ``highest``: what costs more is not wanted.
     """
 
     batches: list[AnyBatch] = field(default_factory=list)
@@ -104,6 +104,7 @@ class Sizing:
     aside: float = 0.0
     enough: int | None = None
     cheapest: list[float] = field(default_factory=list)
+    highest: float = np.inf
 
     def keep(self, batch: AnyBatch) -> None:
         """Add candidates."""
@@ -114,9 +115,9 @@ class Sizing:
 
     @property
     def most(self) -> float:
-        """What costs more is not among so many as are wanted."""
+        """What costs more is not wanted, or not among so many as are."""
         is_full = self.enough is not None and len(self.cheapest) == self.enough
-        return self.cheapest[-1] if is_full else np.inf
+        return min(self.highest, self.cheapest[-1]) if is_full else self.highest
 
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:

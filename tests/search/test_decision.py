@@ -214,6 +214,42 @@ def test_of_designs_that_are_about_as_good_the_most_robust_is_picked(
     assert (decision.spine_oversubscription is None) == ("spine" not in design.fabrics[0].oversubscription)
 
 
+SAMPLE = [*(("linear", seed) for seed in range(100, 124)), *(("three_tier", seed) for seed in range(100, 112))]
+
+
+@pytest.mark.long(but_every=12)
+@pytest.mark.parametrize(("family", "seed"), SAMPLE)
+def test_no_design_that_is_about_as_good_beats_the_choice(family: str, seed: int) -> None:
+    """Random catalogs, models and servers, fully enumerated: in cost, objective and bisection at once none beats it."""
+    parts, content = given(family, seed, straddles=seed % 2 == 1)
+    content["rules"] = {**content["rules"], "robust-designs": True}
+    every = under_stress(parts, content)
+    design = solved(content, parts)
+    if not every:
+        assert design.status == "infeasible"
+        return
+    decision, totals = design.objective.decision, design.totals
+    assert design.status == "optimal" and is_right(design) and totals is not None and decision is not None
+    kept = [one for one in every if one.worst <= MOST_ROBUST_RATIO]
+    if decision.most_oversubscription is None:
+        assert not kept, "the ratio of the rule is left out though some design keeps it"
+        kept = every
+    own = min(one.own for one in (kept if decision.least_in_ratio_usd is not None else every))
+    near = [one for one in kept if one.own < own * (1 + ERROR)]
+    bisection = design.fabrics[0].metrics.bisection_gbps_per_gpu
+    chosen = [
+        one
+        for one in near
+        if (usd(int(one.capex)), usd(rounded(one.own))) == (totals.capex_usd, design.objective.value)
+        and float(one.bisection) / 1000 == pytest.approx(bisection, abs=1e-3)
+    ]
+    assert chosen, "the choice is none of the designs that there are"
+    for one in chosen:
+        assert not [other for other in near if other.beats(one)]
+    fabric = problem_of(inputs_from_objects(content, parts).case, inputs_from_objects(content, parts).catalog)
+    assert fabric.pace is not None and any(run.placing.is_uniform for _, run in stressed(fabric.pace).runs)
+
+
 @pytest.mark.parametrize(
     ("seed", "most", "is_near"), [(0, Fraction(1), True), (0, Fraction(1, 2), False), (2, Fraction(1, 3), False)]
 )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from fabopt.io.case import inputs_from_objects, read_inputs
+from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
 from fabopt.io.keys import with_change
 from fabopt.output.terminal.answer import alternative_line, leading_notes
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
+from fabopt.units import exact
 from tests.paths import ROOT
+from tests.samples.random_cases import generate
 from tests.samples.small import Json, assert_proven, case, catalog, inputs
 
 REPRO = ROOT / "tests" / "solution" / "answers"
@@ -122,3 +126,51 @@ def test_every_setting_has_one_row_at_most() -> None:
     _, rows = with_rows(18)
     names = [row.what for row in rows]
     assert len(names) == len(set(names))
+
+
+def bills_of_ratios(given: Inputs, ratio: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
+    """Every hundredth of a ratio up to 15 % above it, with what is bought for the fabric there, in dollars."""
+    for hundredths in range(int(ratio * 100), int(ratio * 115) + 1):
+        value = ratio if Fraction(hundredths, 100) <= ratio else Fraction(hundredths, 100)
+        other = with_change(given, {"fabrics.compute.max_oversubscription": float(value)})
+        design = optimize.solve(other, alternatives_s=0)
+        assert design.status == "optimal"
+        yield value, Fraction(sum(exact(row.total_usd) for row in design.bom if row.fabric == "compute"))
+
+
+def first_cliff(bills: list[tuple[Fraction, Fraction]]) -> Fraction | None:
+    """The least ratio at which a bill falls by a larger share than the ratio rises, from the step before or in all."""
+    (ratio, own), *_ = bills
+    before, last = ratio, own
+    for value, usd in bills[1:]:
+        if usd < last:
+            fall, in_all = (last - usd) / own, (own - usd) / own
+            if fall > (value - before) / ratio or in_all > value / ratio - 1:
+                return value
+            before, last = value, usd
+    return None
+
+
+@pytest.mark.long(but_every=10)
+@pytest.mark.parametrize("seed", range(60))
+def test_a_scan_of_ratios_finds_no_nearer_cliff_than_is_told(seed: int) -> None:
+    """Random cases solved at every hundredth: the cliff that is told is the first one, and what solving it gives."""
+    parts, content = generate(("linear", "three_tier", "ruled")[seed % 3], 2000 + seed)
+    fabric = content["fabrics"][0] | {"max_oversubscription": (1, 1.5, 2)[seed // 3 % 3]}
+    wanted = {key: value for key, value in content.items() if key not in ("limits", "stages")}
+    given = inputs_from_objects(
+        wanted | {"objective": "capex_usd", "include_servers": False, "fabrics": [fabric]}, parts
+    )
+    design = optimize.solve(given)
+    if design.status != "optimal" or design.fabrics[0].topology != "clos" or len(design.fabrics[0].tiers) < 2:
+        return
+    told = [row for row in design.alternatives if row.what == "oversubscription"]
+    assert all(row.finished for row in told)
+    bills = list(bills_of_ratios(given, exact(fabric["max_oversubscription"])))
+    cliff = first_cliff(bills)
+    assert [exact(row.change["fabrics.compute.max_oversubscription"]) for row in told] == [
+        value for value in (cliff,) if value is not None
+    ]
+    for row in told:
+        other = optimize.solve(with_change(given, row.change), alternatives_s=0)
+        assert other.totals is not None and other.totals.capex_usd == row.capex_usd

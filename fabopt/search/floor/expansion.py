@@ -66,21 +66,22 @@ class FloorExpansion(Expansion):
     def _bounded(self, costs: BoundedCosts, fabric: FabricProblem, slack: float) -> Sizing:
         """What costs at most the least bound in any layout plus ``slack``, by its bound.
 
-        Where ports are counted that is asked for again and again, so what was found is kept.
+        Where ports are counted that is asked for again and again, and of one fabric where its parts alone are limited,
+        so what was found is kept.
         """
         most = self._most_of(costs, fabric)
         known, key = self.context.sizings, self._key(costs, fabric, slack)._replace(most=most)
         if key in known:
             return known[key]
         least_met, without = self.context.least_met, key._replace(slack=0.0)
-        sizing = Sizing(least=min(most, least_met.get(without, most)))
+        sizing = Sizing(least=min(most, least_met.get(without, most)), highest=most)
         spaces = [self.space(variant, costs) for variant in self.wanted(fabric, costs)]
         # what is cheap is met early: then less is looked at in the others
         for space in self.settings.share.over(sorted(spaces, key=lambda space: space.lowest_bound)):
             space.search(slack, sizing)
         if not sizing.stopped:
             least_met[without] = sizing.least
-        if self.counts and not sizing.stopped:
+        if (self.counts or self.is_alone) and not sizing.stopped:
             known[key] = sizing
         return sizing
 

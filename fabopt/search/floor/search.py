@@ -86,6 +86,16 @@ class FloorSearch(Search):
             self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
             return self._instead(EstimateSearch, estimating(self.problem), ties)
 
+    @property
+    def _first_slack(self) -> float:
+        """That with which the design of a problem that differs in little was proven, of one fabric without limits."""
+        is_usual = self.expansion.is_alone and self.settings.prune and not self._in_one_layout
+        return self.context.proven_within.get(self.method, 0.0) if is_usual else 0.0
+
+    def _proven_within(self, slack: float) -> None:
+        if self.expansion.is_alone and not self._in_one_layout and self.lower_than is None:
+            self.context.proven_within.setdefault(self.method, slack)
+
     def _instead(self, search: type[FloorSearch], problem: Problem, ties: bool) -> Optimum:
         """What another search finds in the same part of the space."""
         context = self.context.beside()

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from fabopt.io.case import Inputs
 from fabopt.program.copies import Job, Tell, beside_each_other, can_fork, processors
 from fabopt.program.settings import Settings, StoppedError
+from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.solution.changed import ChangedCases, Settled
@@ -24,9 +25,10 @@ from fabopt.solution.question import Question, finishing_s
 from fabopt.solution.rows import USUAL, CaseChange, Rows
 
 # What a lane may do for each second that the answer takes to be made and proven, beside that share of what its search
-# took: with what is not counted about as long as the answer.
-WORK_PER_S = 11_000
-OF_THE_ANSWER = 0.9
+# took: with what is not counted about as long as the answer. Bounds of several fabrics on a floor take longer.
+WORK_PER_S = 9_000
+WORK_PER_S_OF_SEVERAL_ON_FLOOR = 5_000
+OF_THE_ANSWER = 0.75
 LANES = 2
 # An answer that took less, counted as ``program.settings.Work``, has its rows sooner than copies of the process start.
 LITTLE = 100
@@ -81,12 +83,16 @@ def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Loo
     """What looks for the rows of a lane, from what is known of the answer alone."""
 
     def look(tell: Tell[str | _Told]) -> None:
+        slow = len(answer.problem.fabrics) > 1 and not answer.problem.site.runs_are_alike
+        per_s = min(WORK_PER_S, WORK_PER_S_OF_SEVERAL_ON_FLOOR) if slow else WORK_PER_S
         of_answer = OF_THE_ANSWER * asked.settings.work.on_any_engine
-        work = int(of_answer + WORK_PER_S * finishing_s(answer.problem))
+        work = int(of_answer + per_s * finishing_s(answer.problem))
         beside = replace(answer, context=answer.context.copied())
         quiet = replace(asked, settings=asked.settings.quiet)
         rows = Rows(ChangedCases(quiet, beside, settled, work), tell)
-        order = sorted(range(len(looks)), key=lambda place: looks[place].effort)
+        order = list(range(len(looks)))
+        if asked.inputs.case.objective != EFFECTIVE:  # there all take long
+            order.sort(key=lambda place: looks[place].effort)
         # there and back again: what takes long is often beside what does
         for place in (place for turn, place in enumerate(order) if (turn + 1) // LANES % LANES == lane):
             try:

@@ -118,7 +118,7 @@ def redundancy_of(case: Case) -> Iterator[CaseChange]:
             without = dumped(losses) if losses else NO_RULE
             keys["resilience" if fabric.resilience is None else f"fabrics.{fabric.name}.resilience"] = without
     if keys:
-        yield CaseChange("redundancy", NO_RULE, keys, RowsShown.CHEAPER)
+        yield CaseChange("redundancy", NO_RULE, keys, RowsShown.CHEAPER, effort=QUICK)
 
 
 def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:

@@ -18,6 +18,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.search.floor import tree
 from fabopt.search.floor.apart import too_far_apart
 from fabopt.solution.optimize import solve
@@ -445,3 +446,17 @@ def test_a_large_floor_with_too_few_racks(monkeypatch: pytest.MonkeyPatch) -> No
     design = solve(inputs(on_floor({"rows": 1, "racks_per_row": 2}, servers=8), parts()))
     assert design.status == "infeasible"
     assert (design.conflicts[0].limit, design.conflicts[0].value, design.conflicts[0].needed) == ("site.floor", 2, 3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_where_a_search_begins_changes_no_answer(seed: int) -> None:
+    """As far above the bound as another design was proven, or far beyond that: the same design, ties included."""
+    problem = resolved(*wide(toy_with_rules, seed))
+    assert problem.site.method == "layouts"
+    plain = search_of(problem, Settings(), Clock(None)).run()
+    for share in (0.0001, 0.01, 1):
+        context = Context(proven_within={"layouts": share * (plain.value or 1)})
+        other = search_of(problem, Settings(), Clock(None), context=context).run()
+        assert (other.verdict, other.value, other.bound) == (plain.verdict, plain.value, plain.bound)
+        ours, theirs = ([one.design.file_part() for one, _ in optimum.picked] for optimum in (plain, other))
+        assert ours == theirs

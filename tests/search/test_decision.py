@@ -214,14 +214,18 @@ def test_of_designs_that_are_about_as_good_the_most_robust_is_picked(
     assert (decision.spine_oversubscription is None) == ("spine" not in design.fabrics[0].oversubscription)
 
 
-SAMPLE = [*(("linear", seed) for seed in range(100, 124)), *(("three_tier", seed) for seed in range(100, 112))]
+SAMPLE = [*(("linear", seed) for seed in range(100, 136)), *(("three_tier", seed) for seed in range(100, 112))]
+# So many servers at the most, for all designs to be timed under all stress.
+MOST_SERVERS = 4
 
 
 @pytest.mark.long(but_every=12)
 @pytest.mark.parametrize(("family", "seed"), SAMPLE)
 def test_no_design_that_is_about_as_good_beats_the_choice(family: str, seed: int) -> None:
     """Random catalogs, models and servers, fully enumerated: in cost, objective and bisection at once none beats it."""
-    parts, content = given(family, seed, straddles=seed % 2 == 1)
+    parts, content = generate(family, seed)
+    content["servers"] = min(content["servers"], MOST_SERVERS)
+    parts, content = trains(parts, content, seed, straddles=seed % 2 == 1)
     content["rules"] = {**content["rules"], "robust-designs": True}
     every = under_stress(parts, content)
     design = solved(content, parts)

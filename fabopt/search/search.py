@@ -208,11 +208,21 @@ class Search:
 
     @property
     def _first_slack(self) -> float:
-        """How far above the least bound sizes are looked for at first."""
-        return 0.0
+        """How far above the least bound sizes are looked for at first: in layouts, of one fabric without limits, as far
+        as the design of a problem that differs in little was proven.
+        """
+        is_usual = self._in_all_layouts and self.settings.prune
+        return self.context.proven_within.get(self.method, 0.0) if is_usual else 0.0
 
     def _proven_within(self, slack: float) -> None:
         """Remember how far above the least bound the best design was."""
+        if self._in_all_layouts and self.lower_than is None:
+            self.context.proven_within.setdefault(self.method, slack)
+
+    @property
+    def _in_all_layouts(self) -> bool:
+        parts = self.expansion.restrictions.values()
+        return self.method == "layouts" and self.expansion.is_alone and all(part.layout is None for part in parts)
 
     def _with_stock_shared(self, expanded: Expanded) -> Expanded:
         """The fabrics searched with that much of the stock on hand taken off that the bound is the highest."""

@@ -83,28 +83,15 @@ class FloorSearch(Search):
         try:
             return self._prove(ties)
         except TooManyPlacesError:
-            if self._first_slack:  # from the bound on fewer may be
-                return self._instead(type(self), self.problem, ties)
-            self.settings.progress("too many sizes could be the best on this floor: measuring the likely ones")
-            return self._instead(EstimateSearch, estimating(self.problem), ties)
-
-    @property
-    def _first_slack(self) -> float:
-        """That with which the design of a problem that differs in little was proven, of one fabric without limits."""
-        # what is found in other ways may depend on it
-        is_usual = self.method == "layouts" and self.expansion.is_alone and not self._in_one_layout
-        is_usual = is_usual and self.settings.prune
-        return self.context.proven_within.get(self.method, 0.0) if is_usual else 0.0
-
-    def _proven_within(self, slack: float) -> None:
-        if self.expansion.is_alone and not self._in_one_layout and self.lower_than is None:
-            self.context.proven_within.setdefault(self.method, slack)
+            self.settings.progress("too many sizes could be the best on this floor")
+            # from the bound on fewer may be; else the likely ones are measured
+            other = (FloorSearch, self.problem) if self._first_slack else (EstimateSearch, estimating(self.problem))
+            return self._instead(*other, ties)
 
     def _instead(self, search: type[FloorSearch], problem: Problem, ties: bool) -> Optimum:
         """What another search finds in the same part of the space."""
-        context = replace(self.context.beside(), proven_within={})
-        other = search(problem, self.settings, self.clock, self.expansion.restrictions, context=context)
-        return self._meet(other.run(ties))
+        parts, context = self.expansion.restrictions, replace(self.context.beside(), proven_within={})
+        return self._meet(search(problem, self.settings, self.clock, parts, context=context).run(ties))
 
     @property
     def _in_one_layout(self) -> bool:

@@ -41,7 +41,7 @@ class _Told(NamedTuple):
     alternative: Alternative | None
 
 
-class _Look(NamedTuple):
+class _RowLook(NamedTuple):
     """What gives the rows of a place of the table, and what it takes, as ``CaseChange.effort``."""
 
     rows: Callable[[Rows], Iterator[Alternative]]
@@ -68,18 +68,18 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
     return True
 
 
-def _looks(inputs: Inputs, answer: Answer) -> Iterator[_Look]:
+def _looks(inputs: Inputs, answer: Answer) -> Iterator[_RowLook]:
     """All that is looked for, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
-    yield from (_Look(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
-    yield from (_Look(cliffs, USUAL) for cliffs in cliffs_of(inputs.case, answer))
-    yield from (_Look(partial(_row, change), change.effort) for change in changes_of(inputs, answer))
+    yield from (_RowLook(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
+    yield from (_RowLook(cliffs, USUAL) for cliffs in cliffs_of(inputs.case, answer))
+    yield from (_RowLook(partial(_row, change), change.effort) for change in changes_of(inputs, answer))
 
 
 def _row(change: CaseChange, rows: Rows) -> Iterator[Alternative]:
     return rows.of(change)
 
 
-def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Look], lane: int) -> Job[str | _Told]:
+def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_RowLook], lane: int) -> Job[str | _Told]:
     """What looks for the rows of a lane, from what is known of the answer alone."""
 
     def look(tell: Tell[str | _Told]) -> None:

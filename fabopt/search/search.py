@@ -158,8 +158,7 @@ class Search:
                 needed = self._above(outcome.value, expanded.bound)
                 if needed <= slack + tolerance(expanded.bound) or self._is_whole or not complete:
                     self._proven_within(needed)
-                    matters = outcome.value < self.beaten_from
-                    return self._finished(self._tied(outcome, ties and complete and matters), known, complete)
+                    return self._finished(self._tied(outcome, ties and complete), known, complete)
                 if not rise and self.expansion.raise_least(expanded, prices):
                     needed = 0.0
                 elif self.expansion.weigh_up_to(outcome.value):
@@ -333,4 +332,5 @@ class Search:
         return self._meet(replace(optimum, sized=self.expansion.sized) if optimum.picked else optimum)
 
     def _tied(self, optimum: Optimum, ties: bool) -> Optimum:
-        return without_ties(optimum, self.settings, self.clock) if ties else optimum
+        matters = optimum.value is not None and optimum.value < self.beaten_from
+        return without_ties(optimum, self.settings, self.clock) if ties and matters else optimum

@@ -34,6 +34,7 @@ class Optimum:
     """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts.
 
     ``equal_planes``: by fabric, the numbers of planes in which it costs the same, if several.
+    ``ended_by``: what ended the search, in words, if neither its end nor the clock.
     ``least``: none of the candidates that the program was made of has a lower objective (None: not known).
     """
 
@@ -47,6 +48,7 @@ class Optimum:
     least: int | None = None
     values: Mapping[str, int] = field(default_factory=dict)
     equal_planes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    ended_by: str = ""
 
     def has_none_below(self, value: int) -> bool:
         """Whether it says that no design has a lower objective than so much."""
@@ -64,7 +66,6 @@ def optimum_of(
     candidates: Sequence[Candidate],
     settings: Settings,
     clock: Clock,
-    most_part_numbers: int | None = None,
 ) -> Optimum:
     """The best of some candidates, any of equal ones; infeasible if a fabric has none."""
     present = {candidate.fabric for candidate in candidates}
@@ -74,9 +75,6 @@ def optimum_of(
         return Optimum("unknown")
     settings.progress(f"solving a program of {some(len(candidates), 'candidate')}")
     program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
-    if most_part_numbers is not None:
-        part_numbers = program.part_numbers()
-        program.lp += part_numbers.expression <= most_part_numbers - part_numbers.offset, "most_part_numbers"
     settings.work.make(len(program.lp.variables()))
     level = program.objective()
     program.lp.setObjective(level.expression)

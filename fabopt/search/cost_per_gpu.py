@@ -15,6 +15,7 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
+from fabopt.errors import NoAnswerError
 from fabopt.parts.finance import weights_of
 from fabopt.problem.other_choices import with_equal_groups
 from fabopt.problem.problem import Problem
@@ -43,8 +44,6 @@ NEAR_ENOUGH = 0.0003
 FAR = Fraction(11, 10)
 # How often a leaner design is looked for, to see how far designs are apart that are about as good.
 LEANEST = 2
-# Steps that are looked at, from an answer's own up, where its like of another kind is compared with it.
-NEAR = 2
 
 
 @dataclass(frozen=True)
@@ -138,14 +137,21 @@ class RatioSearch:
             with self.clock.bounded():
                 return self._run(ties)
         except StoppedError:
+            return self._cut_short("")
+        except (NoAnswerError, MemoryError) as error:
             if self._best.value is None:
-                return Ratio(self._best)
-            return Ratio(
-                replace(self._best, verdict="feasible", sized=self._sized),
-                self.per_gpu(self._product),
-                met=tuple(self._met),
-                pace=self.pace,
-            )
+                raise
+            ended = str(error) or "memory ended"
+        return self._cut_short(ended)
+
+    def _cut_short(self, ended_by: str) -> Ratio:
+        """The best design met, if any, and what no design has fewer cents than: the fastest step at the least cost."""
+        least = self._floor_at(inf)
+        bound = None if least == inf else self.per_gpu(self._spent(int(least)) * self._least_step_s)
+        if self._best.value is None:
+            return Ratio(self._best, bound=bound)
+        found = replace(self._best, verdict="feasible", sized=self._sized, ended_by=ended_by)
+        return Ratio(found, self.per_gpu(self._product), bound, met=tuple(self._met), pace=self.pace)
 
     def _run(self, ties: bool) -> Ratio:
         for optimum in self.known:
@@ -155,7 +161,7 @@ class RatioSearch:
         if self._best.value is None or not self._can_list:
             first = self._cheapest(None)
             if self._best.value is None:
-                return Ratio(first)
+                return Ratio(first) if first.verdict == "infeasible" else self._cut_short("")
         if not self.known and not self._can_list:
             self._sample(self._best_step_s)
         elif self._can_list and self._best_step_s > FAR * self._least_step_s:
@@ -172,15 +178,6 @@ class RatioSearch:
         optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
         figures = self.per_gpu(self._product), self.per_gpu(bound)
         return Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=floors)
-
-    def near(self, answer: Optimum) -> Optimum:
-        """The best of the cheapest designs that are as fast as an answer, slower, much slower; nothing is proven."""
-        least, most = self._least_step_s, self.step_s(answer)
-        slower = (least + (most - least) * NEARER**number for number in range(NEAR))
-        for deadline in (None, *(Deadline(self.pace, seconds) for seconds in dict.fromkeys(slower))):
-            if not self.clock.is_over():
-                self._cheapest(deadline)
-        return self._best if self._best.value is None else replace(self._best, verdict="feasible")
 
     def leaner(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
         """Designs that cost less than an answer and whose (S + C) T is below ``most``, as its own is.
@@ -296,8 +293,8 @@ class RatioSearch:
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
         if problem is None:
             return None
-        keys = self.restrictions, None, None, self.context
-        return search_of(problem, self.settings, self.clock, *keys, lower_than).run(ties)
+        of_problem = problem, self.settings, self.clock, self.restrictions
+        return search_of(*of_problem, context=self.context, lower_than=lower_than).run(ties)
 
     @property
     def _lower_than(self) -> int | None:

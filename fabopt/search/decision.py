@@ -79,7 +79,8 @@ class _Decider:
             alone.append(self._beside(alone, pace_of_run(run)).run(ties=False))
         least = [one.cents for one in alone if one.cents is not None]
         if len(least) < len(alone):
-            return next(one for one in alone if one.cents is None)
+            # what bounds one scenario bounds no regret
+            return replace(next(one for one in alone if one.cents is None), bound=None)
         worst = WorstPace(
             self.pace.workload,
             tuple((1 / cents, pace_of_run(run)) for cents, (_, run) in zip(least, self.pace.runs, strict=True)),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
+from fabopt.errors import NoAnswerError
 from fabopt.problem.one_future import alone, weighed
 from fabopt.problem.problem import BestAlone, Problem
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
@@ -51,6 +52,9 @@ def least_regret(problem: Problem, settings: Settings, clock: Clock, context: Co
             return _Regrets(problem, settings, clock, context, first).least()
     except (StoppedError, TooManyPlacesError):
         return Regretted(problem, replace(first, verdict="feasible", bound=None))
+    except (NoAnswerError, MemoryError) as error:
+        ended = str(error) or "memory ended"
+    return Regretted(problem, replace(first, verdict="feasible", bound=None, ended_by=ended))
 
 
 class _Proven(NamedTuple):

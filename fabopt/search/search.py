@@ -13,14 +13,16 @@ from math import floor, isfinite
 
 import numpy as np
 
+from fabopt.errors import NoAnswerError
 from fabopt.problem.problem import Problem
 from fabopt.problem.ruled_out import is_ruled_out
 from fabopt.problem.site import Method
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
-from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.search.coefficients import tolerance
 from fabopt.search.context import Context
 from fabopt.search.expansion import FIRST_RISE, RISE, Expanded, Expansion
+from fabopt.search.fewest_switches import with_fewest
 from fabopt.search.limit_prices import LimitPrices
 from fabopt.search.stock_shares import with_stock_shared
 from fabopt.topology.candidate import Candidate
@@ -36,6 +38,8 @@ FAR_RISES = 8
 FIRST_STEP = 0.05
 LEAST_STEP = RISE**-3
 MOST_STEPS = 4
+# Families in which all servers are on leaves.
+LEAFY = {"clos", "rail-only"}
 
 
 class Search:
@@ -50,19 +54,15 @@ class Search:
         settings: Settings,
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
-        near: int | None = None,
         at_most: int | None = None,
         context: Context | None = None,
         lower_than: int | None = None,
     ) -> None:
-        """``near``: on a floor where estimates will do, the objective of a design to compare with; no bound then.
-
-        ``at_most``: the objective of a design that is known to meet all limits, beyond which nothing need be expanded.
+        """``at_most``: the objective of a known design within all limits, beyond which nothing need be expanded.
         ``lower_than``: no design is wanted whose objective is not lower; then there may be none.
         ``context``: what is known of the problem from other searches, which is added to.
         """
         assert problem.site.method == self.method, "another search is for such a site: see ``search_of``"
-        self.near = near
         self.at_most = at_most if lower_than is None else lower_than
         self.lower_than = lower_than
         self.problem = problem
@@ -82,7 +82,10 @@ class Search:
     # -- the loop ---------------------------------------------------------------------------------------------
 
     def run(self, ties: bool = True) -> Optimum:
-        """The optimum; ``ties``: broken in the documented order, else any. Out of time: the best design met."""
+        """The optimum; ``ties``: broken in the documented order, else any. Out of time: the best design met.
+
+        So too where memory ends or an engine fails once a design was met; before, ``MemoryError``, ``NoAnswerError``.
+        """
         if is_ruled_out(self.problem):
             return Optimum("infeasible")
         try:
@@ -90,13 +93,31 @@ class Search:
                 return self._with_bound(self._best(ties))
         except StoppedError:
             return self._with_bound(self._cut_short())
+        except (NoAnswerError, MemoryError) as error:
+            if self.incumbent.value is None:
+                raise
+            ended = str(error) or "memory ended"
+        return self._with_bound(replace(self._cut_short(), ended_by=ended))
 
     def _with_bound(self, optimum: Optimum) -> Optimum:
-        """Where the clock left open whether there is a design: with what is known that no objective is below."""
-        known = min(self._known_bound + self.fixed, self.beaten_from)
-        if optimum.verdict != "unknown" or optimum.picked or optimum.bound is not None or not isfinite(known):
+        """A search that was ended, with what is known that no objective is below: at the least by leaves alone."""
+        if optimum.bound is not None or optimum.verdict not in ("unknown", "feasible"):
             return optimum
-        return replace(optimum, bound=floor(known))
+        with unbroken():
+            bound = self._known_bound if isfinite(self._known_bound) else self._bound_at_once()
+        known = min(bound + self.fixed, self.beaten_from)
+        if not isfinite(known):
+            return optimum
+        return replace(optimum, bound=floor(known if optimum.value is None else min(known, optimum.value)))
+
+    def _bound_at_once(self) -> float:
+        """No design has a lower objective, the servers aside, by what leaves of every fabric cost alone."""
+        costs = self.expansion.costs_of(0)
+        fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
+        # of other families nothing is known, nor of NICs that logical fabrics have yet to choose
+        leafy = [one for one in fabrics if set(one.topologies) <= LEAFY and not one.logical_fabrics]
+        lowest = (self.expansion.space(one, costs).lowest_bound for one in leafy)
+        return sum(bound for bound in lowest if isfinite(bound)) - self.expansion.saving
 
     def _best(self, ties: bool) -> Optimum:
         if self._is_beaten:
@@ -227,7 +248,7 @@ class Search:
         """The fabrics searched with that much of the stock on hand taken off that the bound is the highest."""
         if self.settings.prune:
             expanded = with_stock_shared(self.expansion, expanded)
-            self._known_bound = max(self._known_bound, expanded.bound)
+            self._known_bound = max(self._known_bound, -np.inf if expanded.stopped else expanded.bound)
         return expanded
 
     def _is_settled(self, rise: int) -> bool:
@@ -275,10 +296,6 @@ class Search:
             return replace(before, verdict="feasible")
         return outcome
 
-    def of_one(self, candidate: Candidate | None) -> Optimum:
-        """The best purchase for one candidate."""
-        return Optimum("infeasible") if candidate is None else self._solve([candidate])
-
     def below(self, slack: float = 0.0) -> tuple[float, list[Candidate]]:
         """Every candidate that could cost at most the least bound plus ``slack``, and that bound; no limit is priced.
 
@@ -323,7 +340,7 @@ class Search:
         """The outcome as an answer: optimal if all was looked at, or if none is below it, wherever a search stopped."""
         assert outcome.value is not None
         lower = min(outcome.value, floor(bound) + self.fixed) if isfinite(bound) else None
-        if (complete and outcome.verdict == "optimal") or (self.near is None and lower == outcome.value):
+        if (complete and outcome.verdict == "optimal") or lower == outcome.value:
             return replace(outcome, verdict="optimal", bound=outcome.value, sized=self.expansion.sized)
         return replace(outcome, verdict="feasible", bound=lower, sized=self.expansion.sized)
 

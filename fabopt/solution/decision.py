@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.schema.default_rules import DEFAULT_RULES, MOST_ROBUST_RATIO, ROBUST_DESIGNS
+from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.default_rules import DEFAULT_RULES, MOST_ROBUST_RATIO, ROBUST_DESIGNS, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.objective import DecidedBy
 from fabopt.units import some
@@ -12,9 +13,16 @@ from fabopt.units import some
 RULE = DEFAULT_RULES[ROBUST_DESIGNS]
 
 
-def decision_notes(design: Design) -> Iterator[str]:
-    """Say how many designs are as good as the least, between which ratios, and that the most robust was picked."""
+def decision_notes(case: Case, design: Design) -> Iterator[str]:
+    """Say how many designs are as good as the least, between which ratios, and that the most robust was picked; or that
+    there was no time to pick it.
+    """
     decision = design.objective.decision
+    if case.objective == EFFECTIVE and design.fabrics and (decision is None or decision.designs is None):
+        if is_kept(case.rules, ROBUST_DESIGNS):
+            why = "not finished in time" if design.status == "optimal" else "not begun, as the least is not proven"
+            yield f"rule `{ROBUST_DESIGNS}`: the robust choice was {why}: this is the least met ({RULE.anchor})"
+        return
     if decision is None or decision.designs is None:
         return
     bands = {"at the leaves": decision.leaf_oversubscription, "above pods": decision.spine_oversubscription}

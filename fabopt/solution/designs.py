@@ -33,6 +33,9 @@ from fabopt.verify.editions import edition_of
 # Hands on what else there is beside an answer, and says whether all of it was looked at.
 Looking = Callable[[Answer, Callable[[Alternative], None]], bool]
 
+# How the note begins that nothing is known that no design is below; what follows says why.
+NO_BOUND = "no bound"
+
 
 def build(question: Question, answers: Answers, rows: Looking) -> Design:
     """The Design of the best answer with what else there is; without any, why."""
@@ -203,7 +206,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         status="infeasible" if infeasible else "unknown",
         objective=Objective(
             metric=minimized(problem.case),
-            bound=None if infeasible else _bound_alone(problem, optimum),
+            bound=None if infeasible else _bound_alone(answers),
             engine=question.settings.engine,
             candidates=optimum.sized,
             candidates_in_program=optimum.in_program,
@@ -214,10 +217,13 @@ def _without_answer(question: Question, answers: Answers) -> Design:
     )
 
 
-def _bound_alone(problem: Problem, optimum: Optimum) -> int | float | None:
+def _bound_alone(answers: Answers) -> int | float | None:
     """What no design that keeps the case's rules is below, where none was met; None if that is not known."""
-    other = problem.case.objective == EFFECTIVE or problem.case.growth.decide_by == "regret"
-    return None if other else _bound_of(problem, optimum)
+    problem = answers.shown
+    if problem.case.objective == EFFECTIVE:
+        bounds = [one.ratio.bound for one in answers.tried if one.ratio is not None and one.ratio.bound is not None]
+        return usd(floor(min(bounds))) if answers.complete and len(bounds) == len(answers.tried) else None
+    return None if problem.case.growth.decide_by == "regret" else _bound_of(problem, answers.optimum)
 
 
 def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
@@ -249,5 +255,5 @@ def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:
         case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
         status="unknown",
         objective=Objective(metric=minimized(inputs.case), engine=engine),
-        notes=(*inputs.notes, reason),
+        notes=(*inputs.notes, f"{NO_BOUND}: nothing of the space was bounded by then", reason),
     )

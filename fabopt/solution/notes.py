@@ -17,6 +17,7 @@ from fabopt.solution.airflow import airflow_notes
 from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.coding import coding_notes
 from fabopt.solution.decision import decision_notes
+from fabopt.solution.designs import NO_BOUND
 from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
 from fabopt.solution.interchangeable import stand_in_notes
@@ -53,7 +54,8 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
         *nic_rule_notes(answers.shown, design),
-        *decision_notes(design),
+        # a study picks its points by other things
+        *(decision_notes(answers.shown.case, design) if question.answer is None else ()),
         *_equal_planes(answers, design),
         *generation_notes(answers.shown, design),
         *stand_in_notes(design),
@@ -67,6 +69,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *doubt_notes(design),
         *(rack_notes(inputs.case, answers.shown.case) if design.fabrics else ()),
         *feed_notes(answers.shown, design),
+        *_without_bound(answers, design),
         *_cut_short(question, design),
     )
     left_out = rules_left_out(question, answers.shown, design)
@@ -89,6 +92,23 @@ def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator
     """That an answer is just above a cliff, where it was looked at what else there is."""
     if answers.best is not None and question.alternatives_s:
         yield from cliff_notes(answers.best.problem, design.alternatives)
+
+
+def _without_bound(answers: Answers, design: Design) -> Iterator[str]:
+    """What ended a search beside the clock, and why nothing is known that no design is below, where that is so."""
+    if answers.optimum.ended_by:
+        yield f"the search ended before it was done: {answers.optimum.ended_by}"
+    if design.status not in ("feasible", "unknown") or design.objective.bound is not None:
+        return
+    case = answers.shown.case
+    if case.growth.decide_by == "regret" or (case.workload is not None and case.workload.decide_by == "regret"):
+        yield f"{NO_BOUND}: regrets are bounded only once the best design for each future or scenario is proven"
+    elif not answers.complete:
+        yield f"{NO_BOUND}: not every combination of separations was searched"
+    elif answers.optimum.bound is not None:
+        yield f"{NO_BOUND}: what is in stock may save all that a design costs"
+    else:
+        yield f"{NO_BOUND}: nothing of the space was bounded by then"
 
 
 def _cut_short(question: Question, design: Design) -> Iterator[str]:

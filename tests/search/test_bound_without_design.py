@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import pytest
 
@@ -13,6 +14,7 @@ from fabopt.schema.design import Design
 from fabopt.search.floor.expansion import FloorExpansion
 from fabopt.search.floor.search import FloorSearch, PlaceSearch
 from fabopt.solution import optimize
+from fabopt.solution.designs import NO_BOUND
 
 HOUR_S = 3600.0
 FABRICS = ("compute", "storage", "oob")
@@ -57,12 +59,18 @@ def test_bound_is_said_and_true(fabrics: Sequence[str], measured: bool, monkeypa
 
 
 @pytest.mark.long
-def test_nothing_is_said_where_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_is_known_at_once_is_said_and_else_that_nothing_is(
+    is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def over(*given: object, **named: object) -> None:
         raise StoppedError
 
     monkeypatch.setattr(FloorSearch, "_best", over)
     monkeypatch.setattr(PlaceSearch, "_best", over)
+    if not is_known:
+        monkeypatch.setattr(FloorSearch, "_bound_at_once", lambda search: -inf)
     stopped = optimize.solve(hall(FABRICS), alternatives_s=0, time_limit_s=HOUR_S)
-    assert (stopped.status, stopped.objective.bound) == ("unknown", None)
-    assert "None that keeps" not in headline(stopped)
+    assert stopped.status == "unknown" and (stopped.objective.bound is not None) == is_known
+    assert ("None that keeps" in headline(stopped)) == is_known
+    assert any(note.startswith(NO_BOUND) for note in stopped.notes) != is_known

@@ -14,6 +14,7 @@ from fabopt.program.settings import Clock
 from fabopt.program.solvers import Solution
 from fabopt.search.search import Search
 from fabopt.solution import optimize
+from fabopt.solution.designs import NO_BOUND
 from fabopt.topology.batch import AnyBatch
 from fabopt.topology.cutoff import Cutoff
 from tests.paths import ROOT
@@ -71,6 +72,7 @@ def test_nothing_was_met() -> None:
     clock._stopped_at = 0.0
     design = optimize.solve(inputs(case()), clock=clock)
     assert (design.status, design.fabrics) == ("unknown", ())
+    assert design.objective.bound is not None or any(note.startswith(NO_BOUND) for note in design.notes)
 
 
 def test_the_file_says_so_only_where_something_is_missing() -> None:

@@ -175,6 +175,8 @@ def _proof(design: Design) -> list[str]:
         parts.append(f"worst regret {money(objective.decision.regret_usd)}")
     if objective.bound is not None:
         parts.append(f"lower bound {metric_value(objective.metric, objective.bound)}")
+    elif design.status == "feasible":
+        parts.append("no lower bound is known")
     if objective.gap is not None:
         parts.append(f"gap {gap_share(design)}")
     return parts

@@ -53,7 +53,7 @@ class FloorSearch(Search):
         several = len(self.problem.fabrics) > 1
         if (several or self.clock.over_at() is not None) and not self._in_one_layout:
             # before anything else, as the clock may end that
-            self._know(self._lowest_anywhere())
+            self._know(self._bound_at_once() + self.fixed)
             self._know(self._bound_anywhere())
         if several and not self._in_one_layout:
             return self._layout_by_layout(ties)
@@ -127,7 +127,6 @@ class FloorSearch(Search):
             # a design before any layout has a bound of its own
             visits.bounds = [bound] * len(visits.searches)
             visits.best = most, len(visits.searches)
-            visits.want_better()
             if np.isfinite(most) or self.clock.over_at() is not None:
                 visits.first()
             if visits.has_design:
@@ -198,14 +197,14 @@ class FloorSearch(Search):
         except StoppedError:
             return -np.inf
 
-    def _lowest_anywhere(self) -> float:
-        """The same at once, by the leaves of every fabric alone."""
+    def _bound_at_once(self) -> float:
+        """As elsewhere, with how far servers are apart at the least."""
         costs = self.expansion.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         placed = (on_each_tier(self.problem, fabric) for fabric in fabrics)
         spaces = ((self.expansion.space(spread(one), costs) for one in of_fabric) for of_fabric in placed)
         lowest = (min(space.lowest_bound for space in of_fabric) for of_fabric in spaces)
-        return sum(lowest) - self.expansion.saving + self.fixed
+        return sum(lowest) - self.expansion.saving
 
     def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
         """What every fabric costs at least, wherever its switches are: infinite if it cannot be made, -inf where its
@@ -347,21 +346,21 @@ class EstimateSearch(FloorSearch):
     def _in_layouts(self, ties: bool) -> Optimum:
         """The best of what looks best in every layout, and a bound for switches that are placed in any of them."""
         costs = self.expansion.costs_of(0)
-        least = sum(self._least_anywhere(costs)) if self.near is None else np.nan
+        least = sum(self._least_anywhere(costs))
         if least == np.inf:
             return Optimum("infeasible", sized=self.expansion.sized)
         candidates = self._likely(costs)
         outcome = self._solve(candidates)
         if outcome.value is not None and outcome.value < self.beaten_from:
             outcome = self._tied(outcome, ties)
-        if outcome.value is None and candidates and self.near is None:
+        if outcome.value is None and candidates:
             # within the limits may be what needs little of them, rather than what costs least
             lean = [candidate for row in self._limited for candidate in self._likely(self.expansion.costs_of(row))]
             outcome = self._tied(self._solve(distinct([*candidates, *lean])), ties)
         if outcome.value is None:
-            verdict = "infeasible" if self.near is None and self._cannot_be() else "unknown"
+            verdict = "infeasible" if self._cannot_be() else "unknown"
             return Optimum(verdict, sized=self.expansion.sized, in_program=outcome.in_program)
-        bound = max(least - self.expansion.saving, self.least_bound() - self.fixed) if self.near is None else least
+        bound = max(least - self.expansion.saving, self.least_bound() - self.fixed)
         return self._finished(replace(outcome, verdict="feasible"), bound, not self.clock.is_over())
 
     def _least(self) -> float:
@@ -379,7 +378,7 @@ class EstimateSearch(FloorSearch):
 
     def _likely_of(self, costs: BoundedCosts, fabric: FabricProblem) -> list[Candidate]:
         variants = self.expansion.wanted(fabric, costs)
-        around = self.near or self.expansion.anywhere(fabric, costs, measured=False).least
+        around = self.expansion.anywhere(fabric, costs, measured=False).least
         near = ESTIMATES_WITHIN * around
         spaces = [self.expansion.space(variant, costs) for variant in variants]
         # what costs more than is wanted need not be measured

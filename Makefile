@@ -74,8 +74,8 @@ predictions: setup  ## Write the table of predicted and published steps
 relaxed: setup  ## Relax one limit of each of 500 random cases
 	$(BIN)/python -m tests.samples.relaxed 500
 
-bench: setup  ## Measure speed, as ratios in one run
-	$(BIN)/python -m tests.bench
+bench: setup  ## Measure speed, as ratios in one run; AGAINST=COMMIT: the answers alone against those of a commit
+	$(BIN)/python -m tests.bench $(if $(AGAINST),--against $(AGAINST))
 
 measure: setup  ## Count the package: statements, imports, what one answer enters, fields, words
 	$(BIN)/python -m tests.measure

@@ -282,6 +282,47 @@ def purchases(folder: Path, limit_s: float = 5) -> list[Row]:
     return [Row(what, done.seconds, "s", 10), *gap]
 
 
+# Shipped cases whose answer alone is held against that of another commit, and how much longer it may take.
+COMPARED = ("finetuning-1024-gpus", "four-fabrics-1024-gpus", "hall-1024-gpus", "roce-24576-gpus")
+MOST_RATIO = 1.1
+OF_PROCESS = (
+    "import sys, time; from fabopt.io.case import inputs_from_objects; from fabopt.solution import optimize; "
+    "inputs = inputs_from_objects(sys.argv[1]); began = time.process_time(); "
+    "optimize.solve(inputs, alternatives_s=0); print(time.process_time() - began)"
+)
+
+
+def against(commit: str, folder: Path, times: int) -> list[Row]:
+    """Processor seconds of the answer alone here over those at a commit, each solved in turn in one run.
+
+    The commit is checked out beside, in a work tree of git that is taken away afterwards; both read their own catalog.
+    """
+    other = folder / "other"
+    subprocess.run(["git", "worktree", "add", "--detach", "--quiet", str(other), commit], cwd=ROOT, check=True)
+    try:
+        rows = []
+        for name in COMPARED:
+            spent: dict[Path, list[float]] = {ROOT: [], other: []}
+            for _ in range(times):
+                for root, seconds in spent.items():
+                    seconds.append(processor_s(root, name))
+            here, there = (min(seconds) for seconds in spent.values())
+            rows += [
+                Row(f"{name}: processor seconds here; at {commit} {there:.2f}", here, "s"),
+                Row("  ratio to the commit", here / there, "x", MOST_RATIO),
+            ]
+        return rows
+    finally:
+        subprocess.run(["git", "worktree", "remove", "--force", str(other)], cwd=ROOT, check=True)
+
+
+def processor_s(root: Path, name: str) -> float:
+    """Processor seconds of the answer alone to a shipped case, by the package, catalog and case of a work tree."""
+    command, environment = [PYTHON, "-c", OF_PROCESS, f"cases/{name}.yaml"], {**USERS, "PYTHONPATH": str(root)}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=True)
+    return float(done.stdout)
+
+
 def direct(patience_s: float) -> list[str]:
     """The demo on one and two tiers over 3 and 30 m, told to CP-SAT as one model of all of it, and as fabopt does it.
 
@@ -319,11 +360,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=5, help="runs of each short command; the best counts")
     parser.add_argument("--patience", type=float, default=PATIENCE_S, help="seconds for the direct model")
+    parser.add_argument("--against", metavar="COMMIT", help="only the answers alone, against those of a commit")
     given = parser.parse_args()
     print(f"| {'what':<88} | {'measured':<12} | {'target':<9} | {'':<6} |")
     print(f"| {'-' * 88} | {'-' * 12} | {'-' * 9} | {'-' * 6} |")
     with tempfile.TemporaryDirectory() as folder:
         few, here = max(1, given.times // 2), Path(folder)
+        if given.against:
+            print(*against(given.against, here, given.times), sep="\n")
+            return
         for rows in (
             ratios(given.times),
             networks(few),

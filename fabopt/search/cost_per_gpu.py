@@ -150,8 +150,8 @@ class RatioSearch:
         bound = None if least == inf else self.per_gpu(self._spent(int(least)) * self._least_step_s)
         if self._best.value is None:
             return Ratio(self._best, bound=bound)
-        found = replace(self._best, verdict="feasible", sized=self._sized, ended_by=ended_by)
-        return Ratio(found, self.per_gpu(self._product), bound, met=tuple(self._met), pace=self.pace)
+        incumbent = replace(self._best, verdict="feasible", sized=self._sized, ended_by=ended_by)
+        return Ratio(incumbent, self.per_gpu(self._product), bound, met=tuple(self._met), pace=self.pace)
 
     def _run(self, ties: bool) -> Ratio:
         for optimum in self.known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -157,24 +157,6 @@ class FabricProblem:
             ("racks", self.racks),
         ):
             object.__setattr__(self, name, MappingProxyType(dict(mapping)))
-
-    @property
-    def hardware(self) -> Hashable:
-        """A key of all that bounds follow from, whatever the NICs: equal for fabrics that differ in these, in runs,
-        places, rules of sizes and stripes, and parts of default rules only.
-        """
-        return self.reserve, self.attachments, self.last_leaf, self.hardware_above_leaves
-
-    @property
-    def hardware_above_leaves(self) -> Hashable:
-        """A key of all that the least cost of an uplink follows from, wherever it comes from."""
-        # of rules about switches whether they hold: which of an offering these leave out is always the same
-        rules = self.binding_managers is not None, self.binding_generations is not None, self.roce
-        return (
-            self.oversubscription_leaf, self.oversubscription_spine, self.figure_demands, self.is_open, rules,
-            self.stand_ins,
-            tuple((protocol, tuple(roles.items())) for protocol, roles in self.switches.items()),
-        )  # fmt: skip
 
     @property
     def binding_managers(self) -> SubnetManagers | None:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import fields
+from typing import Final
 
 from fabopt.floor.arrangements import InLayout, InPlaces
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.joins import runs_differ
 
+# Fields of a fabric that no bound follows from but by way of what ``scope_key`` takes of them beside its hardware: its
+# names, which part of a space is looked at, NICs, runs and places, rules of sizes and stripes, and of default rules
+# which are kept. A field that is not here is part of every key: bounds that did not follow from it are found anew.
+NOT_HARDWARE: Final = frozenset({
+    "name", "role", "protocols", "topologies", "tiers", "most_hops", "torus_nodes", "unpaired",
+    "aligned", "group_servers", "last_group", "last_group_tiers", "even", "by_rail", "span", "groups",
+    "gpu_mbps", "nics", "refused_nics", "left_out_nics", "logical_fabrics", "homing", "pairing", "asks_to_join",
+    "runs_m", "arrangement", "racks", "attachments_measured", "per_switch", "counted",
+    "resilience", "kept_rules", "left_out", "managers", "generations",
+})  # fmt: skip
+# Of the others, those that the least cost of an uplink does not follow from.
+OF_LEAVES: Final = frozenset({"reserve", "attachments", "last_leaf"})
 RUNS_OF_TWO_TIERS = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf", "attachment-spine")
 
 
@@ -23,7 +37,7 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
     lengths = tuple(
         (problem.links.length_on_sale_m(fabric.runs_m[run]), runs_differ(problem, fabric, run)) for run in runs
     )
-    hardware = fabric.hardware if "attachment-leaf" in runs else fabric.hardware_above_leaves
+    hardware = hardware_key(fabric, above_leaves="attachment-leaf" not in runs)
     arrangement = fabric.arrangement
     # there links run as far as it is to where leaves may be, and to as many spines as there are at least
     layout: Hashable = None
@@ -39,3 +53,13 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
     if not of_servers:
         return hardware, runs, lengths, of_spines
     return hardware, of_spines, runs, lengths, problem.servers, fabric.span is None, fabric.may_be_alike, most, layout
+
+
+def hardware_key(fabric: FabricProblem, above_leaves: bool = False) -> Hashable:
+    """All that bounds follow from, whatever the NICs; ``above_leaves``: that the least cost of an uplink does."""
+    left_out = NOT_HARDWARE | OF_LEAVES if above_leaves else NOT_HARDWARE
+    named = {one.name: getattr(fabric, one.name) for one in fields(fabric) if one.name not in left_out}
+    switches = tuple((protocol, tuple(roles.items())) for protocol, roles in fabric.switches.items())
+    # of rules about switches whether they hold: which of an offering these leave out is always the same
+    rules = fabric.binding_managers is not None, fabric.binding_generations is not None
+    return tuple({**named, "switches": switches}.items()), rules, fabric.is_open

@@ -13,19 +13,19 @@ from fabopt.schema.plan import PlanFile
 from fabopt.schema.words import words_of
 
 
-def _models(kind: Any, met: dict[type[BaseModel], None]) -> Iterator[type[BaseModel]]:
+def models_of(kind: Any, met: dict[type[BaseModel], None]) -> Iterator[type[BaseModel]]:
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         if kind in met:
             return
         met[kind] = None
         yield kind
         for field in kind.model_fields.values():
-            yield from _models(field.annotation, met)
+            yield from models_of(field.annotation, met)
     for inner in get_args(kind):
-        yield from _models(inner, met)
+        yield from models_of(inner, met)
 
 
-MODELS = [model for kind in (*SCHEMAS.values(), PlanFile) for model in _models(kind, {})]
+MODELS = [model for kind in (*SCHEMAS.values(), PlanFile) for model in models_of(kind, {})]
 
 
 @pytest.mark.parametrize("model", dict.fromkeys(MODELS), ids=lambda model: model.__name__)

@@ -20,6 +20,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.site import RUN_OF_PEERS
 from fabopt.program.lexicographic import Optimum
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength, Catalog
@@ -219,6 +220,8 @@ def _far(problem: Problem, kind: str, run_m: float) -> str:
     groups = problem.site.groups
     if groups is None or kind in groups.given:
         return f"{run_m:g} m"
+    if kind == RUN_OF_PEERS:
+        return f"about {run_m:g} m, as the two are beside each other"
     racks = some(int(groups.racks(groups.servers)), "rack")
     return f"about {run_m:g} m, as {some(groups.servers, 'server')} fill {racks}"
 

@@ -2,11 +2,11 @@
 
 Rule ``runs_follow_from_groups``. The hall is assumed: racks stand side by side in rows of ``RACKS_PER_ROW``, with the
 measures that a floor plan has by default. Servers fill racks one after another. The leaves of a group are in the middle
-of its racks, at the top if it fills one; spines are in the middle of the racks of their pod (of all racks below three
-tiers), cores and what attachments are in the middle of all. Cables are longer than their way by ``HALL.slack_m``, or by
-``TO_SPARE`` where that is more. All links of a kind have the longest run that there is
-between such places. Where switches or servers are joined to each other, any two of a group may be neighbours, from its
-first rack to its last.
+of its racks, at the top if it fills one, and the two of a pair beside each other; spines are in the middle of the racks
+of their pod (of all racks below three tiers), cores and what attachments are in the middle of all. Cables are longer
+than their way by ``HALL.slack_m``, or by ``TO_SPARE`` where that is more. All links of a kind have the longest run that
+there is between such places. Where switches or servers are joined to each other, any two of a group may be neighbours,
+from its first rack to its last.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ HALL = Floor(rows=2, racks_per_row=RACKS_PER_ROW, rack_power_w=RACK_POWER_W)
 # Cables have to spare what they have on floors, where the case says nothing of it.
 TO_SPARE = RackLimits(spare_m=RackRules().spare_m, spare_fraction=RackRules().spare_fraction)
 
+# Racks that the two leaves of a pair are in at most, as one of them may be lost with its rack.
+NEIGHBOURS = 2
 # Kinds of links whose run follows from groups, in the words of ``Distances``.
 KINDS = ("server-leaf", "leaf-spine", "spine-core")
 # Families whose switches (or servers) are joined to each other over ``leaf-spine`` runs, and over ``spine-core`` runs.
@@ -88,7 +90,8 @@ class GroupRuns:
         """The run of every kind of links of a family (``kind`` of its structure), shape of the sizes.
 
         In whole decimetres; rising with the sizes. Of links between equal devices, ``leaf-spine`` is within a group or
-        along a dimension and ``spine-core`` between groups; ``leaf-leaf``, a peer link, is as far as a server.
+        along a dimension and ``spine-core`` between groups; ``leaf-leaf``, a peer link, between the upper halves of
+        one rack, or of two side by side.
         """
         servers, switches = self.server_heights, SWITCH_HEIGHTS
         group, pod, all_ = (self.racks(number) for number in (*sizes, self.servers))
@@ -100,7 +103,7 @@ class GroupRuns:
             "leaf-spine": longest_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
             "spine-core": longest_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
         }
-        runs["leaf-leaf"] = runs["server-leaf"]
+        runs["leaf-leaf"] = beside_m(group)
         return {**runs, **{kind: np.asarray(given_m) for kind, given_m in self.given.items()}}
 
     def of(self, structure: AnyStructure) -> dict[str, float]:
@@ -143,7 +146,7 @@ def given_m(site: Site) -> Mapping[str, float]:
     said = site.distances_m.model_dump(by_alias=True, exclude_none=True)
     if "server-leaf" in said:
         said.setdefault("attachment-leaf", said["server-leaf"])
-        said.setdefault("leaf-leaf", said["server-leaf"])
+        said.setdefault("leaf-leaf", min(said["server-leaf"], float(beside_m(NEIGHBOURS))))
     if said.keys() >= {"attachment-leaf", "leaf-spine"}:
         said.setdefault("attachment-spine", max(said["attachment-leaf"], said["leaf-spine"]))
     return MappingProxyType({kind: float(metres) for kind, metres in said.items()})
@@ -185,6 +188,12 @@ def from_middle_m(racks: Number) -> Floats:
     """
     rows = ceil_of(racks, RACKS_PER_ROW)
     return _along_m(racks, racks // 2, rows // 2)
+
+
+def beside_m(racks: Number) -> Floats:
+    """A peer link's run, shape of ``racks``, those of a group: its leaves are in one, or in two side by side."""
+    few = np.minimum(racks, NEIGHBOURS)
+    return longest_m(SWITCH_HEIGHTS, SWITCH_HEIGHTS, few, from_middle_m(few))
 
 
 def end_to_end_m(racks: Number) -> Floats:

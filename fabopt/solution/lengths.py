@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fabopt.floor.group_runs import HALL, RACKS_PER_ROW, TO_SPARE, GroupRuns, given_m, group_runs, sizes_of
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
+from fabopt.problem.site import RUN_OF_PEERS
 from fabopt.schema.default_rules import DEFAULT_RULES, LENGTHS, is_kept
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.homing import PEER_LINK
@@ -46,10 +47,12 @@ def _assumed(problem: Problem, runs: GroupRuns, fabric: FabricDesign) -> Iterato
 
 def _told_runs(runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
     sizes = sizes_of(fabric.structure, runs.servers)
-    spanned = {"server-leaf": sizes.group, "leaf-leaf": sizes.group, "leaf-spine": sizes.pod}
+    spanned = {"server-leaf": sizes.group, "leaf-spine": sizes.pod}
     for row in fabric.links:
         kind = _run_kind(row, fabric)
-        if kind not in runs.given:
+        if kind == RUN_OF_PEERS and kind not in runs.given:
+            yield f"{row.scope} {row.length_m:g} m (the two leaves of a pair are beside each other)"
+        elif kind not in runs.given:
             servers = min(runs.servers, spanned.get(kind, runs.servers))
             racks = some(int(runs.racks(servers)), "rack")
             fill = "fills" if servers == 1 else "fill"

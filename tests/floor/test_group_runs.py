@@ -15,6 +15,7 @@ from fabopt.floor.group_runs import (
     Sizes,
     end_to_end_m,
     from_middle_m,
+    given_m,
     group_runs,
     server_heights,
     usual_servers_per_rack,
@@ -30,7 +31,7 @@ from fabopt.schema.structure import Structure
 from tests.oracles.brute_lengths import GroupLengths
 from tests.paths import ROOT
 
-KINDS = ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core")
+KINDS = ("server-leaf", "attachment-leaf", "leaf-spine", "spine-core", "leaf-leaf")
 
 
 def server(**keys: Any) -> Server:
@@ -50,6 +51,8 @@ def test_runs_by_hand() -> None:
     found = runs(2048).runs_m("clos", Sizes(np.array([4, 8, 64, 128]), np.array([4, 8, 64, 128])))
     assert found["server-leaf"].tolist() == [2.5, 5.5, 9.7, 17.2]
     assert found["leaf-spine"].tolist() == [1.6, 4.6, 8.8, 16.2]
+    # the two leaves of a pair are in one rack, or in two side by side, however large their group is
+    assert found["leaf-leaf"].tolist() == [1.6, 4.6, 4.6, 4.6]
 
 
 @pytest.mark.parametrize("racks", [1, 2, 3, 7, 16, 32, 48, 80])
@@ -69,7 +72,7 @@ def test_runs_are_those_of_a_hall_laid_out(units: float) -> None:
     ours = runs(150, 2, units)
     for servers in (1, 2, 3, 10, 31, 32, 33, 64, 65, 150, 400):
         found = ours.runs_m("clos", Sizes(servers, servers))
-        wanted = {kind: brute.run(kind, servers) for kind in ("server-leaf", "leaf-spine")}
+        wanted = {kind: brute.run(kind, servers) for kind in ("server-leaf", "leaf-spine", "leaf-leaf")}
         wanted |= {kind: brute.run(kind, 150) for kind in ("attachment-leaf", "spine-core")}
         assert {kind: float(found[kind]) for kind in KINDS} == {kind: float(wanted[kind]) for kind in KINDS}
 
@@ -122,6 +125,15 @@ def test_given_lengths_stay() -> None:
     # attachments are anywhere in their racks, leaves in the upper half
     given = {"server-leaf": 2, "leaf-leaf": 2, "attachment-leaf": 2, "spine-core": 7}
     assert found == given | {"leaf-spine": 4.6, "attachment-spine": 5.6}
+
+
+@pytest.mark.parametrize(("server_leaf", "peers"), [(3, 3), (20, 4.6)])
+def test_a_peer_link_is_never_longer_than_between_neighbouring_racks(server_leaf: float, peers: float) -> None:
+    """Whether all distances are given or some follow from groups."""
+    said = {"server-leaf": server_leaf, "leaf-spine": 30, "spine-core": 50}
+    assert given_m(Site(distances_m=Distances.model_validate(said)))["leaf-leaf"] == peers
+    some = group_runs(Site(distances_m=Distances.model_validate({"server-leaf": server_leaf})), server(), 128)
+    assert some is not None and some.runs_m("clos", Sizes(128, 128))["leaf-leaf"] == peers
 
 
 def test_links_that_could_be_shorter() -> None:

@@ -32,7 +32,7 @@ from tests.oracles.brute_endpoints import (
 from tests.oracles.brute_free_ports import counts, on_each_tier, placed, spine_links, spine_mode, tier_of
 from tests.oracles.brute_generations import RULE as ONE_GENERATION
 from tests.oracles.brute_generations import is_of_one_generation
-from tests.oracles.brute_lengths import GroupLengths, follow
+from tests.oracles.brute_lengths import GroupLengths, follow, peer_run
 from tests.oracles.brute_managers import Exchange, asks, exchanges
 from tests.oracles.brute_parts import (
     Box,
@@ -226,6 +226,7 @@ class Space:
         runs.update((case.get("site") or {}).get("distances_m") or {})
         self.runs = {name: exact(run) for name, run in runs.items() if run is not None}
         self.runs.setdefault("attachment-leaf", self.runs["server-leaf"])
+        self.runs.setdefault("leaf-leaf", peer_run(self.runs["server-leaf"]))
         self.runs.setdefault("attachment-spine", max(self.runs["attachment-leaf"], self.runs["leaf-spine"]))
         self.dealt = [one if tier_of(one) == "leaf" else one | {"ports": 0} for one in self.attachments]
         self.has_free = any(tier_of(one) != "leaf" for one in self.attachments)

@@ -52,9 +52,23 @@ class GroupLengths:
                 return max(Fraction(str(below)), Fraction(str(self.said["leaf-spine"])))
         if kind in self.said:
             return Fraction(str(self.said[kind]))
-        racks = math.ceil(min(servers, self.servers) / self.per_rack)
+        if kind == "leaf-leaf":
+            given = self.said.get("server-leaf")
+            if given is None:
+                return Fraction(str(longest(min(2, self.racks(servers)), None, 1)))
+            return peer_run(Fraction(str(given)))
+        racks = self.racks(servers)
         bottom = range(1, UNITS - math.ceil(self.units) + 2) if kind in ENDPOINTS else None
         return Fraction(str(longest(racks, bottom, self.units)))
+
+    def racks(self, servers: int) -> int:
+        """Racks that so many servers fill; never more than all do."""
+        return math.ceil(min(servers, self.servers) / self.per_rack)
+
+
+def peer_run(server_leaf: Fraction) -> Fraction:
+    """Metres of a peer link where a run of servers is given: never more than between two racks side by side."""
+    return min(server_leaf, Fraction(str(longest(2, None, 1))))
 
 
 def per_rack(case: Json, server: Json) -> int:

@@ -141,5 +141,5 @@ def _joined(space: _Paired, structure: Structure, choice: brute_force.Choice, si
         return
     cables = structure.planes * structure.leaves // 2 * CABLES
     ends = ((cables, 1, ((1, 1),)),)
-    kind = Kind(side.cage, side.cage, space.run("server-leaf", structure.g), ends, ends)
+    kind = Kind(side.cage, side.cage, space.run("leaf-leaf", structure.g), ends, ends)
     yield from ((structure, (*choice, mode)) for mode in space.modes(kind))

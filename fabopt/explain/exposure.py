@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 from fabopt.explain.demands import changed
 from fabopt.explain.levers import advice
@@ -18,11 +19,13 @@ from fabopt.workload.needs import MOST_MBPS, Reach, flat
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on
 
 LIMIT = "workload.max_exposed_communication"
+BATCH = "workload.plan.batch"
+MORE_SEQUENCES = "more sequences a step, and so more micro-batches of each replica"
 # Shares of a step are told in hundredths of a per cent.
 SHARES = 10_000
 PERCENT = 100
-# So many times the sequences of a step are looked at.
-MOST_TIMES = 8
+# How often the sequences of a step are doubled until there is a design.
+MOST_DOUBLINGS = 6
 
 
 def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -77,21 +80,26 @@ def _more_exposed(inquiry: Inquiry, words: str) -> Iterator[Conflict]:
 
 
 def _larger_batch(inquiry: Inquiry, workload: ModelRun) -> Iterator[Conflict]:
-    """The fewest times as many sequences of a step with which there is a design."""
-    asked, batch = inquiry.problem.asked, workload.plan.batch
-    assert asked.workload is not None
-    limit = "workload.plan.batch"
-    inquiry.tell(limit)
-    changes = asked.workload.changes
-    batches = [batch * times for times in range(2, MOST_TIMES + 1)]
-    cases = (
-        (more, asked.model_copy(update={"workload": asked.workload.model_copy(update={"plan": plan})}))
-        for more in batches
-        if (plan := changes.model_copy(update={"batch": more}))
-    )
-    needed = inquiry.first_with_design(cases)
-    if needed is not None:
-        yield advice(limit, batch, needed, "as many times the sequences of a step, and so the micro-batches", False)
+    """The fewest sequences of a step with which there is a design: whole micro-batches of every replica more."""
+    asked, plan = inquiry.problem.asked, workload.plan
+    step = workload.ranks.data * plan.micro_batch
+    inquiry.tell(BATCH)
+
+    def ask(batch: int) -> int | None:
+        assert asked.workload is not None
+        plan = asked.workload.changes.model_copy(update={"batch": batch})
+        case = asked.model_copy(update={"workload": asked.workload.model_copy(update={"plan": plan})})
+        return None if inquiry.design(case) is None else batch
+
+    def between(works: int, fails: int) -> int | None:
+        return fails + (works - fails) // step // 2 * step if works - fails > step else None
+
+    doubled = [plan.batch << times for times in range(MOST_DOUBLINGS + 1)]
+    for fails, batch in pairwise(doubled):
+        if ask(batch) is not None:
+            needed, is_least = closest(batch, fails, ask, between)
+            yield advice(BATCH, plan.batch, needed, MORE_SEQUENCES, is_least)
+            return
 
 
 def _reducing_switches(inquiry: Inquiry, name: str) -> Iterator[Conflict]:

@@ -35,13 +35,16 @@ def test_micro_batches_are_named() -> None:
 
 @pytest.mark.long
 def test_every_lever_of_a_model_does_and_a_share_less_does_not() -> None:
-    needed = {one.limit: one.needed for one in fabopt.solve(CASE, alternatives_s=0).design.conflicts}
-    share = needed["workload.max_exposed_communication"]
-    assert isinstance(share, float)
+    """Of sequences a step less is one more micro-batch of each of 128 replicas."""
+    told = {one.limit: one for one in fabopt.solve(CASE, alternatives_s=0).design.conflicts}
+    share, batch = told["workload.max_exposed_communication"].needed, told["workload.plan.batch"].needed
+    assert isinstance(share, float) and isinstance(batch, int)
+    assert told["workload.plan.batch"].minimal and told["workload.plan.batch"].value == 1536
     for workload, status in (
         ({"max_exposed_communication": share}, "optimal"),
         ({"max_exposed_communication": round(share - 0.0001, 4)}, "infeasible"),
-        ({"plan": {"batch": needed["workload.plan.batch"]}}, "optimal"),
+        ({"plan": {"batch": batch}}, "optimal"),
+        ({"plan": {"batch": batch - 128}}, "infeasible"),
     ):
         case = {**CASE, "workload": {"model": "gpt3-175b", **workload}}
         assert fabopt.solve(case, alternatives_s=0).status == status, workload

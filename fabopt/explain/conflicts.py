@@ -16,7 +16,7 @@ from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import path_conflicts, ratio_conflicts, speed_conflicts
 from fabopt.explain.exposure import exposure_conflicts
-from fabopt.explain.floor import floor_conflicts, no_layout_fits, rack_rule_conflicts
+from fabopt.explain.floor import floor_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.gaps import gap_sentences
 from fabopt.explain.lacking import lacking_conflicts
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts
@@ -167,12 +167,13 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """What stands in the way where no spending would help."""
     placing = _asked(inquiry, floor_conflicts, rack_rule_conflicts, torus_conflicts)
     if placing:
-        return placing
+        return [*placing, *_asked(inquiry, more_racks)]
     size = _asked(replace(inquiry, report=lambda conflict: None), size_advice)
     if any(map(_is_far_too_many, size)):
         return _asked(inquiry, path_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules)
     demands = (ratio_conflicts, path_conflicts, shape_conflicts, speed_conflicts)
-    return _asked(inquiry, *demands, *OF_PARTS, _known(size), delivery_conflicts, run_conflicts, named_rules)
+    others = (delivery_conflicts, run_conflicts, named_rules)
+    return _asked(inquiry, *demands, *OF_PARTS, _known(size), more_racks, *others)
 
 
 def _known(conflicts: list[Conflict]) -> Lines:

@@ -14,7 +14,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_rules import demand_met
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.design import Conflict, Needed
-from fabopt.schema.resilience import NO_RULE, Resilience, losses_of
+from fabopt.schema.resilience import DEFAULT_RULE, NO_RULE, Resilience, keeps_default, losses_of
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.clos.figures import HOPS_BY_TIERS
 from fabopt.topology.design import NetworkDesign
@@ -241,21 +241,29 @@ def _left_over(
     inquiry: Inquiry, fabric: Fabric, index: int, survived: tuple[Resilience, ...], number: int
 ) -> Iterator[Conflict]:
     """The most bandwidth that a design has left after the failures of one of the case's demands."""
-    demand = survived[number]
+    demand, said = survived[number], inquiry.case.resilience_of(fabric)
     failed, count = demand.failures
+    rule = (DEFAULT_RULE,) if keeps_default(said) else ()
 
     def reached(least: float | None) -> Fraction | None:
         lower = () if least is None else (demand.model_copy(update={"min_gbps_per_gpu": least}),)
-        kept = (*survived[:number], *lower, *survived[number + 1 :])
+        kept = (*rule, *survived[:number], *lower, *survived[number + 1 :])
         network = _network(inquiry, fabric, index, resilience=kept or NO_RULE)
         return None if network is None else network.failures(inquiry.problem.server.gpus).bandwidth_left(failed, count)
 
-    limit = f"fabrics.{fabric.name}.resilience.min_gbps_per_gpu"
+    place = f".{said.index(demand)}" if isinstance(said, tuple) else ""
+    key = "resilience" if fabric.resilience is None else f"fabrics.{fabric.name}.resilience"
+    limit = f"{key}{place}.min_gbps_per_gpu"
     words = f"the most bandwidth per GPU that a design has left after {demand.survive}"
     nics = inquiry.problem.fabrics[index].nics.values()
     if all(nic.ports_per_server == 1 for options in nics for nic in options):
         words += "; a server has one port, and nothing without what that is joined to"
-    yield from _most(inquiry, limit, demand.least_gbps, reached, words)
+    for conflict in _most(inquiry, limit, demand.least_gbps, reached, words):
+        if conflict.needed == 0 and len(survived) == 1:
+            # no bandwidth can be asked for: the loss itself is left out
+            changes = {"limit": key, "value": demand.survive, "needed": rule[0] if rule else NO_RULE, "direction": None}
+            conflict = conflict.model_copy(update={**changes, "minimal": None})
+        yield conflict
 
 
 def _most(

@@ -18,6 +18,7 @@ from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
+from fabopt.schema.case import MAX_RACKS, MAX_RACKS_PER_ROW
 from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, is_asked_for
 from fabopt.schema.design import Conflict
 from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
@@ -35,6 +36,8 @@ SPREAD_WORDS = {
     "spread_leaves": "the leaves of a group of more than one rack",
     "spread_attachments": "the devices of an attachment",
 }
+# So many times the racks of a row, and so many more, are looked at first.
+MORE_RACKS = 2
 # Obstacles that are told where nothing is proven.
 MOST_TOLD = 3
 
@@ -73,6 +76,28 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     runs = [*measured_runs(inquiry)]
     yield from runs or _far_apart(problem, plan)
+
+
+def more_racks(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The fewest racks in a row of the floor with which there is a design."""
+    site = inquiry.case.site
+    if site.floor is None:
+        return
+    floor, limit = site.floor, "site.floor.racks_per_row"
+    own, most = floor.racks_per_row, min(MAX_RACKS_PER_ROW, MAX_RACKS // floor.rows)
+
+    def ask(racks: int) -> int | None:
+        larger = site.model_copy(update={"floor": floor.model_copy(update={"racks_per_row": racks})})
+        return None if inquiry.design(inquiry.case.model_copy(update={"site": larger})) is None else racks
+
+    def questions() -> Iterator[Conflict]:
+        works = ask(enough) if (enough := min(most, MORE_RACKS * own + MORE_RACKS)) > own else None
+        if works is not None:
+            needed, is_least = closest(works, own, ask, halfway)
+            detail = f"racks in each of {some(floor.rows, 'row')}"
+            yield advice(limit, own, needed, detail if is_least else f"{detail}; {UNSETTLED}", is_least)
+
+    yield from inquiry.of_limit(limit, own, questions())
 
 
 def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:

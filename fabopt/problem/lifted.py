@@ -6,15 +6,18 @@ vendors and part numbers; and the racks of a floor, of which there are then more
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from operator import is_not
 
+from fabopt.floor.racks import racks_needed
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.schema.case import MAX_RACKS, MAX_ROWS, Case, CaseLimits, Limits
 from fabopt.schema.catalog import KINDS, CableLength, Catalog
 from fabopt.schema.product import Product, Purchasable
+from fabopt.units import ceil_div
 
 # Rules of buying that count, with what they are where they count nothing.
 COUNTS: dict[str, object] = {
@@ -25,6 +28,8 @@ COUNTS: dict[str, object] = {
     "quarterly_supply": {},
     "order_from_month": None,
 }
+# Beside as many racks again as servers fill: two for each tier of two networks, and for what is attached.
+RACKS_OF_SWITCHES = 14
 # Between rows where a floor of one row has none.
 ONE_AISLE_M = 1.2
 # What a part has to be there in number and in time.
@@ -85,21 +90,29 @@ def lifted_catalog(catalog: Catalog, is_dated: bool) -> Catalog:
     return catalog.model_copy(update=changed) if changed else catalog
 
 
-def with_more_racks(problem: Problem) -> Problem | None:
-    """The problem on a floor with more rows of racks, beyond all that there are; None without a floor, or if it cannot
-    be any larger.
+def with_more_racks(problem: Problem) -> Iterator[Problem]:
+    """The problem on larger floors, the smaller one first; none without a floor, or if it cannot be any larger."""
+    for case in on_larger_floors(problem.case, problem):
+        other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
+        yield replace(other, asked=problem.asked, limits=problem.limits, stages=problem.stages)
+
+
+def on_larger_floors(case: Case, problem: Problem) -> Iterator[Case]:
+    """A case on floors with more rows of racks: beyond all that there are, and with as many racks again as servers
+    fill and those that switches need in two places. ``problem``: of the case, with a floor or without.
     """
-    if problem.site.runs_are_alike:
-        return None
-    floor = problem.floor.plan.floor
-    rows = min(MAX_ROWS, MAX_RACKS // floor.racks_per_row, 2 * floor.rows + 1)
-    if rows <= floor.rows:
-        return None
-    aisles = floor.aisle_m
-    if isinstance(aisles, tuple):
-        aisles = (*aisles, *(aisles[-1:] or (ONE_AISLE_M,)) * (rows - floor.rows))
-    larger = floor.model_copy(update={"rows": rows, "aisle_m": aisles})
-    own = problem.case.site.model_copy(update={"floor": larger, "servers_per_rack": problem.floor.servers_per_rack})
-    case = problem.case.model_copy(update={"site": own})
-    other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
-    return replace(other, asked=problem.asked, limits=problem.limits, stages=problem.stages)
+    if problem.site.runs_are_alike or case.site.floor is None:
+        return
+    floor, per_rack = case.site.floor, problem.floor.servers_per_rack
+    enough = ceil_div(2 * racks_needed(problem.servers, per_rack) + RACKS_OF_SWITCHES, floor.racks_per_row)
+    twice = 2 * floor.rows + 1
+    for wanted in (twice, *([floor.rows + enough] if floor.rows + enough > twice else [])):
+        rows = min(MAX_ROWS, MAX_RACKS // floor.racks_per_row, wanted)
+        if rows <= floor.rows:
+            return
+        aisles = floor.aisle_m
+        if isinstance(aisles, tuple):
+            aisles = (*aisles, *(aisles[-1:] or (ONE_AISLE_M,)) * (rows - floor.rows))
+        larger = floor.model_copy(update={"rows": rows, "aisle_m": aisles})
+        site = case.site.model_copy(update={"floor": larger, "servers_per_rack": per_rack})
+        yield case.model_copy(update={"site": site})

@@ -21,6 +21,9 @@ from fabopt.problem.site import with_distances
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.default_rules import redundancy_kept
+from fabopt.schema.homing import FEATURE_OF_PAIRING
+from fabopt.schema.resilience import PAIRING
 from fabopt.schema.roles import SHARED_PORTS, Carried, OutOfBand, SharedPort, StorageDemand
 from fabopt.schema.server import Role, Server
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
@@ -141,7 +144,15 @@ def _with_demand(fabric: Fabric, case: Case, server: Server) -> Fabric:
         changes["max_oversubscription"] = Oversubscription(
             leaf=ratio if given.leaf is None else given.leaf, spine=ratio if given.spine is None else given.spine
         )
+    if keeps(PAIRING, fabric, case) or fabric.pairing in FEATURE_OF_PAIRING:
+        # dealt one a leaf, so that both ports of a device are on both leaves of a pair
+        changes["attachments"] = tuple(sorted(fabric.attachments, key=lambda one: one.ports // one.boxes % 2))
     return fabric.model_copy(update=changes)
+
+
+def keeps(rule: str, fabric: Fabric, case: Case) -> bool:
+    """Whether a part of the default rule of resilience holds for a fabric by its own words, whatever its size."""
+    return rule in redundancy_kept(case.rules, case.resilience_of(fabric), fabric.asked_of(0))
 
 
 def _gpu_mbps(fabric: Fabric, case: Case, server: Server) -> int | None:

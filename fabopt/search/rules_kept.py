@@ -86,7 +86,7 @@ def bound_by_structure(
     is_limited = any(one is not other for one, other in zip(free, problems, strict=True))
     if is_limited and probe.any_keeps(free, ()):
         return None
-    larger = [more for problem in free if (more := with_more_racks(problem)) is not None]
+    larger = [more for problem in free for more in with_more_racks(problem)]
     if probe.any_keeps(larger, ()):
         return None
     # of floors too large to look at all places less is found, so the case's own are still looked at

@@ -64,8 +64,8 @@ def with_rule_levers(question: Question, answers: Answers, design: Design, solve
     for lever in sorted(levers, key=lambda lever: lever.usd):
         conflict = _conflict(lever)
         own = next((place for place, other in enumerate(conflicts) if other.limit == conflict.limit), None)
-        question.settings.told(conflict)
         if own is None or conflict.together:
+            question.settings.told(conflict)
             conflicts.append(conflict)
         else:
             detail = "; ".join(part for part in (conflicts[own].detail, conflict.detail) if part)

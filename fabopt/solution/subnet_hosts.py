@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
-from fabopt.problem.lifted import lifted_case, lifted_catalog
+from fabopt.problem.lifted import lifted_case, lifted_catalog, on_larger_floors
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import StoppedError
@@ -113,18 +113,20 @@ def _barred_by_limits(question: Question, problem: Problem, unmanaged: Unmanaged
     inputs = question.inputs
     is_dated = inputs.case.stages is not None or inputs.case.procurement.order_from_month is not None
     catalog = lifted_catalog(inputs.catalog, is_dated)
-    free = replace(question, inputs=replace(inputs, case=lifted_case(inputs.case), catalog=catalog))
-    kept: list[tuple[int, Question]] = []
-    for ways in zip(_ways(question, problem, unmanaged), _ways(free, problem, unmanaged), strict=True):
-        for own, other in zip(*ways, strict=True):
-            answers = search(other)
-            if answers.best is not None:
-                kept.append((answers.optimum.value or 0, own))
-                break
-    if not kept:
-        return None
-    least = min(kept, key=lambda pair: pair[0])[1]
-    return Answered(least, search(least))
+    case = lifted_case(inputs.case)
+    for larger in (case, *on_larger_floors(case, problem)):
+        free = replace(question, inputs=replace(inputs, case=larger, catalog=catalog))
+        kept: list[tuple[int, Question]] = []
+        for ways in zip(_ways(question, problem, unmanaged), _ways(free, problem, unmanaged), strict=True):
+            for own, other in zip(*ways, strict=True):
+                answers = search(other)
+                if answers.best is not None:
+                    kept.append((answers.optimum.value or 0, own))
+                    break
+        if kept:
+            least = min(kept, key=lambda pair: pair[0])[1]
+            return Answered(least, search(least))
+    return None
 
 
 def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Iterator[Question]]:

@@ -325,3 +325,66 @@ def test_servers_that_a_case_says_in_gpus_are_advised_in_gpus() -> None:
     given = with_change(inputs(content, catalog()), {found.limit: found.needed})
     design = optimize.solve(given, alternatives_s=0)
     assert design.status == "optimal" and usd(design) == found.capex_usd
+
+
+PORT = {"form_factor": "QSFP56", "splits": ["1x200"]}
+END = {"form_factor": "QSFP56", "split": "1x200"}
+ONE_SPEED: Json = {
+    "switches": [{"id": "sixteen", "protocol": "ethernet", "rack_units": 1, "power_w": 300, "price_usd": 10_000,
+                  "cages": [{"count": 16, **PORT}]}],
+    "nics": [{"id": "one-port", "protocols": ["ethernet"], "pcie": {"generation": 5, "lanes": 16}, "power_w": 20,
+              "price_usd": 1000, "cages": [{"count": 1, **PORT}]}],
+    "cables": [{"id": "dac", "medium": "DAC", "power_w": 0, "ends": [END, END],
+                "lengths": [{"m": 3, "price_usd": 100}, {"m": 30, "price_usd": 400}]}],
+    "servers": [{"id": "gpu-8", "gpus": 8, "nic_slots": 8, "pcie": {"generation": 5, "lanes": 16}, "rack_units": 8,
+                 "power_w": 8000, "price_usd": 0}],
+}  # fmt: skip
+
+
+def test_a_loss_that_one_port_cannot_survive_is_named_by_the_key_that_leaves_it_out() -> None:
+    loss = {"survive": "1 leaf", "min_gbps_per_gpu": 20}
+    fabric = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 20, "nics_per_server": 1}
+    wanted = {"name": "one-port", "server": "gpu-8", "servers": 8, "fabrics": [{**fabric, "resilience": loss}]}
+    for said, needed in ((loss, "none"), (["default", loss], "default"), ([loss], "none")):
+        wanted["fabrics"] = [{**fabric, "resilience": said}]
+        content = inputs_from_objects(wanted, ONE_SPEED)
+        found = conflict(optimize.solve(content, alternatives_s=0), "fabrics.storage.resilience")
+        assert (found.value, found.needed) == ("1 leaf", needed) and "a server has one port" in found.detail
+        changed = optimize.solve(with_change(content, {found.limit: found.needed}), alternatives_s=0)
+        assert changed.totals is not None and changed.totals.capex_usd == found.capex_usd
+
+
+def test_a_loss_in_a_list_is_named_by_its_place() -> None:
+    losses = [{"survive": "1 leaf", "min_gbps_per_gpu": 150}, {"survive": "1 spine", "min_gbps_per_gpu": 50}]
+    content = inputs(case({"nics": ["nic-400"], "nics_per_server": 2, "resilience": losses}))
+    found = conflict(optimize.solve(content, alternatives_s=0), "fabrics.compute.resilience.0.min_gbps_per_gpu")
+    assert optimize.solve(with_change(content, {found.limit: found.needed}), alternatives_s=0).status == "optimal"
+
+
+# -- floors ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long("2", "3")
+@pytest.mark.parametrize("racks", (1, 2, 3), ids=str)
+def test_a_floor_too_small_names_the_racks_that_would_do(racks: int) -> None:
+    """Servers fill two racks; of four leaves and two spines neither are in one rack, so two more are needed."""
+    content = small_floor(racks)
+    found = conflict(optimize.solve(content, alternatives_s=0), "site.floor.racks_per_row")
+    assert (found.value, found.needed, found.minimal) == (racks, 4, True)
+    changed = optimize.solve(with_change(content, {found.limit: found.needed}), alternatives_s=0)
+    assert changed.totals is not None and changed.totals.capex_usd == found.capex_usd
+
+
+def test_a_floor_too_small_for_a_rule_names_rule_racks_and_key() -> None:
+    design = optimize.solve(small_floor(1, servers=4, rack_units=48, rack_power_w=60_000), alternatives_s=0)
+    assert conflict(design, "site.floor.racks_per_row").needed == 2
+    found = conflict(design, "site.rack_rules.spread_spines")
+    assert found.needed == "false" and "rule `rack-spread`" in found.detail and "0 racks" in found.detail
+
+
+def small_floor(racks: int, servers: int = 8, rack_units: int = 42, rack_power_w: int = 40_000) -> Inputs:
+    """Two tiers on switches of 16 ports, on a floor of one row, under all default rules."""
+    fabric = {"name": "compute", "tiers": 2, "nics_per_server": 4, "min_gbps_per_gpu": 100}
+    floor = {"rows": 1, "racks_per_row": racks, "rack_units": rack_units, "rack_power_w": rack_power_w}
+    wanted = {"name": "small-floor", "server": "gpu-8", "servers": servers, "fabrics": [fabric]}
+    return inputs_from_objects({**wanted, "site": {"floor": floor}}, ONE_SPEED)

@@ -45,6 +45,10 @@ def solve(catalog: Json, case: Json, rules: tuple[str, ...] = ()) -> Best | None
     if is_asked:
         fabric.setdefault("homing", "pair")
     has_pairs = "pair" in others or fabric.get("homing") in ("pair", "dual")
+    if is_asked or "pairing" in rules:
+        # devices with an even number of ports come first, so that these are on both leaves of a pair
+        even = sorted(fabric.get("attachments", []), key=lambda one: one["ports"] // one.get("boxes", 1) % 2)
+        fabric |= {"attachments": even} if even else {}
     case = case | {"fabrics": [fabric]}
     if not is_asked and not ("pairing" in rules and has_pairs):
         return brute_force.solve(catalog, case, others)

@@ -207,10 +207,13 @@ def test_the_first_lines_say_what_joins_a_pair() -> None:
     assert "two switches that run EVPN multihoming, whose ports" in told["evpn-multihoming"]
 
 
-def test_devices_with_two_ports_are_on_both_leaves_of_a_pair() -> None:
+@pytest.mark.parametrize("first", ("filers", "odd"))
+def test_devices_with_two_ports_are_on_both_leaves_of_a_pair(first: str) -> None:
+    """Whatever is attached before them in the case."""
     filers = {"name": "filer", "kind": "storage", "ports": 6, "boxes": 3, "rack_units": 1, "power_w": 1, "buys": "none"}
-    last = {"name": "odd", "ports": 1, "buys": "none"}
-    design = designed(*in_band(parts_of("mlag", ports=12), 10, attachments=[filers, last], max_oversubscription=3))
+    odd = {"name": "odd", "ports": 1, "buys": "none"}
+    devices = [filers, odd] if first == "filers" else [odd, filers]
+    design = designed(*in_band(parts_of("mlag", ports=12), 10, attachments=devices, max_oversubscription=3))
     wiring, peer_of = wiring_of(design), dict[int, int]()
     rows = zip(wiring.links.kind.tolist(), wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True)
     on: dict[int, list[int]] = {}

@@ -129,6 +129,16 @@ def test_points_of_a_sweep_say_it_in_a_column() -> None:
     assert "rules.two-spines of compute" in bare and below.split(",")[column] == ""
 
 
+def test_a_point_below_the_least_says_who_prices_the_rules() -> None:
+    """As solving it does: what would do without a rule is not a design of the case."""
+    parts, wanted = pair()
+    least = usd(designed(parts, wanted))
+    (point,) = swept(parts, wanted, f"{least - 0.01}").points
+    (told,) = point.conflicts
+    assert point.nearest is not None and point.nearest.capex_usd == told.needed == least
+    assert "default rules are kept" in told.detail and "`fabopt solve`" in told.detail
+
+
 # -- random limits -----------------------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from fabopt.io.case import Inputs
 from fabopt.io.keys import KeyPath, changed_inputs, content_of
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rack_parts import parts_that_yield
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Conflict
@@ -32,6 +33,9 @@ from fabopt.units import cents, some, usd, watts
 
 # What `maximize` of a case says, by the name of the metric in a point's values.
 MAXIMIZED = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu", "servers": "servers"}
+
+# Of rules that a point below the least design keeps: what each costs is a search of its own.
+RULES_ARE_PRICED = "; default rules are kept, and what turning one off would do, `fabopt solve` tells with this budget"
 
 
 @dataclass(frozen=True)
@@ -213,6 +217,8 @@ def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapes
     if problem.case.maximize == "servers":
         what += f" for {some(problem.servers, 'server')}"
     detail = f"{what} costs ${needed:,}; the limit is ${budget_usd:,}"
+    if any(parts_that_yield(problem)):
+        detail += RULES_ARE_PRICED
     conflict = Conflict(limit=BUDGET_KEY, value=budget_usd, needed=needed, detail=detail)
     case = case_record(budgeted(problem, budget_usd))
     if not cheapest.is_proven:

@@ -36,14 +36,14 @@ from fabopt.schema.design import (
     Totals,
 )
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
-from fabopt.schema.homing import MULTIHOMING, PEER_LINK, UNJOINED, Pairing
+from fabopt.schema.homing import MULTIHOMING, PEER_LINK, UNJOINED, Pairing, asks_for_pair
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, REDUNDANCY, TWO_SWITCHES
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.schema.tiers import PeerLinkUse, StandInUse
-from fabopt.topology.candidate import End, Option, RowShare
-from fabopt.topology.design import FilePart, LinkUse, NetworkDesign, OtherSwitches, Tier
+from fabopt.topology.candidate import Candidate, End, Option, RowShare
+from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Tier
 from fabopt.topology.failures import failures_left
 from fabopt.topology.redundancy import standing
 from fabopt.topology.subnet_manager import managers_in
@@ -92,7 +92,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         homing="pair" if fabric.is_paired and part.tiers else fabric.homing or "any",
         pairing=pairing_of(fabric, part) or UNJOINED,
         peer_links=_peer_links(part),
-        redundancy=tuple(_rule_standings(problem, fabric, design, growth)),
+        redundancy=tuple(_rule_standings(problem, fabric, candidate, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
         carries=tuple(_shared_uses(problem, fabric)),
         free_ports={
@@ -103,15 +103,18 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
 
 
 def _rule_standings(
-    problem: Problem, fabric: FabricProblem, design: NetworkDesign, growth: Sequence[StageStructure]
+    problem: Problem, fabric: FabricProblem, candidate: Candidate, growth: Sequence[StageStructure]
 ) -> Iterator[RuleStanding]:
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
+    design, ports = candidate.design, dict[str, int | None]({"": None} if fabric.pairs_own else {})
+    by_rule = {one.name for one in fabric.logical_fabrics if asks_for_pair(one.role, one.homing)}
+    ports |= {one.name: one.nic.ports_per_server for one in candidate.equipment if one.nic and one.name in by_rule}
     gpus = (stage.servers * problem.server.gpus for stage in problem.stages)
     large = [row for row, number in zip(growth, gpus, strict=False) if number > MOST_ON_ONE_SWITCH]
     for rule in REDUNDANCY:
         if rule in fabric.kept_rules or rule in fabric.left_out:
             stages = large if rule == TWO_SWITCHES else growth
-            kept, detail = standing(rule, design, stages, pairing_of(fabric, design.file_part()))
+            kept, detail = standing(rule, design, stages, pairing_of(fabric, design.file_part()), ports)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)
 
 

@@ -18,10 +18,10 @@ from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating
 from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
-from fabopt.schema.case import MAX_RACKS, MAX_RACKS_PER_ROW
 from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, is_asked_for
 from fabopt.schema.design import Conflict
 from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
+from fabopt.schema.site import MAX_RACKS, MAX_RACKS_PER_ROW
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
 from fabopt.units import some

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
@@ -17,7 +17,9 @@ from fabopt.schema.attachment import Attachment, AttachmentTier
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.default_rules import Rules
+from fabopt.schema.homing import Homing, asks_for_pair
 from fabopt.schema.product import PROTOCOLS, Cage
+from fabopt.schema.resilience import PAIR
 from fabopt.schema.roles import Carried
 from fabopt.schema.server import Server
 from fabopt.units import exact, mbps
@@ -67,7 +69,7 @@ class AttachmentDemand:
 class LogicalFabric:
     """A logical fabric on the switches of another: the NICs that give what it asks for, and its ratio at the leaf.
 
-    ``left_out_nics``: that rules about NICs leave out which can be given up.
+    ``left_out_nics``: that rules about NICs leave out which can be given up; ``homing``: as it says.
     """
 
     name: str
@@ -75,6 +77,11 @@ class LogicalFabric:
     nics: Nics
     oversubscription: Fraction
     left_out_nics: Nics = field(default_factory=dict)
+    homing: Homing | None = None
+
+    def is_paired(self, kept_rules: Collection[str]) -> bool:
+        """Whether every server is on two switches, with such rules of its host."""
+        return self.homing == "pair" or (PAIR in kept_rules and asks_for_pair(self.role, self.homing))
 
     def equipped(self, nic: NicOption, servers: int) -> AttachmentDemand:
         """The ports of so many servers with certain NICs."""
@@ -120,7 +127,10 @@ def logical_fabric_of(
     carried: Carried, offering: Offering, server: Server, pcie: Mapping[int, float], rules: Rules
 ) -> LogicalFabric:
     """What a fabric carries for a logical one. Its NICs have one port a cage."""
-    own = Fabric(name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server)
+    homing: Homing | None = "pair" if carried.homing in (None, "pair") else None
+    own = Fabric(
+        name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server, homing=homing
+    )
     demand = mbps(carried.min_gbps_per_gpu)
     nics: dict[str, tuple[NicOption, ...]] = {
         protocol: tuple(
@@ -130,9 +140,8 @@ def logical_fabric_of(
     }
     kept, left_out = by_rules(nics, rules)
     ratio = exact(carried.max_oversubscription_leaf)
-    return LogicalFabric(
-        carried.name, carried.role, MappingProxyType(dict(kept)), ratio, MappingProxyType(dict(left_out))
-    )
+    by_protocol = MappingProxyType(dict(kept)), MappingProxyType(dict(left_out))
+    return LogicalFabric(carried.name, carried.role, by_protocol[0], ratio, by_protocol[1], carried.homing)
 
 
 def switch_ports(fabric: Fabric, offering: Offering, server: Server) -> SwitchPorts | None:

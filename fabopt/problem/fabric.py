@@ -145,6 +145,8 @@ class FabricProblem:
     homing: Homing | None = None
     pairing: Pairing | None = None
     asks_to_join: bool = False
+    # whether rule ``pair`` is about its own NICs, or only about those of logical fabrics
+    pairs_own: bool = True
     unpaired: Unpaired | None = None
 
     def __post_init__(self) -> None:
@@ -195,7 +197,8 @@ class FabricProblem:
     @property
     def is_paired(self) -> bool:
         """Whether every server is on two switches: by the words of the case, or by the default rule of pairs."""
-        return self.homing == "pair" or PAIR in self.kept_rules or (self.homing is None and self.asks_to_join)
+        by_rule = PAIR in self.kept_rules and self.pairs_own
+        return self.homing == "pair" or by_rule or (self.homing is None and self.asks_to_join)
 
     @property
     def joins_pairs(self) -> bool:

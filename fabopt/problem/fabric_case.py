@@ -21,7 +21,7 @@ from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import subnet_managers
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.default_rules import is_asked_for, rules_of_fabric
-from fabopt.schema.homing import FEATURE_OF_PAIRING
+from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.product import PROTOCOLS, Protocol
 from fabopt.schema.resilience import NO_RULE, PAIR, PAIRING, RACK
@@ -65,7 +65,7 @@ def fabric_of(
         left_out_nics=nics.left_out,
         switches=switches,
         generations=generations_of(case, fabric, switches), roce=fabric.roce, homing=fabric.homing,
-        pairing=fabric.pairing, asks_to_join=_asks_to_join(fabric, case, kept_rules),
+        pairing=fabric.pairing, pairs_own=_pairs_own(fabric), asks_to_join=_asks_to_join(fabric, case, kept_rules),
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups,
         racks=fabric.pinned,
@@ -87,8 +87,15 @@ def _asks_to_join(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> bool
 
 def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
     """What a case says of a fabric, and that servers are on pairs of switches where a rule or a key asks for it."""
-    is_paired = PAIR in kept_rules or (fabric.homing is None and _asks_to_join(fabric, case, kept_rules))
+    is_paired = (PAIR in kept_rules and _pairs_own(fabric)) or (
+        fabric.homing is None and _asks_to_join(fabric, case, kept_rules)
+    )
     return fabric.model_copy(update={"homing": "pair"}) if is_paired else fabric
+
+
+def _pairs_own(fabric: Fabric) -> bool:
+    """Whether rule ``pair`` is about its own NICs, and not only about those of logical fabrics on it."""
+    return fabric.shares_pairs or asks_for_pair(fabric.role, fabric.homing)
 
 
 def _with_pairs(fabric: FabricProblem) -> FabricProblem:

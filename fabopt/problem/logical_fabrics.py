@@ -17,6 +17,9 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.separation import HOST_FAMILY
 
+# Ports of a server are dealt one a leaf, so that two are on two leaves. Rule ``pair``.
+TWO = 2
+
 
 def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
     """A host with every choice of NICs for the logical fabrics on it; ``prune``: those that others beat aside.
@@ -32,9 +35,12 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
         speeds = {one.port.lane.port_mbps for one in hosts}
         taken = min((_slots(one) for one in hosts), default=0)
         options = [
-            _options(logical, protocol, logical is fabric.logical_fabrics[-1], prune)
+            _options(fabric, logical, protocol, logical is fabric.logical_fabrics[-1], prune)
             for logical in fabric.logical_fabrics
         ]
+        # one leaf a plane would have all ports of a server
+        is_paired = any(logical.is_paired(fabric.kept_rules) for logical in fabric.logical_fabrics)
+        tiers = tuple(one for one in fabric.tiers if one > 1 or fabric.is_paired or not is_paired)
         for chosen in product(*options):
             if taken + sum(_slots(one) for one in chosen) > problem.nic_slots:
                 continue
@@ -45,7 +51,7 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
                 for logical, nic in zip(fabric.logical_fabrics, chosen, strict=True)
             )
             yield replace(
-                fabric, protocols=(protocol,), topologies=(HOST_FAMILY,), nics={protocol: hosts},
+                fabric, tiers=tiers, protocols=(protocol,), topologies=(HOST_FAMILY,), nics={protocol: hosts},
                 attachments=(*fabric.attachments, *ports), logical_fabrics=(),
             )  # fmt: skip
 
@@ -54,12 +60,15 @@ def _slots(nic: NicOption) -> int:
     return 0 if nic.item is None else nic.nics_per_server
 
 
-def _options(logical: LogicalFabric, protocol: str, last: bool, prune: bool) -> Sequence[NicOption]:
+def _options(
+    fabric: FabricProblem, logical: LogicalFabric, protocol: str, last: bool, prune: bool
+) -> Sequence[NicOption]:
     """NICs for a logical fabric. Of two with the same ports the cheaper one is as good; of two that differ in number
     of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): every leaf then has
     what it has with more, or less.
     """
-    options = logical.nics.get(protocol, ())
+    fewest = TWO if logical.is_paired(fabric.kept_rules) else 1
+    options = tuple(one for one in logical.nics.get(protocol, ()) if one.ports_per_server >= fewest)
     if not prune:
         return options
     return [one for one in options if not any(_dominates(other, one, last) for other in options if other is not one)]

@@ -23,7 +23,7 @@ from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.default_rules import redundancy_kept
 from fabopt.schema.homing import FEATURE_OF_PAIRING
-from fabopt.schema.resilience import PAIRING
+from fabopt.schema.resilience import PAIR, PAIRING
 from fabopt.schema.roles import SHARED_PORTS, Carried, OutOfBand, SharedPort, StorageDemand
 from fabopt.schema.server import Role, Server
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
@@ -251,6 +251,8 @@ def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabri
         changes["min_gbps_per_gpu"] = gbps(sum(one.gpu_mbps for one in demands))
         ratios = Oversubscription(leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine"))
         changes["max_oversubscription"] = ratios
+        if fabric.homing is None and any(one.homing == "pair" for one in shared):
+            changes["homing"] = "pair"
     carrier = fabric.model_copy(update=changes)
     return _with_strictest(carrier, logical, case) if logical else carrier
 
@@ -328,6 +330,7 @@ def _carried(fabric: Fabric, case: Case) -> Carried:
         separation=fabric.separation,
         isolation=fabric.isolation,
         shared_port=shared_port_of(fabric) if fabric.separation == "shared" else None,
+        homing=fabric.homing or (None if keeps(PAIR, fabric, case) else "any"),
         nics=fabric.nics,
         nics_per_server=fabric.nics_per_server,
         min_gbps_per_gpu=gbps(demand_of(fabric, case).gpu_mbps),

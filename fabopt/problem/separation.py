@@ -79,6 +79,9 @@ def _of_host(fabric: Fabric, case: Case, way: Way) -> Iterator[Hindrance]:
         yield Hindrance("separation", text, way, "say `host`, the name of the fabric" if way == "logical" else "")
     elif way == "shared" and host.role != "compute":
         yield Hindrance("host", "NICs are shared with the fabric of role compute only", fabric.host)
+    elif way == "shared" and fabric.homing == "pair" and host.homing in ("any", "single"):
+        text = f"its NICs are those of `{host.name}`, which says `homing: {host.homing}`"
+        yield Hindrance("homing", text, fabric.homing, f"leave it out of `{host.name}`")
     elif host is fabric or host.separation != "physical" or host.role == "oob":
         place = "itself" if host is fabric else f"`{host.name}`, which is {_unfit(host)}"
         yield Hindrance(

@@ -230,7 +230,10 @@ def is_asked_for(rules: Rules, name: str) -> bool:
 def redundancy_kept(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:
     """The parts of the default rule of resilience that hold for a fabric: as ``rules`` say, else as ``resilience``."""
     by_name = {} if isinstance(rules, str) else rules
-    return tuple(rule for rule in redundancy_of(asked) if by_name.get(rule, keeps_default(resilience)))
+    by_default = dict.fromkeys(redundancy_of(asked), keeps_default(resilience))
+    if asked.carries_pairs:  # by the words of what it carries
+        by_default[PAIR] = True
+    return tuple(rule for rule, kept in by_default.items() if by_name.get(rule, kept))
 
 
 def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:

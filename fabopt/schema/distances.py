@@ -18,7 +18,8 @@ class Distances(Strict):
         leaf_spine: From leaves to spines; also within a group of a dragonfly, and along a dimension of a torus or
             HyperX.
         spine_core: From spines to cores; also between groups of a dragonfly.
-        leaf_leaf: Of peer links between two leaves. Null is as `server-leaf`.
+        leaf_leaf: Of peer links between two leaves. Null is as `server-leaf`, but no farther than between racks side
+            by side.
         attachment_leaf: From attached devices to leaves. Null is as a given `server-leaf`.
         attachment_spine: From attached devices to spines. Null is the longer of `attachment-leaf` and a given
             `leaf-spine`.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from fabopt.schema.attachment import Attachment, is_open
 from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word
-from fabopt.schema.homing import Homing, Pairing, check_pairs
+from fabopt.schema.homing import Homing, Pairing, asks_for_pair, check_pairs
 from fabopt.schema.operate import Roce
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups
 from fabopt.schema.resilience import AnyResilience, Homed, Resilience, keeps_default, losses_of
@@ -167,7 +167,18 @@ class Fabric(Strict):
 
     def asked_of(self, gpus: int) -> Homed:
         """What parts of the default rule of resilience follow from; ``gpus``: of all servers at last."""
-        return Homed(self.role, self.homing, self.pairing, gpus)
+        return Homed(self.role, self.homing, self.pairing, gpus, self.shares_pairs or any(self.logical_pairs))
+
+    @property
+    def shares_pairs(self) -> bool:
+        """Whether the default rule of pairs is about its own NICs for what shares them."""
+        shared = (one for one in self.carries if one.separation == "shared")
+        return self.homing is None and any(asks_for_pair(one.role, one.homing) for one in shared)
+
+    @property
+    def logical_pairs(self) -> Iterator[str]:
+        """The logical fabrics on its switches that the default rule of pairs is about."""
+        yield from (one.name for one in self.on_own_nics if asks_for_pair(one.role, one.homing))
 
     @property
     def keeps_default(self) -> bool:

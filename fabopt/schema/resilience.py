@@ -106,20 +106,23 @@ MOST_ON_ONE_SWITCH: Final = 128
 
 
 class Homed(NamedTuple):
-    """What a case says of a fabric that parts of the default rule follow from; ``gpus``: of all servers at last."""
+    """What a case says of a fabric that parts of the default rule follow from; ``gpus``: of all servers at last;
+    ``carries_pairs``: whether what it carries for others is on pairs of switches by default.
+    """
 
     role: str
     homing: Homing | None
     pairing: Pairing | None
     gpus: int
+    carries_pairs: bool = False
 
 
 def redundancy_of(asked: Homed) -> tuple[str, ...]:
     """The names of the parts that the default rule has for a fabric."""
-    role, homing, pairing, gpus = asked
+    role, homing, pairing, gpus, carries_pairs = asked
     has = {
         TWO_LEAVES: role in PAIRED_ROLES,
-        PAIR: asks_for_pair(role, homing),
+        PAIR: carries_pairs or asks_for_pair(role, homing),
         TWO_SWITCHES: role == "compute" and gpus > MOST_ON_ONE_SWITCH,
         PAIRING: asks_for_pairing(role, homing, pairing),
     }

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word
+from fabopt.schema.homing import Homing
 from fabopt.schema.server import Role
 
 Separation = Literal["physical", "shared", "logical", "any"]
@@ -66,6 +67,8 @@ class Carried(Strict):
         isolation: The least separation that was allowed.
         shared_port: Of one that shares NICs, whether its bandwidth is part of the port (`reserved`) or on top
             (`added`); absent in files from before it was, on top.
+        homing: How ports of its servers lie on switches, as it says; `any` where the default rule of pairs does not
+            hold for it.
         nics: NICs that it may have of its own.
         nics_per_server: NICs of its own in each server.
         min_gbps_per_gpu: Bandwidth that each GPU must get of it, in Gb/s.
@@ -78,6 +81,7 @@ class Carried(Strict):
     separation: Literal["shared", "logical"] = "shared"
     isolation: Isolation = "none"
     shared_port: Annotated[SharedPort | None, Field(exclude_if=lambda said: said is None)] = None
+    homing: Annotated[Homing | None, Field(exclude_if=lambda said: said is None)] = None
     nics: Literal["any"] | Annotated[tuple[Identifier, ...], Field(min_length=1)] = "any"
     nics_per_server: Literal["any"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps

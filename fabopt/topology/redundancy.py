@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.schema.design import StageStructure
@@ -25,11 +26,16 @@ class Standing(NamedTuple):
 
 
 def standing(
-    rule: str, design: NetworkDesign, growth: Sequence[StageStructure] = (), pairing: Pairing | None = None
+    rule: str,
+    design: NetworkDesign,
+    growth: Sequence[StageStructure] = (),
+    pairing: Pairing | None = None,
+    ports: Mapping[str, int | None] = MappingProxyType({"": None}),
 ) -> Standing:
     """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages to
     which the part applies;
-    ``pairing``: what joins its pairs of leaves, None where there are none.
+    ``pairing``: what joins its pairs of leaves, None where there are none; ``ports``: whom rule ``pair`` is about, the
+    fabric itself without a name, and the ports of a server that logical ones have.
     """
     part = design.file_part()
     structure = part.structure
@@ -40,8 +46,11 @@ def standing(
         switches = min(at_stages or [sum(tier.num_switches for tier in part.tiers)])
         return Standing(switches >= TWO, some(switches, "switch"))
     if rule == PAIR and structure.has_switches:
-        switches = _leaves_of_server(part, structure)
-        return Standing(switches >= TWO, f"every server on {some(switches, 'switch')}")
+        switches, name = min(
+            (_leaves_of_server(part, structure) if own is None else min(own, part.tiers[0].num_switches), name)
+            for name, own in ports.items()
+        )
+        return Standing(switches >= TWO, f"every server{name and f' of {name}'} on {some(switches, 'switch')}")
     if not isinstance(structure, Structure):
         return Standing(None, f"a {structure.kind} is a direct network")
     if structure.tiers == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
-from fabopt.schema.homing import FEATURE_OF_PAIRING
+from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair
 from fabopt.schema.resilience import PAIR, PAIRING
 from fabopt.units import some
 from fabopt.verify.codes import combined, counts_of
@@ -36,6 +36,7 @@ def homing_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     if wanted.homing is None:
         case = fabric.evidence.case
         rule = PAIR in redundancy_kept(case.rules, case.resilience_of(wanted), wanted.asked_of(0))
+        rule = rule and (wanted.shares_pairs or asks_for_pair(wanted.role, wanted.homing))
         rule = rule or wanted.pairing in FEATURE_OF_PAIRING or is_asked_for(case.rules, PAIRING)
         proof.holds(said == ANY or (said == PAIR and rule), f"homing {said}, which the case does not ask for")
     else:

@@ -34,6 +34,7 @@ SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
 SPINE_CORE = "spine-core"
 LEAF_LEAF = "leaf-leaf"
+ATTACHMENT_LEAF = "attachment-leaf"
 ATTACHMENT_SPINE = "attachment-spine"
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
-from fabopt.schema.homing import UNJOINED
+from fabopt.schema.homing import UNJOINED, asks_for_pair
 from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
+from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof, where
 from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
@@ -34,7 +34,8 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """What the file says is kept of the default rule is what its numbers are, and what is not kept is told.
 
     Over all planes P: P x spines of a pod >= 2 at every stage that has spines, cores >= 2 at every one that has cores;
-    of storage and in-band P x R / k >= 2 (two-leaves: where the NICs of a server have two ports or more). On one tier
+    of storage and in-band P x R / k >= 2, of NICs that these share too, and of logical ones the ports of a server and
+    the leaves, over which they are dealt (two-leaves: where the NICs of a server have two ports or more). On one tier
     pair alone is of any meaning, in direct networks none. Source: case file, ``resilience``; docs/bandwidth.md.
     """
     rows = fabric.designed.redundancy
@@ -86,7 +87,11 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
         switches = [row.leaves + row.spines + row.cores for row in stages]
         return min(switches or [sum(tier.count for tier in fabric.designed.tiers)])
     if rule == PAIR and fabric.has_switches:
-        return planes * min(fabric.clos.rails, fabric.clos.last_rails)
+        paired = set(fabric.wanted.logical_pairs)
+        logical = [one.nic for one in fabric.designed.logical if one.name in paired]
+        of_logical = [min(nic.per_server * nic.ports_per_nic, fabric.tier("leaf").count) for nic in logical]
+        of_own = [planes * min(fabric.clos.rails, fabric.clos.last_rails)] if _pairs_own(fabric) else []
+        return min(*of_own, *of_logical, fabric.tier("leaf").count)
     if fabric.is_direct or fabric.num_tiers == 1:
         return None
     if rule == TWO_SPINES:
@@ -98,6 +103,12 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
             cores = [fabric.tier("core").count]
         return min(cores, default=None)
     return planes * min(fabric.clos.rails, fabric.clos.last_rails) if _nic_ports(fabric) >= FEWEST else None
+
+
+def _pairs_own(fabric: FabricEvidence) -> bool:
+    """Whether the rule of pairs is about its own NICs, and not only about those of logical fabrics on it."""
+    wanted = fabric.wanted
+    return wanted.shares_pairs or asks_for_pair(wanted.role, wanted.homing)
 
 
 def _is_large(fabric: FabricEvidence, servers: int) -> bool:
@@ -131,9 +142,11 @@ def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
 
 def _cabled(cabling: FabricCabling, rule: str) -> int:
     links = cabling.links
-    if rule in (TWO_LEAVES, PAIR):
+    if rule == TWO_LEAVES or (rule == PAIR and _pairs_own(cabling.fabric)):
         rows = cabling.of(SERVER_LEAF)
         return int(_peers(links.a[rows], links.b[rows]).min())
+    if rule == PAIR:
+        return min(_logical_peers(cabling), default=0)
     if rule == TWO_SWITCHES:
         sizes, when = cabling.clos.sizes, cabling.devices.stage
         switches = np.unique(np.concatenate([links.a[cabling.between_switches], links.b]))
@@ -143,6 +156,18 @@ def _cabled(cabling: FabricCabling, rule: str) -> int:
         return len(np.unique(links.b[cabling.of(SPINE_CORE)]))
     rows = cabling.of(LEAF_SPINE)
     return sum(_of_planes(links.a[rows], links.b[rows], cabling.devices.plane[links.a[rows]]))
+
+
+def _logical_peers(cabling: FabricCabling) -> Iterator[int]:
+    """The fewest leaves that a server is linked to by the NICs of each logical fabric, of which each has as many."""
+    links, paired = cabling.links, set(cabling.fabric.wanted.logical_pairs)
+    rows = cabling.of(ATTACHMENT_LEAF)
+    numbers, first = np.unique(links.a_nic[rows][links.a_nic[rows] > 0]), 0
+    for one in cabling.fabric.designed.logical:
+        own = rows[np.isin(links.a_nic[rows], numbers[first : first + one.nic.per_server])]
+        first += one.nic.per_server
+        if one.name in paired:
+            yield int(_peers(links.a[own], links.b[own]).min())
 
 
 def _of_planes(near: Ints, far: Ints, plane: Ints) -> Iterator[int]:

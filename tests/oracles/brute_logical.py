@@ -17,9 +17,16 @@ from tests.oracles.brute_parts import ItemTable, Json, exact
 from tests.oracles.brute_purchase import terms_of
 
 
-def least(catalog: Json, case: Json) -> int | None:
-    """Cents of the cheapest design; None if there is none."""
-    found = [cents for cards in logical_fabric_cards(catalog, case) for cents in with_cards(catalog, case, cards)]
+def least(catalog: Json, case: Json, fewest: int = 1) -> int | None:
+    """Cents of the cheapest design; None if there is none. ``fewest``: leaves of a server for the logical fabric: its
+    ports are dealt one a leaf.
+    """
+    found = [
+        cents
+        for cards in logical_fabric_cards(catalog, case)
+        if cards.number * cards.ports >= fewest
+        for cents in with_cards(catalog, case, cards, fewest)
+    ]
     return min(found, default=None)
 
 
@@ -37,7 +44,7 @@ def server_of(catalog: Json, case: Json) -> Json:
     return found
 
 
-def with_cards(catalog: Json, case: Json, cards: Cards) -> Iterator[int]:
+def with_cards(catalog: Json, case: Json, cards: Cards, fewest: int = 1) -> Iterator[int]:
     """Cents of every design with certain cards for the logical fabric."""
     host, logical = case["fabrics"]
     server = server_of(catalog, case)
@@ -62,7 +69,8 @@ def with_cards(catalog: Json, case: Json, cards: Cards) -> Iterator[int]:
         bought = 0 if cards.built_in else space.item_table.least((cards.id, None)) * servers * cards.number
         for structure, choice in structures(space):
             taken = sum(one.number for one in (cards, structure.cards) if not one.built_in)
-            if taken <= server.get("nic_slots", 0) and leaves_carry(case, space, structure):
+            is_spread = structure.leaves >= fewest
+            if is_spread and taken <= server.get("nic_slots", 0) and leaves_carry(case, space, structure):
                 cents = bounds.bound(structure, choice)
                 assert cents is not None
                 yield int(cents) + bought

@@ -46,6 +46,8 @@ from tests.samples.resilience import without_redundancy
 from tests.samples.small import assert_proven, catalog, inputs, solved
 
 WAYS = ("physical", "logical", "shared")
+# Of all default rules that of pairs alone.
+RULE = {"pair": True, "lengths": False, "nic-pairing": False, "subnet-manager": False}
 
 
 def parts(**server: Any) -> Json:
@@ -119,6 +121,36 @@ def test_logical_is_the_least_of_all_designs(seed: int) -> None:
     truth = least(content, wanted)
     assert (design.status, capex_cents(design)) == (("infeasible" if truth is None else "optimal"), truth)
     assert all(check.ok for check in design.checks), [check for check in design.checks if not check.ok]
+
+
+@pytest.mark.long(*(str(seed) for seed in (1, 3, 7, 10, 12, 13, 16, 17, 22, 24, 27)))
+@pytest.mark.parametrize("seed", (0, 1, 2, 3, 5, 7, 10, 12, 13, 15, 16, 17, 22, 23, 24, 26, 27), ids=str)
+def test_servers_of_a_logical_fabric_are_on_two_leaves(seed: int) -> None:
+    """By rule ``pair``, asked for by its name; then by `homing`."""
+    content, wanted = random_pair(seed)
+    truth = least(content, wanted, 2)
+    host, logical = wanted["fabrics"]
+    for ruled in (wanted | {"rules": RULE}, wanted | {"fabrics": [host, logical | {"homing": "pair"}]}):
+        design = solved(ruled, content)
+        assert (design.status, capex_cents(design)) == (("infeasible" if truth is None else "optimal"), truth)
+        assert all(check.ok for check in design.checks), [check for check in design.checks if not check.ok]
+
+
+def test_rule_pair_holds_whatever_the_separation() -> None:
+    """Six servers with one port of compute each on one switch: both ports of storage of its own on two, or compute's
+    single one for both, where nothing keeps the rule.
+    """
+    host = {"tiers": [1, 2], "nics": ["nic-400"], "nics_per_server": 1, "min_gbps_per_gpu": 100}
+    for separation, kept in (("logical", True), ("shared", False)):
+        wanted = case(separation, compute=host, min_gbps_per_gpu=25, **({} if kept else {"shared_port": "reserved"}))
+        compute, storage = wanted["fabrics"]
+        rules = {"pair": False, "lengths": False}
+        assert [tier.count for tier in solved(wanted | {"rules": rules}, parts()).fabrics[0].tiers] == [1]
+        ruled = [compute, storage | {"resilience": "default"}]
+        design = solved(wanted | {"rules": {"lengths": False}, "fabrics": ruled}, parts())
+        (row,) = [one for one in design.fabrics[0].redundancy if one.rule == "pair"]
+        assert row.kept == kept and [one.rule for one in design.rules_left_out] == ([] if kept else ["pair"])
+        assert all(check.ok for check in design.checks), [check for check in design.checks if not check.ok]
 
 
 def test_each_class_has_its_own_ratio_at_the_leaves() -> None:

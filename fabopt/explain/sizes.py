@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.explain.levers import advice
+from fabopt.explain.levers import UNSETTLED, advice
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach
 from fabopt.explain.torus import servers_are_points
@@ -12,6 +12,7 @@ from fabopt.explain.what_if import Inquiry, share_of_limits, size_of, sized
 from fabopt.problem.demand import stages_of
 from fabopt.schema.design import Conflict
 from fabopt.topology.families import most_servers
+from fabopt.units import some
 
 
 def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
@@ -25,6 +26,8 @@ def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
     largest, is_largest = _largest(inquiry, most, int(most * share))
     if largest:
         detail = f"the largest number of servers reachable with this catalog and these limits is {largest:,}"
+        if not is_largest:
+            detail = f"with {some(largest, 'server')} there is a design; {UNSETTLED}"
         size = size_of(inquiry, largest)
         conflict = advice(size.limit, wanted_size.number, size.number, detail, is_largest)
         before = enumerate(stages_of(inquiry.case, inquiry.problem.server)[:-1])

@@ -101,9 +101,9 @@ def on_larger_floors(case: Case, problem: Problem) -> Iterator[Case]:
     """A case on floors with more rows of racks: beyond all that there are, and with as many racks again as servers
     fill and those that switches need in two places. ``problem``: of the case, with a floor or without.
     """
-    if problem.site.runs_are_alike or case.site.floor is None:
+    if problem.site.runs_are_alike:
         return
-    floor, per_rack = case.site.floor, problem.floor.servers_per_rack
+    floor, per_rack = problem.floor.plan.floor, problem.floor.servers_per_rack
     enough = ceil_div(2 * racks_needed(problem.servers, per_rack) + RACKS_OF_SWITCHES, floor.racks_per_row)
     twice = 2 * floor.rows + 1
     for wanted in (twice, *([floor.rows + enough] if floor.rows + enough > twice else [])):

@@ -163,10 +163,10 @@ def _logical_peers(cabling: FabricCabling) -> Iterator[int]:
     links, paired = cabling.links, set(cabling.fabric.wanted.logical_pairs)
     rows = cabling.of(ATTACHMENT_LEAF)
     numbers, first = np.unique(links.a_nic[rows][links.a_nic[rows] > 0]), 0
-    for one in cabling.fabric.designed.logical:
-        own = rows[np.isin(links.a_nic[rows], numbers[first : first + one.nic.per_server])]
-        first += one.nic.per_server
-        if one.name in paired:
+    for logical in cabling.fabric.designed.logical:
+        own = rows[np.isin(links.a_nic[rows], numbers[first : first + logical.nic.per_server])]
+        first += logical.nic.per_server
+        if logical.name in paired:
             yield int(_peers(links.a[own], links.b[own]).min())
 
 

@@ -26,7 +26,7 @@ from fabopt.solution.rows import USUAL, CaseChange, Rows
 
 # What a lane may do for each second that the answer takes to be made and proven, beside that share of what its search
 # took: with what is not counted about as long as the answer. Bounds of several fabrics on a floor take longer.
-WORK_PER_S = 9_000
+WORK_PER_S = 13_000
 WORK_PER_S_OF_SEVERAL_ON_FLOOR = 5_000
 OF_THE_ANSWER = 0.75
 LANES = 2

@@ -35,7 +35,7 @@ OF_A_ROW: Final = 0.6
 BESIDE_TWICE: Final = 2000
 LOOKS: Final = 4
 # What is made of a case before it is searched takes about as long as so much work.
-OF_A_CASE: Final = 400
+OF_A_CASE: Final = 100
 
 Keys = Mapping[str, Any]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -42,7 +43,7 @@ from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, REDUNDANCY, TWO_SWITCHE
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.schema.tiers import PeerLinkUse, StandInUse
-from fabopt.topology.candidate import Candidate, End, Option, RowShare
+from fabopt.topology.candidate import Candidate, End, NicPurchase, Option, RowShare
 from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Tier
 from fabopt.topology.failures import failures_left
 from fabopt.topology.redundancy import standing
@@ -81,7 +82,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         rails=part.rails,
         striping="even" if fabric.even else "rail" if fabric.by_rail else "any",
         structure=part.structure,
-        nic=_nic_use(part.nic),
+        nic=_nic_use(part.nic, [(problem.stages[one.stage].name, one) for one in candidate.nic_purchases]),
         tiers=tuple(_tier_use(problem, tier) for tier in part.tiers),
         links=tuple(_link_rows(problem, fabric, part.links, units)),
         oversubscription=figures.ratios(),
@@ -199,9 +200,20 @@ def _server_units(server: Server, servers: int) -> Fraction:
     return servers * exact(server.rack_units or 0)
 
 
-def _nic_use(nic: NicOption) -> NicUse:
+def _nic_use(nic: NicOption, purchases: Sequence[tuple[str, NicPurchase]] = ()) -> NicUse:
+    """The NIC as the file has it; of several offers it is named for the one that most are bought as.
+
+    ``purchases``: with the names of their stages.
+    """
+    counts: Counter[str] = Counter()
+    for _, one in purchases:
+        counts[one.item.id] += one.units
+    most = min(counts, key=lambda id_: (-counts[id_], id_), default=nic.nic_id)
     return NicUse(
-        id=nic.nic_id,
+        id=most,
+        stand_ins=tuple(
+            StandInUse(stage=stage, id=one.item.id, count=one.units) for stage, one in purchases if one.item.id != most
+        ),
         per_server=nic.nics_per_server,
         ports_per_nic=nic.ports_per_nic,
         gbps=gbps(nic.port.lane.port_mbps),
@@ -339,6 +351,7 @@ def ids_used(fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> set[str
     ids = {row.id for row in rows}
     for fabric in fabrics:
         ids.update(nic.id for nic in (fabric.nic, *(one.nic for one in fabric.logical)))
+        ids.update(offer.id for offer in fabric.nic.stand_ins)
         ids.update(row.id for tier in fabric.tiers for row in tier.types)
         ids.update(part.id for row in fabric.links for part in row.parts)
     return ids

@@ -58,7 +58,7 @@ def listed_links(text: str, file: str) -> Discovery:
         if not line.strip() or line.startswith("#"):
             continue
         if head := _HEAD.fullmatch(line):
-            current = _ListedNode(_WORDS[head[1]], head[3], head[2] or "")
+            current = _ListedNode(_WORDS[head[1]], head[3].strip(), head[2] or "")
             continue
         told = _of_port_line(line) if line[:2] in ("CA", "SW", "RT") else _of_link_line(line, current)
         if told is None:

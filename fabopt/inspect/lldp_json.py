@@ -26,6 +26,8 @@ def neighbours(text: str, file: str, device: str) -> Discovery:
     if replies:
         content = replies[0]
         device = replies[1] or device
+    elif isinstance(content, dict) and isinstance(content.get("interface"), dict) and "lldp" not in content:
+        content = content["interface"]
     is_of_ports = isinstance(content, dict) and _are_ports(content)
     refusal = None if is_of_ports else REPORT.refusal(content, file)
     if refusal:
@@ -46,10 +48,14 @@ def neighbours(text: str, file: str, device: str) -> Discovery:
 def _replies(content: object) -> tuple[dict[str, object], str] | None:
     """The neighbours in an envelope of the API of EOS, and the device's name by another reply; None elsewhere.
 
-    The envelope is that of JSON-RPC; its ``result`` is a list with a reply for each command.
+    The envelope is that of JSON-RPC, whose ``result`` is a list with a reply for each command, as is the ``stdout`` of
+    Ansible; of pyeapi the list alone, in which each reply is a ``result``.
     """
-    results = content.get("result") if isinstance(content, dict) else None
-    mappings = [reply for reply in results if isinstance(reply, dict)] if isinstance(results, list) else []
+    results = content
+    if isinstance(content, dict):
+        results = content.get("result") or content.get("stdout")
+    replies = [reply.get("result", reply) for reply in _all(results) if isinstance(reply, dict)]
+    mappings = [reply for reply in replies if isinstance(reply, dict)]
     told = next((reply for reply in mappings if "lldpNeighbors" in reply), None)
     if told is None:
         return None

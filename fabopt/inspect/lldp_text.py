@@ -14,6 +14,8 @@ _KEY = re.compile(r"lldp\.(.+?)\.(via|chassis|port)(?:\.([\w.-]+))?=(.*)")
 _ANY_KEY = re.compile(r"lldp\.[^=]+=.*")
 _RULE = re.compile(r"\s*-[-\u2026 ]*")
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)G")
+# What a shell writes below a table, as in `admin@leaf-1:~$`.
+_PROMPT = re.compile(r"[\w.-]+@[\w.-]+(?::\S*)?[$#>]|[\w.-]+(?:\([^)]*\))?[#>]\s*$")
 _TOTAL = re.compile(r"Total entries displayed:\s*(\d+)\s*")
 # Titles of the columns: port, neighbour, its port, and what else may name that.
 _SONIC = ("LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
@@ -33,7 +35,7 @@ def key_values(text: str, file: str, device: str) -> Discovery:
             port, section, key, value = match.groups()
             if not entries or section == "via" or entries[-1][0] != port:
                 entries.append((port, {}))
-            entries[-1][1][f"{section}.{key}"] = value
+            entries[-1][1][f"{section}.{key}"] = value.strip()
         elif line.startswith("lldp.") and not _ANY_KEY.fullmatch(line):
             if number == len(lines):
                 raise cut_off(file, number, "its last line has no value")
@@ -84,7 +86,7 @@ def _rows(lines: Sequence[str], rule: int, titles: list[str], columns: Sequence[
     """The rows of a table that name a port and something that it sees."""
     places = [titles.index(column) if column in titles else None for column in columns]
     for line in lines[rule + 1 :]:
-        if _RULE.fullmatch(line) or _TOTAL.fullmatch(line):
+        if _RULE.fullmatch(line) or _TOTAL.fullmatch(line) or _PROMPT.match(line):
             return
         cells = _cells(line.removeprefix("+ "), lines[rule])
         row = ["" if place is None else cells[place] for place in places]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from fabopt.errors import InputError, fault
@@ -31,6 +32,7 @@ _ENDINGS = re.compile(r"(?:\.(?:json0?|txt|log|out|lldp|keyvalue|csv|table))+$",
 # A line of a device among those of others, and what ansible writes above the output of one.
 _TAGGED = re.compile(r"([\w.-]+)(?: *\|| *:(?=\s|$)) ?(.*)")
 _ANSIBLE = re.compile(r"([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)(?:!| \| rc=\d+ >>| => .*)\s*")
+_DASHES, _NAME = re.compile(r"-{3,}\s*"), re.compile(r"[\w.-]*\w\s*")
 _ALLOWED = (
     "text of `ibnetdiscover` or `iblinkinfo`; `lldpctl -f json`, `-f json0` or `-f keyvalue`; `show lldp table` "
     "(SONiC); `nv show interface lldp` (Cumulus Linux), also as JSON; `show lldp neighbors | json` (EOS), also from "
@@ -79,19 +81,23 @@ def collected(text: str, file: str, device: str) -> Iterator[Discovery]:
 def _by_host(text: str) -> dict[str, str]:
     """The text of each device in what was collected of several; empty where it was not.
 
-    Ansible heads the output of a host with ``host | CHANGED | rc=0 >>``; others put ``host | `` or ``host: `` before
-    each line.
+    Ansible heads the output of a host with ``host | CHANGED | rc=0 >>``, clush and dshbak with its name between two
+    lines of dashes; others put ``host | `` or ``host: `` before each line.
     """
     lines = text.splitlines()
     texts: dict[str, list[str]] = {}
-    if any(_ANSIBLE.fullmatch(line) for line in lines):
+    heads = {row: match[1] for row, line in enumerate(lines) if (match := _ANSIBLE.fullmatch(line))}
+    dashed = [row for row, line in enumerate(lines) if _DASHES.fullmatch(line)]
+    named = [row + 1 for row, after in pairwise(dashed) if after == row + 2 and _NAME.fullmatch(lines[row + 1])]
+    if heads or named:
+        heads |= {row: lines[row].strip() for row in named}
+        left_out = {other for row in named for other in (row - 1, row + 1)}
         host = ""
-        for line in lines:
-            head = _ANSIBLE.fullmatch(line)
-            if head is not None:
-                host = head[1]
+        for row, line in enumerate(lines):
+            if row in heads:
+                host = heads[row]
                 texts.setdefault(host, [])
-            elif host:
+            elif host and row not in left_out:
                 texts[host].append(line)
         return {host: "\n".join(own) + "\n" for host, own in texts.items() if any(line.strip() for line in own)}
     if lines[0].lstrip()[:1] in "{[":

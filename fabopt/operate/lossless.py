@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 from fabopt.operate.model import NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.parts.headroom import Headroom, headroom, threshold
-from fabopt.parts.lanes import signal_lanes
+from fabopt.parts.lanes import lanes_in_use
 from fabopt.parts.marking import Marking, marking, pool_share, round_trip_ns
 from fabopt.parts.pools import LosslessPorts, PoolVerdict, pool_verdict, ports_text, shortfall_text
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.operate import Queues
+from fabopt.units import mbps
 from fabopt.wiring.design_file import Embedded
 
 _PRIORITIES = range(8)
@@ -110,10 +111,9 @@ def _longest_m(plan: OperationPlan) -> Mapping[str, float]:
 
 
 def _ports(plan: OperationPlan, device: NamedDevice, switch: Switch, mtu: int) -> Iterator[LosslessPort]:
-    signals = signal_lanes(switch)
     rooms: dict[tuple[float, float, int], Headroom | None] = {}
     for port, link in plan.ports_at[device.row]:
-        lanes = max(1, signals[port.cage] // port.lanes)
+        lanes = lanes_in_use(switch, port.cage, port.lanes, mbps(link.gbps))
         key = link.gbps, link.length_m, lanes
         if key not in rooms:
             known = bool(switch.asic and link.length_m)

@@ -36,6 +36,11 @@ def lanes_of_slower(switch: Switch, cage: int, ports: int, mbps: int) -> int:
     return max(1, min(signals // ports, -(-signals * mbps // fastest)))
 
 
+def lanes_in_use(switch: Switch, cage: int, ports: int, mbps: int) -> int:
+    """Lanes of a port of a cage from 1 that is split into so many: all of a whole cage at its best."""
+    return lanes_of_slower(switch, cage, ports, mbps) or signal_lanes(switch)[cage]
+
+
 def cage_of(switch: Switch, number: int) -> Cage:
     """The cage of a switch with a number, from 1."""
     return next(islice((cage for cage in switch.cages for _ in range(cage.count)), number - 1, None))

@@ -5,7 +5,7 @@ Bandwidth over the bus follows the contract, section PCIe.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
@@ -59,6 +59,7 @@ class NicOption:
     all planes, ``cage_limit`` those that can be; ``full_cages`` have all their ports in use, ``partial_ports`` are the
     ports in each of ``partial_cages`` others. ``injection``: Mb/s of the GPU with the smallest share of NICs;
     ``nic_mbps``: what one NIC moves, its ports or its slot. ``forwards``: the NIC passes on what is for other servers.
+    ``offers``: what several vendors sell it as, ``item`` among them; empty where one does, or nobody.
     ``breaks``: default rules that leave it out; ``shares_ports``: flows of a GPU may need several ports without
     breaking rule ``one-port``.
     """
@@ -82,6 +83,7 @@ class NicOption:
     forwards: bool = False
     breaks: frozenset[str] = frozenset()
     shares_ports: bool = True
+    offers: tuple[Item, ...] = ()
 
     @property
     def is_slowed(self) -> bool:
@@ -207,6 +209,31 @@ def nic_options(
     options, told = _OPTIONS.of(offering, key, work_out)
     refusals.told |= told
     return options
+
+
+def of_all_vendors(options: tuple[NicOption, ...], offering: Offering) -> tuple[NicOption, ...]:
+    """The options, with those that differ in nothing but the vendor of one product as one, which has all offers of it.
+
+    How many NICs each vendor sells is left to the program. Rule ``nics_are_of_one_product``.
+    """
+    base_ids = {nic.id: nic.base_id for nic in offering.offered.nics if nic.sold_by is not None}
+    alike: dict[Hashable, list[NicOption]] = {}
+    for one in options:
+        name = base_ids.get(one.nic_id, one.nic_id)
+        key = (name, one.nics_per_server, one.group, one.split, one.ports_per_nic, one.planes, one.port, one.topology,
+               one.apart, one.dual, one.breaks)  # fmt: skip
+        alike.setdefault(key, []).append(one)
+    if len(alike) == len(options):
+        return options
+    return _OF_ALL_VENDORS.of(offering, options, lambda: tuple(map(_with_offers, alike.values())))
+
+
+_OF_ALL_VENDORS: Lookup[Offering, tuple[NicOption, ...], tuple[NicOption, ...]] = Lookup()
+
+
+def _with_offers(alike: Sequence[NicOption]) -> NicOption:
+    offers = tuple(one.item for one in alike if one.item is not None)
+    return replace(alike[0], offers=offers) if len(offers) > 1 else alike[0]
 
 
 _OPTIONS: Lookup[Offering, Hashable, tuple[tuple[NicOption, ...], dict[str, str]]] = Lookup()

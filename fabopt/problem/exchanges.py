@@ -1,4 +1,7 @@
-"""Switches some of which may be exchanged for others once a network is sized: for managed twins, for stand-ins."""
+"""Devices some of which may be exchanged for others once a network is sized.
+
+Switches for managed twins and for stand-ins, NICs for other vendors' offers of the same product.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 
-# What may be where a switch is, by the id of that.
+# What may be where a device is, by the id of that.
 InPlaceOf = Mapping[str, frozenset[Item]]
 
 
@@ -22,21 +25,24 @@ class Pool(NamedTuple):
 
 
 def exchanged(fabric: FabricProblem) -> Iterator[tuple[str, list[Item]]]:
-    """Ids of switches, some of which may be exchanged, with what may take their place."""
+    """Ids of devices, some of which may be exchanged, with what may take their place."""
     managers, stand_ins = fabric.binding_managers, fabric.stand_ins
     for id_, twin in () if managers is None else managers.twins.items():
         yield id_, [twin.item]
     for (_, id_), products in () if stand_ins is None else stand_ins.products.items():
         yield id_, [one.item for one in products]
+    of_nics = {one.nic_id: one.offers for options in fabric.nics.values() for one in options if one.offers}
+    for id_, offers in of_nics.items():
+        yield id_, list(offers)
 
 
 def is_exchanged(fabric: FabricProblem, item: Item) -> bool:
-    """Whether some of a switch may be exchanged for others."""
-    return any(switch_id == item.id for switch_id, _ in exchanged(fabric))
+    """Whether some of a device may be exchanged for others."""
+    return any(device_id == item.id for device_id, _ in exchanged(fabric))
 
 
 def in_place_of(problem: Problem, fabric: FabricProblem) -> InPlaceOf:
-    """By the id of each switch that may be exchanged all that may be where it is, itself among them."""
+    """By the id of each device that may be exchanged all that may be where it is, itself among them."""
     own = {id_: problem.item_table.item(id_) for id_, _ in exchanged(fabric)}
     products = {id_: frozenset([] if item is None else [item]) for id_, item in own.items()}
     for id_, items in exchanged(fabric):

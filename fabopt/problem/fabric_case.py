@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.parts.nics import NicOption, Refusals, nic_options
+from fabopt.parts.nics import NicOption, Refusals, nic_options, of_all_vendors
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.attachments import attachment_demand, logical_fabric_of, switch_ports
@@ -141,7 +141,9 @@ def _nics(
     return {
         protocol: tuple(
             one
-            for one in nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refusals)
+            for one in of_all_vendors(
+                nic_options(fabric, protocol, offering, server, pcie, demand.gpu_mbps, refusals), offering
+            )
             if one.injection >= demand.least_injection and one.crosses_any_cut >= demand.bisection_mbps
         )
         for protocol in protocols

@@ -15,7 +15,7 @@ from fabopt.schema.resilience import Failed
 from fabopt.schema.roles import SharedUse
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 from fabopt.schema.subnet_manager import SubnetManagerSaid
-from fabopt.schema.tiers import PeerLinkUse, TierUse
+from fabopt.schema.tiers import PeerLinkUse, StandInUse, TierUse, is_empty
 
 Number = int | float
 DeviceRole = Literal["server", "attachment", "leaf", "spine", "core"]
@@ -32,6 +32,7 @@ class NicUse(Strict):
         split: How each cage is split.
         cage_group: Group of cages that is used, as an index into its `cages`.
         built_in: Whether it comes with the server.
+        stand_ins: Those that are bought as another vendor's offer of the same product.
     """
 
     id: str
@@ -41,6 +42,7 @@ class NicUse(Strict):
     split: str
     cage_group: int
     built_in: bool
+    stand_ins: Annotated[tuple[StandInUse, ...], Field(exclude_if=is_empty)] = ()
 
 
 class LogicalUse(Strict):

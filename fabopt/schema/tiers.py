@@ -12,7 +12,8 @@ from fabopt.schema.base import Strict
 Number = int | float
 
 
-def _nothing(value: object) -> bool:
+def is_empty(value: object) -> bool:
+    """Whether a list has nothing in it, and is not written."""
     return not value
 
 
@@ -51,14 +52,14 @@ class OtherSwitchUse(Strict):
 
 
 class StandInUse(Strict):
-    """Switches that a stage installs in a tier, of a product that is interchangeable with the tier's own.
+    """Devices that a stage installs, of a product that is interchangeable with that of the others.
 
-    They are the last of those that the stage installs, by their numbers.
+    Switches of a tier are the last of those that the stage installs, by their numbers.
 
     Attributes:
         stage: Name of the stage.
         id: Id of the product.
-        count: Number of switches.
+        count: Number of devices.
     """
 
     stage: str
@@ -95,7 +96,7 @@ class TierUse(Strict):
     down: PortUse
     up: PortUse | None = None
     other: Annotated[OtherSwitchUse | None, Field(exclude_if=is_open)] = None
-    stand_ins: Annotated[tuple[StandInUse, ...], Field(exclude_if=_nothing)] = ()
+    stand_ins: Annotated[tuple[StandInUse, ...], Field(exclude_if=is_empty)] = ()
 
     @property
     def types(self) -> tuple[TierUse, ...]:

@@ -55,11 +55,11 @@ def _least_cents(item: Item, stage: int, present: bool, most: int | None) -> flo
 
 
 def _with_others(problem: Problem, weights: Floats) -> Floats:
-    """Weights with switches weighing no more than what may take the place of some: managed twins, stand-ins."""
+    """Weights with devices weighing no more than what may take the place of some (``problem.exchanges``)."""
     least = weights.copy()
     for fabric in problem.fabrics:
-        for switch_id, items in exchanged(fabric):
-            item = problem.item_table.item(switch_id)
+        for device_id, items in exchanged(fabric):
+            item = problem.item_table.item(device_id)
             if item is not None:
                 cheapest = weights[:, [item.index, *(other.index for other in items)]].min(axis=1)
                 least[:, item.index] = np.minimum(least[:, item.index], cheapest)

@@ -70,11 +70,19 @@ def over_stages(uses: Uses) -> dict[Item, int]:
 
 
 class DeviceUse(NamedTuple):
-    """A switch of some product that a stage installs; ``kind``: ids of the products that it could be of."""
+    """A device of some product that a stage installs; ``kind``: ids of the products that it could be of."""
 
     stage: int
     item: Item
     kind: tuple[str, ...]
+
+
+class NicPurchase(NamedTuple):
+    """NICs that a stage buys as one vendor's offer, of a product that several sell."""
+
+    stage: int
+    item: Item
+    units: int
 
 
 class OpenTier(NamedTuple):
@@ -96,7 +104,7 @@ class OpenTier(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """A way to realise a unit of links; or a product that a switch may be of, ``device``.
+    """A way to realise a unit of links; or a product that a device may be of, ``device``.
 
     ``leaf_cages``: the most cages that it takes on a leaf, and on one of an odd last group, where attachments share
     them; else empty.
@@ -125,7 +133,7 @@ class Option:
 
     @cached_property
     def name(self) -> tuple[tuple[str, float], ...]:
-        """(assembly id, length) of each row, for ties; of a switch (id, stage)."""
+        """(assembly id, length) of each row, for ties; of a device (id, stage)."""
         if self.device is not None:
             return ((self.device.item.id, float(self.device.stage)),)
         return tuple((row.assembly.name, row.assembly.length_m) for row in self.rows if row.assembly is not None)
@@ -183,6 +191,7 @@ class Candidate:
     ``devices``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``order``: rank
     in ties. ``counted``: switches of all fabrics that it has ports for at each stage, if it is out-of-band.
     ``logical_fabrics``: the attachments of logical fabrics on it, ports of servers among them, with their NICs.
+    ``nic_purchases``: NICs by the vendor who sells them, where the program has decided that.
     ``twins``: switches that ``devices`` have in place of those of ``design``. ``open_tiers``: of which product their
     switches are is left to the program, as ``choices``.
     """
@@ -199,6 +208,7 @@ class Candidate:
     logical_fabrics: tuple[AttachmentDemand, ...] = ()
     twins: tuple[TwinUse, ...] = ()
     open_tiers: tuple[OpenTier, ...] = ()
+    nic_purchases: tuple[NicPurchase, ...] = ()
     # what breaks ties: see ``fabopt.topology.evenness``
     evenness: Evenness = EVEN
 

@@ -1,7 +1,8 @@
 """Rule ``switches_are_interchangeable``: a tier whose switches are of several products with the same ports.
 
-How many are of which is left to the program, stage by stage: nothing else of a candidate depends on it. What it decides
-is dealt over the tiers afterwards, leaves first.
+And ``nics_are_of_one_product``: NICs of one product that several vendors sell. How many are of which is left to the
+program, stage by stage: nothing else of a candidate depends on it. What it decides is dealt over the tiers afterwards,
+leaves first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Protocol, runtime_checkable
 from fabopt.parts.items import Item
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
-from fabopt.topology.candidate import Candidate, Choice, DeviceUse, OpenTier, Option
+from fabopt.problem.logical_fabrics import nics_of
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Candidate, Choice, DeviceUse, NicPurchase, OpenTier, Option
 from fabopt.topology.design import NetworkDesign, StandIn
 
 
@@ -31,11 +34,30 @@ class Retypable(NetworkDesign, Protocol):
 Dealt = Sequence[Mapping[Item, int]]
 
 
-def with_stand_ins(fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Candidates of a Clos whose tiers may have several products, left to the program; all others as they are."""
-    if fabric.stand_ins is None:
-        return tuple(candidates)
-    return tuple(_opened(fabric, one) for one in candidates)
+def with_stand_ins(problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates whose NICs, and whose tiers in a Clos, may be of several products, left to the program.
+
+    All others as they are.
+    """
+    return tuple(_opened(fabric, _with_open_nics(problem, one)) for one in candidates)
+
+
+def _with_open_nics(problem: Problem, candidate: Candidate) -> Candidate:
+    """The candidate with its NICs as choices between offers of several vendors; those of logical fabrics stay."""
+    nic = candidate.design.nic
+    if nic.item is None or not nic.offers:
+        return candidate
+    devices, choices = dict(candidate.devices), list(candidate.choices)
+    kind = tuple(offer.id for offer in nic.offers)
+    for stage in range(len(problem.stages)):
+        kept = nics_of(problem, candidate.equipment).get(nic.item, 0) if stage == 0 else 0
+        count = devices.pop((stage, nic.item), 0) - kept
+        if kept:
+            devices[stage, nic.item] = kept
+        if count:
+            options = tuple(Option((), DeviceUse(stage, offer, kind)) for offer in nic.offers)
+            choices.append(Choice(("nics", stage, kind), count, options))
+    return replace(candidate, devices=devices, choices=tuple(choices))
 
 
 def _opened(fabric: FabricProblem, candidate: Candidate) -> Candidate:
@@ -54,8 +76,7 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Candidate:
 
 
 def _open_tiers(fabric: FabricProblem, candidate: Candidate) -> Iterator[OpenTier]:
-    assert fabric.stand_ins is not None
-    if not isinstance(candidate.design, Retypable):
+    if fabric.stand_ins is None or not isinstance(candidate.design, Retypable):
         return
     exchanged = {twin.role for twin in candidate.twins}
     for tier in candidate.design.file_part().tiers:
@@ -66,26 +87,34 @@ def _open_tiers(fabric: FabricProblem, candidate: Candidate) -> Iterator[OpenTie
 
 
 def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[Candidate, list[tuple[Option, int]]]:
-    """A candidate with the products that a program decided for its tiers, and the parts of its links.
+    """A candidate with the products that a program decided for its tiers and NICs, and the parts of its links.
 
     A tier is named for the product that it has most of.
     """
-    if not candidate.open_tiers:
+    decided = [(option.device, count) for option, count in units if option.device is not None and count]
+    if not decided:
         return candidate, list(units)
     devices = dict(candidate.devices)
-    switches: dict[str, SwitchType] = {}
-    stand_ins: dict[str, tuple[StandIn, ...]] = {}
-    for tier, dealt in _dealt(candidate.open_tiers, units):
-        switches[tier.role] = most = _most_of(tier, dealt)
-        installed = tuple(_installed(tier, dealt))
-        for stage, switch, count in installed:
-            devices[stage, switch.item] = devices.get((stage, switch.item), 0) + count
-        stand_ins[tier.role] = tuple(one for one in installed if one.switch is not most)
-    assert isinstance(candidate.design, Retypable)
-    design = candidate.design.with_switches(switches, stand_ins)
+    nics = tuple(NicPurchase(use.stage, use.item, count) for use, count in decided if use.item.kind == "nic")
+    for stage, item, count in nics:
+        devices[stage, item] = devices.get((stage, item), 0) + count
     of_links = tuple(choice for choice in candidate.choices if choice.options[0].device is None)
-    decided = replace(candidate, design=design, devices=devices, choices=of_links, open_tiers=())
-    return decided, [(option, count) for option, count in units if option.device is None]
+    design = candidate.design
+    if candidate.open_tiers:
+        switches: dict[str, SwitchType] = {}
+        stand_ins: dict[str, tuple[StandIn, ...]] = {}
+        for tier, dealt in _dealt(candidate.open_tiers, units):
+            switches[tier.role] = most = _most_of(tier, dealt)
+            installed = tuple(_installed(tier, dealt))
+            for stage, switch, count in installed:
+                devices[stage, switch.item] = devices.get((stage, switch.item), 0) + count
+            stand_ins[tier.role] = tuple(one for one in installed if one.switch is not most)
+        assert isinstance(design, Retypable)
+        design = design.with_switches(switches, stand_ins)
+    bought = replace(
+        candidate, design=design, devices=devices, choices=of_links, open_tiers=(), nic_purchases=nics
+    )  # fmt: skip
+    return bought, [(option, count) for option, count in units if option.device is None]
 
 
 def _most_of(tier: OpenTier, dealt: Dealt) -> SwitchType:

@@ -15,7 +15,7 @@ from fabopt.topology.subnet_manager import with_managers
 
 def in_every_way(problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates as their subnets are managed and their pools hold, once for each way, and with what is charged once;
-    none where there is no such way. Their tiers may have switches of several products.
+    none where there is no such way. Their tiers may have switches, and servers NICs, of several products.
     """
     managed = with_managers(fabric, problem.servers, candidates)
-    return with_lumps(problem, with_stand_ins(fabric, with_pools(fabric, managed)))
+    return with_lumps(problem, with_stand_ins(problem, fabric, with_pools(fabric, managed)))

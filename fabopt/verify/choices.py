@@ -35,6 +35,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     design, used = evidence.design, {evidence.case.server: "server"}
     for fabric in design.fabrics:
         used |= {nic.id: "nic" for nic in (fabric.nic, *(one.nic for one in fabric.logical))}
+        used |= {offer.id: "nic" for offer in fabric.nic.stand_ins}
         used |= {row.id: "switch" for tier in fabric.tiers for row in tier.types}
         used |= {twin.id: "switch" for tier in fabric.tiers for twin in twins_of(fabric.subnet_manager, tier.role)}
         used |= {part.id: evidence.kind(part.id) for row in fabric.links for part in row.parts}

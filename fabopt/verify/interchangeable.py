@@ -1,11 +1,12 @@
-"""Default rule ``switches_are_interchangeable``: tiers in which switches of other products stand in for some."""
+"""Tiers in which switches of other products stand in for some, and NICs that several vendors sell."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
-from fabopt.schema.catalog import Switch
+from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.default_rules import INTERCHANGEABLE, is_kept
 from fabopt.schema.design import TierUse
 from fabopt.verify.editions import since
@@ -46,6 +47,42 @@ def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
     for tier in fabric.designed.tiers:
         if tier.stand_ins:
             _tier_is_mixed_as_allowed(proof, fabric, tier)
+
+
+def has_nics_of_several_vendors(fabric: FabricEvidence) -> bool:
+    """Whether NICs of a fabric are bought as offers of several vendors."""
+    return bool(fabric.designed.nic.stand_ins)
+
+
+@since("0.3.0", "fabrics.nic.stand_ins")
+@where(has_nics_of_several_vendors)
+def nics_are_of_one_product(proof: Proof, fabric: FabricEvidence) -> None:
+    """NICs that are bought as several offers are of one product, and no more than each stage adds.
+
+    All are offers of named vendors for one product; the NIC is named for the offer that most are bought as. Source:
+    docs/catalog.md, offers.
+    """
+    evidence, nic = fabric.evidence, fabric.designed.nic
+    own = evidence.part(nic.id, Nic)
+    proof.holds(not nic.built_in, f"{nic.id} comes with the server: nobody sells it")
+    listed = Counter((one.stage, one.id) for one in nic.stand_ins)
+    proof.equal(f"stages that say twice which offers of {nic.id} they buy", len(nic.stand_ins) - len(listed), 0)
+    counts: Counter[str] = Counter()
+    for one in nic.stand_ins:
+        counts[one.id] += one.count
+        proof.holds(one.count > 0, f"{one.count} x {one.id} at {one.stage}")
+        other = evidence.part(one.id, Nic)
+        proof.equal(f"product of {one.id}", other.base_id, own.base_id)
+        proof.holds(None not in (own.sold_by, other.sold_by), f"{nic.id} and {one.id} are offers of named vendors")
+    servers = evidence.servers_by_stage if fabric.designed.growth else [evidence.servers]
+    for stage, (before, now) in enumerate(pairwise([0, *servers])):
+        bought = sum(one.count for one in nic.stand_ins if one.stage == evidence.stage_names[stage])
+        added = nic.per_server * (now - before)
+        proof.holds(bought <= added, f"{bought} NICs at {evidence.stage_names[stage]} as other offers, {added} in all")
+    counts[nic.id] = nic.per_server * evidence.servers - sum(counts.values())
+    for id_, count in counts.items():
+        proof.holds(count <= counts[nic.id], f"{count} x {id_} beside {counts[nic.id]} x {nic.id}")
+    proof.note(" + ".join(f"{count} x {id_}" for id_, count in sorted(counts.items())))
 
 
 def _tier_is_mixed_as_allowed(proof: Proof, fabric: FabricEvidence, tier: TierUse) -> None:

@@ -44,7 +44,7 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "case.content.workload.spreading",
     ),
     "0.3.0": (
-        "bom.sold_by", "case.asked", "nearest", "objective.decision.least_in_ratio_usd",
+        "bom.sold_by", "case.asked", "fabrics.nic.stand_ins", "nearest", "objective.decision.least_in_ratio_usd",
         "objective.decision.most_oversubscription",
         "objective.decision.stressed_usd", "rules_left_out",
     ),

@@ -308,7 +308,7 @@ def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
     for fabric in evidence.fabrics:
         name, nic = fabric.designed.name, fabric.designed.nic
         used: list[tuple[str, tuple[str, ...]]] = [(tier.id, (tier.role, name)) for tier, _ in fabric.switch_types]
-        used += [] if nic.built_in else [(nic.id, (name,))]
+        used += [] if nic.built_in else [(id_, (name,)) for id_ in (nic.id, *(one.id for one in nic.stand_ins))]
         for part, places in used:
             vendor = evidence.product(part).vendor
             proof.holds(vendor_may_sell(rules, evidence.product(part), places), f"{name}: {part} of {vendor}")

@@ -112,6 +112,10 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
         servers = evidence.servers_by_stage if grown else [evidence.servers]
         for stage, more in enumerate(_added(servers)):
             used[stage, BilledItem("nic", designed.nic.id)] += designed.nic.per_server * more
+        for offer in designed.nic.stand_ins:
+            stage = evidence.stage_names.index(offer.stage)
+            used[stage, BilledItem("nic", designed.nic.id)] -= offer.count
+            used[stage, BilledItem("nic", offer.id)] += offer.count
     if grown:
         used.update(_link_parts_by_stage(evidence, designed))
     else:

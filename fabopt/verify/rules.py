@@ -67,7 +67,7 @@ from fabopt.verify.graph import figures_hold_on_graph
 from fabopt.verify.graph_failures import failures_leave_flow
 from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
 from fabopt.verify.homing import homing_is_cabled, homing_is_kept
-from fabopt.verify.interchangeable import switches_are_interchangeable
+from fabopt.verify.interchangeable import nics_are_of_one_product, switches_are_interchangeable
 from fabopt.verify.last_group import last_group_may_differ
 from fabopt.verify.left_out import left_out_rules_are_broken, left_out_spread_is_broken
 from fabopt.verify.lengths import runs_follow_from_groups
@@ -230,6 +230,7 @@ FABRIC_RULES: tuple[FabricRule, ...] = (
     subnets_are_managed,
     last_group_may_differ,
     switches_are_interchangeable,
+    nics_are_of_one_product,
     spines_may_differ,
 )
 WIRING_RULES: tuple[WiringRule, ...] = (

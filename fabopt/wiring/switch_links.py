@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from fabopt.network.clos_links import TierLinks, leaf_leaf, leaf_spine, spine_core
 from fabopt.network.direct_links import LinkEnds, LinkSlots, slots_of
 from fabopt.schema.base import parse_split
-from fabopt.schema.design import PortUse, TierUse
+from fabopt.schema.design import LinkRow, PortUse, TierUse
 from fabopt.schema.homing import PEER_LINK
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import padding
@@ -71,26 +71,40 @@ def between_peers(plan: FabricPlan) -> Iterable[CabledKinds]:
         return
     lanes = parse_split(use.split).ports
     rows = plan.rows("leaf", "leaf", scope=PEER_LINK)
-    assemblies = plan.assemblies(rows, (lanes, lanes))
     links = leaf_leaf(plan.numbers.installed.tree, lanes)
-    none = np.full(len(links.a), NOTHING)
     a, b = links.a + plan.first["leaf"], links.b + plan.first["leaf"]
     near, far = (_peer_cages(plan, use, number, links.a_slot) for number in (links.a, links.b))
+    stages = plan.numbers.installed.stages_of_links("leaf-leaf", links)
+    yield _joined(plan, "leaf-leaf", (a, near), (b, far), rows, lanes, stages)
+
+
+def _joined(
+    plan: FabricPlan,
+    kind: str,
+    near: tuple[Ints, Cages],
+    far: tuple[Ints, Cages],
+    rows: Sequence[LinkRow],
+    lanes: int,
+    stages: Ints,
+) -> CabledKinds:
+    """Links between switches of one tier, of one speed: their switches and cages at both ends."""
+    (a, near_cages), (b, far_cages) = near, far
+    none, split = np.full(len(a), NOTHING), (lanes, lanes)
     cabled = CabledLinks(
-        kind=KINDS.index("leaf-leaf"),
+        kind=KINDS.index(kind),
         a=a,
         a_nic=none,
         a_nic_port=none,
-        near=near,
+        near=near_cages,
         b=b,
-        far=far,
+        far=far_cages,
         gbps=float(rows[0].gbps),
-        run_m=plan.runs.of("leaf-leaf", a, b),
-        assemblies=assemblies,
+        run_m=plan.runs.of(kind, a, b),
+        assemblies=plan.assemblies(rows, split),
         row=none.copy(),
-        stage=plan.numbers.installed.stages_of_links("leaf-leaf", links),
+        stage=stages,
     )
-    yield plan.cabled([plan.dealt(cabled, rows, (lanes, lanes))])
+    return plan.cabled([plan.dealt(cabled, rows, split)])
 
 
 def _peer_cages(plan: FabricPlan, use: PortUse, number: Ints, slots: Ints) -> Cages:
@@ -141,19 +155,4 @@ def _scope(plan: FabricPlan, scope: str, ends: LinkEnds, slots: LinkSlots, first
     start = plan.first[tier.role] + np.repeat(np.arange(planes) * (tier.count // planes), len(ends.a))
     a, b = start + np.tile(ends.a, planes), start + np.tile(ends.b, planes)
     near, far = (at_slots(np.tile(slot, planes), lanes, first) for slot in slots)
-    none = np.full(len(a), NOTHING)
-    cabled = CabledLinks(
-        kind=KINDS.index(scope),
-        a=a,
-        a_nic=none,
-        a_nic_port=none,
-        near=near,
-        b=b,
-        far=far,
-        gbps=float(tier.gbps_up),
-        run_m=plan.runs.of(scope, a, b),
-        assemblies=plan.assemblies(rows, (lanes, lanes)),
-        row=none.copy(),
-        stage=np.zeros(len(a), dtype=np.int64),
-    )
-    return plan.cabled([plan.dealt(cabled, rows, (lanes, lanes))])
+    return _joined(plan, scope, (a, near), (b, far), rows, lanes, np.zeros(len(a), dtype=np.int64))

@@ -641,11 +641,14 @@ def test_what_the_api_of_netbox_gives() -> None:
         for row in rows
     ]
     page = {"count": len(cables), "next": None, "results": cables}
-    for content in (page, cables):
+    pages = [{**page, "next": "there?offset=5", "results": cables[:5]}, {**page, "results": cables[5:]}]
+    for content in (page, cables, pages):
         audit = audit_of(json.dumps(content), "netbox")
         assert ends_of(audit) == ends_of(audit_of(as_text(rail_sheet(4, 2, 2, 2)), "p2p"))
     assert {round(link.cable.length_m or 0, 3) for link in audit.hand.links} == {3.048, 9.144}
-    with pytest.raises(InputError, match="this is one page"):
+    with pytest.raises(InputError, match="this is 1 page"):
+        hand_made_of(json.dumps(pages[:1]), "x", "netbox")
+    with pytest.raises(InputError, match="this is 1 page"):
         hand_made_of(json.dumps({**page, "next": "there?offset=50"}), "x", "netbox")
     with pytest.raises(InputError, match="not JSON"):
         hand_made_of(json.dumps(page)[:-5], "x", "netbox")

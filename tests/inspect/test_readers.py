@@ -134,8 +134,7 @@ def test_lldpctl_with_lists_only() -> None:
     assert seen(recognised(text, "file", "leaf-1")) == [("swp1", "spine-1", "swp33"), ("swp2", "spine-1", "swp33")]
 
 
-def test_key_values() -> None:
-    text = """lldp.swp1.via=LLDP
+KEY_VALUES = """lldp.swp1.via=LLDP
 lldp.swp1.chassis.name=spine-1
 lldp.swp1.chassis.descr=a text
 of two lines
@@ -147,7 +146,10 @@ lldp.swp2.via=LLDP
 lldp.swp2.chassis.mac=aa:00:00:00:00:03
 lldp.swp2.unknown-tlvs.unknown-tlv.oui=00,01
 """
-    report = recognised(text, "file", "leaf-1")
+
+
+def test_key_values() -> None:
+    report = recognised(KEY_VALUES, "file", "leaf-1")
     assert [(near, far) for near, far, _ in seen(report)] == [
         ("swp1", "spine-1"), ("swp1", "spine-2"), ("swp2", "aa:00:00:00:00:03"),
     ]  # fmt: skip
@@ -436,6 +438,7 @@ def test_nvue() -> None:
     report = recognised(json.dumps(content), "leaf-1.json", "leaf-1")
     assert seen(report) == [("swp1", "spine-1", "swp33"), ("swp2", "spine-1", "swp34")]
     assert [own.gbps for own in report.sightings] == [400.0, None]
+    assert recognised(json.dumps({"interface": content}), "x", "leaf-1").sightings == report.sightings
 
 
 def test_the_api_of_eos() -> None:
@@ -449,6 +452,9 @@ def test_the_api_of_eos() -> None:
     assert (seen(report), report.reporters) == ([("Ethernet1/1", "spine-1", "Ethernet5/1")], {"leaf-7"})
     content["result"] = content["result"][1:]
     assert recognised(json.dumps(content), "file", "leaf-2").reporters == {"leaf-2"}
+    (reply,) = content["result"]
+    for other in ({"changed": False, "stdout": [reply]}, [reply], [{"command": "x", "result": reply}]):
+        assert seen(recognised(json.dumps(other), "file", "leaf-2")) == seen(report)
 
 
 @pytest.mark.parametrize("head", ["{0} | {1}", "{0}: {1}", "{0} |{1}"])
@@ -465,3 +471,25 @@ def test_blocks_of_several_hosts() -> None:
     text = "".join(f"{host} | CHANGED | rc=0 >>\n{SONIC}\n" for host in ("leaf-1", "leaf-2"))
     assert [report.reporters for report in collected(text, "all.txt", "all")] == [{"leaf-1"}, {"leaf-2"}]
     assert [report.reporters for report in collected(SONIC, "leaf-9.txt", "leaf-9")] == [{"leaf-9"}]
+
+
+@pytest.mark.parametrize("table", [SONIC, CUMULUS, KEY_VALUES])
+def test_blocks_below_a_name_between_dashes(table: str) -> None:
+    """What clush and dshbak print of a command on all switches."""
+    text = "".join(f"----------------\n{host}\n----------------\n{table}" for host in ("leaf-1", "leaf-2"))
+    reports = list(collected(text, "all.txt", "all"))
+    assert [report.reporters for report in reports] == [{"leaf-1"}, {"leaf-2"}]
+    alone = recognised(table, "x", "x")
+    assert all([own.far for own in report.sightings] == [own.far for own in alone.sightings] for report in reports)
+
+
+@pytest.mark.parametrize("prompt", ["admin@leaf-1:~$ ", "leaf-1#", "leaf-1(config)# "])
+@pytest.mark.parametrize("table", [SONIC, CUMULUS])
+def test_a_prompt_below_a_table_is_no_row(table: str, prompt: str) -> None:
+    assert seen(recognised(f"{table}{prompt}\n", "x", "x")) == seen(recognised(table, "x", "x"))
+
+
+def test_spaces_at_the_ends_of_lines() -> None:
+    for text in (SONIC, CUMULUS, KEY_VALUES, *LINES.split("# --\n")):
+        spaced = text.lstrip("\n").replace("\n", "  \r\n")
+        assert recognised(spaced, "x", "x").sightings == recognised(text.lstrip("\n"), "x", "x").sightings

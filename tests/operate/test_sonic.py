@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.io.catalog import named_catalogs
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Options, export
+from fabopt.parts.lanes import lanes_in_use
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import LAST_OF_ENDPOINTS
@@ -81,6 +83,13 @@ def test_lanes_are_those_behind_the_cage(tmp_path: Path) -> None:
     assert config["PORT"]["Ethernet0"]["lanes"] == ",".join(map(str, range(57, 61)))
     assert config["PORT"]["Ethernet4"]["lanes"] == ",".join(map(str, range(61, 65)))
     assert (config["PORT"]["Ethernet4"]["alias"], config["PORT"]["Ethernet4"]["index"]) == ("etp1b", "1")
+
+
+@pytest.mark.parametrize(("ports", "gbps", "lanes"), [(1, 800, 8), (1, 400, 4), (1, 200, 2), (2, 400, 4), (2, 200, 2)])
+def test_a_slower_port_has_fewer_lanes(ports: int, gbps: int, lanes: int) -> None:
+    """Lanes of an 800G cage run at 100G: a module of four lanes does not come up on eight of half the speed."""
+    switch = next(one for one in named_catalogs(["reference"]).switches if one.id == "micas-m2-w6940-64oc")
+    assert lanes_in_use(switch, 1, ports, gbps * 1000) == lanes
 
 
 def test_a_port_keeps_what_its_cable_needs(tmp_path: Path) -> None:

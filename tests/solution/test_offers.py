@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.parts.price_books import with_price_books
+from fabopt.schema.design import Design
 from fabopt.schema.price_book import PriceBook
+from fabopt.verify import verify
 from tests.oracles.brute_force import solve
 from tests.oracles.brute_parts import cheapest_award
 from tests.samples.adapter import run
@@ -58,9 +61,9 @@ def both(parts: Json, offers: Json, wanted: Json, **options: Any) -> tuple[Json,
     books = books_of(offers)
     designed = run({**parts, "prices": books}, {**wanted, "prices": [book["name"] for book in books]}, **options)
     brute = copy.deepcopy(parts)
-    for switch in brute["switches"]:
-        if switch["id"] in offers:
-            switch["offers"] = list(offers[switch["id"]].values())
+    for device in (*brute["switches"], *brute["nics"]):
+        if device["id"] in offers:
+            device["offers"] = list(offers[device["id"]].values())
     for cable in brute["cables"]:
         for length in cable["lengths"]:
             own = [sold[length["m"]] for sold in offers.get(cable["id"], {}).values() if length["m"] in sold]
@@ -72,7 +75,7 @@ def both(parts: Json, offers: Json, wanted: Json, **options: Any) -> tuple[Json,
 @pytest.mark.long("5")
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.long] if s >= 8 else []) for s in range(120)])
 def test_offers_as_brute_force_awards_them(seed: int) -> None:
-    """Two or three vendors of the switch and of a cable in each length, with supply, packs, minimums and breaks."""
+    """Vendors of switch, card, and cable in each length, with supply, packs, minimums and breaks."""
     chance = random.Random(seed)
     servers = chance.choice((4, 6, 8))
     vendors = chance.sample(VENDORS, chance.choice((2, 3)))
@@ -82,6 +85,10 @@ def test_offers_as_brute_force_awards_them(seed: int) -> None:
             vendor: {m: offer(chance, usd, 12) for m, usd in ((3, 10), (30, 20))}
             for vendor in chance.sample(VENDORS, 2)
         }  # fmt: skip
+    if chance.random() < 0.5:
+        offers["card"] = {
+            vendor: offer(chance, 100, servers * 2) for vendor in chance.sample(VENDORS, chance.choice((2, 3)))
+        }
     wanted = case(servers, {"topologies": ["clos"]}, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}},
                   rules="none" if chance.random() < 0.3 else {"subnet-manager": False})  # fmt: skip
     designed, brute = both(catalog(), offers, wanted)
@@ -105,6 +112,73 @@ def test_an_award_is_split_where_supply_ends() -> None:
     }  # fmt: skip
     assert {row["id"]: row["sold_by"] for row in rows.values()} == {"switch": "One", "switch.two": "Two"}
     assert cheapest_award(list(offers["switch"].values()), 6) == (6, 580_000)
+
+
+CARDS = {"card": {"One": {"price_usd": 90, "supply": 5}, "Two": {"price_usd": 110}}}
+DISTANCES = {"distances_m": {"server-leaf": 3, "leaf-spine": 30}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "bought"),
+    [
+        ({}, {"card": 5, "card.two": 3}),
+        ({"max_vendors": {"nic": 1}}, {"card.two": 8}),
+        ({"min_sources": {"nic": 2}}, {"card": 5, "card.two": 3}),
+    ],
+)
+def test_an_award_of_cards_is_split(rule: Json, bought: Json) -> None:
+    """Eight cards of one product: five of the vendor who has no more, the others of the dearer one."""
+    wanted = case(8, site=DISTANCES) | {"procurement": rule}
+    designed, _ = both(catalog(), CARDS, wanted)
+    assert {row["id"]: row["quantity"] for row in designed["bom"] if row["kind"] == "nic"} == bought
+    assert all(check["ok"] for check in designed["checks"])
+
+
+def test_stages_split_their_own_awards_of_cards() -> None:
+    """What is left of the cheaper vendor's supply after the first stage goes to the second."""
+    wanted = case(8, site=DISTANCES)
+    del wanted["servers"]
+    wanted["stages"] = [{"name": "first", "month": 0, "servers": 4}, {"name": "second", "month": 12, "servers": 8}]
+    designed, _ = both(catalog(), CARDS, wanted)
+    rows = {(row["stage"], row["id"]): row["quantity"] for row in designed["bom"] if row["kind"] == "nic"}
+    assert rows == {("first", "card"): 4, ("second", "card"): 1, ("second", "card.two"): 3}
+    (fabric,) = designed["fabrics"]
+    assert fabric["nic"]["id"] == "card" and fabric["nic"]["stand_ins"] == [
+        {"stage": "second", "id": "card.two", "count": 3}
+    ]
+    assert all(check["ok"] for check in designed["checks"])
+
+
+def test_a_file_whose_offers_of_cards_are_changed_fails() -> None:
+    """Other numbers, another product, an offer twice, one of nobody."""
+    designed, _ = both(catalog(), CARDS, case(8, site=DISTANCES))
+
+    def failed(change: Callable[[Json], Any]) -> list[str]:
+        content = copy.deepcopy(designed)
+        change(content)
+        return [check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok]
+
+    def stand_ins(content: Json) -> list[Json]:
+        found: list[Json] = content["fabrics"][0]["nic"]["stand_ins"]
+        return found
+
+    rule = "nics_are_of_one_product"
+    assert failed(lambda _: None) == []
+    assert "bom_covers_parts" in failed(lambda content: stand_ins(content)[0].update(count=2))
+    assert rule in failed(lambda content: stand_ins(content)[0].update(count=9))
+    assert rule in failed(lambda content: stand_ins(content)[0].update(count=-1))
+    assert rule in failed(lambda content: stand_ins(content).append(stand_ins(content)[0]))
+    assert rule in failed(lambda content: content["parts"]["card.two"].pop("offer_of"))
+    assert rule in failed(lambda content: content["parts"]["card.two"].pop("sold_by"))
+
+
+def test_a_card_that_another_beats_is_kept_for_its_other_vendor() -> None:
+    """Another card is cheaper than one vendor's offer, not than that of the vendor who has no more than some."""
+    parts = catalog()
+    parts["nics"].append({**parts["nics"][0], "id": "other", "price_usd": 100})
+    designed, brute = both(parts, CARDS, case(8, site=DISTANCES))
+    best = solve(brute, case(8, site=DISTANCES))
+    assert best is not None and round(designed["totals"]["capex_usd"] * 100) == best.capex_cents
 
 
 def test_no_more_vendors_than_the_case_allows() -> None:

@@ -112,18 +112,23 @@ def _front_ports(text: str, file: str) -> Iterator[tuple[tuple[str, str], tuple[
 
 
 def _of_api(text: str, file: str) -> HandMade | None:
-    """Cables as /api/dcim/cables/ gives them, one page or a list of all; None where the file has other objects."""
+    """Cables as /api/dcim/cables/ gives them, one page, a list of pages or of all cables.
+
+    None where the file has other objects.
+    """
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError([fault(file, "", "not JSON", str(error), hint="is the file cut off?")]) from None
-    results = content.get("results") if isinstance(content, dict) else content
-    records = [record for record in results if isinstance(record, dict)] if isinstance(results, list) else []
+    listed = content if isinstance(content, list) else [content]
+    pages = [page for page in listed if isinstance(page, dict) and isinstance(page.get("results"), list)]
+    listed = [record for page in pages for record in page["results"]] if pages else listed
+    records = [record for record in listed if isinstance(record, dict)]
     cables = [record for record in records if "a_terminations" in record]
     if not cables:
         return None
-    if isinstance(content, dict) and content.get("next"):
-        what = f"{len(cables):,} of {content.get('count')} cables: this is one page"
+    if pages and pages[-1].get("next"):
+        what = f"{len(cables):,} of {pages[-1].get('count')} cables: this is {some(len(pages), 'page')}"
         raise InputError([fault(file, "next", what, hint="ask the API with limit=0, or for all pages")])
     devices: dict[str, HandDevice] = {}
     links: list[HandLink] = []

@@ -20,10 +20,10 @@ from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork,
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Options
 from fabopt.output.export.sonic_queues import Table, Tables, queue_tables
-from fabopt.parts.lanes import signal_lanes
+from fabopt.parts.lanes import lanes_in_use, signal_lanes
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.units import some
+from fabopt.units import mbps, some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 
@@ -138,8 +138,8 @@ def _management(plan: OperationPlan, device: NamedDevice) -> Table:
 
 def _port(plan: OperationPlan, switch: Switch, port: NamedPort, far: NamedPort, link: NamedLink) -> dict[str, str]:
     assert switch.sonic_ports is not None and switch.sonic_ports.lanes is not None
-    number = max(1, signal_lanes(switch)[port.cage] // port.lanes)
-    first = switch.sonic_ports.lanes[port.cage - 1] + port.lane * number
+    number = lanes_in_use(switch, port.cage, port.lanes, mbps(link.gbps))
+    first = switch.sonic_ports.lanes[port.cage - 1] + port.lane * max(1, signal_lanes(switch)[port.cage] // port.lanes)
     is_encoded = link.gbps >= _ENCODED_FROM_GBPS and link.gbps not in _PLAIN_GBPS
     return {
         "lanes": ",".join(str(lane) for lane in range(first, first + number)),

@@ -89,7 +89,8 @@ def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -
     for same in best.values():
         for nic in same:
             sums = _nic_sums(nic)
-            if not any(
+            # all offers of a product together may cost less than one of them
+            if nic.offers or not any(
                 other is not nic
                 and (not by_injection or other.injection >= nic.injection)
                 and all(a <= b for a, b in zip(_nic_sums(other), sums, strict=True))

@@ -205,6 +205,17 @@ def wholes() -> Iterator[Whole]:
             yield Whole(f"{said}: {number} below", f"{_HEAD},Total USD\n{lines}{text}", usd)
     for said in NO_TOTALS:
         yield Whole(said, f'{_HEAD},Total USD\n{lines}"{said}"\n', {SWITCH: 31000, OPTIC: 870})
+    for said in ("Prices in Loonies", "Precios en soles", "Preise in Talern", "All prices are in buckazoids"):
+        yield Whole(said, f'"{said}"\n{_HEAD.replace(" USD", "")}\n{_LINE}\n', None)
+    for said in (
+        "Prices in effect until 31 December",
+        "Prices in effect",
+        "Prix en vigueur",
+        "Precios en firme",
+        "Preise in US-Dollar",
+        "Prices in U.S. dollars",
+    ):
+        yield Whole(said, f'"{said}"\n{_HEAD.replace(" USD", "")}\n{_LINE}\n', {SWITCH: 31000})
     for heading, code in PRICED_IN.items():
         text = f"Part number,Description,Qty,{heading}\n{_SWITCH},Quantum-2 switch,10,62000\n"
         yield Whole(f"{heading}: no rate", text, None)

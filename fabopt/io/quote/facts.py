@@ -60,6 +60,18 @@ _BULK_PRICES = re.compile(
     rf"(?:per|pro|je|par|por|for|für|pour)\s(?:{alternatives('many')})\s?(?:{alternatives('piece')})",
     re.IGNORECASE,
 )
+# A text that says nothing but what prices are in, and words there that are none of money.
+_ALL_IN = re.compile(
+    r"(?:(?:all|alle|tous les|todos los) )?(?:prices?|amounts?|preise|beträge|prix|montants|precios|importes)"
+    r"(?: (?:are|is|sind|sont|son|shown|quoted|stated|angegeben|exprimés|expresados))*(?: in| en)"
+    r" ([^\W\d_]{3,}(?: [^\W\d_]{3,})?)",
+    re.IGNORECASE,
+)
+_NO_CURRENCY = re.compile(
+    r"(?:effect|force|bold|brackets|parentheses|full|bulk|total|table|list\w*|vigueur|gras|firme|vigor|kraft|"
+    r"the|this|our|your|der|den|dieser|unserer|gris|negrita)\b.*",
+    re.IGNORECASE,
+)
 # A short text on its own, such as `in thousands of USD`.
 _UNIT_OF_ALL = re.compile(r"^\W*(?:in\b|us\$|[$€£]|(?:usd|eur)\b)(?P<rest>.{0,40})$", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.;]\s")
@@ -127,6 +139,16 @@ def _titles(rows: Iterable[FactRow]) -> list[str]:
 def _strong_signs(text: str) -> list[str]:
     """Currencies of a text but for a plain dollar sign, which stands beside any amount."""
     return [sign for sign in signs_in(text) if sign != DOLLAR]
+
+
+def unknown_currencies(rows: Iterable[FactRow]) -> list[str]:
+    """What short texts say that prices are in, where that is no currency that is known: doubts."""
+    said = ((row, _ALL_IN.fullmatch(text.strip(" .:;"))) for row in rows for text in row.texts)
+    return [
+        f"{row.place} says `{match[0]}`: which currency is `{match[1]}`?"
+        for row, match in said
+        if match and not signs_in(match[0]) and not _is_scaled(match[0]) and not _NO_CURRENCY.fullmatch(match[1])
+    ]
 
 
 def scales_of(rows: Iterable[FactRow]) -> dict[str, str]:

@@ -16,7 +16,16 @@ from fabopt.io.quote.awards import vendor_asked, with_awards
 from fabopt.io.quote.conditions import is_doubtful, is_of_prices, said_of_all
 from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
 from fabopt.io.quote.delimited import read_delimited
-from fabopt.io.quote.facts import FactRow, QuoteFacts, bulk_of, facts_of, recurring_of, scales_of, taxed_of
+from fabopt.io.quote.facts import (
+    FactRow,
+    QuoteFacts,
+    bulk_of,
+    facts_of,
+    recurring_of,
+    scales_of,
+    taxed_of,
+    unknown_currencies,
+)
 from fabopt.io.quote.headings import PRICES, Header, headers_of
 from fabopt.io.quote.line_words import why_of_title
 from fabopt.io.quote.lines import RowReader
@@ -123,7 +132,11 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     notes = (*facts.notes, *(note for note, _ in titles), *(note for sums in held for note in sums.notes),
              *(note for _, said in proven for note in said))  # fmt: skip
     quote = _quote(file, lines, tables, replace(facts, notes=notes), options)
-    doubts = [*(note for note, is_doubt in titles if is_doubt), *(doubt for sums in held for doubt in sums.doubts)]
+    doubts = [
+        *unknown_currencies(outside),
+        *(note for note, is_doubt in titles if is_doubt),
+        *(doubt for sums in held for doubt in sums.doubts),
+    ]
     quote = replace(quote, doubts=tuple(doubts), vendor=vendor_asked(sheets))
     if reading.assumed and not facts.currency:
         word = options.currency or HOME

@@ -7,7 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.parts.nics import NicOption, Refusals, nic_options, of_all_vendors
+from fabopt.parts.nic_offers import of_all_vendors
+from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.attachments import attachment_demand, logical_fabric_of, switch_ports

@@ -98,10 +98,6 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
         if tier.other is not None:
             used[0, BilledItem("switch", tier.id)] -= tier.other.count
             used[0, BilledItem("switch", tier.other.id)] += tier.other.count
-        for stand_in in tier.stand_ins:
-            stage = evidence.stage_names.index(stand_in.stage)
-            used[stage, BilledItem("switch", tier.id)] -= stand_in.count
-            used[stage, BilledItem("switch", stand_in.id)] += stand_in.count
         for twin in twins_of(designed.subnet_manager, tier.role):
             for stage, more in enumerate(_added([min(twin.count, count) for count in counts])):
                 used[stage, BilledItem("switch", tier.id)] -= more
@@ -112,10 +108,11 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
         servers = evidence.servers_by_stage if grown else [evidence.servers]
         for stage, more in enumerate(_added(servers)):
             used[stage, BilledItem("nic", designed.nic.id)] += designed.nic.per_server * more
-        for offer in designed.nic.stand_ins:
-            stage = evidence.stage_names.index(offer.stage)
-            used[stage, BilledItem("nic", designed.nic.id)] -= offer.count
-            used[stage, BilledItem("nic", offer.id)] += offer.count
+    exchanged = [("nic", designed.nic.id, one) for one in designed.nic.stand_ins]
+    exchanged += [("switch", tier.id, one) for tier in designed.tiers for one in tier.stand_ins]
+    for kind, id_, one in exchanged:
+        for item, more in ((id_, -one.count), (one.id, one.count)):
+            used[evidence.stage_names.index(one.stage), BilledItem(kind, item)] += more
     if grown:
         used.update(_link_parts_by_stage(evidence, designed))
     else:

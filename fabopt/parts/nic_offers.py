@@ -1,0 +1,35 @@
+"""NICs of one product that several vendors sell, as one way to equip servers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.nics import NicOption
+from fabopt.parts.offering import Offering
+
+
+def of_all_vendors(options: tuple[NicOption, ...], offering: Offering) -> tuple[NicOption, ...]:
+    """The options, with those that differ in nothing but the vendor of one product as one, which has all offers of it.
+
+    How many NICs each vendor sells is left to the program. Rule ``nics_are_of_one_product``.
+    """
+    base_ids = {nic.id: nic.base_id for nic in offering.offered.nics if nic.sold_by is not None}
+    alike: dict[Hashable, list[NicOption]] = {}
+    for one in options:
+        name = base_ids.get(one.nic_id, one.nic_id)
+        key = (name, one.nics_per_server, one.group, one.split, one.ports_per_nic, one.planes, one.port, one.topology,
+               one.apart, one.dual, one.breaks)  # fmt: skip
+        alike.setdefault(key, []).append(one)
+    if len(alike) == len(options):
+        return options
+    return _OF_ALL_VENDORS.of(offering, options, lambda: tuple(map(_with_offers, alike.values())))
+
+
+_OF_ALL_VENDORS: Lookup[Offering, tuple[NicOption, ...], tuple[NicOption, ...]] = Lookup()
+
+
+def _with_offers(alike: Sequence[NicOption]) -> NicOption:
+    offers = tuple(one.item for one in alike if one.item is not None)
+    return replace(alike[0], offers=offers) if len(offers) > 1 else alike[0]

@@ -206,8 +206,8 @@ def _nic_use(nic: NicOption, purchases: Sequence[tuple[str, NicPurchase]] = ()) 
     ``purchases``: with the names of their stages.
     """
     counts: Counter[str] = Counter()
-    for _, one in purchases:
-        counts[one.item.id] += one.units
+    for _, bought in purchases:
+        counts[bought.item.id] += bought.units
     most = min(counts, key=lambda id_: (-counts[id_], id_), default=nic.nic_id)
     return NicUse(
         id=most,

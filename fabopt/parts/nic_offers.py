@@ -17,11 +17,11 @@ def of_all_vendors(options: tuple[NicOption, ...], offering: Offering) -> tuple[
     """
     base_ids = {nic.id: nic.base_id for nic in offering.offered.nics if nic.sold_by is not None}
     alike: dict[Hashable, list[NicOption]] = {}
-    for one in options:
-        name = base_ids.get(one.nic_id, one.nic_id)
-        key = (name, one.nics_per_server, one.group, one.split, one.ports_per_nic, one.planes, one.port, one.topology,
-               one.apart, one.dual, one.breaks)  # fmt: skip
-        alike.setdefault(key, []).append(one)
+    for option in options:
+        name = base_ids.get(option.nic_id, option.nic_id)
+        key = (name, option.nics_per_server, option.group, option.split, option.ports_per_nic, option.planes,
+               option.port, option.topology, option.apart, option.dual, option.breaks)  # fmt: skip
+        alike.setdefault(key, []).append(option)
     if len(alike) == len(options):
         return options
     return _OF_ALL_VENDORS.of(offering, options, lambda: tuple(map(_with_offers, alike.values())))

@@ -68,12 +68,12 @@ def nics_are_of_one_product(proof: Proof, fabric: FabricEvidence) -> None:
     listed = Counter((one.stage, one.id) for one in nic.stand_ins)
     proof.equal(f"stages that say twice which offers of {nic.id} they buy", len(nic.stand_ins) - len(listed), 0)
     counts: Counter[str] = Counter()
-    for one in nic.stand_ins:
-        counts[one.id] += one.count
-        proof.holds(one.count > 0, f"{one.count} x {one.id} at {one.stage}")
-        other = evidence.part(one.id, Nic)
-        proof.equal(f"product of {one.id}", other.base_id, own.base_id)
-        proof.holds(None not in (own.sold_by, other.sold_by), f"{nic.id} and {one.id} are offers of named vendors")
+    for offer in nic.stand_ins:
+        counts[offer.id] += offer.count
+        proof.holds(offer.count > 0, f"{offer.count} x {offer.id} at {offer.stage}")
+        other = evidence.part(offer.id, Nic)
+        proof.equal(f"product of {offer.id}", other.base_id, own.base_id)
+        proof.holds(None not in (own.sold_by, other.sold_by), f"{nic.id} and {offer.id} are offers of named vendors")
     servers = evidence.servers_by_stage if fabric.designed.growth else [evidence.servers]
     for stage, (before, now) in enumerate(pairwise([0, *servers])):
         bought = sum(one.count for one in nic.stand_ins if one.stage == evidence.stage_names[stage])

@@ -110,9 +110,9 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
             used[stage, BilledItem("nic", designed.nic.id)] += designed.nic.per_server * more
     exchanged = [("nic", designed.nic.id, one) for one in designed.nic.stand_ins]
     exchanged += [("switch", tier.id, one) for tier in designed.tiers for one in tier.stand_ins]
-    for kind, id_, one in exchanged:
-        for item, more in ((id_, -one.count), (one.id, one.count)):
-            used[evidence.stage_names.index(one.stage), BilledItem(kind, item)] += more
+    for kind, id_, other in exchanged:
+        for item, more in ((id_, -other.count), (other.id, other.count)):
+            used[evidence.stage_names.index(other.stage), BilledItem(kind, item)] += more
     if grown:
         used.update(_link_parts_by_stage(evidence, designed))
     else:

@@ -122,8 +122,7 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     reading = QuoteReading(file, names, mark, facts, options.currency, options.rates, scales, taxed, recurring, bulk)
     is_all = sum(bool(headers) for _, headers in tables) == 1
     held = [with_sums(sheet, _lines(sheet, headers, reading), mark, is_all) for sheet, headers in tables]
-    lines = tuple(line for sums in held for line in sums.lines)
-    lines = with_awards(with_tiers(lines))
+    lines = with_awards(with_tiers(tuple(line for sums in held for line in sums.lines)))
     second = list(_two_prices(lines, file))
     reading.faults.extend(second)
     if second:
@@ -132,11 +131,8 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     notes = (*facts.notes, *(note for note, _ in titles), *(note for sums in held for note in sums.notes),
              *(note for _, said in proven for note in said))  # fmt: skip
     quote = _quote(file, lines, tables, replace(facts, notes=notes), options)
-    doubts = [
-        *unknown_currencies(outside),
-        *(note for note, is_doubt in titles if is_doubt),
-        *(doubt for sums in held for doubt in sums.doubts),
-    ]
+    doubts = [*unknown_currencies(outside), *(note for note, is_doubt in titles if is_doubt)]
+    doubts += [doubt for sums in held for doubt in sums.doubts]
     quote = replace(quote, doubts=tuple(doubts), vendor=vendor_asked(sheets))
     if reading.assumed and not facts.currency:
         word = options.currency or HOME

@@ -9,11 +9,13 @@ Everything is imported when it is first used, so that ``import fabopt`` costs no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from fabopt.schema import version
 
+# not of ``typing``, which takes longer to import than all else before signals are heard
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from fabopt.api import Result, solve
     from fabopt.errors import FaboptError, Fault, InfeasibleError, InputError, NoAnswerError, OutputError
 

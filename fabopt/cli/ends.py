@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabopt.cli.output import deliver, tell
-from fabopt.errors import EXIT_INPUT, EXIT_NO_ANSWER, OutputError
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, OutputError
 
 # What is said by systems, loaders of modules, threads and native code that get no memory.
 _OF_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc")
@@ -30,13 +30,17 @@ def memory_ended(was_read: bool, how: str = "") -> int:
     return EXIT_INPUT
 
 
-def cut_off(code: int, target: str, data: bytes) -> int:
-    """Write what a command left for the case that it would be cut off; its exit code."""
+def cut_off(code: int, target: str, data: bytes, left: int) -> int:
+    """Write what a command left for the case that it would be cut off; its exit code, ``left`` where that is there."""
     if target and code == EXIT_NO_ANSWER:
         try:
             deliver(target, data)
         except OutputError as error:
             tell(str(error))
+            return code
+        if left == EXIT_DONE:
+            tell(f"{target} has the best design that was met by then")
+        return left
     return code
 
 

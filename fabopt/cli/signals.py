@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from fabopt.cli.supervisor import DONE, READ, SIGNALS, STARTED, TOLD_BY, Copy
+from fabopt.errors import EXIT_NO_ANSWER
 
 if TYPE_CHECKING:
     from fabopt.program.settings import Clock
@@ -74,10 +75,13 @@ class Attendant:
         if self._heard:
             clock.stop()
 
-    def leave(self, target: str, data: bytes = b"") -> None:
-        """Have a file written if this process does not end by itself; no file: have nothing written any more."""
+    def leave(self, target: str, data: bytes = b"", code: int = EXIT_NO_ANSWER) -> None:
+        """Have a file written if this process does not end by itself; no file: have nothing written any more.
+
+        ``code``: the exit code then.
+        """
         if self._copy is not None:
-            self._copy.leave(target, data)
+            self._copy.leave(target, data, code)
 
     def finish(self) -> None:
         """The command is over: a signal that comes now changes nothing."""

@@ -85,8 +85,11 @@ class SolveRequest:
         from fabopt.solution.designs import stopped_design
         from fabopt.solution.question import ALTERNATIVES_S
 
-        if target is not None:
-            ATTENDANT.leave(target, design_bytes(stopped_design(inputs, self.engine, "it was cut off")))
+        def leave(design: Design) -> None:
+            if target is not None:
+                ATTENDANT.leave(target, design_bytes(design), EXIT_OF_STATUS[design.status])
+
+        leave(stopped_design(inputs, self.engine, "it was cut off"))
         looks = ALTERNATIVES_S if self.alternatives_s is None else self.alternatives_s
         try:
             shown = progress_shown(inputs.case.objective, self.time_limit_s)
@@ -102,6 +105,7 @@ class SolveRequest:
                     bracket=progress.bracket,
                     share=progress.share,
                     still=progress.still,
+                    kept=None if target is None else leave,
                 )
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))

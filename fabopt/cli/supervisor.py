@@ -56,10 +56,12 @@ class Copy:
         """Note ``READ`` or ``DONE``."""
         os.pwrite(self._notes, state, 0)
 
-    def leave(self, target: str, data: bytes) -> None:
-        """Note what is to be written to a file if the copy does not end by itself; no file: nothing any more."""
+    def leave(self, target: str, data: bytes, code: int) -> None:
+        """Note what is to be written to a file, and the exit code, if the copy does not end by itself; no file:
+        nothing any more.
+        """
         os.ftruncate(self._notes, len(DONE))
-        os.pwrite(self._notes, os.fsencode(target) + b"\0" + data, len(DONE))
+        os.pwrite(self._notes, bytes([code]) + os.fsencode(target) + b"\0" + data, len(DONE))
 
 
 def supervised() -> Copy | int | None:
@@ -165,11 +167,12 @@ def _children() -> list[int]:
 def _code(status: int, was_late: bool, notes: int) -> int:
     """The exit code that a status stands for; of a copy that did not end by itself it is told what ended it."""
     noted = os.pread(notes, os.fstat(notes).st_size, 0)
-    state, (target, _, data) = noted[: len(DONE)], noted[len(DONE) :].partition(b"\0")
+    state, left, (target, _, data) = noted[:1], noted[1:2], noted[2:].partition(b"\0")
     code = os.waitstatus_to_exitcode(status)
     if state == DONE or "FABOPT_DEBUG" in os.environ:
         return code
     from fabopt.cli.ends import cut_off, interrupted, memory_ended
 
     how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    return cut_off(interrupted() if was_late else memory_ended(state == READ, how), os.fsdecode(target), data)
+    code = interrupted() if was_late else memory_ended(state == READ, how)
+    return cut_off(code, os.fsdecode(target), data, int.from_bytes(left))

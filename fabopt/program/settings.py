@@ -90,7 +90,8 @@ class Settings:
     """How to search: engine, seconds (None: no limit), whether to prune, where to report.
 
     ``progress``: takes what is being done, in words; ``bracket`` the objective of the best design met by then and what
-    none is below, in dollars or watts (None: not known).
+    none is below, in dollars or watts (None: not known); ``met``: takes the best design met by then, as its problem
+    and its optimum, each time that more is known.
     ``share``: is told how much is done.
     ``still``: is entered where this process is copied; no thread of whoever watches may run within.
     ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
@@ -105,6 +106,7 @@ class Settings:
     told: Callable[[Conflict | None], None] = lambda conflict: None
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
+    met: Callable[..., None] = lambda problem, optimum: None
     share: ShareDone = field(default_factory=ShareDone)
     still: Callable[[], AbstractContextManager[None]] = nullcontext
     work: Work = field(default_factory=Work)
@@ -112,7 +114,10 @@ class Settings:
     @property
     def quiet(self) -> Settings:
         """These settings for a search beside the one that somebody watches."""
-        return replace(self, progress=lambda text: None, bracket=lambda best, bound: None, share=ShareDone())
+        return replace(
+            self, progress=lambda text: None, bracket=lambda best, bound: None, met=lambda problem, optimum: None,
+            share=ShareDone(),
+        )  # fmt: skip
 
 
 class Clock:

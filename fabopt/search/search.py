@@ -152,6 +152,7 @@ class Search:
         best, known, weights = self.incumbent.value, self._known_bound, self.problem.weights
         bound = weights.in_metric(floor(known) + self.fixed) if isfinite(known) else None
         self.settings.bracket(None if best is None else weights.in_metric(best), bound)
+        self.settings.met(self.problem, self.incumbent)
 
     def _prove(self, ties: bool) -> Optimum:
         prices = np.zeros(len(self.expansion.caps) - 1)

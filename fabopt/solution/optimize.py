@@ -27,6 +27,7 @@ from fabopt.search.separations import problems_of, words_of
 from fabopt.search.unchanged import with_unchanged
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.futures import with_futures
+from fabopt.solution.kept import Keeping
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, DearerError, Question, finishing_s
 from fabopt.solution.rule_levers import with_rule_levers
@@ -50,6 +51,7 @@ def solve(
     bracket: Callable[[Number | None, Number | None], None] | None = None,
     share: ShareDone | None = None,
     still: Callable[[], AbstractContextManager[None]] = nullcontext,
+    kept: Callable[[Design], None] | None = None,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
@@ -61,6 +63,7 @@ def solve(
     ``bracket``: takes the objective of the best design met and what none is below, as the search goes on.
     ``share``: is told how much is done, as far as that is known.
     ``still``: is entered where this process is copied: no thread of whoever watches may run within.
+    ``kept``: takes the best design met by now, each time it is worth it, for the case that this process is cut off.
     ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
     """
@@ -77,11 +80,17 @@ def solve(
         share=share or ShareDone(),
         still=still,
     )
-    if clock is not None:
+    with nullcontext(clock) if clock is not None else _own_clock(time_limit_s) as clock:
+        if kept is not None:
+            settings = replace(settings, met=Keeping(kept, inputs, engine, clock).met)
         return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
+
+
+@contextmanager
+def _own_clock(time_limit_s: float | None) -> Iterator[Clock]:
     clock = Clock(time_limit_s)
     with interrupts(clock):
-        return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
+        yield clock
 
 
 def _to_nobody(*news: object) -> None:
@@ -102,6 +111,8 @@ def answered(question: Question) -> Design:
     _begin(question, "search")
     question, answers = settled(asked)
     _begin(question, "what else")
+    if answers.best is not None and question.alternatives_s > 0:
+        question.settings.met(answers.best.problem, answers.best.optimum)
     design = build(question, answers, partial(_rows, replace(asked, tried=answers.tried)))
     design = with_rule_levers(asked, answers, design, lambda other: settled(other)[1])
     _begin(question, "futures")

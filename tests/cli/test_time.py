@@ -224,6 +224,13 @@ def test_native_code_that_hears_nothing_is_ended(tmp_path: Path) -> None:
     assert Path("left.json").read_text() == "[]"
 
 
+@pytest.mark.parametrize("end", [DEAF, "os.kill(os.getpid(), signal.SIGKILL)"], ids=["deaf", "killed"])
+def test_a_design_in_hand_is_written_whatever_ends_the_command(end: str, tmp_path: Path) -> None:
+    shown = with_command(tmp_path, f"ATTENDANT.leave('left.json', b'[]', 0); {end}", keeps_clock=True)
+    assert shown.returncode == 0 and Path("left.json").read_text() == "[]"
+    assert shown.stderr.endswith("left.json has the best design that was met by then\n")
+
+
 @pytest.mark.parametrize(
     ("by", "keeps_clock", "code", "told"),
     [

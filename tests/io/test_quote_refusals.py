@@ -225,3 +225,9 @@ def test_damaged_workbooks_are_read_or_refused(seed: int) -> None:
         parts[name] = bytes(data)
 
     assert isinstance(faults_of(changed(damage)), list)
+
+
+def test_a_cell_beyond_the_headings_is_read_as_a_remark() -> None:
+    """Also where it is the description once more."""
+    rows = "Part number,Description,Qty,Unit price USD\nMQM9700-NS2F,{0},2,30000,,{0}\n"
+    assert faults_of(write_csv(rows.format("Quantum-2 switch"))) == []

@@ -110,7 +110,7 @@ class RowCells:
         return [
             texts[c]
             for c in kept
-            if (texts[c] != own and c not in roles) or not is_of_service(self.header.headings[c].text)
+            if (not is_of_service(self.header.headings[c].text) if c in roles else texts[c] != own)
         ]
 
     def text_beside(self, row: int) -> str:

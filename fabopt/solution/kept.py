@@ -1,0 +1,62 @@
+"""The best design met by now, kept for the case that native code ends the process before there is an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+
+from fabopt.io.case import Inputs
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.program.settings import Clock, StoppedError
+from fabopt.schema.design import Design
+from fabopt.search.answer import Answer
+from fabopt.solution.designs import design_of
+from fabopt.solution.single_points import with_single_points
+from fabopt.verify import verify
+
+# To keep designs takes at most one in so many seconds, and searches that are over sooner keep none.
+ONE_SECOND_IN = 20
+FIRST_S = 2.0
+# Of the case, what a search beside the one for the answer may have changed.
+_ASKED = attrgetter("limits", "server", "servers", "stages", "procurement", "site", "objective")
+_NOTE = "the search was cut off: this is the best design that it had met by then"
+
+
+class Keeping:
+    """Hands on designs as they are met, each proven without the solver."""
+
+    def __init__(self, take: Callable[[Design], None], inputs: Inputs, engine: str, clock: Clock) -> None:
+        self._take, self._inputs, self._engine, self._clock = take, inputs, engine, clock
+        self._best: int | None = None
+        self._next_s = clock.spent_s() + FIRST_S
+
+    def met(self, problem: Problem, optimum: Optimum) -> None:
+        """Hand on what was found, if it is better than what was handed on, and to make it a design is worth the time.
+
+        Whatever goes wrong with that is no matter: the search goes on.
+        """
+        begun_s = self._clock.spent_s()
+        is_better = optimum.value is not None and (self._best is None or optimum.value < self._best)
+        is_asked = _ASKED(problem.case) == _ASKED(self._inputs.case)
+        if begun_s < self._next_s or not is_better or not is_asked or self._clock.is_over():
+            return
+        try:
+            self._keep(Answer(problem, optimum))
+            self._best = optimum.value
+        except StoppedError:
+            raise
+        except Exception:  # whatever is wrong with it, the answer is what counts
+            self._best = None
+        finally:
+            self._next_s = self._clock.spent_s() + ONE_SECOND_IN * (self._clock.spent_s() - begun_s)
+
+    def _keep(self, answer: Answer) -> None:
+        design, wiring = with_single_points(design_of(answer, self._engine, self._clock.spent_s()))
+        checks = verify(design, wiring)
+        if {one.name for one in design.fabrics} != {one.name for one in self._inputs.case.fabrics}:
+            return
+        if all(check.ok for check in checks):
+            objective = design.objective.model_copy(update={"bound": None, "gap": None})
+            update = {"checks": checks, "notes": (_NOTE,), "status": "feasible", "objective": objective}
+            self._take(design.model_copy(update={**update, "alternatives_complete": False}))

@@ -10,12 +10,13 @@ from fabopt.inspect.ibnetdiscover import LANE_GBPS, device_of_description
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
 
 _GUID: Final = r"0x([0-9a-f]{16})"
+_NUMBER: Final = r"(\d{1,15})"
 _HEAD: Final = re.compile(rf"(CA|Switch|Router):\s+(?:{_GUID}\s+)?(.*?):?\s*")
-_NEAR: Final = re.compile(rf'\s*(?:{_GUID}\s+)?(?:"\s*(?P<name>[^"]*?)\s*"\s+)?\d+\s+(?P<port>\d+)\[[\s\d]*\]\s*')
-_FAR: Final = re.compile(rf'\s*(?:{_GUID}\s+)?\d+\s+(?P<port>\d+)\[[\s\d]*\]\s*"\s*(?P<name>[^"]*?)\s*".*')
-_STATE: Final = re.compile(r"\(\s*(?:(\d+)X\s+([\d.]+)\s+Gbps\s+)?(\w+)/\s*(\w+)\s*\)")
+_NEAR: Final = re.compile(rf'\s*(?:{_GUID}\s+)?(?:"\s*(?P<name>[^"]*?)\s*"\s+)?\d+\s+(?P<port>\d{{1,9}})\[[\s\d]*\]\s*')
+_FAR: Final = re.compile(rf'\s*(?:{_GUID}\s+)?\d+\s+(?P<port>\d{{1,9}})\[[\s\d]*\]\s*"\s*(?P<name>[^"]*?)\s*".*')
+_STATE: Final = re.compile(r"\(\s*(?:(\d{1,15})X\s+(\d{1,9}(?:\.\d{1,9})?)\s+Gbps\s+)?(\w+)/\s*(\w+)\s*\)")
 _PORTS: Final = re.compile(
-    rf"(CA|SW|RT)\s+\d+\s+(\d+)\s+{_GUID}\s+(\d+)x\s*(\w+)(?:\s+-\s+(CA|SW|RT)\s+\d+\s+(\d+)\s+{_GUID}\s+"
+    rf"(CA|SW|RT)\s+\d+\s+{_NUMBER}\s+{_GUID}\s+{_NUMBER}x\s*(\w+)(?:\s+-\s+(CA|SW|RT)\s+\d+\s+{_NUMBER}\s+{_GUID}\s+"
     rf"\(\s*'(.*?)'\s*-\s*'(.*?)'\s*\))?.*"
 )
 _DARK: Final = re.compile(r"(?:CA|SW|RT)\s+\d+\s+\d+\s+0x[0-9a-f]{16}\s.*")

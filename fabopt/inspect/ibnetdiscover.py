@@ -14,14 +14,14 @@ from fabopt.errors import InputError, fault
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
 from fabopt.units import some
 
-_HEAD = re.compile(r'(Switch|Ca|Rt)\s+(\d+)\s+"([A-Za-z]-[0-9a-f]+)"\s*(?:#\s*"(.*)".*)?')
-_PLACE = r"\[(\d+)\](?:\[ext \d+\])?(?:\(([0-9a-f]+)\))?"
+_HEAD = re.compile(r'(Switch|Ca|Rt)\s+(\d{1,15})\s+"([A-Za-z]-[0-9a-f]+)"\s*(?:#\s*"(.*)".*)?')
+_PLACE = r"\[(\d{1,15})\](?:\[ext \d+\])?(?:\(([0-9a-f]+)\))?"
 _PORT = re.compile(rf'{_PLACE}\s+"([A-Za-z]-[0-9a-f]+)"{_PLACE}\s*(?:#(.*))?')
 _FIELD = re.compile(
     r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=\S+(?:\s*#.*)?|#.*|Chassis\s.*"
     r"|(?:Spine|Line|Non-Chassis) Nodes.*|\s*"
 )
-_SPEED = re.compile(r"(\d+)x([A-Z]+\d*)\s*$")
+_SPEED = re.compile(r"(\d{1,15})x([A-Z]+\d*)\s*$")
 _MANAGED = re.compile(r"[A-Z]+\d*;([^:;]+):.*")
 _ADAPTER = re.compile(r"(?:[a-z]+\d*_\d+|HCA-\d+)")
 _AGGREGATION = "Aggregation Node"

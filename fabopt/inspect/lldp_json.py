@@ -10,7 +10,7 @@ from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, address
 from fabopt.io.design import parse_json
 from fabopt.io.kinds import Kind
 
-_SPEED = re.compile(r"(\d+(?:\.\d+)?)G")
+_SPEED = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)G")
 _TABLES = ("tablesLastChangeTime", "tablesAgeOuts", "tablesInserts", "tablesDeletes", "tablesDrops")
 REPORT = Kind(
     "report of LLDP neighbours",

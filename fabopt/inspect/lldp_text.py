@@ -13,10 +13,10 @@ from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
 _KEY = re.compile(r"lldp\.(.+?)\.(via|chassis|port)(?:\.([\w.-]+))?=(.*)")
 _ANY_KEY = re.compile(r"lldp\.[^=]+=.*")
 _RULE = re.compile(r"\s*-[-\u2026 ]*")
-_SPEED = re.compile(r"(\d+(?:\.\d+)?)G")
+_SPEED = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)G")
 # What a shell writes below a table, as in `admin@leaf-1:~$`.
 _PROMPT = re.compile(r"[\w.-]+@[\w.-]+(?::\S*)?[$#>]|[\w.-]+(?:\([^)]*\))?[#>]\s*$")
-_TOTAL = re.compile(r"Total entries displayed:\s*(\d+)\s*")
+_TOTAL = re.compile(r"Total entries displayed:\s*(\d{1,15})\s*")
 # Titles of the columns: port, neighbour, its port, and what else may name that.
 _SONIC = ("LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
 _CUMULUS = ("Interface", "Remote Host", "Remote Port", "Speed")

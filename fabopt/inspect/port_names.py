@@ -22,7 +22,7 @@ from fabopt.wiring.hca_names import NicPort, hcas_by_port
 from fabopt.wiring.model import KINDS, Wiring, port_name
 from fabopt.wiring.port_names import cumulus, makers_own, most_lanes, places_by_name, spelled_out, splits_of, ways_of
 
-_ADAPTER = re.compile(r"([a-z]+\d*)_(\d+)|HCA-(\d+)")
+_ADAPTER = re.compile(r"([a-z]+\d*)_(\d{1,15})|HCA-(\d{1,15})")
 # A slash after the number of an InfiniBand adapter with two ports says which.
 _TWIN = re.compile(r"(.+)/([12])")
 # Ways whose names can be of no other way.

@@ -10,7 +10,7 @@ from fabopt.floor.racks import row_of_letters
 from fabopt.inspect.planned import CablePlan, PortName
 from fabopt.wiring.model import Wiring
 
-_NUMBER = re.compile(r"(\d+)")
+_NUMBER = re.compile(r"(\d{1,15})")
 # Steps between ports: of a device, of a rack, of a row, of the floor.
 _OF_DEVICE, _OF_RACK, _OF_ROW, _OF_FLOOR = range(4)
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from fabopt.operate.model import NamedDevice
 
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+_NUMBERED = re.compile(r"(.*?)(\d{1,15})")
 
 
 def compressed(names: Sequence[str]) -> str:

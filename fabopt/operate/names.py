@@ -16,7 +16,7 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 
 _LONGEST = 63
-_END = re.compile(r"(\d+)$")
+_END = re.compile(r"(\d{1,15})$")
 _SHOWN = 3
 
 

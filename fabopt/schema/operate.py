@@ -22,10 +22,12 @@ MAX_ASN = 4_294_967_294
 # Shared addresses (RFC 6598), which no other pool begins with.
 VRF_LINKS = "100.64.0.0/10"
 
+_NAME = re.compile(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*")
+
 
 def _check_template(text: str) -> str:
     rest = _FIELD.sub("0", text)
-    if not re.fullmatch(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*", rest):
+    if not _NAME.fullmatch(rest):
         raise ValueError("a name has letters, digits, - and . only, and fields such as {name} or {rail:02d}")
     for match in _FIELD.finditer(text):
         if match[1] not in FIELDS:

@@ -22,7 +22,7 @@ SURVIVED = re.compile(r"([1-9][0-9]{0,3}) (leaf|leaves|spines?|cores?|planes?|ca
 PLURALS: dict[str, Failing] = {"leaves": "leaf", "switches": "switch", "spines": "spine", "cores": "core",
                                "planes": "plane", "cables": "cable"}  # fmt: skip
 # Racks and feeds are lost one at a time.
-FROM_OUTSIDE = re.compile(r"([0-9]+) (rack|feed)s?")
+FROM_OUTSIDE = re.compile(r"([0-9]{1,9}) (rack|feed)s?")
 DEFAULT_RULE: Final = "default"
 NO_RULE: Final = "none"
 

@@ -79,7 +79,7 @@ def sonic(ports: SonicPorts, cage: int, lane: int, lanes: int) -> OwnName:
 
 def _sonic_alias(ports: SonicPorts, cage: int, lane: int, lanes: int) -> str:
     """``etp1b``, counted on from the first cage's; empty where a platform's is not known."""
-    known = re.fullmatch(r"(.*?)(\d+)", ports.alias or "")
+    known = re.fullmatch(r"(.*?)(\d{1,15})", ports.alias or "")
     if known is None or (lanes > 1 and known[1] != "etp"):
         return ""
     return f"{known[1]}{int(known[2]) + cage - 1}{'abcdefgh'[lane] if lanes > 1 else ''}"

@@ -18,13 +18,13 @@ _COLLECTIVE: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"#\s+(?:nccl-tests version|Collective test starting)")
 _SETTINGS: Final = re.compile(r"#\s+nThread\b")
-_RANK: Final = re.compile(r"#\s+Rank\s+(\d+)\b.*?\bon\s+(\S+)\s+device")
+_RANK: Final = re.compile(r"#\s+Rank\s+(\d{1,15})\b.*?\bon\s+(\S+)\s+device")
 _TITLES: Final = re.compile(r"#\s*size\s+count\s+type\b.*\btime\b.*")
-_ROW: Final = re.compile(r"\s*\d+\s+\d+\s+[a-z]\w*(?:\s.*)?")
+_ROW: Final = re.compile(r"\s*\d{1,15}\s+\d{1,15}\s+[a-z]\w*(?:\s.*)?")
 _REST: Final = re.compile(r"\s*(?:(?:[\d.eE+-]+|-?nan|-?inf|N/A)(?:\s+|$))+", re.IGNORECASE)
-_OUT_OF_BOUNDS: Final = re.compile(r"#\s*Out of bounds values\s*:\s*(\d+)")
-_ITERATIONS: Final = re.compile(r"(?<!warmup )\biters: (\d+)")
-_VALIDATION: Final = re.compile(r"\bvalidation: (\d+)")
+_OUT_OF_BOUNDS: Final = re.compile(r"#\s*Out of bounds values\s*:\s*(\d{1,15})(?!\d)")
+_ITERATIONS: Final = re.compile(r"(?<!warmup )\biters: (\d{1,15})(?!\d)")
+_VALIDATION: Final = re.compile(r"\bvalidation: (\d{1,15})(?!\d)")
 # Columns where a file has rows without their titles.
 _USUAL: Final = [
     *("size", "count", "type", "redop", "root"),

@@ -16,7 +16,7 @@ _KIND: Final = re.compile(
 )
 _JSON_KIND: Final = re.compile(r"_(Bidirectional_(?:Post_List_)?BW|BW|Latency)_", re.IGNORECASE)
 _LINE_RATES: Final = {"gb/sec": 1.0, "mb/sec": 0.008 * 1.048576, "mib/sec": 0.008 * 1.048576}
-_ROW: Final = re.compile(r"\s*\d+\s+\d+\s")
+_ROW: Final = re.compile(r"\s*\d{1,15}\s+\d{1,15}\s")
 
 
 def perftest_kind(text: str) -> str | None:

@@ -13,6 +13,8 @@ from fabopt.inspect.audit.hand_made import HandCable, HandDevice, HandLink, Hand
 from fabopt.inspect.audit.tables import has_both_ends, links_of_table, metres_of, role_of_words, table_rows
 from fabopt.units import some
 
+# Of the position of a rear port.
+_MOST_DIGITS = 9
 _ALLOWED = (
     "a table of cables with side_a_device, side_a_name, side_b_device, side_b_name, or Device A, Termination A, "
     "Device B, Termination B; or what /api/dcim/cables/ gives"
@@ -104,7 +106,7 @@ def _front_ports(text: str, file: str) -> Iterator[tuple[tuple[str, str], tuple[
             rear = row["rearport"]
         else:
             rear, _, place = row.get("mappings", "").partition(",")[0].rpartition(":")
-        if rear and place.isdigit():
+        if rear and place.isdecimal() and len(place) <= _MOST_DIGITS:
             yield (intern(row["device"]), intern(row["name"])), (intern(rear), int(place))
 
 

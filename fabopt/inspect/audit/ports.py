@@ -13,11 +13,11 @@ from fabopt.schema.product import Cage
 from fabopt.units import MBPS_PER_GBPS
 from fabopt.wiring.port_names import namer_of, places_by_name, splits_of
 
-_CUMULUS = re.compile(r"swp(\d+)(?:s(\d+))?")
-_SLASHED = re.compile(r"(?:Ethernet|Et|E\d+/)?(\d+)(?:/(\d+))?")
-_ALIAS = re.compile(r"etp(\d+)([a-h])?")
-_OF_SONIC = re.compile(r"Ethernet(\d+)")
-_NUMBER = re.compile(r"P?(\d+)")
+_CUMULUS = re.compile(r"swp(\d{1,15})(?:s(\d{1,15}))?")
+_SLASHED = re.compile(r"(?:Ethernet|Et|E\d+/)?(\d{1,15})(?:/(\d{1,15}))?")
+_ALIAS = re.compile(r"etp(\d{1,15})([a-h])?")
+_OF_SONIC = re.compile(r"Ethernet(\d{1,15})")
+_NUMBER = re.compile(r"P?(\d{1,15})")
 # How a part of a split port is told from the port: swp1s0, Ethernet1/1/2, et-0/0/1:0, etp1a, port 7.3.
 _PART = re.compile(r"(?<=\d)(?:s\d+|[/:.]\d+|[a-h])")
 

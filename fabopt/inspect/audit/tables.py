@@ -43,7 +43,7 @@ _NEEDED = (_A, "a_port", _Z, "z_port")
 _HOSTS, _SWITCHES = ("host", "server", "node", "hca"), ("switch",)
 # A straight cable of NetBox with the ports that each of its two connectors carries.
 _STRAIGHT = re.compile(r"single-1c(\d{1,2})p")
-_NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(m|meters?|cm|ft|feet|)\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*([0-9]{1,9}(?:[.,][0-9]{1,9})?)\s*(m|meters?|cm|ft|feet|)\s*", re.IGNORECASE)
 _METRES = {"cm": 0.01, "ft": 0.3048, "feet": 0.3048}
 _TOP_OF_RACK = re.compile(r"(?<![a-z])tor(?![a-z])")
 _ROLE_WORDS: tuple[tuple[str, Role], ...] = (

@@ -216,6 +216,10 @@ def _end_of(row: FactRow, dated: date | None, notes: list[str]) -> date | None:
     if dated is None:
         notes.append(f"{row.place}: the quote holds for {span.group(0)}, but it has no date to count from")
         return None
-    end = dated + timedelta(days=int(int(span.group(1)) * days))
+    try:
+        end = dated + timedelta(days=int(int(span.group(1)) * days))
+    except OverflowError:
+        notes.append(f"{row.place}: until when the quote holds cannot be read: `{cut(match.group(0), 60)}`")
+        return None
     notes.append(f"{row.place}: {span.group(0)} from {dated.isoformat()} is read as valid until {end.isoformat()}")
     return end

@@ -22,7 +22,7 @@ _AFTER = re.compile(r"^\s*(?:用|対応|向け|适用|兼容)")
 _CODE = re.compile(r"[^\s,;()\[\]+、，]{5,}")
 # A name of speeds and forms alone is said of any maker's parts.
 _GENERIC = re.compile(
-    r"(?:(?:[oq]?sfp(?:-?dd|28|56|112|\+)?|[0-9.]+[gt](?:be|b)?|[0-9]?x?[sdflvez]r[0-9]{0,2}|ihs|rhs|flt|fin|mpo|apc|upc|[am]oc|dac|"
+    r"(?:(?>[oq]?sfp(?:-?dd|28|56|112|\+)?|[0-9.]+[gt](?:be|b)?|[0-9]?x?[sdflvez]r[0-9]{0,2}|ihs|rhs|flt|fin|mpo|apc|upc|[am]oc|dac|"
     r"[0-9]+m?|ndr|hdr|xdr|edr|eth|ib)[-_/ .]*)+",
     re.IGNORECASE,
 )

@@ -11,7 +11,7 @@ from itertools import pairwise
 from fabopt.parts.quotes import QuoteLine
 
 Tier = tuple[int, Fraction]
-_NUMBER = r"([0-9]{1,3}(?:[., ][0-9]{3})+|[0-9]+)"
+_NUMBER = r"([0-9]{1,3}(?:[., ][0-9]{3}){1,4}|[0-9]{1,15})"
 _ENDS = r"(?![0-9.,]*[0-9]|\s?%)"
 # From how many on: the number itself, the one after it, or one where only the end is said.
 _FROM = re.compile(

@@ -38,7 +38,9 @@ _DAYS_OF = (
         Fraction(1),
     ),
 )
-_SPAN = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]+(?:[.,][0-9]+)?))?")
+_SPAN = re.compile(
+    r"([0-9]{1,6}(?:[.,][0-9]{1,6})?)\s*(?:(?:-|–|—|to|bis|\.\.|/|à|a)\s*([0-9]{1,6}(?:[.,][0-9]{1,6})?))?"
+)
 _IN_STOCK = re.compile(
     r"\b(?:in stock|ex stock|stock|(?:ab|auf) lager|lagernd|vorrätig|en stock|disponible|en existencia|disponibile|"
     r"op voorraad|immediate(?:ly)?|inmediat[oa]|sofort|immédiate?(?:ment)?|"

@@ -77,11 +77,12 @@ CELL_FORMATS: dict[str, dict[str, Any]] = {
 def safe(value: object) -> object:
     """Return a value for a CSV file: text that a spreadsheet would compute is marked as text, with an apostrophe.
 
-    Numbers stay numbers, negative ones too.
+    Numbers stay numbers, negative ones too. What cannot be printed is shown as a question mark, as everywhere.
     """
-    if not isinstance(value, str) or _PLAIN.match(value):
+    if not isinstance(value, str):
         return value
-    return _FORMULA.sub("'", value)
+    text = value if value.isprintable() else printable(value)
+    return text if _PLAIN.match(text) else _FORMULA.sub("'", text)
 
 
 def are_plain(cells: Sequence[object]) -> bool:

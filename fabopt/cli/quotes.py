@@ -17,6 +17,7 @@ from fabopt.io.library import YAML_ENDINGS, find_catalog
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.quote_book import book_bytes, quote_bytes
 from fabopt.output.terminal.quotes import headline_of_quote, quote_report
+from fabopt.output.words import printable
 from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_band import known_prices, with_band
 from fabopt.parts.price_books import check_price_book, with_price_books
@@ -62,7 +63,7 @@ def import_quote(
     if not faults and not quote.with_status("matched") and not quote.with_status("left over"):
         faults = [fault(quote.file, "", "no line could be priced, so there is no book to write", hint=_ASK)]
     if not faults:
-        book = book_of(quote, None, f"quote {PurePath(file).name}")
+        book = book_of(quote, None, f"quote {printable(PurePath(file).name)}")
         faults = check_price_book(book, quote.file, "", catalog)
     if json is not None:
         deliver(json, quote_bytes(quote, faults, None if faults else output))

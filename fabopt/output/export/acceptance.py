@@ -9,7 +9,7 @@ from pathlib import Path
 from fabopt.inspect.acceptance.plan import AcceptanceTest, acceptance_plan
 from fabopt.inspect.acceptance.verdicts import Acceptance, Verdict
 from fabopt.output.export.formats import Options
-from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.export.spreadsheet import csv_bytes, printable_csv
 from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -56,4 +56,4 @@ def _written(value: object) -> object:
 
 def acceptance_csv(acceptance: Acceptance) -> bytes:
     """Return a table with ``FINDING_COLUMNS``, a row for each measurement that fails."""
-    return csv_bytes(FINDING_COLUMNS, (list(verdict_row(verdict).values()) for verdict in acceptance.faults))
+    return printable_csv(FINDING_COLUMNS, (list(verdict_row(verdict).values()) for verdict in acceptance.faults))

@@ -15,7 +15,7 @@ from fabopt.inspect.repairs import Move
 from fabopt.inspect.walking import RackPlace, Walk
 from fabopt.output.export.cables import schedule
 from fabopt.output.export.marks import MARK
-from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.export.spreadsheet import printable_csv
 from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -123,7 +123,7 @@ def findings_csv(shown: Shown) -> bytes:
     """Return a table with ``FINDING_COLUMNS``, a row for each finding."""
     marks = [shown.mark] if shown.mark else []
     rows = ([*_row(shown, finding), *marks] for finding in shown.result.findings)
-    return csv_bytes([*FINDING_COLUMNS, *([MARK] if marks else [])], rows)
+    return printable_csv([*FINDING_COLUMNS, *([MARK] if marks else [])], rows)
 
 
 def _row(shown: Shown, finding: Finding) -> list[object]:

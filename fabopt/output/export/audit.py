@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from fabopt.inspect.audit.audit import Audit
 from fabopt.inspect.audit.findings import RULES
-from fabopt.output.export.spreadsheet import csv_bytes
+from fabopt.output.export.spreadsheet import printable_csv
 from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 
@@ -45,4 +45,4 @@ def _best(best: Design) -> dict[str, object]:
 
 def audit_csv(audit: Audit) -> bytes:
     """Return a table with ``AUDIT_COLUMNS``, a row for each finding."""
-    return csv_bytes(AUDIT_COLUMNS, ([getattr(one, name) for name in AUDIT_COLUMNS] for one in audit.findings))
+    return printable_csv(AUDIT_COLUMNS, ([getattr(one, name) for name in AUDIT_COLUMNS] for one in audit.findings))

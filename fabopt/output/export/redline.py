@@ -15,7 +15,7 @@ from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
     CREATED,
     WORKBOOK_OPTIONS,
-    csv_bytes,
+    printable_csv,
     set_height,
     set_page,
     write_cell,
@@ -49,7 +49,9 @@ _NO_LINES = ("note", "subtotal")
 
 def findings_csv(findings: Sequence[QuoteFinding]) -> bytes:
     """Return findings as CSV, one row each, with ``FINDING_COLUMNS``."""
-    return csv_bytes(FINDING_COLUMNS, ([getattr(finding, name) for name in FINDING_COLUMNS] for finding in findings))
+    return printable_csv(
+        FINDING_COLUMNS, ([getattr(finding, name) for name in FINDING_COLUMNS] for finding in findings)
+    )
 
 
 def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[tuple[str, str]]) -> bytes:

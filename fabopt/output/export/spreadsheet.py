@@ -77,12 +77,11 @@ CELL_FORMATS: dict[str, dict[str, Any]] = {
 def safe(value: object) -> object:
     """Return a value for a CSV file: text that a spreadsheet would compute is marked as text, with an apostrophe.
 
-    Numbers stay numbers, negative ones too. What cannot be printed is shown as a question mark, as everywhere.
+    Numbers stay numbers, negative ones too.
     """
-    if not isinstance(value, str):
+    if not isinstance(value, str) or _PLAIN.match(value):
         return value
-    text = value if value.isprintable() else printable(value)
-    return text if _PLAIN.match(text) else _FORMULA.sub("'", text)
+    return _FORMULA.sub("'", value)
 
 
 def are_plain(cells: Sequence[object]) -> bool:
@@ -99,6 +98,11 @@ def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]], quote_al
     writer.writerow([safe(name) for name in columns])
     writer.writerows([safe(cell) for cell in row] for row in rows)
     return stream.getvalue().encode()
+
+
+def printable_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """Return a CSV file of what strangers wrote: a question mark for each letter that cannot be printed."""
+    return csv_bytes(columns, ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows))
 
 
 def write_headings(sheet: Worksheet, columns: Sequence[tuple[str, float]], style: Format) -> None:

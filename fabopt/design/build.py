@@ -36,6 +36,7 @@ from fabopt.schema.design import (
     TierUse,
     Totals,
 )
+from fabopt.schema.fabric_design import classes_in_use
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.homing import MULTIHOMING, PEER_LINK, UNJOINED, Pairing, asks_for_pair
 from fabopt.schema.losses import RuleStanding
@@ -168,13 +169,14 @@ def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
     return LogicalUse(name=demand.name, role=role, nic=_nic_use(demand.nic), injection_gbps_per_gpu=injection)
 
 
-def floor_use(problem: Problem, picked: Iterable[Picked]) -> FloorUse | None:
-    """The racks of the servers; None without a floor plan."""
+def floor_use(problem: Problem, picked: Iterable[Picked], fabrics: Sequence[FabricDesign]) -> FloorUse | None:
+    """The racks of the servers, and as which lengths runs count; None without a floor plan."""
     racks = next((in_use for candidate, _ in picked if (in_use := candidate.design.file_part().server_racks)), ())
     if not racks:
         return None
-    classes = tuple(whole_metres(length_m) for length_m in problem.item_table.lengths_m.tolist())
-    return FloorUse(servers_per_rack=problem.floor.servers_per_rack, server_racks=racks, length_classes_m=classes)
+    return FloorUse(
+        servers_per_rack=problem.floor.servers_per_rack, server_racks=racks, length_classes_m=classes_in_use(fabrics)
+    )
 
 
 def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:

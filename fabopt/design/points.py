@@ -141,7 +141,7 @@ def design_at(front: Front, number: int) -> Design:
         parts=point.parts,
         parts_sha256=point.parts_sha256,
         status="feasible" if described else point.status,
-        objective=_objective_of_case(point, asked is not None) if restated else _with_least(point.objective, point),
+        objective=_objective_of_case(point, asked is not None) if restated else point.objective,
         totals=point.totals,
         floor=point.floor,
         fabrics=point.fabrics,
@@ -160,12 +160,7 @@ def _objective_of_case(point: FrontPoint, is_proven: bool) -> Objective:
     metric = str(point.case.content.get("objective")) if point.case else ""
     value = getattr(point.workload if metric == EFFECTIVE else point.totals, metric, None)
     bound, gap = (value, 0) if is_proven else (None, None)
-    restated = Objective(metric=metric, value=value, bound=bound, gap=gap, engine=point.objective.engine)
-    return _with_least(restated, point)
-
-
-def _with_least(objective: Objective, point: FrontPoint) -> Objective:
-    return objective.model_copy(update={"floor": point.objective_floor})
+    return Objective(metric=metric, value=value, bound=bound, gap=gap, engine=point.objective.engine)
 
 
 def _what_it_is(front: Front, number: int) -> str:

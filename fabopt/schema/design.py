@@ -113,7 +113,8 @@ class FloorUse(Strict):
     Attributes:
         servers_per_rack: Servers in a rack.
         server_racks: Racks of servers, in the order in which they are filled.
-        length_classes_m: All lengths on sale, in metres; a run counts as the shortest of them that covers it.
+        length_classes_m: Lengths in metres, rising, as which runs count in the rows of links; in files of before 0.3.0
+            all lengths on sale.
     """
 
     servers_per_rack: int

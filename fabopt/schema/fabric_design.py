@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -309,3 +309,13 @@ class FabricDesign(Strict):
         if isinstance(self.structure, Structure):
             raise ValueError(f"{self.name} is a Clos")
         return self.structure
+
+
+def classes_in_use(fabrics: Iterable[FabricDesign]) -> tuple[Number, ...]:
+    """The lengths in metres as which runs on a floor count in the rows of links, rising.
+
+    They are those that rows name for their runs, else those of the row's cables.
+    """
+    rows = (row for fabric in fabrics for row in fabric.links if row.from_ != "attachment")
+    bought = (row.runs_m or [part.length_m for part in row.parts] for row in rows)
+    return tuple(sorted({length_m for lengths in bought for length_m in lengths if length_m is not None}))

@@ -55,7 +55,7 @@ class FrontPoint(Strict):
         over: Keys of the case as they are at this point.
         summary: The design in one line.
         values: Figures of the design, by metric.
-        objective_floor: What no Clos of as many tiers is below.
+        objective_floor: What no Clos of as many tiers is below; read in files of before 0.3.0, and not written.
         capex_by_kind: Purchase price by kind of bill row, in US dollars.
         knee: Whether the front bends most here.
         marginal: Purchase price of one more of what is maximised, against the point before, in US dollars.
@@ -70,7 +70,7 @@ class FrontPoint(Strict):
     summary: str = ""
     values: dict[str, Number] = {}
     objective: Objective
-    objective_floor: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    objective_floor: Annotated[Number | None, Field(exclude=True)] = None
     totals: Totals | None = None
     capex_by_kind: dict[str, Number] = {}
     case: CaseRecord | None = None

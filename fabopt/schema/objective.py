@@ -57,7 +57,8 @@ class Objective(Strict):
         solve_s: Time of the search, in seconds.
         candidates: Candidates that were sized.
         candidates_in_program: Candidates that were in the last program.
-        floor: What no Clos of as many tiers is below, whatever its groups, rails and stripes.
+        floor: What no Clos of as many tiers is below, whatever its groups, rails and stripes. Files of 0.3.0 do not
+            have it, as nothing in a file proves it.
         decision: By what the design was picked, where that is not the least value alone.
     """
 
@@ -69,5 +70,5 @@ class Objective(Strict):
     solve_s: Number | None = None
     candidates: int | None = None
     candidates_in_program: int | None = None
-    floor: Number | None = None
+    floor: Annotated[Number | None, Field(exclude=True)] = None
     decision: Annotated[DecidedBy | None, Field(exclude_if=is_open)] = None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from fabopt.schema.base import Identifier, Strict
+from fabopt.units import some
 
 # What a switch may say of its subnet manager.
 MANAGEMENT_KEYS: Final = ("managed", "managed_twin", "max_managed_nodes")
 Managing = Literal["leaf", "spine", "core"]
 # How the note begins that hosts are attached which run subnet managers.
 HOSTS: Final = "hosts for subnet managers:"
+# What is said where there is no switch.
+ON_A_SERVER: Final = "one of the servers runs it, as they are joined to each other"
 
 
 class Manageable(Strict):
@@ -71,6 +75,19 @@ class SubnetManagerUse(Strict):
     managers: int = 0
     hosts: int = 0
     twins: tuple[TwinUse, ...] = ()
+
+
+def words_of(use: SubnetManagerUse, silent: Sequence[str]) -> str:
+    """The detail of what a fabric with switches has. ``silent``: switches of which the catalog says nothing of it."""
+    switches, is_several = use.managers - use.hosts, use.subnets > 1
+    ports = some(use.nodes, "port") + (" of each subnet" if is_several else "")
+    told = [some(number, noun) for number, noun in ((switches, "switch"), (use.hosts, "port")) if number]
+    if told:
+        words = [*told[:-1], told[-1] + (" of hosts" if use.hosts else "")]
+        return f"{' and '.join(words)}{' each' if is_several else ''} for {ports}"
+    if silent:
+        return f"the catalog does not say whether {' and '.join(dict.fromkeys(silent))} runs a subnet manager"
+    return f"no switch of the design manages {ports}, nor can be exchanged for one on sale that does"
 
 
 def twins_of(said: SubnetManagerUse | None, role: str) -> tuple[TwinUse, ...]:

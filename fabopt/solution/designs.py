@@ -86,7 +86,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
     )
     rows = bill(problem, picked)
     parts = parts_of(problem, fabrics, rows)
-    floor_used = floor_use(problem, picked)
+    floor_used = floor_use(problem, picked, fabrics)
     totals = with_racks(totals_of(problem, picked, rows), problem, fabrics, floor_used)
     use = use_on(problem, picked, cents(totals.capex_usd), answer.ratio.least if answer.ratio is not None else ())
     return Design(

@@ -17,10 +17,9 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.subnet_manager import INFINIBAND, SubnetManagers, Twin, can_manage
-from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
+from fabopt.schema.subnet_manager import ON_A_SERVER, SubnetManagerUse, TwinUse, words_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.design import FilePart, NetworkDesign, Tier
-from fabopt.units import some
 
 # Of one subnet: switches of each tier that are exchanged, in the order of the tiers.
 Exchange = tuple[int, ...]
@@ -173,28 +172,18 @@ def managers_in(
     if fabric.managers is None or part.protocol != INFINIBAND:
         return None
     if not part.tiers:
-        return SubnetManagerUse(kept=None, detail="one of the servers runs it, as they are joined to each other")
+        return SubnetManagerUse(kept=None, detail=ON_A_SERVER)
     subnets = subnets_of(part, fabric, servers)
     own = sum(place.by_stage[-1] for place in _places(part, fabric.managers, design, subnets) if place.manages)
     switches = own + sum(twin.count for twin in twins) // subnets.number
-    return SubnetManagerUse(
+    use = SubnetManagerUse(
         kept=switches + subnets.hosts > 0,
-        detail=_detail(part, subnets, switches),
+        detail="",
         subnets=subnets.number,
         nodes=subnets.nodes,
         managers=switches + subnets.hosts,
         hosts=subnets.hosts,
         twins=tuple(twins),
     )
-
-
-def _detail(part: FilePart, subnets: Subnets, switches: int) -> str:
-    ports = some(subnets.nodes, "port") + (" of each subnet" if subnets.number > 1 else "")
-    told = [some(number, noun) for number, noun in ((switches, "switch"), (subnets.hosts, "port")) if number]
-    if told:
-        words = [*told[:-1], told[-1] + (" of hosts" if subnets.hosts else "")]
-        return f"{' and '.join(words)}{' each' if subnets.number > 1 else ''} for {ports}"
     silent = [tier.switch.id for tier in part.tiers if tier.switch.product.managed is None]
-    if silent:
-        return f"the catalog does not say whether {' and '.join(dict.fromkeys(silent))} runs a subnet manager"
-    return f"no switch of the design manages {ports}, nor can be exchanged for one on sale that does"
+    return use.model_copy(update={"detail": words_of(use, silent)})

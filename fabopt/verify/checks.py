@@ -23,6 +23,7 @@ from fabopt.verify.rules import (
     LEFT_OUT_RULES,
     LOGICAL_RULES,
     MONEY_RULES,
+    STATEMENT_RULES,
     WORKLOAD_RULES,
     fabric_rules,
     wiring_rules,
@@ -102,6 +103,7 @@ def _checks(evidence: Evidence, wiring: Wiring | None, off: Container[str]) -> I
         yield from proven(fabric_rules(fabric), fabric, fabric, fabric.designed.name)
     yield from proven(LEFT_OUT_RULES, evidence, evidence)
     cabled = CabledDesign(evidence, wiring)
+    yield from proven(STATEMENT_RULES, evidence, cabled)
     if cabled.is_listed:
         yield from _wiring_checks(evidence, cabled, off)
         yield from proven(CABLED_RULES, evidence, cabled)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from fabopt.schema.attachment import FreePorts
 from fabopt.schema.design import FabricDesign, StageStructure, TierUse
-from fabopt.units import ceil_div, some
+from fabopt.units import some
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
-from fabopt.verify.codes import combined, counts_of, repeated
+from fabopt.verify.codes import combined, repeated
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.paths import (
     bisection_carries_claim,
@@ -21,7 +22,8 @@ from fabopt.verify.paths import (
 )
 from fabopt.verify.ports import cages_keep_one_use, endpoints_are_cabled, planes_stay_apart
 from fabopt.verify.proof import Proof, prove
-from fabopt.verify.structure import peer_cages, switch_counts_close
+from fabopt.verify.recount import structure_of
+from fabopt.verify.structure import switch_counts_close
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import NOTHING, Ints, at_stage
 
@@ -245,7 +247,7 @@ def stage_counts_close(proof: Proof, cabling: FabricCabling) -> None:
     """
     designed = cabling.fabric.designed
     for number, stage in enumerate(designed.growth):
-        for what, count in _counted(cabling, number).items():
+        for what, count in structure_of(replace(cabling, stage=number)).items():
             proof.equal(f"{stage.stage}: {what}", getattr(stage, what), count)
         proof.note(f"{stage.stage}: {some(stage.cables, 'cable')}")
     if not designed.growth:
@@ -254,48 +256,3 @@ def stage_counts_close(proof: Proof, cabling: FabricCabling) -> None:
     last = designed.growth[-1]
     proof.equal(f"{last.stage}: oversubscription", last.oversubscription, designed.oversubscription)
     proof.equal(f"{last.stage}: metrics", last.metrics, designed.metrics)
-
-
-def _counted(cabling: FabricCabling, number: int) -> dict[str, int]:
-    """The numbers of a stage as they are found in the tables."""
-    fabric, devices = cabling.fabric, cabling.devices
-    stage_cabling = FabricCabling(fabric, cabling.cabled, cabling.index, number)
-    leaves, spines, cores = (stage_cabling.devices_of(role) for role in ("leaf", "spine", "core"))
-    of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
-    core_groups = (
-        fabric.designed.planes * ceil_div(of_pod, fabric.designed.clos.spines_per_core_group) if len(cores) else 1
-    )
-    endpoints = len(stage_cabling.of("server-leaf")) + len(stage_cabling.of("attachment-leaf"))
-    on_spines = len(stage_cabling.of("leaf-spine")) + len(stage_cabling.of("attachment-spine"))
-    return {
-        "groups": len(np.unique(devices.group[leaves])),
-        "pods": len(np.unique(devices.pod[leaves])) if len(cores) else 1,
-        "spines_per_pod": of_pod,
-        "links_per_pair": _fewest_links(stage_cabling, "leaf-spine"),
-        "cores_per_group": len(cores) // core_groups,
-        "links_per_core_pair": _fewest_links(stage_cabling, "spine-core"),
-        "leaves": len(leaves),
-        "spines": len(spines),
-        "cores": len(cores),
-        "cables": int((cabling.cables.stage[cabling.own_cables] <= number).sum()),
-        "free_leaf_ports": len(leaves) * _room(fabric, "leaf") - endpoints,
-        "free_spine_ports": len(spines) * _room(fabric, "spine") - on_spines if len(spines) else 0,
-    }
-
-
-def _fewest_links(cabling: FabricCabling, kind: str) -> int:
-    """Links between any two devices that have some."""
-    rows = cabling.of(kind)
-    return int(counts_of(combined(cabling.links.a[rows], cabling.links.b[rows])).min()) if len(rows) else 0
-
-
-def _room(fabric: FabricEvidence, role: str) -> int:
-    """Ports of a switch towards the servers beside the uplinks that it has at last, and its peer link."""
-    tier, most = fabric.tier(role), fabric.switch(role).max_ports
-    cages, of_peers = fabric.cage(role, tier.down).count, peer_cages(fabric, tier)
-    if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
-        cages -= ceil_div(tier.up_ports, fabric.up(role).ports)
-    if of_peers and fabric.peer_use is not None and fabric.peer_use.cage_group == tier.down.cage_group:
-        cages -= of_peers
-    ports = cages * fabric.down(role).ports
-    return ports if most is None else min(ports, most - tier.up_ports - of_peers)

@@ -9,6 +9,7 @@ import numpy as np
 from fabopt.schema.default_rules import is_asked_for, redundancy_kept
 from fabopt.schema.homing import UNJOINED, asks_for_pair
 from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
+from fabopt.schema.standing import standing_words
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
@@ -57,6 +58,13 @@ def breaks_part(fabric: FabricEvidence, rule: str) -> bool:
     return rule in _asked(fabric) and _keeps(fabric, rule) is False
 
 
+def standing_detail(fabric: FabricEvidence, rule: str) -> str:
+    """The words for what a fabric has of a part of the rule, by its numbers."""
+    features = fabric.switch("leaf").features if fabric.has_switches else ()
+    whose = min(_on_pairs(fabric), default=(0, ""))[1] if rule == PAIR and fabric.has_switches else ""
+    return standing_words(fabric.designed, rule, None if rule == PAIRING else _fewest(fabric, rule), features, whose)
+
+
 def _asked(fabric: FabricEvidence) -> tuple[str, ...]:
     case = fabric.evidence.case
     gpus = fabric.evidence.servers * fabric.evidence.server.gpus
@@ -87,11 +95,7 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
         switches = [row.leaves + row.spines + row.cores for row in stages]
         return min(switches or [sum(tier.count for tier in fabric.designed.tiers)])
     if rule == PAIR and fabric.has_switches:
-        paired = set(fabric.wanted.logical_pairs)
-        logical = [one.nic for one in fabric.designed.logical if one.name in paired]
-        of_logical = [min(nic.per_server * nic.ports_per_nic, fabric.tier("leaf").count) for nic in logical]
-        of_own = [planes * min(fabric.clos.rails, fabric.clos.last_rails)] if _pairs_own(fabric) else []
-        return min(*of_own, *of_logical, fabric.tier("leaf").count)
+        return min((number for number, _ in _on_pairs(fabric)), default=fabric.tier("leaf").count)
     if fabric.is_direct or fabric.num_tiers == 1:
         return None
     if rule == TWO_SPINES:
@@ -103,6 +107,15 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
             cores = [fabric.tier("core").count]
         return min(cores, default=None)
     return planes * min(fabric.clos.rails, fabric.clos.last_rails) if _nic_ports(fabric) >= FEWEST else None
+
+
+def _on_pairs(fabric: FabricEvidence) -> Iterator[tuple[int, str]]:
+    """(Leaves that a server is on, whose) of those that rule ``pair`` is about: itself, without a name, and logical."""
+    if _pairs_own(fabric):
+        yield fabric.clos.planes * min(fabric.clos.rails, fabric.clos.last_rails), ""
+    for logical in fabric.designed.logical:
+        if logical.name in set(fabric.wanted.logical_pairs):
+            yield min(logical.nic.per_server * logical.nic.ports_per_nic, fabric.tier("leaf").count), logical.name
 
 
 def _pairs_own(fabric: FabricEvidence) -> bool:

@@ -116,6 +116,7 @@ from fabopt.verify.qualified import pairs_are_qualified
 from fabopt.verify.rack_losses import feeds_carry_racks, racks_leave_bandwidth
 from fabopt.verify.racks import devices_are_spread, named_racks_are_kept, racks_keep_rules
 from fabopt.verify.rails import rails_never_meet, scale_up_carries_rails
+from fabopt.verify.recount import statements_are_true
 from fabopt.verify.redundancy import redundancy_is_cabled, redundancy_is_kept
 from fabopt.verify.separation import (
     LogicalEvidence,
@@ -304,6 +305,8 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
 }
 # Of the wiring of all fabrics together.
 CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
+# Of what a file states of all fabrics; as far as the wiring is listed, on it.
+STATEMENT_RULES: tuple[FloorRule, ...] = (statements_are_true,)
 FLOOR_RULES: tuple[FloorRule, ...] = (
     servers_fill_racks,
     boxes_fit_racks,

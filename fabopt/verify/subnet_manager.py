@@ -8,7 +8,7 @@ from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.default_rules import SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.design import TierUse
-from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse, twins_of
+from fabopt.schema.subnet_manager import ON_A_SERVER, SubnetManagerUse, TwinUse, twins_of, words_of
 from fabopt.units import some
 from fabopt.verify.choices import priced
 from fabopt.verify.editions import named_edition, number_of, since
@@ -69,6 +69,14 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     if not managers:
         _is_told(proof, fabric)
     proof.note(f"{some(managers, 'manager')} in each of {some(subnets, 'subnet')} of {nodes:,} ports")
+
+
+def manager_detail(fabric: FabricEvidence) -> str:
+    """The words for what a fabric has of the rule, by the numbers that ``subnets_are_managed`` counts again."""
+    if fabric.designed.subnet_manager is None or not fabric.designed.tiers:
+        return ON_A_SERVER
+    silent = [tier.id for tier in fabric.designed.tiers if fabric.switch(tier.role).managed is None]
+    return words_of(fabric.designed.subnet_manager, silent)
 
 
 def _hosts(fabric: FabricEvidence) -> list[Attachment]:

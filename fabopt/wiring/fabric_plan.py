@@ -93,7 +93,7 @@ class FabricPlan:
 
     def dealt(self, cabled: CabledLinks, rows: Sequence[LinkRow], lanes: Lanes) -> CabledLinks:
         """Links that know their rows."""
-        deal(cabled, self._shares(rows, cabled.assemblies, lanes), self._classes_m)
+        deal(cabled, self._shares(rows, cabled.assemblies, lanes))
         return cabled
 
     def cabled(self, parts: Sequence[CabledLinks], lent: Lent | None = None) -> CabledKinds:
@@ -102,10 +102,6 @@ class FabricPlan:
         offsets = np.cumsum([0, *(len(part.assemblies) for part in parts)]).tolist()
         row = np.concatenate([part.row + offset for part, offset in zip(parts, offsets, strict=False)])
         return CabledKinds(self.fabric, tuple(parts), tuple(assemblies), row, cables_of(parts, assemblies, row), lent)
-
-    @cached_property
-    def _classes_m(self) -> tuple[float, ...]:
-        return tuple(float(length) for length in self.numbers.embedded.design.racks.length_classes_m)
 
     def _shares(self, rows: Sequence[LinkRow], assemblies: Sequence[RowAssembly], lanes: Lanes) -> list[RealizedRow]:
         names = [stage.name for stage in self.numbers.embedded.case.stages or ()]

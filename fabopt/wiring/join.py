@@ -68,11 +68,10 @@ class CageKind(NamedTuple):
     ports: int
 
 
-def deal(cabled: CabledLinks, shares: Sequence[RealizedRow], classes_m: Sequence[float]) -> None:
+def deal(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
     """Give every link its row of the file; of several rows each gets its number of whole cages, in order.
 
-    ``classes_m``: length classes of runs on a floor. Raises ``ValueError`` where the rows' cages are not those that the
-    links occupy.
+    Raises ``ValueError`` where the rows' cages are not those that the links occupy.
     """
     if len(shares) == 1 and shares[0].runs_m is None:
         cabled.row[:] = 0
@@ -80,7 +79,7 @@ def deal(cabled: CabledLinks, shares: Sequence[RealizedRow], classes_m: Sequence
     by_near = bool(len(cabled)) and int(cabled.near.lanes[0]) > 1
     device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
     order, start, size = _grouped(_codes(device, cages.cage))
-    kinds = _kinds(cabled, shares, classes_m, order, start, size)
+    kinds = _kinds(cabled, shares, order, start, size)
     free: dict[CageKind, list[int]] = {}
     for index in range(len(start)):
         free.setdefault(kinds[index], []).append(index)
@@ -93,16 +92,17 @@ def deal(cabled: CabledLinks, shares: Sequence[RealizedRow], classes_m: Sequence
         raise ValueError("rows of links leave cages without parts")
 
 
-def _kinds(
-    cabled: CabledLinks, shares: Sequence[RealizedRow], classes_m: Sequence[float], order: Ints, start: Ints, size: Ints
-) -> list[CageKind]:
-    """What distinguishes cages: the length class and the stage of each link where the rows name them, their ports."""
+def _kinds(cabled: CabledLinks, shares: Sequence[RealizedRow], order: Ints, start: Ints, size: Ints) -> list[CageKind]:
+    """What distinguishes cages: the length class and the stage of each link where the rows name them, their ports.
+
+    A run counts as the shortest of the lengths that the rows name.
+    """
     none = [None] * len(start)
     runs: Sequence[tuple[float, ...] | None] = none
     stages: Sequence[tuple[int, ...] | None] = none
     spans = list(zip(start.tolist(), (start + size).tolist(), strict=True))
     if shares[0].runs_m is not None:
-        grid = np.array([*classes_m, np.inf])
+        grid = np.array([*sorted({run for share in shares for run in share.runs_m or ()}), np.inf])
         lengths = grid[np.searchsorted(grid, cabled.run_m[order] - 1e-9)].tolist()
         runs = [tuple(lengths[first:last]) for first, last in spans]
     if shares[0].stages is not None:

@@ -323,7 +323,7 @@ def test_fabrics_stand_around_the_same_servers() -> None:
 DAMAGE = [
     ("floor", "servers_per_rack", lambda value: value + 1),
     ("floor", "server_racks", lambda value: [value[0], *value[:-1]]),
-    ("floor", "length_classes_m", lambda value: value[::-1]),
+    ("floor", "length_classes_m", lambda value: [*value, value[-1] + 1]),
     ("placement", "policy", lambda value: "somewhere"),
     ("placement", "leaf", lambda value: [[rack, unit - 1] for rack, unit in value]),
     ("placement", "leaf", lambda value: [[value[0][0], 1], *value[1:]]),

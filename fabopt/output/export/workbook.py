@@ -36,7 +36,7 @@ from fabopt.output.export.spreadsheet import (
 )
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.purchased import SHARES, has_any
-from fabopt.output.space import floor_line, pages_line
+from fabopt.output.space import pages_line
 from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served, totals_line
 from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
@@ -156,7 +156,7 @@ class _Summary:
         if design.totals is not None:
             self.line("Totals", totals_line(design))
         self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
-        self.line("Space", " - ".join(line for line in (floor_line(design), pages_line(design)) if line))
+        self.line("Space", pages_line(design))
         for fabric in design.fabrics:
             tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in fabric.switches)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")

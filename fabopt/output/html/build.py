@@ -21,7 +21,7 @@ from fabopt.output.html.space import with_links, words_of
 from fabopt.output.html.tables import cash_view, futures_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.left_out import TITLE, left_out_lines
-from fabopt.output.space import floor_line, pages_line
+from fabopt.output.space import pages_line
 from fabopt.output.terminal.answer import conflict_quantity, leading_notes, needed_text, proof_line, totals_line
 from fabopt.output.terminal.cash import TITLE as CASH_TITLE
 from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
@@ -116,7 +116,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "alternative_titles": alternative_titles(design),
         "proof": proof_line(design),
         "words": words_of(design),
-        "pages": " ".join(sentence(line) for line in (floor_line(design), pages_line(design)) if line),
+        "pages": sentence(line) if (line := pages_line(design)) else "",
         "checks": checks_sentence(checks, len(not_asked(design))),
         "check_groups": check_groups(checks),
         "confidence": confidence_sentence(price_rows(design)),

@@ -18,7 +18,7 @@ from fabopt.schema.hashes import sha256_of
 from fabopt.schema.left_out import NearestDesign
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.search.answer import Answer
-from fabopt.solution.designs import bound_of_proven, floor_value
+from fabopt.solution.designs import bound_of_proven
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question, SameHardware
 from fabopt.solution.summaries import summaries_of
@@ -35,8 +35,6 @@ OF_DESIGN = (
 # To write a file and say what is in it takes about so long, and so much more for every point.
 WRITING_S = 0.8
 WRITING_S_PER_POINT = 0.0005
-# A floor takes some 0.02 to 0.15 s of a processor, where a point of many that are listed at once takes 5 ms.
-MOST_POINTS_WITH_FLOORS = 50
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,12 @@ def points_of(
     """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven.
 
     ``answers``: what was made before, and where what is made now is kept. When the clock is over no more are made than
-    a first one. Of more than ``MOST_POINTS_WITH_FLOORS`` none says its floor.
+    a first one.
     """
     ends: dict[Hashable, list[int]] = {}
     for number, graded in enumerate(designs):
         parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
         ends.setdefault((tuple(id(one) for one, _ in graded.optimum.picked), parts), []).append(number)
-    floors = len(designs) <= MOST_POINTS_WITH_FLOORS
     first = {number: numbers[0] for numbers in ends.values() for number in numbers[1:-1]}
     points, sharing = dict[int, FrontPoint](), Sharing()
     for number, graded in enumerate(designs):
@@ -86,21 +83,19 @@ def points_of(
             continue
         if point is None:
             twin = points.get(first.get(number, -1))
-            point = sharing.of(point_of(problem, graded, place, twin, floors))
+            point = sharing.of(point_of(problem, graded, place, twin))
             if answers is not None:
                 answers.keep_listed(graded, point)
             clock.reserve(WRITING_S + WRITING_S_PER_POINT * number)
-        points[number] = point if floors else point.model_copy(update={"objective_floor": None})
+        points[number] = point
     return list(points.values())
 
 
-def point_of(
-    problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None = None, floors: bool = True
-) -> FrontPoint:
+def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None = None) -> FrontPoint:
     """A point with its design. ``problem``: that of the case as it is there.
 
-    ``twin``: a point of the same hardware in other numbers that has been proven. ``floors``: it says below what no Clos
-    is, too. Raises ``AssertionError`` if the design does not stand the proof, which only a fault of fabopt can cause.
+    ``twin``: a point of the same hardware in other numbers that has been proven. Raises ``AssertionError`` if the
+    design does not stand the proof, which only a fault of fabopt can cause.
     """
     if graded.managed is not None:
         problem, place = _as_managed(graded.managed, problem, place)
@@ -125,7 +120,6 @@ def point_of(
             engine=place.engine,
             decision=decision,
         ),
-        objective_floor=floor_value(answer) if floors else None,
         totals=design.totals,
         capex_by_kind=_by_kind(design.bom),
         notes=design.notes,

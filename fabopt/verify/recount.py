@@ -1,0 +1,128 @@
+"""What the explicit wiring comes to, and the rule that what a design states is just that.
+
+Nothing here follows from a structure's formulas: devices, links and cables are counted in the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fabopt.schema.fabric_design import classes_in_use
+from fabopt.units import ceil_div, some
+from fabopt.verify.codes import combined, counts_of
+from fabopt.verify.editions import since
+from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.proof import Proof
+from fabopt.verify.redundancy import standing_detail
+from fabopt.verify.structure import peer_cages
+from fabopt.verify.subnet_manager import manager_detail
+from fabopt.verify.wiring import CabledDesign, FabricCabling
+from fabopt.wiring.model import Ints
+
+# Words of a fabric's structure that are counted in the tables.
+OF_STRUCTURE = ("groups", "pods", "spines_per_pod", "links_per_pair", "cores_per_group", "links_per_core_pair")
+Stated = tuple[str, object, object]
+
+
+@since("0.3.0")
+def statements_are_true(proof: Proof, cabled: CabledDesign) -> None:
+    """What the file states of its structure, in words and in numbers, is what is counted, field by field.
+
+    Of every fabric: words of ``structure`` and counts of ``tiers`` = those of the wiring, where it is listed; details
+    of ``redundancy`` and ``subnet_manager`` = the words for the numbers; no ``max_nic_hops`` where there are switches.
+    Lengths as which runs count = those of the rows of links. What only a search knows, ``objective.floor``, is not
+    in a file. Source: docs/design-file.md.
+    """
+    number = 0
+    for field, written, counted in _stated(cabled):
+        proof.equal(field, written, counted)
+        number += 1
+    proof.note(some(number, "field"))
+
+
+def _stated(cabled: CabledDesign) -> Iterator[Stated]:
+    """(Field, what the file states, what is counted)."""
+    evidence = cabled.evidence
+    yield "objective.floor", evidence.design.objective.floor, None
+    if evidence.design.floor is not None:
+        classes = classes_in_use(evidence.design.fabrics)
+        yield "floor.length_classes_m", evidence.design.floor.length_classes_m, classes
+    for index, fabric in enumerate(evidence.fabrics):
+        for field, written, counted in _of_fabric(fabric):
+            yield f"fabrics.{fabric.designed.name}.{field}", written, counted
+        if cabled.is_listed:
+            for field, written, counted in _of_wiring(FabricCabling(fabric, cabled, index)):
+                yield f"fabrics.{fabric.designed.name}.{field}", written, counted
+
+
+def _of_fabric(fabric: FabricEvidence) -> Iterator[Stated]:
+    """Words of a fabric, and figures that it cannot have."""
+    designed = fabric.designed
+    for row in designed.redundancy:
+        yield f"redundancy.{row.rule}.detail", row.detail, standing_detail(fabric, row.rule)
+    if designed.subnet_manager is not None:
+        yield "subnet_manager.detail", designed.subnet_manager.detail, manager_detail(fabric)
+    if fabric.has_switches:
+        yield "metrics.max_nic_hops", designed.metrics.max_nic_hops, None
+        for stage in designed.growth:
+            yield f"growth.{stage.stage}.metrics.max_nic_hops", stage.metrics.max_nic_hops, None
+
+
+def _of_wiring(cabling: FabricCabling) -> Iterator[Stated]:
+    """Numbers of a fabric that are counted in the tables."""
+    fabric = cabling.fabric
+    for tier in fabric.designed.tiers:
+        yield f"tiers.{tier.role}.count", tier.count, len(cabling.devices_of(tier.role))
+    if not fabric.is_direct:
+        counted, structure = structure_of(cabling), fabric.designed.structure
+        for word in OF_STRUCTURE:
+            yield f"structure.{word}", getattr(structure, word), counted[word]
+
+
+def structure_of(cabling: FabricCabling) -> dict[str, int]:
+    """Count a Clos in the tables, by the words of the file, as it is at the stage of ``cabling`` or at last."""
+    fabric, devices = cabling.fabric, cabling.devices
+    leaves, spines, cores = (cabling.devices_of(role) for role in ("leaf", "spine", "core"))
+    of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
+    group, planes = devices.group[leaves], len(np.unique(devices.plane[cores]))
+    # a last group that is unlike the others has a number of links of its own
+    in_full = group < group.max() if fabric.designed.clos.last_group is not None else group > 0
+    core_groups = planes * ceil_div(of_pod, fabric.designed.clos.spines_per_core_group) if planes else 1
+    last = np.inf if cabling.stage is None else cabling.stage
+    endpoints = len(cabling.of("server-leaf")) + len(cabling.of("attachment-leaf"))
+    on_spines = len(cabling.of("leaf-spine")) + len(cabling.of("attachment-spine"))
+    return {
+        "groups": len(np.unique(group)),
+        "pods": len(np.unique(devices.pod[leaves])) if len(cores) else 1,
+        "spines_per_pod": of_pod,
+        "links_per_pair": _fewest_links(cabling, "leaf-spine", leaves[in_full]),
+        "cores_per_group": len(cores) // core_groups,
+        "links_per_core_pair": _fewest_links(cabling, "spine-core", spines),
+        "leaves": len(leaves),
+        "spines": len(spines),
+        "cores": len(cores),
+        "cables": int((cabling.cables.stage[cabling.own_cables] <= last).sum()),
+        "free_leaf_ports": len(leaves) * _room(fabric, "leaf") - endpoints,
+        "free_spine_ports": len(spines) * _room(fabric, "spine") - on_spines if len(spines) else 0,
+    }
+
+
+def _fewest_links(cabling: FabricCabling, kind: str, near: Ints) -> int:
+    """Links between any two devices that have some, of those devices at the near end."""
+    rows = cabling.of(kind)
+    rows = rows[np.isin(cabling.links.a[rows], near)]
+    return int(counts_of(combined(cabling.links.a[rows], cabling.links.b[rows])).min()) if len(rows) else 0
+
+
+def _room(fabric: FabricEvidence, role: str) -> int:
+    """Ports of a switch towards the servers beside the uplinks that it has at last, and its peer link."""
+    tier, most = fabric.tier(role), fabric.switch(role).max_ports
+    cages, of_peers = fabric.cage(role, tier.down).count, peer_cages(fabric, tier)
+    if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
+        cages -= ceil_div(tier.up_ports, fabric.up(role).ports)
+    if of_peers and fabric.peer_use is not None and fabric.peer_use.cage_group == tier.down.cage_group:
+        cages -= of_peers
+    ports = cages * fabric.down(role).ports
+    return ports if most is None else min(ports, most - tier.up_ports - of_peers)

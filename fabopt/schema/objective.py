@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer
 
 from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
@@ -57,8 +57,8 @@ class Objective(Strict):
         solve_s: Time of the search, in seconds.
         candidates: Candidates that were sized.
         candidates_in_program: Candidates that were in the last program.
-        floor: What no Clos of as many tiers is below, whatever its groups, rails and stripes. Files of 0.3.0 do not
-            have it, as nothing in a file proves it.
+        floor: What no Clos of as many tiers is below, whatever its groups, rails and stripes. Null in files of
+            0.3.0, as nothing in a file proves it.
         decision: By what the design was picked, where that is not the least value alone.
     """
 
@@ -70,5 +70,5 @@ class Objective(Strict):
     solve_s: Number | None = None
     candidates: int | None = None
     candidates_in_program: int | None = None
-    floor: Annotated[Number | None, Field(exclude=True)] = None
+    floor: Annotated[Number | None, PlainSerializer(lambda least: None)] = None
     decision: Annotated[DecidedBy | None, Field(exclude_if=is_open)] = None

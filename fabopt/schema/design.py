@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
 from fabopt.schema.alternative import Alternative as Alternative
 from fabopt.schema.attachment import is_open
@@ -40,6 +40,8 @@ Number = int | float
 # Bill rows of kind ``other`` that are no charge: the work of moving a cable that an earlier stage put in place.
 MOVED_CABLE = "moved-cable"
 MOVED_DESCRIPTION = "moving a cable in place to another port"
+# Versions whose files may say what no Clos of as many tiers is below.
+WITH_A_FLOOR = (None, "0.1.0", "0.2.0")
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]
 DeviceRole = Literal["server", "attachment", "leaf", "spine", "core"]
 
@@ -222,6 +224,13 @@ class Design(Strict):
     nearest: Annotated[NearestDesign | None, Field(exclude_if=is_open)] = None
     workload: WorkloadUse | None = None
     notes: tuple[str, ...] = ()
+
+    @field_validator("objective")
+    @classmethod
+    def _floor_is_in_no_file(cls, objective: Objective, info: ValidationInfo) -> Objective:
+        if info.mode == "json" and objective.floor is not None and info.data.get("rules") not in WITH_A_FLOOR:
+            raise ValueError("`floor` is null in files of this version, as nothing in a file proves it")
+        return objective
 
     @property
     def racks(self) -> FloorUse:

@@ -316,6 +316,6 @@ def classes_in_use(fabrics: Iterable[FabricDesign]) -> tuple[Number, ...]:
 
     They are those that rows name for their runs, else those of the row's cables.
     """
-    rows = (row for fabric in fabrics for row in fabric.links if row.from_ != "attachment")
+    rows = (row for fabric in fabrics if fabric.placement for row in fabric.links if row.from_ != "attachment")
     bought = (row.runs_m or [part.length_m for part in row.parts] for row in rows)
     return tuple(sorted({length_m for lengths in bought for length_m in lengths if length_m is not None}))

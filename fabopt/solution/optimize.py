@@ -269,8 +269,7 @@ def with_checks(question: Question, design: Design) -> Design:
     if question.twin is not None:
         return with_those_of(question.twin, design)
     design, wiring = with_single_points(design)
-    as_written = design.objective.model_copy(update={"floor": None})
-    return design.model_copy(update={"checks": verify(design.model_copy(update={"objective": as_written}), wiring)})
+    return design.model_copy(update={"checks": verify(design, wiring)})
 
 
 @contextmanager

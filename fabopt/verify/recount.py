@@ -32,8 +32,7 @@ def statements_are_true(proof: Proof, cabled: CabledDesign) -> None:
 
     Of every fabric: words of ``structure`` and counts of ``tiers`` = those of the wiring, where it is listed; details
     of ``redundancy`` and ``subnet_manager`` = the words for the numbers; no ``max_nic_hops`` where there are switches.
-    Lengths as which runs count = those of the rows of links. What only a search knows, ``objective.floor``, is not
-    in a file. Source: docs/design-file.md.
+    Lengths as which runs count = those of the rows of links. Source: docs/design-file.md.
     """
     number = 0
     for field, written, counted in _stated(cabled):
@@ -45,10 +44,8 @@ def statements_are_true(proof: Proof, cabled: CabledDesign) -> None:
 def _stated(cabled: CabledDesign) -> Iterator[Stated]:
     """(Field, what the file states, what is counted)."""
     evidence = cabled.evidence
-    yield "objective.floor", evidence.design.objective.floor, None
-    if evidence.design.floor is not None:
-        classes = classes_in_use(evidence.design.fabrics)
-        yield "floor.length_classes_m", evidence.design.floor.length_classes_m, classes
+    classes = classes_in_use(evidence.design.fabrics)
+    yield "floor.length_classes_m", evidence.design.racks.length_classes_m, classes
     for index, fabric in enumerate(evidence.fabrics):
         for field, written, counted in _of_fabric(fabric):
             yield f"fabrics.{fabric.designed.name}.{field}", written, counted

@@ -228,7 +228,8 @@ class Design(Strict):
     @field_validator("objective")
     @classmethod
     def _floor_is_in_no_file(cls, objective: Objective, info: ValidationInfo) -> Objective:
-        if info.mode == "json" and objective.floor is not None and info.data.get("rules") not in WITH_A_FLOOR:
+        least, rules = objective.floor, info.data.get("rules")
+        if info.mode == "json" and least is not None and rules not in WITH_A_FLOOR:
             raise ValueError("`floor` is null in files of this version, as nothing in a file proves it")
         return objective
 

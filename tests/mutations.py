@@ -131,7 +131,7 @@ def outcome(document: Json, before: Design) -> str:
     """``same``: it means what it meant; ``refused`` when it is read; ``caught`` by a check; or it ``passes``."""
     try:
         after = Design.model_validate_json(json.dumps(document))
-        if after == before:
+        if after.model_dump_json() == before.model_dump_json():
             return "same"
         Case.model_validate_json(json.dumps(after.case.content))
     except ValidationError:

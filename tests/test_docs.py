@@ -319,7 +319,7 @@ RECOUNTS = frozenset({
     "content_matches_hash", "status_is_honest", "rules_are_named", "case_is_resolved",
     "facts_match_hash",
     "prices_match_hash", "nothing_is_left_out", "alternatives_add_up", "parts_are_known", "switch_counts_close",
-    "links_close",
+    "links_close", "statements_are_true",
     "metrics_are_recomputed", "figures_are_recomputed", "bom_covers_parts", "bom_names_products", "power_adds_up",
     "totals_add_up", "energy_is_paid", "stages_add_up", "objective_matches_totals", "workload_is_recomputed",
     "single_points_are_listed", "futures_are_recounted", "charges_are_counted",

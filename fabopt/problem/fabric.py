@@ -145,7 +145,7 @@ class FabricProblem:
     homing: Homing | None = None
     pairing: Pairing | None = None
     asks_to_join: bool = False
-    # whether rule ``pair`` is about its own NICs, or only about those of logical fabrics
+    # whether the rule of pairs is about its own NICs, or only about those of logical fabrics
     pairs_own: bool = True
     unpaired: Unpaired | None = None
 

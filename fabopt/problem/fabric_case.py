@@ -95,7 +95,7 @@ def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
 
 
 def _pairs_own(fabric: Fabric) -> bool:
-    """Whether rule ``pair`` is about its own NICs, and not only about those of logical fabrics on it."""
+    """Whether the rule of pairs is about its own NICs, and not only about those of logical fabrics on it."""
     return fabric.shares_pairs or asks_for_pair(fabric.role, fabric.homing)
 
 

@@ -17,7 +17,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.separation import HOST_FAMILY
 
-# Ports of a server are dealt one a leaf, so that two are on two leaves. Rule ``pair``.
+# Ports of a server are dealt one a leaf, so that two are on two leaves, as the rule of pairs asks.
 TWO = 2
 
 

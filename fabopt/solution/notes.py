@@ -69,7 +69,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *doubt_notes(design),
         *(rack_notes(inputs.case, answers.shown.case) if design.fabrics else ()),
         *feed_notes(answers.shown, design),
-        *_without_bound(answers, design),
+        *_without_bound(question, answers, design),
         *_cut_short(question, design),
     )
     left_out = rules_left_out(question, answers.shown, design)
@@ -94,11 +94,13 @@ def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator
         yield from cliff_notes(answers.best.problem, design.alternatives)
 
 
-def _without_bound(answers: Answers, design: Design) -> Iterator[str]:
+def _without_bound(question: Question, answers: Answers, design: Design) -> Iterator[str]:
     """What ended a search beside the clock, and why nothing is known that no design is below, where that is so."""
     if answers.optimum.ended_by:
         yield f"the search ended before it was done: {answers.optimum.ended_by}"
-    if design.status not in ("feasible", "unknown") or design.objective.bound is not None:
+    # what a study picks its points by has bounds of its own
+    is_bounded = question.answer is not None or design.objective.bound is not None
+    if design.status not in ("feasible", "unknown") or is_bounded:
         return
     case = answers.shown.case
     if case.growth.decide_by == "regret" or (case.workload is not None and case.workload.decide_by == "regret"):

@@ -34,8 +34,8 @@ def standing(
 ) -> Standing:
     """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages to
     which the part applies;
-    ``pairing``: what joins its pairs of leaves, None where there are none; ``ports``: whom rule ``pair`` is about, the
-    fabric itself without a name, and the ports of a server that logical ones have.
+    ``pairing``: what joins its pairs of leaves, None where there are none; ``ports``: whom the rule of pairs is about,
+    the fabric itself without a name, and the ports of a server that logical ones have.
     """
     part = design.file_part()
     structure = part.structure

@@ -188,7 +188,8 @@ def test_too_few_racks_for_servers_are_proven() -> None:
     content = case(STORES, DOORS, floor={"rows": 1, "racks_per_row": 3})
     design = solved(content)
     assert design.status == "infeasible"
-    assert [(one.limit, one.value, one.needed) for one in design.conflicts] == [("site.floor", 1, 2)]
+    told = [(one.limit, one.value, one.needed) for one in design.conflicts]
+    assert told == [("site.floor", 1, 2), ("site.floor.racks_per_row", 3, 4)]
     assert "nor for attachments (A02, A03)" in design.conflicts[0].detail
 
 

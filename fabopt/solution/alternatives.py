@@ -22,13 +22,13 @@ from fabopt.solution.changed import ChangedCases, Settled
 from fabopt.solution.changes import changes_of, redundancy_of
 from fabopt.solution.cliff import cliffs_of
 from fabopt.solution.question import Question, finishing_s
-from fabopt.solution.rows import USUAL, CaseChange, Rows
+from fabopt.solution.rows import QUICK, CaseChange, Rows
 
 # What a lane may do for each second that the answer takes to be made and proven, beside that share of what its search
-# took: with what is not counted about as long as the answer. Bounds of several fabrics on a floor take longer.
+# took: with what is not counted about as long as the answer. Rows of several fabrics on a floor take more, or few of
+# them are finished.
 WORK_PER_S = 13_000
-WORK_PER_S_OF_SEVERAL_ON_FLOOR = 5_000
-OF_THE_ANSWER = 0.75
+OF_THE_ANSWER, OF_SEVERAL_ON_FLOOR = 0.75, 1.0
 LANES = 2
 # An answer that took less, counted as ``program.settings.Work``, has its rows sooner than copies of the process start.
 LITTLE = 100
@@ -71,7 +71,7 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
 def _looks(inputs: Inputs, answer: Answer) -> Iterator[_RowLook]:
     """All that is looked for, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
     yield from (_RowLook(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
-    yield from (_RowLook(cliffs, USUAL) for cliffs in cliffs_of(inputs.case, answer))
+    yield from (_RowLook(cliffs, QUICK) for cliffs in cliffs_of(inputs.case, answer))
     yield from (_RowLook(partial(_row, change), change.effort) for change in changes_of(inputs, answer))
 
 
@@ -83,10 +83,9 @@ def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Row
     """What looks for the rows of a lane, from what is known of the answer alone."""
 
     def look(tell: Tell[str | _Told]) -> None:
-        slow = len(answer.problem.fabrics) > 1 and not answer.problem.site.runs_are_alike
-        per_s = min(WORK_PER_S, WORK_PER_S_OF_SEVERAL_ON_FLOOR) if slow else WORK_PER_S
-        of_answer = OF_THE_ANSWER * asked.settings.work.on_any_engine
-        work = int(of_answer + per_s * finishing_s(answer.problem))
+        several = len(answer.problem.fabrics) > 1 and not answer.problem.site.runs_are_alike
+        share = OF_SEVERAL_ON_FLOOR if several else OF_THE_ANSWER
+        work = int(share * asked.settings.work.on_any_engine + WORK_PER_S * finishing_s(answer.problem))
         beside = replace(answer, context=answer.context.copied())
         quiet = replace(asked, settings=asked.settings.quiet)
         rows = Rows(ChangedCases(quiet, beside, settled, work), tell)

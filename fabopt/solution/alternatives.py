@@ -22,7 +22,7 @@ from fabopt.solution.changed import ChangedCases, Settled
 from fabopt.solution.changes import changes_of, redundancy_of
 from fabopt.solution.cliff import cliffs_of
 from fabopt.solution.question import Question, finishing_s
-from fabopt.solution.rows import QUICK, CaseChange, Rows
+from fabopt.solution.rows import QUICK, USUAL, CaseChange, Rows
 
 # What a lane may do for each second that the answer takes to be made and proven, beside that share of what its search
 # took: with what is not counted about as long as the answer. Rows of several fabrics on a floor take more, or few of
@@ -71,8 +71,14 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
 def _looks(inputs: Inputs, answer: Answer) -> Iterator[_RowLook]:
     """All that is looked for, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
     yield from (_RowLook(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
-    yield from (_RowLook(cliffs, QUICK) for cliffs in cliffs_of(inputs.case, answer))
+    effort = QUICK if _is_of_several_on_a_floor(answer) else USUAL
+    yield from (_RowLook(cliffs, effort) for cliffs in cliffs_of(inputs.case, answer))
     yield from (_RowLook(partial(_row, change), change.effort) for change in changes_of(inputs, answer))
+
+
+def _is_of_several_on_a_floor(answer: Answer) -> bool:
+    """Whether rows are of several fabrics on a floor, where few are finished and cliffs are looked for first."""
+    return len(answer.problem.fabrics) > 1 and not answer.problem.site.runs_are_alike
 
 
 def _row(change: CaseChange, rows: Rows) -> Iterator[Alternative]:
@@ -83,8 +89,7 @@ def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Row
     """What looks for the rows of a lane, from what is known of the answer alone."""
 
     def look(tell: Tell[str | _Told]) -> None:
-        several = len(answer.problem.fabrics) > 1 and not answer.problem.site.runs_are_alike
-        share = OF_SEVERAL_ON_FLOOR if several else OF_THE_ANSWER
+        share = OF_SEVERAL_ON_FLOOR if _is_of_several_on_a_floor(answer) else OF_THE_ANSWER
         work = int(share * asked.settings.work.on_any_engine + WORK_PER_S * finishing_s(answer.problem))
         beside = replace(answer, context=answer.context.copied())
         quiet = replace(asked, settings=asked.settings.quiet)

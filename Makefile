@@ -68,7 +68,7 @@ $(VENV)/.docs: $(STAMP)
 advice: setup  ## Follow the advice of 300 random cases without a design
 	$(BIN)/python -m tests.samples.infeasible 300
 
-predictions: setup  ## Write the table of predicted and published steps
+predictions: setup  ## Write tables and data of predicted and published steps
 	$(BIN)/python -m tests.published_runs
 
 relaxed: setup  ## Relax one limit of each of 500 random cases

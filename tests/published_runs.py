@@ -1,7 +1,9 @@
-"""Published runs and their predictions: ``python -m tests.published_runs`` writes the tables of the docs."""
+"""Published runs and their predictions: ``python -m tests.published_runs`` writes the tables and data of the docs."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -37,6 +39,7 @@ CALIBRATION = yaml.safe_load((PUBLISHED / "calibration.yaml").read_text())
 FURTHER = yaml.safe_load((PUBLISHED / "further-runs.yaml").read_text())
 PAGE = ROOT / "docs" / "workloads.md"
 FURTHER_PAGE = ROOT / "docs" / "predicted-runs.md"
+FURTHER_DATA = ROOT / "docs" / "data" / "predicted-runs.csv"
 HEADING = ["run", "software", "published step", "predicted step", "error"]
 KINDS = ("tuned", "typical", "experts")
 TERA = 10**12
@@ -150,10 +153,15 @@ def calibrated(software: str) -> float:
     return median(run.factor for run in known if run.work.roof.software == software)
 
 
+def worst_first(found: Iterable[Run]) -> list[Run]:
+    """Runs by kind, those with the largest errors first."""
+    return sorted(found, key=lambda run: (KINDS.index(run.kind), -abs(run.error)))
+
+
 def table(found: Sequence[Run]) -> str:
     """Runs as a table, worst rows of each kind first."""
     cells = [HEADING, ["---"] * len(HEADING)]
-    for run in sorted(found, key=lambda run: (KINDS.index(run.kind), -abs(run.error))):
+    for run in worst_first(found):
         shown = [f"{run.published_s:.4g} s", f"{float(run.step.step_s):.3g} s", f"{100 * run.error:+.0f} %"]
         cells.append([run.name, run.work.roof.software, *shown])
     for kind in KINDS:
@@ -161,13 +169,46 @@ def table(found: Sequence[Run]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
-def page_with(text: str, found: Sequence[Run]) -> str:
-    """A page with its table as it is now."""
-    return re.sub(r"\| run \| software .*?(?=\n\n)", lambda _: table(found), text, flags=re.DOTALL)
+def data(found: Iterable[Run]) -> str:
+    """Runs as CSV, worst rows of each kind first; steps in seconds, errors in percent."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["run", "kind", "software", "published_s", "predicted_s", "error_percent"])
+    for run in worst_first(found):
+        figures = (f"{run.published_s:.4g}", f"{float(run.step.step_s):.3g}", f"{100 * run.error:+.0f}")
+        writer.writerow([run.name, run.kind, run.work.roof.software, *figures])
+    return text.getvalue()
+
+
+def source_of(run: Run) -> str:
+    """Who published a run: the first words of its name, without version and model."""
+    return re.match(r"Megatron Bridge|\w+", run.name)[0]  # type: ignore[index]
+
+
+def summary(found: Sequence[Run]) -> str:
+    """Mean and worst errors by kind of run and by who published them, as a table."""
+    rows = ["| kind | published by | runs | mean error | fastest against published | slowest against published |"]
+    rows.append("| --- | --- | ---: | ---: | --- | --- |")
+    for kind in KINDS:
+        of_kind = [run for run in found if run.kind == kind]
+        for source in [*sorted(set(map(source_of, of_kind))), "all"]:
+            these = [run for run in of_kind if source in (source_of(run), "all")]
+            ends = (min(these, key=lambda run: run.error), max(these, key=lambda run: run.error))
+            figures = [str(len(these)), f"{100 * mean_error(these, kind):.1f} %"]
+            figures += [f"{100 * run.error:+.0f} %: {run.name}" for run in ends]
+            rows.append(f"| {' | '.join([kind, source, *figures])} |")
+    return "\n".join(rows)
+
+
+def page_with(text: str, new: str) -> str:
+    """A page with its table of runs as it is now; the table is known by its heading."""
+    heading = re.escape(new.partition("\n")[0])
+    return re.sub(rf"{heading}.*?(?=\n\n|\Z)", lambda _: new, text, flags=re.DOTALL)
 
 
 if __name__ == "__main__":
-    for page, shown in ((PAGE, runs()), (FURTHER_PAGE, further_runs())):
+    for page, shown in ((PAGE, table(runs())), (FURTHER_PAGE, summary(further_runs()))):
         page.write_text(page_with(page.read_text(), shown))
-        print(table(shown))
+        print(shown)
+    FURTHER_DATA.write_text(data(further_runs()))
     print({software: round(calibrated(software), 3) for software in SOFTWARE_FACTORS})

@@ -20,14 +20,17 @@ from fabopt.workload.timing import step_on
 from fabopt.workload.volumes import gpu_parameters, traffic_of
 from tests.published_runs import (
     CALIBRATION,
+    FURTHER_DATA,
     FURTHER_PAGE,
     KINDS,
     PAGE,
     calibrated,
+    data,
     further_runs,
     mean_error,
     run_of,
     runs,
+    summary,
     table,
 )
 from tests.samples.workload_samples import (
@@ -180,9 +183,10 @@ def test_further_runs_are_no_others() -> None:
 
 
 def test_docs_have_the_predictions() -> None:
-    """The pages show what is computed, errors and all."""
+    """Pages and data show what is computed, errors and all."""
     assert table(runs()) in PAGE.read_text()
-    assert table(further_runs()) in FURTHER_PAGE.read_text()
+    assert summary(further_runs()) in FURTHER_PAGE.read_text()
+    assert data(further_runs()) == FURTHER_DATA.read_text(), "run `make predictions`"
 
 
 @pytest.mark.parametrize("row", LLAMA["cases"], ids=lambda row: str(row["gpus"]))

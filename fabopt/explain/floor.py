@@ -15,7 +15,7 @@ from fabopt.explain.what_if import Inquiry
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, parts_of, rule_of, with_parts, without_parts
 from fabopt.floor.racks import racks_needed
-from fabopt.problem.problem import Problem, estimating
+from fabopt.problem.problem import Problem, estimating, servers_with_nics
 from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
 from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, is_asked_for
@@ -48,6 +48,13 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if not isinstance(site, FloorSite):
         return
     plan, needed = site.plan, racks_needed(problem.servers, site.servers_per_rack)
+    if (fitting := servers_with_nics(problem)) is not None:
+        detail = f"power of {site.rack_power_w:,.16g} W a rack (`site.floor.rack_power_w`) is enough for "
+        detail += f"{some(fitting, 'server')} with the NICs and modules of all fabrics, the leanest at their most"
+        yield Conflict(
+            limit="site.servers_per_rack", value=site.servers_per_rack, needed=max(1, fitting), detail=detail
+        )
+        return
     if plan.server_racks is not None and needed > len(plan.server_racks):
         detail = f"{some(problem.servers, 'server')}, {site.servers_per_rack} a rack, fill {some(needed, 'rack')}"
         yield Conflict(

@@ -124,7 +124,7 @@ class Layout:
         return Positions(self.server_rack, self._server_unit, self.server_height_m)
 
     @cached_property
-    def _servers_in_rack(self) -> Ints:
+    def servers_in_rack(self) -> Ints:
         """Servers in each rack, shape (racks,)."""
         return np.bincount(self.server_rack, minlength=len(self.plan))
 
@@ -141,7 +141,7 @@ class Layout:
     def _by_rack(self, what: str, part_of: Callable[[Part, Ints], Ints], amounts: Ints) -> Ints:
         """Parts of what racks have, shape (racks,), by whether servers are in them."""
         beside, alone = (part_of(getattr(room, what), amounts) for room in (self.share.beside, self.share.alone))
-        return np.where(self._servers_in_rack > 0, beside, alone)
+        return np.where(self.servers_in_rack > 0, beside, alone)
 
     @cached_property
     def _units_above_servers(self) -> Ints:
@@ -149,7 +149,7 @@ class Layout:
 
         Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
         """
-        for_servers = np.where(self._servers_in_rack > 0, self.server_size.units, 0)
+        for_servers = np.where(self.servers_in_rack > 0, self.server_size.units, 0)
         return np.asarray(np.maximum(0, self._top - for_servers))
 
     @property
@@ -171,7 +171,7 @@ class Layout:
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
-        taken = np.where(self._servers_in_rack > 0, self.server_size.power_mw, 0)
+        taken = np.where(self.servers_in_rack > 0, self.server_size.power_mw, 0)
         free_mw = np.maximum(0, int(limit * 1000) - taken)
         return self._by_rack("power_mw", lambda part, amounts: amounts // part.whole * part.own, free_mw)
 

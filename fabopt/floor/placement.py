@@ -71,18 +71,27 @@ class FreeSpace:
         )
 
 
-def space_in(layout: Layout) -> FreeSpace:
-    """What a fabric may take of the racks of a layout before any switch is installed."""
+def space_in(layout: Layout, nics_mw: int = 0) -> FreeSpace:
+    """What a fabric may take of the racks of a layout before any switch is installed.
+
+    ``nics_mw``: what its NICs take of every rack of servers; ``power_mw`` is negative where there is less.
+    """
     none = np.zeros(len(layout.plan), dtype=np.int64)
-    return FreeSpace(layout.free_units, layout.free_mw, layout.top_unit, none, none, layout.most, layout.plan.limits)
+    power_mw = layout.free_mw
+    if nics_mw:
+        power_mw = power_mw - np.where(layout.servers_in_rack > 0, nics_mw, 0)
+    return FreeSpace(layout.free_units, power_mw, layout.top_unit, none, none, layout.most, layout.plan.limits)
 
 
 class _Filling:
-    """A layout whose racks are filled with switches, each rack from the top down."""
+    """A layout whose racks are filled with switches, each rack from the top down.
 
-    def __init__(self, layout: Layout) -> None:
+    ``nics_mw``: what NICs take of every rack of servers.
+    """
+
+    def __init__(self, layout: Layout, nics_mw: int) -> None:
         self.layout = layout
-        self.space = space_in(layout)
+        self.space = space_in(layout, nics_mw)
 
     def install(self, racks: Ints, size: SwitchSize) -> Positions | None:
         """Put a switch into each of these racks (one may come again); None if one has no space."""
@@ -99,6 +108,9 @@ class _Filling:
 
     def leaves(self, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
         """Leaves in their servers' racks (top of rack), or in the nearest racks for switches."""
+        # Rule ``boxes_fit_racks``
+        if (self.space.power_mw < 0).any():
+            return None
         return self.install(_leaf_racks(self.layout, numbers, self.space.switches(size)), size)
 
     def spines(self, numbers: ClosNumbers, size: SwitchSize, leaf_racks: Ints) -> Positions | None:
@@ -127,7 +139,7 @@ class _Filling:
 
 def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -> tuple[Positions, ...] | None:
     """Leaves, spines and cores in their racks; ``sizes``: of each tier from the leaves up. None if they do not fit."""
-    filling = _Filling(layout)
+    filling = _Filling(layout, sizes[0].nics_mw)
     leaves = filling.leaves(numbers, sizes[0])
     if leaves is None or len(sizes) == 1:
         return None if leaves is None else (leaves,)
@@ -140,7 +152,7 @@ def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -
 
 def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
     """The leaves alone, as ``place`` puts them: their places depend on nothing above them."""
-    return _Filling(layout).leaves(numbers, size)
+    return _Filling(layout, size.nics_mw).leaves(numbers, size)
 
 
 def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:

@@ -5,9 +5,10 @@ Rule ``racks_keep_rules``. See docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -209,6 +210,7 @@ class KeptUnits(NamedTuple):
 
 
 MANAGER: Final = "cable manager"
+REST: Final = "rest of the rack"
 KEPT_WORDS: Final = {
     "patch_panel_units": "patch panel",
     "pdu_units": "PDU",
@@ -232,12 +234,19 @@ def kept_places(case: Case, floor: Floor, switches: Mapping[str, Sequence[tuple[
     yield from sorted(managers, reverse=True)
 
 
-def in_whole_rack(server: Server) -> Iterator[KeptUnits]:
-    """What is in a whole rack beside its servers, from the top down."""
-    if server.rack is not None:
-        for unit, devices in reversed(tuple(server.places_in_rack())):
-            if not devices.is_servers:
-                yield KeptUnits(unit, devices.count * (devices.rack_units or 1), devices.device)
+def in_whole_rack(server: Server, filled: Collection[int]) -> Iterator[KeptUnits]:
+    """What is in a whole rack beside the servers in the units that are ``filled``, from the top down."""
+    if server.rack is None:
+        return
+    parts = [
+        KeptUnits(unit, devices.count * (devices.rack_units or 1), devices.device)
+        for unit, devices in server.places_in_rack()
+        if not devices.is_servers
+    ]
+    taken = {*filled, *(unit for part in parts for unit in range(part.unit, part.unit + part.units))}
+    free = [unit for unit in range(1, server.rack.rack_units + 1) if unit not in taken]
+    runs = (list(run) for _, run in groupby(free, key=lambda unit: unit - free.index(unit)))
+    yield from sorted([*parts, *(KeptUnits(run[0], len(run), REST) for run in runs)], reverse=True)
 
 
 def _managers(switches: Sequence[tuple[int, int]], limits: RackLimits) -> Iterator[KeptUnits]:

@@ -18,11 +18,14 @@ from fabopt.units import ceil_div
 class SwitchSize(NamedTuple):
     """What a switch takes of a rack: its height in units (perhaps a fraction), the most power with its modules, and
     ends of cables, which are the ports of the cages that it uses.
+
+    ``nics_mw``: of a leaf, the power that NICs of its fabric and their modules take in every full rack of servers.
     """
 
     height_u: float
     power_mw: int
     cable_ends: int = 0
+    nics_mw: int = 0
 
     @property
     def units(self) -> int:
@@ -96,10 +99,15 @@ def shares_by_need(
     ``needs``: of each fabric by tier; ``with_servers``: whether its leaves are spread over the ``server_racks``.
     """
     alone = _rooms([_of_rack(plan, tiers, racks) for tiers in away_from_servers(needs, with_servers)])
+    nics_mw = [tiers[0][1].nics_mw if tiers else 0 for tiers in needs]
     if not any(with_servers):
-        return [Share(room, room) for room in alone]
+        beside = alone
+        if any(nics_mw):
+            beside = [room._replace(power_mw=part) for room, part in zip(alone, _parts(nics_mw), strict=True)]
+        return [Share(*rooms) for rooms in zip(beside, alone, strict=True)]
     leaves = [tiers[:1] if own else () for tiers, own in zip(needs, with_servers, strict=True)]
-    beside = _rooms([_of_rack(plan, tiers, server_racks) for tiers in leaves])
+    counted = [_of_rack(plan, tiers, server_racks) for tiers in leaves]
+    beside = _rooms([one._replace(power_mw=one.power_mw + mw) for one, mw in zip(counted, nics_mw, strict=True)])
     return [Share(*rooms) for rooms in zip(beside, alone, strict=True)]
 
 
@@ -131,9 +139,11 @@ def _of_rack(plan: FloorPlan, tiers: Sequence[Tier], racks: int) -> _Need:
 
 def _rooms(needs: Sequence[_Need]) -> list[Room]:
     """The rooms of fabrics with such needs: where nobody needs anything, equal ones."""
-    columns = [column if any(column) else (1,) * len(needs) for column in zip(*needs, strict=True)]
-    starts = [[0, *accumulate(column)] for column in columns]
-    return [
-        Room(*(Part(start[index], column[index], start[-1]) for start, column in zip(starts, columns, strict=True)))
-        for index in range(len(needs))
-    ]
+    columns = [_parts(column if any(column) else (1,) * len(needs)) for column in zip(*needs, strict=True)]
+    return [Room(*parts) for parts in zip(*columns, strict=True)]
+
+
+def _parts(needs: Sequence[int]) -> list[Part]:
+    """Parts in proportion to needs, of which not all are 0."""
+    starts = [0, *accumulate(needs)]
+    return [Part(start, need, starts[-1]) for start, need in zip(starts, needs, strict=False)]

@@ -196,6 +196,10 @@ class LinkTable:
         """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
         return _MODULES.of(self, (port, protocol, all_), self._modules, port, protocol, all_)
 
+    def hungriest_mw(self, port: PortType, protocol: str) -> int:
+        """Power in milliwatts of the module that takes most in a cage at its split; 0 if none fits."""
+        return max((module.item.power_mw for module in self.modules(port, protocol, True)), default=0)
+
     def _modules(self, port: PortType, protocol: str, all_: bool) -> tuple[_Module, ...]:
         of_lane = self._modules_by_lane.get(port.lane, ())
         fitting = [module for module in of_lane if _module_fits(module, port, protocol)]

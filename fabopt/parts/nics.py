@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType
@@ -168,6 +169,11 @@ class NicOption:
     def cages(self) -> int:
         """Occupied cages of a server."""
         return self.full_cages + self.partial_cages
+
+    def most_mw(self, links: LinkTable, protocol: str) -> int:
+        """The most milliwatts that they take in a server: NICs that are bought, and modules in the cages of all."""
+        bought_mw = max((item.power_mw for item in (self.item, *self.offers) if item is not None), default=0)
+        return self.nics_per_server * bought_mw + self.cages * links.hungriest_mw(self.port, protocol)
 
     def bundle(self, k: int) -> int:
         """Ports that a cable may carry together when ``k`` ports of a server go to one leaf.

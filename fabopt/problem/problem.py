@@ -35,6 +35,7 @@ from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
+from fabopt.units import milliwatts
 from fabopt.workload.deadline import Pace
 
 
@@ -271,6 +272,33 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
 
     ``offering``: that of another case with the same catalog, taken if it names the same products on the same terms.
     """
+    problem = _problem_of(case, catalog, prune, offering)
+    fewer = servers_with_nics(problem)
+    if fewer is None or problem.case.site.servers_per_rack is not None:
+        return problem
+    site = case.site.model_copy(update={"servers_per_rack": max(1, fewer)})
+    narrower = _problem_of(case.model_copy(update={"site": site}), catalog, prune, problem.offering)
+    return replace(narrower, asked=problem.asked)
+
+
+def servers_with_nics(problem: Problem) -> int | None:
+    """How many servers a rack has power for with their NICs, the leanest that the fabrics may have, if these are fewer
+    than share one; else None.
+    """
+    site, server = problem.site, problem.server
+    if site.rack_power_w is None or server.rack is not None:
+        return None
+    choices = [one.nics for one in problem.fabrics]
+    choices += [logical.nics for one in problem.fabrics for logical in one.logical_fabrics]
+    least_mw = sum(
+        min((nic.most_mw(problem.links, protocol) for protocol, nics in each.items() for nic in nics), default=0)
+        for each in choices
+    )
+    fitting = milliwatts(site.rack_power_w) // (milliwatts(server.power_w or 0) + least_mw)
+    return fitting if fitting < problem.floor.servers_per_rack else None
+
+
+def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | None) -> Problem:
     server = next(one for one in catalog.servers if one.id == case.server)
     asked = with_separations(case, server)
     case = settled(asked, server, catalog)

@@ -153,7 +153,7 @@ class Server(Product, Purchasable, defer_build=False):
         nic_slots: Slots for NICs that are chosen.
         pcie: PCI Express of these slots.
         rack_units: Height in rack units.
-        power_w: Power, in watts; of a rack-scale system that of the whole rack.
+        power_w: Power with the NICs that are built in, in watts; of a rack-scale system that of the whole rack.
         power_supplies: Power supplies, half of them on each feed. Absent is not known.
         scale_up: Its NVLink-class domain.
         nics: NICs that are built in.

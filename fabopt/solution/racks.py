@@ -7,10 +7,16 @@ from collections.abc import Iterator
 from fabopt.floor.rack_rules import keys_without_racks, parts_of, rule_of
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, RACK_SPREAD
+from fabopt.units import some
 
 
 def rack_notes(asked: Case, answered: Case) -> Iterator[str]:
-    """Each rule that a case keeps, with its keys that hold in what is answered."""
+    """How many servers share a rack for want of power for their NICs; each rule that a case keeps, with its keys that
+    hold in what is answered.
+    """
+    if asked.site.servers_per_rack is None and answered.site.servers_per_rack is not None:
+        servers = some(answered.site.servers_per_rack, "server")
+        yield f"`site.servers_per_rack`: {servers}, as a rack has no power for one more with its NICs and their modules"
     kept = parts_of(answered)
     for name in (RACK_RULES, RACK_SPREAD):
         keys = ", ".join(f"`{key}`" for key in kept if rule_of(key) == name)

@@ -8,8 +8,9 @@ from math import ceil
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.schema.catalog import Transceiver
+from fabopt.schema.catalog import Nic, Transceiver
 from fabopt.units import ceil_div, milliwatts, some
+from fabopt.verify.editions import EDITIONS, named_edition
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import unit_milliwatts
@@ -54,8 +55,9 @@ def servers_fill_racks(proof: Proof, cabled: CabledDesign) -> None:
 def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     """No two devices fill one rack unit, and no rack is higher or uses more than the floor allows.
 
-    For every rack: units of its devices are disjoint and within 1 .. rack_units; power of servers, switches, modules in
-    them and attachments <= rack_power_w. Source: case file, ``site.floor``; catalog, ``rack_units`` and ``power_w``.
+    For every rack: units of its devices are disjoint and within 1 .. rack_units; power of servers and of the NICs that
+    are bought for them, switches, modules in both, and attachments <= rack_power_w. Source: case file, ``site.floor``;
+    catalog, ``rack_units`` and ``power_w``.
     """
     floor = cabled.evidence.case.site.floor
     if floor is None:
@@ -98,7 +100,10 @@ def frames(evidence: Evidence) -> dict[str, set[int]]:
 
 
 def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
-    """Power of servers, switches and their modules, and of attachments without, by rack."""
+    """Power of servers with the NICs bought for them, switches, the modules of both, and attachments without, by rack.
+
+    Of NICs that are of several products that which takes most.
+    """
     devices, modules = wiring.devices, wiring.modules
     used: Counter[str] = Counter()
     attachment_w = {
@@ -114,16 +119,35 @@ def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
     if evidence.server.rack is not None:
         of_product[evidence.server.id] = 0
         used.update(dict.fromkeys(evidence.design.racks.server_racks, unit_milliwatts(evidence.server)))
+    if counts_nics(evidence):
+        of_product[evidence.server.id] += _nics_milliwatts(evidence)
     columns = zip(devices.role, devices.product, devices.rack, devices.fabric, strict=True)
     for role, product, rack, fabric in columns:
         if role == "attachment" and rack:
             used[rack] += milliwatts(attachment_w[fabric, product] or 0)
         elif rack:
             used[rack] += of_product[product]
+    roles = {"leaf", "spine", "core"} | ({"server"} if counts_nics(evidence) else set())
     for device, part in zip(modules.device.tolist(), modules.part, strict=True):
-        if devices.role[device] in ("leaf", "spine", "core"):
+        if devices.role[device] in roles:
             used[devices.rack[device]] += milliwatts(evidence.part(part, Transceiver).power_w or 0)
     return used
+
+
+def counts_nics(evidence: Evidence) -> bool:
+    """Whether NICs and their modules count in the power of racks: in files of the first two versions they did not."""
+    return named_edition(evidence.design) not in EDITIONS[:2]
+
+
+def _nics_milliwatts(evidence: Evidence) -> int:
+    """Power of the NICs that are bought for a server."""
+    fabrics = evidence.design.fabrics
+    nics = [nic for one in fabrics for nic in (one.nic, *(logical.nic for logical in one.logical)) if not nic.built_in]
+    return sum(
+        nic.per_server
+        * max(unit_milliwatts(evidence.part(id_, Nic)) for id_ in (nic.id, *(s.id for s in nic.stand_ins)))
+        for nic in nics
+    )
 
 
 def has_floor(evidence: Evidence) -> bool:

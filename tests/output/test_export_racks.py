@@ -7,25 +7,29 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from math import ceil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import yaml
 
+import fabopt
 from fabopt.cli import main
 from fabopt.errors import InputError, OutputError
-from fabopt.io.case import inputs_from_objects
+from fabopt.io.case import inputs_from_objects, read_inputs
 from fabopt.output.export import formats, racks
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.drawing import FRAME, PANEL, UNIT
-from fabopt.output.export.elevation import device_power_w, elevation_of
-from fabopt.output.export.racks import RACK_COLUMNS, elevation_lines
+from fabopt.output.export.elevation import device_power_w, elevation_of, loose_power_w
+from fabopt.output.export.racks import RACK_COLUMNS, elevation_lines, rack_list
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
-from tests.paths import INPUTS
+from tests.paths import INPUTS, ROOT
+from tests.samples import random_sites
+from tests.samples.bare import bare
 from tests.samples.export_samples import CASES, exported, on_floor, placed, shown, solved, text_table
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -43,15 +47,51 @@ def boxes(drawn: ElementTree.Element) -> Iterator[tuple[str, ElementTree.Element
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_power_of_all_boxes_is_the_cluster_without_its_cables(name: str) -> None:
-    """Boxes, cards bought for them and modules in them; only what cables draw is in no box."""
+def test_power_of_all_boxes_and_of_what_is_in_none_is_the_cluster(name: str) -> None:
+    """Boxes, cards bought for them and modules in them; cables, and modules in somebody else's boxes, are in none."""
     design = solved(name)
-    if name == "attachments":  # a module of ours in somebody else's box is counted with that box
-        assert any(role == "attachment" for role in wiring_of(design).devices.role)
-    in_cables = sum(row.power_w for row in design.bom if row.kind == "cable")
+    loose = loose_power_w(design, wiring_of(design))
     total = device_power_w(Embedded(design), wiring_of(design)).sum()
     assert design.totals is not None and design.totals.cluster_power_w is not None
-    assert total + in_cables == pytest.approx(design.totals.cluster_power_w)
+    assert total + sum(loose.values()) == pytest.approx(design.totals.cluster_power_w)
+
+
+def sums_are_totals(design: Design) -> None:
+    """Of the list of racks: watts of all but attachments, heights of all that is not kept, racks, devices by role."""
+    wiring, totals = wiring_of(design), design.totals
+    assert totals is not None
+    table = rack_list(design, elevation_of(design, wiring), loose_power_w(design, wiring).items())
+    assert table[table["role"] != "attachment"]["power_w"].sum() == pytest.approx(totals.cluster_power_w, abs=0.001)
+    assert table[table["role"] != "kept"]["height_u"].sum() == pytest.approx(totals.cluster_rack_units)
+    devices = table[~table["role"].isin(["kept", "rack", "loose"])]
+    assert devices["rack"].nunique() == totals.racks
+    assert devices["role"].isin(["leaf", "spine", "core"]).sum() == totals.switches
+    assert (devices["role"] == "server").sum() == Embedded(design).servers
+    units = [(row.rack, unit) for row in table.itertuples() for unit in range(row.unit, row.unit + ceil(row.height_u))]
+    assert len(units) == len(set(units)), "two things in one unit"
+
+
+@pytest.mark.long("hall-1024-gpus")
+@pytest.mark.parametrize("name", ["hall-1024-gpus", "nvl72-rack"])
+def test_sums_of_a_shipped_floor_are_its_totals(name: str) -> None:
+    sums_are_totals(optimize.solve(read_inputs(ROOT / "cases" / f"{name}.yaml"), alternatives_s=0))
+
+
+# Those of the first sixty seeds of which some module is in an attachment, and some of all others.
+QUICK_FLOORS = (5, 22, 46, 51)
+
+
+@pytest.mark.long(*(str(seed) for seed in range(60) if seed not in QUICK_FLOORS))
+@pytest.mark.parametrize("seed", range(60), ids=str)
+def test_sums_of_a_random_floor_are_its_totals(seed: int) -> None:
+    catalog, case = random_sites.generate(seed)
+    case["site"].setdefault("floor", {"rows": 2, "racks_per_row": 6})
+    case["site"].pop("distances_m", None)
+    for fabric in case["fabrics"]:
+        fabric.pop("topologies", None)
+    design = fabopt.solve(bare(case), catalog=catalog, alternatives_s=0).design
+    if design.floor is not None:
+        sums_are_totals(design)
 
 
 @pytest.mark.parametrize("servers", [36, 20])

@@ -18,7 +18,10 @@ from fabopt.schema.design import Design
 from fabopt.schema.server import Server
 from fabopt.units import MILLIWATTS_PER_WATT, milliwatts
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Floats, Wiring
+from fabopt.wiring.model import Floats, Mask, Wiring
+
+# What is bought and is in no device of the design.
+MODULES, CABLES = "modules in attachments", "active cables"
 
 
 @dataclass(frozen=True)
@@ -123,12 +126,13 @@ def _rack(embedded: Embedded, plan: FloorPlan, index: int, devices: dict[str, li
 def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) -> Iterator[KeptUnits]:
     """What else is in a rack, if it has servers or switches."""
     own = [device for device in installed if device.role != "attachment"]
+    if embedded.server.rack is not None and any(device.role == "server" for device in own):
+        filled = {unit for device in installed for unit in range(device.unit, device.top_unit + 1)}
+        return in_whole_rack(embedded.server, filled)
     switches: dict[str, list[tuple[int, int]]] = {}
     for device in own:
         if device.role != "server":
             switches.setdefault(device.fabric, []).append((device.unit, device.top_unit - device.unit + 1))
-    if embedded.server.rack is not None and any(device.role == "server" for device in own):
-        return in_whole_rack(embedded.server)
     return kept_places(embedded.case, plan.floor, switches) if own else iter(())
 
 
@@ -179,17 +183,26 @@ def device_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
     """Return the power of every device in watts, shape (devices,): its own, that of its NICs, and of the modules in it.
 
     NaN where the catalog or the case does not know it; 0 for attachments that have no rack. The servers of a rack-scale
-    system share the one power of its rack. Cables that use power (active ones) are in no device.
+    system share the one power of its rack. What is in no device of the design is ``loose_power_w``.
     """
     devices = wiring.devices
     keys = list(zip(devices.role, devices.product, devices.fabric, strict=True))
     own = {key: _own_power_w(embedded, *key) for key in dict.fromkeys(keys)}
     total = np.array([own[key] for key in keys], dtype=float)
     total += _shares_of_whole_racks(embedded, wiring)
-    modules = wiring.modules
+    return total + np.where(_is_attachment(wiring), 0.0, _modules_w(embedded, wiring))
+
+
+def _modules_w(embedded: Embedded, wiring: Wiring) -> Floats:
+    """Power of the modules in every device, in watts, shape (devices,)."""
+    modules, total = wiring.modules, np.zeros(len(wiring.devices.role))
     watts = {part: _known(embedded.part(part, Transceiver).power_w) for part in dict.fromkeys(modules.part)}
     np.add.at(total, modules.device, np.array([watts[part] for part in modules.part], dtype=float))
     return total
+
+
+def _is_attachment(wiring: Wiring) -> Mask:
+    return np.array([role == "attachment" for role in wiring.devices.role], dtype=np.bool_)
 
 
 def _most_w(embedded: Embedded, wiring: Wiring) -> list[float]:
@@ -239,9 +252,11 @@ def _shares_of_whole_racks(embedded: Embedded, wiring: Wiring) -> Floats:
     return shares
 
 
-def cables_power_w(design: Design) -> float:
-    """Power of all active cables, which are in no device."""
-    return sum(row.power_w for row in design.bom if row.kind == "cable")
+def loose_power_w(design: Design, wiring: Wiring) -> dict[str, float]:
+    """Power, in watts, of what is bought and is in no device of the design, by what it is; only what is not 0."""
+    in_modules = float(_modules_w(Embedded(design), wiring)[_is_attachment(wiring)].sum())
+    in_cables = sum(row.power_w for row in design.bom if row.kind == "cable")
+    return {what: watts for what, watts in ((MODULES, in_modules), (CABLES, in_cables)) if watts}
 
 
 def _known(watts: float | None) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,8 @@ from fabopt.output.export.drawing import drawing
 from fabopt.output.export.elevation import (
     Elevation,
     Rack,
-    cables_power_w,
     elevation_of,
+    loose_power_w,
     power_text,
     units_text,
     watts_text,
@@ -22,16 +22,16 @@ from fabopt.output.export.order_codes import code_of
 from fabopt.output.export.sheets import write_csv
 from fabopt.schema.design import Design
 from fabopt.units import some
+from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product", "part_number", "power_w")
-# The role in the list of what is neither a server nor a switch nor attached.
-KEPT = "kept"
-# That of cables that use power, in the last row.
-CABLES = "cables"
+# Roles in the list of what is neither a server nor a switch nor attached: units that are kept, parts of a whole rack,
+# and what is in no rack.
+KEPT, PART, LOOSE = "kept", "rack", "loose"
 # Drawings of more racks than this are too large to look at: one file a row then.
 MOST_RACKS_A_DRAWING = 400
 _DRAWING = re.compile(r"racks(-[A-Z]+)?\.svg")
@@ -42,7 +42,8 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     elevation = elevation_of(design, wiring)
     text = folder / "racks.txt"
     text.write_text("\n".join(elevation_lines(elevation, design.case.name)) + "\n", encoding="utf-8")
-    return [write_csv(folder / "racks.csv", rack_list(design, elevation)), text, *_drawings(design, elevation, folder)]
+    table = rack_list(design, elevation, loose_power_w(design, wiring).items())
+    return [write_csv(folder / "racks.csv", table), text, *_drawings(design, elevation, folder)]
 
 
 def own_files(folder: Path) -> list[Path]:
@@ -60,10 +61,11 @@ def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Pa
         yield path
 
 
-def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
+def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, float]]) -> pd.DataFrame:
     """One row a device, and what else is in units, with ``RACK_COLUMNS``, rack by rack from the top down.
 
-    Last, without a rack, what active cables use: with it the power of all but attachments is that of the cluster.
+    Last, without a rack, what modules in attachments and active cables use: with them the power of all rows but
+    attachments is that of the cluster. The heights of all rows but those that are kept are its rack units.
     """
     import pandas as pd
 
@@ -85,15 +87,15 @@ def rack_list(design: Design, elevation: Elevation) -> pd.DataFrame:
         for device in rack.devices
         for number in (code_of(design, device.product, None).code,)
     ]
+    whole = set() if Embedded(design).server.rack is None else set(design.racks.server_racks)
     rows += [
-        (rack.id, kept.unit, kept.units, kept.what, KEPT, "", "", "", 0.0)
+        (rack.id, kept.unit, kept.units, kept.what, PART if rack.id in whole else KEPT, "", "", "", 0.0)
         for row in elevation.rows
         for rack in row.racks
         for kept in rack.kept
     ]
     rows.sort(key=lambda row: (places[row[0]], -row[1]))
-    if in_cables := cables_power_w(design):
-        rows.append(("", 0, 0.0, "active cables", CABLES, "", "", "", in_cables))
+    rows += [("", 0, 0.0, what, LOOSE, "", "", "", watts) for what, watts in loose]
     return pd.DataFrame(rows, columns=list(RACK_COLUMNS))
 
 

@@ -144,7 +144,7 @@ def _miss(
 def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape], index: int) -> str:
     """What keeps a candidate out of the fabric's layout: racks that are full, or a run that nothing reaches."""
     clos, layout = clos_of(fabric, batch.parts, batch.shape.row(index)), layout_of(fabric)
-    placement = in_racks(problem, layout, clos.parts, clos.shape)
+    placement = in_racks(problem, fabric, layout, clos.parts, clos.shape)
     if placement is None:
         tiers = (clos.parts.leaf, clos.parts.spine, clos.parts.core)
         switches = " + ".join(switch.id for switch in tiers if switch is not None)

@@ -105,7 +105,7 @@ class Sized:
     @cached_property
     def sizes(self) -> tuple[SwitchSize, ...]:
         """What a switch of each tier takes of a rack."""
-        return switch_sizes(self.problem, self.clos.parts)
+        return switch_sizes(self.problem, self.fabric, self.clos.parts)
 
     @cached_property
     def numbers(self) -> ClosNumbers:
@@ -159,8 +159,10 @@ class Sized:
 
     def has_room(self, layout: OpenLayout) -> bool:
         """Whether the switches of each tier fit a layout if there are no others."""
-        counts, space = (sum(switches_added(self.clos, role)) for role in TIER_ROLES), space_in(layout)
-        return all(int(space.switches(size).sum()) >= count for size, count in zip(self.sizes, counts, strict=False))
+        counts = (sum(switches_added(self.clos, role)) for role in TIER_ROLES)
+        space = space_in(layout, self.sizes[0].nics_mw)
+        fits = (int(space.switches(size).sum()) >= count for size, count in zip(self.sizes, counts, strict=False))
+        return bool((space.power_mw >= 0).all()) and all(fits)
 
     def candidates(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> list[tuple[float, Candidate]]:
         """What it costs at least with its switches there, and itself, the cheapest way to manage it first; nothing if
@@ -295,9 +297,10 @@ class _Tree:
         above = list(zip(counts, sized.sizes, strict=True))[1:]
         units = sum(count * size.units for count, size in above)
         power_mw = sum(count * size.power_mw for count, size in above)
+        nics_mw = sized.sizes[0].nics_mw
         upper = layout.racks_above(units, power_mw, sum(counts[1:]))
         self._racks = [layout.leaf_racks, *(layout.pins.get(tier, upper) for tier in range(1, len(counts)))]
-        self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout))
+        self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout, nics_mw))
         self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])
 
     def places(self) -> Iterator[tuple[Positions, ...]]:

@@ -47,7 +47,7 @@ class ClosBatch(Batch[Parts, Shape]):
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
         """A candidate, once for each way to grow to it."""
         clos = clos_of(self.fabric, self.parts, self.shape.row(index))
-        placed = placed_in(problem, self.fabric.arrangement, clos)
+        placed = placed_in(problem, self.fabric, clos)
         return () if placed is None else candidates_of(problem, self.fabric, placed, prune)
 
     def but_for_uplinks(self, index: int) -> tuple[Hashable, int] | None:

@@ -68,7 +68,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
         for layout in sized(racks, lambda policy: equal, over)
     ]
     if len(sketches) > 1:
-        needs = [switch_needs(problem, *one) for one in counted]
+        needs = [switch_needs(problem, *one) for one in zip(problem.fabrics, counted, strict=True)]
         racks = racks_by_need(floor.plan, needs)
         for over in (None, *as_the_rule):
             spreading = partial(sized, spread_over=over)
@@ -183,9 +183,9 @@ class SwitchSums(NamedTuple):
     switches: int
 
 
-def switch_needs(problem: Problem, parts: Parts, shape: Shape) -> tuple[Tier, ...]:
+def switch_needs(problem: Problem, fabric: FabricProblem, sketch: Sketch) -> tuple[Tier, ...]:
     """The switches of each tier of a candidate, with what each takes of a rack."""
-    return tuple(zip(_tier_counts(parts, shape), switch_sizes(problem, parts), strict=False))
+    return tuple(zip(_tier_counts(*sketch), switch_sizes(problem, fabric, sketch[0]), strict=False))
 
 
 def _tier_counts(parts: Parts, shape: Shape) -> tuple[int, int, int]:

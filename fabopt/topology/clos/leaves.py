@@ -47,7 +47,7 @@ from fabopt.topology.clos.share_costs import (
     least_with_spines,
 )
 from fabopt.topology.clos.spines import Spines
-from fabopt.topology.clos.switch_sizes import switch_size
+from fabopt.topology.clos.switch_sizes import leaf_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
@@ -339,7 +339,7 @@ class Leaves:
         """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""
 
         def least(runs: OwnRuns) -> Floats:
-            size = switch_size(self.problem, block.leaf, block.uses, block.protocol)
+            size = leaf_size(self.problem, self.fabric, block.nic, block.leaf, block.uses, block.protocol)
             links = LinkRows((block.nic.port, block.down.port, block.protocol), block.nic, shape, (size,))
             count = self.problem.servers * block.nic.ports_per_server
             return np.asarray(self._devices_cost(block, shape) + runs.server_links(links) * count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from fabopt.floor.arrangements import Arrangement, InLayout
+from fabopt.floor.arrangements import InLayout
 from fabopt.network.clos_stages import StageNumbers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -81,9 +81,9 @@ def _reserve(fabric: FabricProblem, occupied: int) -> int:
     return int(ceil_of(occupied * free.denominator, free.numerator)) - occupied
 
 
-def placed_in(problem: Problem, arrangement: Arrangement, clos: ClosNetwork) -> ClosNetwork | None:
+def placed_in(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork | None:
     """A Clos with its switches in racks, if the arrangement says in which; None if they do not fit."""
-    if not isinstance(arrangement, InLayout):
+    if not isinstance(fabric.arrangement, InLayout):
         return clos
-    placement = in_racks(problem, arrangement.layout, clos.parts, clos.shape)
+    placement = in_racks(problem, fabric, fabric.arrangement.layout, clos.parts, clos.shape)
     return None if placement is None else clos._replace(placement=placement)

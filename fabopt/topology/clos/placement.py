@@ -17,6 +17,7 @@ from fabopt.floor.placement import place
 from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, TierLinks
 from fabopt.network.free_ports import HOST_TIERS, HostTier
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place, Placement
 from fabopt.topology.clos.cabling import Joins, LinkType, cabling_of, numbers_of
@@ -128,8 +129,10 @@ class RackPlacement:
         return tiers[below], tiers[below + 1]
 
 
-def in_racks(problem: Problem, layout: Layout, parts: Parts, shape: Shape) -> RackPlacement | None:
+def in_racks(
+    problem: Problem, fabric: FabricProblem, layout: Layout, parts: Parts, shape: Shape
+) -> RackPlacement | None:
     """The switches of a Clos in the racks of a layout; None if they do not fit."""
     numbers = numbers_of(parts.nic, shape)
-    positions = place(layout, numbers, switch_sizes(problem, parts))
+    positions = place(layout, numbers, switch_sizes(problem, fabric, parts))
     return None if positions is None else RackPlacement(layout, positions, numbers)

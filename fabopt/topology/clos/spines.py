@@ -37,7 +37,7 @@ from fabopt.topology.clos.shape import (
 )
 from fabopt.topology.clos.share_costs import fewest_pods, least_with_spines
 from fabopt.topology.clos.stacks import Stacks
-from fabopt.topology.clos.switch_sizes import switch_size
+from fabopt.topology.clos.switch_sizes import leaf_size, switch_size
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pod_sizes
@@ -186,7 +186,7 @@ class Spines:
         block, spine, problem = stack.block, stack.spine, self.bounds.problem
         uses = (spine.down,) if spine.up is None else (spine.down, spine.up)
         sizes = (
-            switch_size(problem, block.leaf, block.uses, block.protocol),
+            leaf_size(problem, self.bounds.fabric, block.nic, block.leaf, block.uses, block.protocol),
             switch_size(problem, spine.switch, uses, block.protocol),
         )
         return LinkRows((near.port, far.port, block.protocol), block.nic, shape, sizes)

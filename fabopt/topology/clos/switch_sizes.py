@@ -6,7 +6,9 @@ from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.floor.shares import SwitchSize
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
+from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.subnet_manager import Twin
 from fabopt.topology.clos.shape import Parts
@@ -15,18 +17,37 @@ from fabopt.units import milliwatts
 _POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
 
 
-def switch_sizes(problem: Problem, parts: Parts) -> tuple[SwitchSize, ...]:
+def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple[SwitchSize, ...]:
     """What a switch of each tier takes of a rack, from the leaves up."""
     tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
         (parts.leaf, (parts.leaf_down, parts.leaf_up)),
         (parts.spine, (parts.spine_down, parts.spine_up)),
         (parts.core, (parts.core_down,)),
     ]
-    return tuple(
+    leaf, *above = (
         switch_size(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
         for switch, uses in tiers
         if switch is not None
     )
+    return leaf._replace(nics_mw=nics_mw(problem, fabric, parts.nic, parts.protocol)), *above
+
+
+def leaf_size(
+    problem: Problem, fabric: FabricProblem, nic: NicOption, leaf: SwitchType, uses: tuple[CageUse, ...], protocol: str
+) -> SwitchSize:
+    """What a leaf takes of a rack, and NICs of every rack of servers."""
+    size = switch_size(problem, leaf, uses, protocol)
+    return size._replace(nics_mw=nics_mw(problem, fabric, nic, protocol))
+
+
+def nics_mw(problem: Problem, fabric: FabricProblem, nic: NicOption, protocol: str) -> int:
+    """Power that the NICs bought for a fabric and for logical ones on it take in a full rack of servers, with the
+    hungriest modules in all their cages, and those of built-in NICs; 0 where no rack has a limit on it.
+    """
+    if problem.site.rack_power_w is None:
+        return 0
+    nics = [nic, *(one.nic for one in fabric.attachments if one.nic is not None)]
+    return problem.floor.servers_per_rack * sum(one.most_mw(problem.links, protocol) for one in nics)
 
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
@@ -61,6 +82,5 @@ def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], pr
     cages = {use.group: use for use in uses}
     modules_mw = 0
     for use in cages.values():
-        fitting = links.modules(use.port, protocol, True)
-        modules_mw += use.of_group * max((module.item.power_mw for module in fitting), default=0)
+        modules_mw += use.of_group * links.hungriest_mw(use.port, protocol)
     return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)

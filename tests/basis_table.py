@@ -6,7 +6,7 @@ Prints the tables of docs/catalog.md: the share of each kind of price, and the p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fabopt.io.catalog import named_catalogs
 from fabopt.parts.price_basis import basis_of
@@ -57,35 +57,28 @@ def lines(catalog: Catalog) -> Iterator[str]:
         of_all = {word: f"{round(100 * number / counted.total())} %" for word, number in counted.items()}
         shares = (of_all.get(word, "") for word in (*BASES, NO_PRICE))
         yield f"| {kind} | " + " | ".join(shares) + " |"
-    high = sum(switch.confidence == "high" for switch in catalog.switches)
-    medium = sum(switch.confidence == "medium" for switch in catalog.switches)
+    switches = catalog.switches
+    by_word = Counter(switch.confidence for switch in switches)
     yield ""
-    unsure = ", ".join(f"`{id_}`" for id_ in unconfirmed(catalog))
-    yield (
-        f"Of {len(catalog.switches)} switches, the ports of {high} were read in a maker's page, firmware or platform "
-        f"file (confidence `high`), those of {medium} in a secondary copy of one (`medium`). Products whose ports are "
-        f"not confirmed (`low`): {unsure}."
-    )
-    selectable = [switch for switch in catalog.switches if None not in (switch.price_usd, switch.power_w)]
-    yield ""
-    yield f"Of the {len(selectable)} switches that can be chosen, with a price and a power figure, a primary source has"
-    yield ""
+    yield "| what | how many | those that are not, or not confirmed |"
+    yield "| --- | ---: | --- |"
+    every = len(switches)
+    yield f"| ports read in the maker's page or code (`high`) | {by_word['high']} of {every} switches | |"
+    yield f"| ports read in a secondary copy of one (`medium`) | {by_word['medium']} of {every} switches | |"
+    yield f"| ports not confirmed (`low`), of parts too | {len(unconfirmed(catalog))} | {_ids(unconfirmed(catalog))} |"
+    selectable = [switch for switch in switches if None not in (switch.price_usd, switch.power_w)]
     for what, key in FIGURES:
         rest = [switch.id for switch in selectable if confidence(switch, key) != "high"]
         count = len(selectable) - len(rest)
-        share = 100 * count // len(selectable)
-        listing = ", ".join(f"`{id_}`" for id_ in rest)
-        yield f"- the {what} of {count} ({share} %); not of {listing}." if count else f"- the {what} of none."
+        share = f"{count} of {len(selectable)} ({100 * count // len(selectable)} %)" if count else "none"
+        yield f"| {what} by a primary source, of switches to choose from | {share} | {_ids(rest) if count else ''} |"
+    rest = [server.id for server in catalog.servers if not takes_storage_and_in_band(server)]
+    share = f"{len(catalog.servers) - len(rest)} of {len(catalog.servers)} servers"
+    yield f"| take storage and in-band NICs beside one a GPU (or beside one) | {share} | {_ids(rest)} |"
 
-    servers = catalog.servers
-    rest = [server.id for server in servers if not takes_storage_and_in_band(server)]
-    yield ""
-    yield (
-        f"Of {len(servers)} servers, {len(servers) - len(rest)} take a NIC for storage and one in-band beside one for "
-        "each GPU (or, where they have fewer slots than GPUs, beside one), as they are listed"
-        + ("; not " + ", ".join(f"`{id_}`" for id_ in rest) if rest else "")
-        + "."
-    )
+
+def _ids(ids: Iterable[str]) -> str:
+    return ", ".join(f"`{id_}`" for id_ in ids)
 
 
 def takes_storage_and_in_band(server: Server) -> bool:

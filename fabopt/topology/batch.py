@@ -1,4 +1,4 @@
-"""Many candidates of one family with the same hardware, and what a search has found of them."""
+"""Batches: many candidates of one family with the same hardware, and the result of sizing one fabric."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.ways import in_every_way
+from fabopt.topology.ways import purchasable_variants
 from fabopt.units import Number
 
 Ints = NDArray[np.int64]
 
 
 class ShapeArrays(Protocol):
-    """The numbers of many candidates."""
+    """Sizes of many candidates of one family, as arrays with a row each."""
 
     def take(self, index: Any) -> Self:
-        """The numbers of some candidates, by their places."""
+        """The rows at an index."""
 
     def key(self, index: int) -> Hashable:
-        """A key that tells a candidate apart from others of the family."""
+        """Key of one row, unique within its hardware."""
 
 
 AnyParts = TypeVar("AnyParts", bound=Hashable)
@@ -39,7 +39,7 @@ AnyShape = TypeVar("AnyShape", bound=ShapeArrays)
 class Batch(ABC, Generic[AnyParts, AnyShape]):
     """Candidates with the same hardware, ``parts``; ``cost`` has shape (metrics, size).
 
-    ``fabric``: as it is in some layout.
+    ``fabric``: the fabric in the layout that they were sized for.
     """
 
     fabric: FabricProblem
@@ -53,27 +53,27 @@ class Batch(ABC, Generic[AnyParts, AnyShape]):
         """Name of the family, as in the case and the design file."""
 
     def __len__(self) -> int:
-        """How many candidates."""
+        """Number of candidates."""
         return int(self.cost.shape[1])
 
     def key(self, index: int) -> Hashable:
-        """What tells a candidate apart from all others."""
+        """Key of a candidate, unique over all batches."""
         return self.family, self.fabric, self.parts, self.shape.key(index)
 
     def take(self, places: Ints) -> Self:
-        """Some candidates of the batch; ``places``: their numbers, shape (taken,)."""
+        """The candidates at ``places``, their row numbers, shape (taken,)."""
         return replace(self, shape=self.shape.take(places), cost=self.cost[:, places])
 
     @abstractmethod
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """A candidate with its exact needs, in every form that it has; none if it cannot be made after all."""
+        """A candidate with exact quantities, in every variant that can be bought; empty if its links cannot be made."""
 
     @abstractmethod
     def switch_counts(self) -> Mapping[Item, Number]:
         """Switches of every candidate by type, over all planes."""
 
     def leaves_by(self, servers: int) -> Mapping[Item, Number]:
-        """The fewest leaves that a stage of so many servers has, where that is told without making the candidate."""
+        """Fewest leaves by item at a stage of ``servers``; empty where only an expanded candidate tells."""
         return {}
 
     def num_switches(self) -> Ints:
@@ -81,7 +81,7 @@ class Batch(ABC, Generic[AnyParts, AnyShape]):
         return np.zeros(len(self), dtype=np.int64) + sum(self.switch_counts().values())
 
     def bound(self, index: int) -> float:
-        """The least that a candidate costs in the first metric."""
+        """Lower bound of a candidate's cost in the first metric."""
         return float(self.cost[0, index])
 
 
@@ -91,10 +91,10 @@ AnyBatch = Batch[Any, Any]
 
 @dataclass
 class Sizing:
-    """Result of a search. ``least``: least objective met; ``sized``: candidates whose cost was worked out.
+    """Result of sizing a fabric. ``least``: least objective met; ``sized``: candidates whose cost was worked out.
 
-    ``aside``: what every candidate costs at least beside what ``least`` counts. ``enough``: so many of the cheapest are
-    all that is wanted; None: all. ``cheapest``: the costs of these, rising. ``highest``: what costs more is not wanted.
+    ``aside``: lower bound of the costs of every candidate that ``least`` does not count. ``enough``: number of cheapest
+    candidates wanted, None: all; ``cheapest``: their costs, rising. ``highest``: cost above which none is wanted.
     """
 
     batches: list[AnyBatch] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Sizing:
     highest: float = np.inf
 
     def keep(self, batch: AnyBatch) -> None:
-        """Add candidates."""
+        """Add the candidates of a batch."""
         self.batches.append(batch)
         self.least = min(self.least, float(batch.cost[0].min()))
         if self.enough is not None:
@@ -115,14 +115,14 @@ class Sizing:
 
     @property
     def most(self) -> float:
-        """What costs more is not wanted, or not among so many as are."""
+        """Cost above which a candidate is not wanted, or is not among the ``enough`` cheapest."""
         is_full = self.enough is not None and len(self.cheapest) == self.enough
         return min(self.highest, self.cheapest[-1]) if is_full else self.highest
 
 
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:
-    """A candidate of a batch with its exact needs; of equals, the families of a fabric win in their order."""
-    candidates = in_every_way(problem, batch.fabric, batch.candidates(problem, index, prune))
+    """A candidate of a batch with exact quantities; ties go to the family that the fabric names first."""
+    candidates = purchasable_variants(problem, batch.fabric, batch.candidates(problem, index, prune))
     if len(batch.fabric.topologies) == 1:
         return candidates
     rank = batch.fabric.topologies.index(batch.family)

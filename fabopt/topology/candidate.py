@@ -1,4 +1,6 @@
-"""A candidate as the integer program sees it: what it certainly needs, and what is still to be chosen for its links."""
+"""A candidate as the integer program sees it: the devices that it needs, and the open choices of parts for its
+links.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ Ends = tuple[DeviceRole, DeviceRole]
 
 
 class PartUse(NamedTuple):
-    """A number of one item that a row of links uses; ``end``: where a transceiver sits."""
+    """A quantity of one item in a row of links; ``end``: the end at which a transceiver sits."""
 
     item: Item
     quantity: int
@@ -62,7 +64,7 @@ Uses = Mapping[tuple[int, Item], int]
 
 
 def over_stages(uses: Uses) -> dict[Item, int]:
-    """What all stages together use."""
+    """Quantities by item, summed over all stages."""
     sums: dict[Item, int] = {}
     for (_, item), count in uses.items():
         sums[item] = sums.get(item, 0) + count
@@ -70,7 +72,7 @@ def over_stages(uses: Uses) -> dict[Item, int]:
 
 
 class DeviceUse(NamedTuple):
-    """A device of some product that a stage installs; ``kind``: ids of the products that it could be of."""
+    """A device that a stage installs, as one product; ``kind``: ids of the products that it may be."""
 
     stage: int
     item: Item
@@ -86,9 +88,9 @@ class NicPurchase(NamedTuple):
 
 
 class OpenTier(NamedTuple):
-    """A tier whose switches may be of several ``products`` with the same ports; ``added``: how many by each stage.
+    """A tier whose switches may be of several ``products`` with the same ports; ``added``: switches by stage.
 
-    ``switch``: what the candidate was sized with.
+    ``switch``: the product that the candidate was sized with.
     """
 
     role: Role
@@ -98,15 +100,15 @@ class OpenTier(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """What it has in common with tiers that may have the same products."""
-        return tuple(one.id for one in self.products)
+        """Ids of the products, equal for tiers that share a choice."""
+        return tuple(switch.id for switch in self.products)
 
 
 @dataclass(frozen=True)
 class Option:
-    """A way to realise a unit of links; or a product that a device may be of, ``device``.
+    """One way to realise a unit of links; or one product for a device, ``device``.
 
-    ``leaf_cages``: the most cages that it takes on a leaf, and on one of an odd last group, where attachments share
+    ``leaf_cages``: most cages of a leaf that it takes, and of a leaf of a differing last group, where attachments share
     them; else empty.
     """
 
@@ -116,7 +118,7 @@ class Option:
 
     @cached_property
     def uses(self) -> dict[tuple[int, Item], int]:
-        """What one unit takes at every stage."""
+        """Quantities of a unit by (stage number, item)."""
         sums: dict[tuple[int, Item], int] = {}
         if self.device is not None:
             sums[self.device.stage, self.device.item] = 1
@@ -128,7 +130,7 @@ class Option:
 
     @cached_property
     def items(self) -> dict[Item, int]:
-        """Everything that one unit takes."""
+        """Quantities of a unit by item, over all stages."""
         return over_stages(self.uses)
 
     @cached_property
@@ -140,7 +142,7 @@ class Option:
 
     @property
     def cages(self) -> tuple[int, ...]:
-        """Cages that leave other links of the same switches the less room the more they are."""
+        """Cages taken at the near and the far end (or of leaves): the fewer, the more room is left for other links."""
         if self.leaf_cages:
             return self.leaf_cages
         return sum(row.near_cages for row in self.rows), sum(row.far_cages for row in self.rows)
@@ -157,7 +159,7 @@ class Option:
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """Cents (at the price of one) and milliwatts that each stage adds, cables: what ties are broken by."""
+        """Cents (at the unit price of one) and milliwatts that each stage adds, and cables: the order of ties."""
         stages = max((len(item.offers) for item in self.items), default=1)
         cents = [0] * max((len(item.unit_costs) for item in self.items), default=1)
         power_mw = [0] * stages
@@ -178,7 +180,7 @@ class Choice:
 
 
 class Clash(NamedTuple):
-    """Two options, each the key of a choice and a place, that one candidate cannot have together."""
+    """Two options, each a choice's key and the option's place, that exclude each other in a candidate."""
 
     below: tuple[Hashable, int]
     above: tuple[Hashable, int]
@@ -188,12 +190,11 @@ class Clash(NamedTuple):
 class Candidate:
     """A sized design of a fabric, at all its stages.
 
-    ``devices``: switches and NICs that each stage adds (and cables that it moves, where that is paid). ``order``: rank
-    in ties. ``counted``: switches of all fabrics that it has ports for at each stage, if it is out-of-band.
+    ``devices``: switches and NICs that each stage adds (and cables that it moves, where moves are paid). ``order``:
+    rank in ties. ``counted``: switches of all fabrics that it has ports for at each stage, if it is out-of-band.
     ``logical_fabrics``: the attachments of logical fabrics on it, ports of servers among them, with their NICs.
-    ``nic_purchases``: NICs by the vendor who sells them, where the program has decided that.
-    ``twins``: switches that ``devices`` have in place of those of ``design``. ``open_tiers``: of which product their
-    switches are is left to the program, as ``choices``.
+    ``nic_purchases``: NICs by vendor, once the program has decided them. ``twins``: managed switches that ``devices``
+    have in place of those of ``design``. ``open_tiers``: tiers whose products the program decides, as ``choices``.
     """
 
     fabric: str
@@ -214,27 +215,27 @@ class Candidate:
 
     @property
     def stand_ins(self) -> tuple[StandIn, ...]:
-        """Switches of tiers that are of several products, of others than most of these tiers."""
+        """Switches of other products than the one that their tier is named for."""
         return tuple(stand_in for tier in self.design.file_part().tiers for stand_in in tier.stand_ins)
 
     @property
     def equipment(self) -> tuple[AttachmentDemand, ...]:
-        """The ports of servers that logical fabrics have on it."""
-        return tuple(one for one in self.logical_fabrics if one.nic is not None)
+        """Attachments of logical fabrics that are ports of servers."""
+        return tuple(demand for demand in self.logical_fabrics if demand.nic is not None)
 
     def switches(self, stage: int) -> int:
-        """Switches that are installed at a stage."""
+        """Number of switches that are installed at a stage."""
         known = sum(count for (when, item), count in self.devices.items() if item.kind == "switch" and when <= stage)
         return known + sum(sum(tier.added[: stage + 1]) for tier in self.open_tiers)
 
     @cached_property
     def fixed(self) -> dict[Item, int]:
-        """The devices of the last stage."""
+        """Devices of the last stage by item."""
         return over_stages(self.devices)
 
 
 def part_uses(assembly: Assembly, near: int, cables: int, far: int) -> tuple[PartUse, ...]:
-    """Parts of an assembly in the given numbers, those that it has."""
+    """Quantities of an assembly's near ends, cables and far ends, without parts that it does not have."""
     counted: tuple[tuple[Item | None, int, End | None], ...] = (
         (assembly.near, near, "from"),
         (assembly.cable, cables, None),
@@ -258,7 +259,7 @@ def row_share(
 
 
 class _Unit(NamedTuple):
-    """Links that are bought together: those of a cage, or of a bundle. ``near``, ``far``: cages at its ends."""
+    """Links that are bought together, of one cage or one bundle. ``near``, ``far``: cages at its ends."""
 
     what: Literal["cage", "bundle"]
     links: int
@@ -266,7 +267,7 @@ class _Unit(NamedTuple):
     far: int
 
     def cables(self, assembly: Assembly) -> int:
-        """Cables of an assembly that it takes."""
+        """Cables of an assembly for one unit."""
         return self.links if assembly.mode is Mode.LINK else int(ceil_of(self.links, assembly.ports_per_cable))
 
 
@@ -280,7 +281,7 @@ def choices_of(
     prune: bool,
     attachment: str | None = None,
 ) -> tuple[Choice, ...] | None:
-    """What has to be chosen for all links of a need; None if they cannot be made. ``table``: has the assemblies.
+    """Choices of parts for all links of a need; None if they cannot be made. ``table``: holds the assemblies.
 
     Rule ``cages_close``: cage by cage where one end has single-port cages; else bundle by bundle where ``mixes`` says
     that whole cages meet; else everything at once.
@@ -288,7 +289,7 @@ def choices_of(
     if need.links == 0:
         return ()
     # links of other candidates of the kind may run farther, and take other cables
-    kind = kind, tuple((one.name, one.length_m) for one in assemblies)
+    kind = kind, tuple((assembly.name, assembly.length_m) for assembly in assemblies)
     if not need.one_sided and not mixes:
         choice = _whole_choice(need, assemblies, ends, kind, attachment)
         choices = [Choice(choice.key, 1, undominated(choice.options)) if prune else choice]
@@ -298,7 +299,7 @@ def choices_of(
             asked = unit, tuple(assemblies), ends, attachment, prune
             options = _OPTIONS.of(table, asked, _options_of, *asked)
             choices.append(Choice((kind, attachment, unit.what, unit.links), count, options))
-    return None if any(not one.options for one in choices) else tuple(choices)
+    return None if any(not choice.options for choice in choices) else tuple(choices)
 
 
 # what a unit of links can be made of, for all candidates
@@ -306,7 +307,7 @@ _OPTIONS: Lookup[LinkTable, Hashable, tuple[Option, ...]] = Lookup()
 
 
 def _units(need: Need) -> dict[_Unit, int]:
-    """How many of each unit a need has: cages by the ports in use of them, the fullest first; or bundles."""
+    """Number of units of each kind in a need: cages by their ports in use, the fullest first; or bundles."""
     ports = need.near.ports_per_cage
     if not need.one_sided:
         return {_Unit("bundle", ports, 1, 1): int(need.links) // ports}
@@ -325,8 +326,8 @@ def _options_of(
     unit: _Unit, assemblies: Sequence[Assembly], ends: Ends, attachment: str | None, prune: bool
 ) -> tuple[Option, ...]:
     rows = (
-        row_share(ends, one, unit.links, Quantities(unit.near, unit.cables(one), unit.far, True), attachment)
-        for one in assemblies
+        row_share(ends, assembly, unit.links, Quantities(unit.near, unit.cables(assembly), unit.far, True), attachment)
+        for assembly in assemblies
     )
     options = tuple(Option((row,)) for row in rows)
     return undominated(options) if prune else options
@@ -358,11 +359,11 @@ def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] 
 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Drop an option where another costs, or uses power or cables, less and none of these more, nor longer cables, nor
-    more cages.
+    """Drop an option where another one is cheaper, or has less power or fewer cables, and is in nothing worse: cable
+    lengths and cages too.
 
-    A pool may hold what a shorter cable has under way, and not what a longer one has; beside other links there may be
-    room for fewer cages.
+    Lengths count since a pool may hold the data in flight on a shorter cable only; cages count since other links of the
+    switch may need the room.
     """
     kept: list[Option] = []
     special = [option for option in options if any(item.varies for item in option.items)]
@@ -382,7 +383,7 @@ def _is_no_longer(option: Option, other: Option) -> bool:
 
 
 def _has_room(option: Option, other: Option) -> bool:
-    """Whether an option has its cages wherever another one has them."""
+    """Whether an option takes no more cages than another one, at each end."""
     return all(own <= theirs for own, theirs in zip(option.cages, other.cages, strict=True))
 
 
@@ -391,7 +392,7 @@ def _is_better(numbers: tuple[int, ...], others: tuple[int, ...]) -> bool:
 
 
 def by_fabric(candidates: Sequence[Candidate]) -> dict[str, dict[int, Candidate]]:
-    """The candidates of each fabric, by their place among all."""
+    """Candidates by fabric name, then by index in ``candidates``."""
     groups: dict[str, dict[int, Candidate]] = {}
     for place, candidate in enumerate(candidates):
         groups.setdefault(candidate.fabric, {})[place] = candidate

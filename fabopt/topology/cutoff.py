@@ -18,14 +18,14 @@ OF_SIZES = 3
 
 
 class Cutoff:
-    """Keeps the candidates that cost at most the least cost met plus ``slack``, or as many of the cheapest as are
-    wanted, and says what may still be kept.
+    """Keeps the candidates that cost at most the least cost met plus ``slack``, or the number of cheapest ones that is
+    wanted.
 
     Arrays of costs have shape (metrics, size): row 0 is the objective, the others those that ``caps``, shape
     (metrics,), limits. Without ``prune`` the objective cuts nothing. ``sizing``: of other parts of the space, which is
-    added to. ``admits``: which candidates of a batch may be kept at all, shape (size,); None: all. Once
-    ``should_stop`` says so nothing more is within, if anything was met or there is a cost to beat. Raises
-    ``ArithmeticError`` for what is not a number.
+    added to. ``admits``: mask over a batch of candidates that may be kept at all, shape (size,); None: all. Once
+    ``should_stop`` returns True no more are within, if any was met or there is a cost to beat. Raises
+    ``ArithmeticError`` for a cost that is not a number.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class Cutoff:
 
     @property
     def limit(self) -> float:
-        """What a candidate may cost at the most to be kept, given what has been met."""
+        """Most cost of a candidate that is kept, given the candidates met so far."""
         if not self._prune:
             return inf
         best = min(self.sizing.least + self._slack, self.sizing.most)
         return best * (1 + RELATIVE_SLACK) + RELATIVE_SLACK if isfinite(best) else inf
 
     def within(self, cost: Floats) -> NDArray[np.bool_]:
-        """Which of these costs (or bounds) are below the cutoff and the caps, shape (size,)."""
+        """Whether each of these costs (or bounds) is below the cutoff and the caps, shape (size,)."""
         if self._should_stop(OF_SIZES) and isfinite(self.sizing.least):
             self.sizing.stopped = True
             return np.zeros(cost.shape[1:], dtype=np.bool_)
@@ -65,7 +65,7 @@ class Cutoff:
         return self._under_caps(cost, inside)
 
     def possible(self, cost: Floats) -> NDArray[np.bool_]:
-        """Which of these bounds are finite and below the caps, whatever the objective has come to; shape (size,)."""
+        """Whether each of these bounds is finite and below the caps, the objective aside, shape (size,)."""
         return self._under_caps(cost, np.isfinite(cost[0]))
 
     def _under_caps(self, cost: Floats, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -76,7 +76,7 @@ class Cutoff:
         return inside
 
     def offer(self, batch: AnyBatch) -> None:
-        """Keep what is below the cutoff, and lower it to the least cost that is offered."""
+        """Keep the candidates below the cutoff, and lower it to the least cost among them."""
         self.sizing.sized += len(batch)
         kept = self._cut(batch)
         if kept is not None and self._admits is not None:
@@ -85,7 +85,7 @@ class Cutoff:
             self.sizing.keep(kept)
 
     def close(self) -> Sizing:
-        """What was found, without what the cutoff has fallen below since."""
+        """The kept candidates, without those that the cutoff has fallen below since."""
         self.sizing.batches = [kept for batch in self.sizing.batches if (kept := self._cut(batch)) is not None]
         return self.sizing
 

@@ -1,4 +1,4 @@
-"""A sized network of whatever family, as the rest of fabopt sees it: what it is made of, gives, and has in a file."""
+"""A sized network of any family, as the rest of fabopt sees it: hardware, figures, and its part of the design file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Tier(NamedTuple):
 
     @property
     def counts(self) -> tuple[tuple[SwitchType, int], ...]:
-        """Types of its switches, and how many there are of each."""
+        """Number of its switches by type."""
         others: dict[SwitchType, int] = {}
         if self.other is not None:
             others[self.other.switch] = self.other.num_switches
@@ -66,7 +66,7 @@ class Tier(NamedTuple):
 
 
 class LinkUse(NamedTuple):
-    """A kind of links: roles at both ends, scope (None in a Clos), speed of a link, key of its run."""
+    """A kind of links: roles at both ends, scope (None in a Clos), speed of a link in Mb/s, key of its run."""
 
     near: str
     far: str
@@ -76,13 +76,13 @@ class LinkUse(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """What only the family knows to write into the design file.
+    """The part of the design file that depends on the family.
 
     ``links``: kinds, in the order of their rows; ``server_racks``: as in ``FloorUse``; ``free_ports``: the switches of
-    the ports of attachments that are on free ones, attachment by attachment; ``attached_runs_m``: how far attachments
-    are by kind of links, where that is measured; ``occupied_on_leaves``: the most ports of servers and attachments on a
-    leaf, and on one of a last group unlike the others, whatever counts in the ratio; None: those of the tier;
-    ``peers``: cages of the links that join its leaves two and two.
+    the ports of attachments that are on free ones, attachment by attachment; ``attached_runs_m``: measured runs of
+    attachments by kind of links; ``occupied_on_leaves``: the most ports of servers and attachments on a leaf, and on a
+    leaf of a differing last group, in the ratio or not; None: those of the tier; ``peers``: cages of the links between
+    the leaves of each pair.
     """
 
     protocol: str
@@ -101,7 +101,7 @@ class FilePart(NamedTuple):
 
 
 class NetworkDesign(Protocol):
-    """A sized network that can be picked. ``gpus`` are all of the cluster, ``server_gpus`` those of a server."""
+    """A sized network that can be picked. ``gpus``: of the cluster, ``server_gpus``: of a server."""
 
     @property
     def protocol(self) -> str:
@@ -113,7 +113,7 @@ class NetworkDesign(Protocol):
 
     @property
     def leaf(self) -> SwitchType | None:
-        """The switch that servers are on; None where servers are joined to each other."""
+        """The leaf switch type; None where servers are joined to each other."""
 
     @property
     def tiers(self) -> int | None:
@@ -123,28 +123,28 @@ class NetworkDesign(Protocol):
         """The part of the design file that describes this network: structure, tiers, kinds of links."""
 
     def switches_added(self, role: Role) -> Sequence[int]:
-        """Switches of a tier that each stage adds; of one entry where all are there at first."""
+        """Switches of a tier that each stage adds; one entry where the first stage has all."""
 
     def figures(self, gpus: int) -> Figures:
         """The figures that have a formula."""
 
     def measured_figures(self, gpus: int) -> Figures:
-        """All figures, those without a formula too, which may take seconds; None of what takes longer."""
+        """All figures, those without a formula too, which may take seconds; None for figures that take longer."""
 
     def allreduce(self, gpus: int) -> Fraction | None:
         """Mb/s per GPU of ring all-reduce; None where the graph is too large."""
 
     def least_ratios(self, gpus: int) -> dict[str, Fraction]:
-        """The least ``max_oversubscription`` with which it meets its demand, by boundary."""
+        """The least ``max_oversubscription`` that the network meets, by boundary."""
 
     def step_network(self, gpus: int, server_gpus: int) -> FabricBandwidth:
-        """What it gives each GPU in a step of a model."""
+        """The bandwidth of each GPU in a step of a model."""
 
     def failures(self, server_gpus: int) -> Failures:
-        """What it still gives when something fails."""
+        """The bandwidth left after failures."""
 
     def headroom(self, fabric: FabricProblem) -> int:
-        """Servers that can be added with the switches that are there."""
+        """Servers that can be added with the present switches."""
 
     def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:
-        """What is installed at each stage, of which each adds so many ``cables``; nothing where there is one stage."""
+        """The structure of each stage; ``cables``: number that each stage adds. Empty where there is one stage."""

@@ -1,4 +1,4 @@
-"""How even a network is: what an architect prefers among designs that cost the same (docs/formulation/search.md)."""
+"""How even a network is: the order of preference among designs of equal cost (docs/formulation/search.md)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fabopt.problem.site import servers_per_rack
 
 
 class Evenness(NamedTuple):
-    """``lacking_mbps``: less, the more is left per GPU without the worst single switch, where planes are open;
-    ``own_last``: 1 where the last leaf group is unlike the others, 2 where its leaves are of a type of their own;
+    """``lacking_mbps``: negated Mb/s per GPU left after the worst loss of one switch, where planes are open;
+    ``own_last``: 1 where the last leaf group differs from the others, 2 where its leaves are of a type of their own;
     ``spread``: servers by which the largest leaf group exceeds the smallest; ``cut_racks``: racks in which there are
     servers of two groups or more.
     """
@@ -28,10 +28,10 @@ EVEN: Final = Evenness(0, 0, 0, 0)
 
 
 def evenness_of(problem: Problem, shape: ClosShape, own_leaf: bool = False, lacking_mbps: int = 0) -> Evenness:
-    """How even the groups of a network are at its last stage, its servers filling racks in order.
+    """Evenness of a network's groups at its last stage, its servers filling racks in order.
 
-    ``shape``: of one row; ``own_leaf``: whether the last group has a type of leaf of its own. Where nothing says how
-    many servers a rack has, none is cut.
+    ``shape``: of one row; ``own_leaf``: whether the last group has a type of leaf of its own. Without a number of
+    servers per rack none is cut.
     """
     g, groups, per_rack = int(shape.g), int(shape.groups), servers_per_rack(problem.case, problem.site)
     spread = min(g, problem.servers) - int(shape.last_group)

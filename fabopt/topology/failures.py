@@ -1,4 +1,4 @@
-"""What a network still gives when something fails at the worst place. Each family works out its own."""
+"""Bandwidth that a network has left when something fails at the worst place, worked out by its family."""
 
 from __future__ import annotations
 
@@ -20,27 +20,29 @@ class LostPlace(NamedTuple):
 
 
 class Failures(Protocol):
-    """Failures of one network with so many GPUs in a server."""
+    """Failures of one network, servers having a given number of GPUs."""
 
     def kinds(self) -> Sequence[Failed]:
-        """What can fail alone, as far as it is known what is left then: not on a graph that is too large."""
+        """Kinds of devices and links that can fail alone, where the bandwidth left is known: not on too large a
+        graph.
+        """
 
     def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
         """Mb/s per GPU after ``count`` failures of a kind.
 
-        ``ValueError`` for a number of failures that is not looked at.
+        Raises ``ValueError`` for a number of failures that is not supported.
         """
 
     def servers_cut_off(self, failed: Failed) -> int:
         """Servers that one failure cuts off from the largest part that stays joined."""
 
     def place(self, failed: Failed) -> LostPlace | None:
-        """The rack that is the worst place for a loss of racks; None of what is lost device by device."""
+        """The rack whose loss is the worst; None for devices lost one by one."""
         return None
 
 
 def failures_left(failures: Failures, asked: Sequence[tuple[Surviving, int]]) -> tuple[Failure, ...]:
-    """What is left when one device or link of each kind fails, and after the failures that the case asks about."""
+    """The bandwidth left after one failure of each kind, and after the failures that the case asks about."""
     told: list[tuple[Failed, int]] = [(failed, 1) for failed in failures.kinds()]
     return tuple(_failure(failures, failed, count) for failed, count in dict.fromkeys([*told, *asked]))
 

@@ -1,4 +1,4 @@
-"""The families that are designed, by name: every one is a line here and one in ``fabopt.schema.topologies``."""
+"""The families by name: every one is a line here and one in ``fabopt.schema.topologies``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabopt.topology.family import Family, SpaceRequest, Spaces
 
 @cache
 def family_of(name: str) -> Family:
-    """A family by its name; raises ``KeyError`` for what is none."""
+    """A family by its name; raises ``KeyError`` for an unknown one."""
     match name:
         case "clos":
             return ClosFamily()
@@ -38,7 +38,7 @@ def _direct_family(name: str) -> Family:
     from fabopt.topology.direct.hyperx import HyperxTopology
 
     topologies = (HyperxTopology(), DragonflyTopology())
-    return DirectFamily({one.name: one for one in topologies}[name])
+    return DirectFamily({topology.name: topology for topology in topologies}[name])
 
 
 def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
@@ -48,7 +48,7 @@ def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> 
 
 
 def most_servers(problem: Problem) -> int:
-    """No design of a problem, with its number of servers or fewer, has more servers than this, whatever it costs."""
+    """Upper bound of the servers of any design of a problem, at most its number of servers each, whatever it costs."""
     if not all(map(_has_nics, problem.fabrics)):
         return 0
     return min(

@@ -1,7 +1,7 @@
-"""What every family of topologies gives to the search: one small protocol.
+"""The protocol of a family of topologies, as the search sees it.
 
 A family is an object with these methods, a line in ``fabopt.topology.families`` and one in
-``fabopt.schema.topologies``, which says what it cannot do. Its space finds batches of candidates
+``fabopt.schema.topologies``, which states what it cannot do. Its space finds batches of candidates
 (``fabopt.topology.batch``), a batch makes candidates, and a candidate's design has figures, failures, and its part of
 the file (``fabopt.topology.design``). Wiring and proof start from the structure in the file, which names its family.
 """
@@ -31,10 +31,12 @@ ANYTHING = Restriction()
 
 
 class Space(Protocol):
-    """The candidates of one fabric that a family has."""
+    """The candidates of one fabric in a family."""
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: of other spaces,
+        added to.
+        """
 
     def any_candidate(self) -> Sizing:
         """Some candidate, if there is any."""
@@ -42,13 +44,15 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class Spaces:
-    """Several spaces as one: what has been found in one cuts the next. ``visit``: goes through them."""
+    """Several spaces as one: the cutoff met in one cuts the next. ``visit``: the order to search them in."""
 
     spaces: tuple[Space, ...]
     visit: Callable[[Sequence[Space]], Iterable[Space]] = iter
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: of other spaces,
+        added to.
+        """
         sizing = Sizing() if sizing is None else sizing
         for space in self.visit(self.spaces):
             sizing = space.search(slack, sizing)
@@ -64,11 +68,11 @@ class Spaces:
 
 
 class SpaceRequest(NamedTuple):
-    """What a space is searched for: weights of items by metric, limits on metrics, and the part that is wanted.
+    """Input of a search: weights of items by metric, limits on metrics, and the part of the space.
 
     ``costs`` keeps the bounds that all families share. ``caps`` has shape (metrics,), infinite where there is no limit.
-    ``should_stop`` counts each batch of bounds that is held against the cutoff, and is asked at no other time: 1 for a
-    block, ``OF_SIZES`` for sizes of one.
+    ``should_stop`` takes the work since the last call, 1 for a block and ``OF_SIZES`` for sizes of one, and is called
+    once for each batch of bounds that is held against the cutoff.
     """
 
     costs: BoundedCosts
@@ -86,7 +90,7 @@ class Family(Protocol):
         """The family as in the case and the design file."""
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Space:
-        """The candidates of a fabric that are of this family."""
+        """The candidates of a fabric in this family."""
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """An upper bound of the servers of any design of this family, whatever it costs."""

@@ -1,10 +1,10 @@
-"""Bandwidth figures of a network, per GPU, exact and as files have them. Each family works out its own.
+"""Bandwidth figures of a network, per GPU, exact and as in files. Each family works out its own.
 
-Injection is what a GPU can send into the fabric. Bisection is the one-way capacity of the worst balanced cut divided by
-half the GPUs. All-to-all is the largest equal rate of uniform traffic. Worst permutation is its throughput upper bound:
-all capacity over the links that the heaviest matching of leaves takes. Ring all-reduce is the rate at which every port
-can send to the same port of the next server. A single flow has the slowest link of a path. Hops are switches on the
-longest shortest path. Source: docs/bandwidth.md.
+Injection is the rate at which a GPU can send into the fabric. Bisection is the one-way capacity of the worst balanced
+cut divided by half the GPUs. All-to-all is the largest equal rate of uniform traffic. Worst permutation is its
+throughput upper bound: all capacity over the links that the heaviest matching of leaves takes. Ring all-reduce is the
+rate at which every port can send to the same port of the next server. A single flow has the slowest link of a path.
+Hops are switches on the longest shortest path. Source: docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Figures:
     single_flow: Fraction | None = None
 
     def ratios(self) -> dict[str, int | float]:
-        """Oversubscription as files have it."""
+        """Oversubscription by boundary, rounded as in files."""
         return {name: plain_fraction(ratio, FILE_DIGITS) for name, ratio in self.oversubscription.items()}
 
     def metrics(self) -> Metrics:
-        """The figures beside oversubscription as files have them, in Gb/s."""
+        """The figures beside oversubscription, rounded as in files, in Gb/s."""
         mean = self.mean_switch_hops
         return Metrics(
             injection_gbps_per_gpu=_gbps(self.injection),
@@ -59,7 +59,7 @@ class Figures:
 
 
 def single_flow(nic: NicOption, *links_mbps: int) -> Fraction:
-    """Mb/s that one flow has between any two servers, where its path is over links of such speeds."""
+    """Mb/s of one flow between any two servers, over links of these speeds."""
     return min((nic.flow_mbps, *map(Fraction, links_mbps)))
 
 

@@ -1,7 +1,7 @@
 """Rule ``switches_are_interchangeable``: a tier whose switches are of several products with the same ports.
 
-And ``nics_are_of_one_product``: NICs of one product that several vendors sell. How many are of which is left to the
-program, stage by stage: nothing else of a candidate depends on it. What it decides is dealt over the tiers afterwards,
+And ``nics_are_of_one_product``: NICs of one product that several vendors sell. The number of each is left to the
+program, stage by stage: nothing else of a candidate depends on it. Its decision is dealt over the tiers afterwards,
 leaves first.
 """
 
@@ -22,12 +22,12 @@ from fabopt.topology.design import NetworkDesign, StandIn
 
 @runtime_checkable
 class Retypable(NetworkDesign, Protocol):
-    """A design whose tiers may be of other switches with the same ports: a Clos."""
+    """A design whose tiers can be changed to other switches with the same ports: a Clos."""
 
     def with_switches(
         self, switches: Mapping[str, SwitchType], stand_ins: Mapping[str, tuple[StandIn, ...]]
     ) -> NetworkDesign:
-        """Return the network with other switches in some tiers, of which some stand in."""
+        """The network with other switch types in some tiers, and ``stand_ins`` among them."""
 
 
 # Of a tier: how many of each product every stage installs.
@@ -37,9 +37,9 @@ Dealt = Sequence[Mapping[Item, int]]
 def with_stand_ins(problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates whose NICs, and whose tiers in a Clos, may be of several products, left to the program.
 
-    All others as they are.
+    Other candidates are unchanged.
     """
-    return tuple(_opened(fabric, _with_open_nics(problem, one)) for one in candidates)
+    return tuple(_opened(fabric, _with_open_nics(problem, candidate)) for candidate in candidates)
 
 
 def _with_open_nics(problem: Problem, candidate: Candidate) -> Candidate:
@@ -69,7 +69,7 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Candidate:
         for stage, count in enumerate(tier.added):
             if count:
                 devices[stage, tier.switch.item] -= count
-                options = tuple(Option((), DeviceUse(stage, one.item, tier.kind)) for one in tier.products)
+                options = tuple(Option((), DeviceUse(stage, switch.item, tier.kind)) for switch in tier.products)
                 choices.append(Choice(("switches", stage, tier.kind), count, options))
     devices = {key: count for key, count in devices.items() if count}
     return replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers)
@@ -87,9 +87,9 @@ def _open_tiers(fabric: FabricProblem, candidate: Candidate) -> Iterator[OpenTie
 
 
 def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[Candidate, list[tuple[Option, int]]]:
-    """A candidate with the products that a program decided for its tiers and NICs, and the parts of its links.
+    """A candidate with the products that the program decided for its tiers and NICs, and the options of its links.
 
-    A tier is named for the product that it has most of.
+    A tier is named for the product that most of its switches are.
     """
     decided = [(option.device, count) for option, count in units if option.device is not None and count]
     if not decided:
@@ -108,7 +108,7 @@ def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[
             installed = tuple(_installed(tier, dealt))
             for stage, switch, count in installed:
                 devices[stage, switch.item] = devices.get((stage, switch.item), 0) + count
-            stand_ins[tier.role] = tuple(one for one in installed if one.switch is not most)
+            stand_ins[tier.role] = tuple(switch for switch in installed if switch.switch is not most)
         assert isinstance(design, Retypable)
         design = design.with_switches(switches, stand_ins)
     bought = replace(
@@ -118,25 +118,25 @@ def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[
 
 
 def _most_of(tier: OpenTier, dealt: Dealt) -> SwitchType:
-    """The product that a tier has most of; of equals the first id."""
-    return min(tier.products, key=lambda one: (-sum(counts.get(one.item, 0) for counts in dealt), one.id))
+    """The product that most switches of a tier are; of equals the first id."""
+    return min(tier.products, key=lambda switch: (-sum(counts.get(switch.item, 0) for counts in dealt), switch.id))
 
 
 def _installed(tier: OpenTier, dealt: Dealt) -> Iterator[StandIn]:
-    """What each stage installs of each product."""
+    """Switches that each stage installs, by product."""
     for stage, counts in enumerate(dealt):
-        yield from (StandIn(stage, one, counts[one.item]) for one in tier.products if one.item in counts)
+        yield from (StandIn(stage, switch, counts[switch.item]) for switch in tier.products if switch.item in counts)
 
 
 def _dealt(tiers: Sequence[OpenTier], units: Sequence[tuple[Option, int]]) -> Iterator[tuple[OpenTier, Dealt]]:
-    """What each tier has of what was decided for all tiers of a kind: of every stage first what there is most of."""
+    """The decided switches dealt over the tiers of a kind, by stage: at every stage the most common product first."""
     left = {option.device: count for option, count in units if option.device is not None}
     total: dict[tuple[object, Item], int] = {}
     for use, count in left.items():
         total[use.kind, use.item] = total.get((use.kind, use.item), 0) + count
     for tier in tiers:
         items = sorted(
-            (one.item for one in tier.products), key=lambda item: (-total.get((tier.kind, item), 0), item.id)
+            (switch.item for switch in tier.products), key=lambda item: (-total.get((tier.kind, item), 0), item.id)
         )
         dealt: list[dict[Item, int]] = []
         for stage, wanted in enumerate(tier.added):

@@ -1,4 +1,4 @@
-"""What a number of links needs: cages, transceivers, cables. Plain integers and NumPy arrays both work.
+"""Quantities of parts for a number of links: cages, transceivers, cables. For plain integers and NumPy arrays.
 
 A ``PeerLinks`` is a set of equal devices at one end of a kind of link: ``low`` peers with ``links`` links each and
 ``high`` peers with one more. A ``Side`` is all devices at one end, a ``Need`` both ends.
@@ -30,7 +30,7 @@ FAR_TOO_MANY = 10**9
 def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
     """Ceiling of ``values * factor / divisor``, for values below ten million.
 
-    Exact up to ``FAR_TOO_MANY``, which stands for all that is more, however large the factors are.
+    Exact up to ``FAR_TOO_MANY``, which stands for all larger results, however large the factors are.
     """
     if max(factor * 10**7, divisor) < 2**63:
         return ceil_of(values * factor, divisor)
@@ -43,7 +43,7 @@ def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
 class PeerLinks(NamedTuple):
     """``devices`` equal devices, each with ``low`` peers of ``links`` links and ``high`` peers of one link more.
 
-    ``odd``: peers of ``odd_links`` links beside them. ``limit``: cages a device has, where that of the side is not so.
+    ``odd``: further peers, of ``odd_links`` links. ``limit``: cages of a device, where it differs from the side's.
     """
 
     devices: Number
@@ -66,7 +66,7 @@ class PeerLinks(NamedTuple):
 
 
 class OwnCages(NamedTuple):
-    """Cages of one device where they are not simply filled in turn: a server's NICs have each their own.
+    """Cages of one device where they are not simply filled in turn: each NIC of a server has its own.
 
     ``nics`` that share their cages count as one.
     """
@@ -80,7 +80,7 @@ class OwnCages(NamedTuple):
 
 @dataclass(frozen=True)
 class Side:
-    """An end of a kind of link. ``limit``: cages a device has for these links; ``own``: see ``OwnCages``."""
+    """An end of a kind of link. ``limit``: cages of a device for these links; ``own``: see ``OwnCages``."""
 
     profiles: Sequence[PeerLinks]
     ports_per_cage: int
@@ -90,41 +90,41 @@ class Side:
     @property
     def links(self) -> Number:
         """Number of links over all devices."""
-        return sum(one.devices * one.ports for one in self.profiles)
+        return sum(profile.devices * profile.ports for profile in self.profiles)
 
     @property
     def cages(self) -> Number:
         """Occupied cages of all devices."""
         if self.own is not None:
-            return sum(one.devices * (self.own.full + self.own.partial) for one in self.profiles)
-        return sum(one.devices * ceil_of(one.ports, self.ports_per_cage) for one in self.profiles)
+            return sum(profile.devices * (self.own.full + self.own.partial) for profile in self.profiles)
+        return sum(profile.devices * ceil_of(profile.ports, self.ports_per_cage) for profile in self.profiles)
 
     def cables(self, ports_per_cable: int) -> Number:
-        """Cables with a single connector at this side, each for so many ports of one cage."""
+        """Cables with a single connector at this side, each for ``ports_per_cable`` ports of one cage."""
         if self.own is not None:
             cables = self.own.full * (self.ports_per_cage // ports_per_cable) + self.own.partial * ceil_of(
                 self.own.partial_ports, ports_per_cable
             )
-            return sum(one.devices * cables for one in self.profiles)
-        return sum(one.devices * ceil_of(one.ports, ports_per_cable) for one in self.profiles)
+            return sum(profile.devices * cables for profile in self.profiles)
+        return sum(profile.devices * ceil_of(profile.ports, ports_per_cable) for profile in self.profiles)
 
     def pair_cables(self, ports_per_cable: int) -> Number:
         """Cables that carry several links of one pair of devices."""
-        return sum(one.devices * one.cables(ports_per_cable) for one in self.profiles)
+        return sum(profile.devices * profile.cables(ports_per_cable) for profile in self.profiles)
 
     def pair_cages(self, ports_per_cable: int) -> Number:
-        """Cages that such cables occupy."""
-        return sum(one.devices * self.cages_of_pairs(one, ports_per_cable) for one in self.profiles)
+        """Cages that cables with several links of one pair occupy."""
+        return sum(profile.devices * self.cages_of_pairs(profile, ports_per_cable) for profile in self.profiles)
 
     def cages_of_pairs(self, profile: PeerLinks, ports_per_cable: int) -> Number:
-        """Cages that such cables occupy in one device."""
+        """Cages that cables with several links of one pair occupy in one device."""
         if self.own is None:
             return ceil_of(profile.cables(ports_per_cable) * ports_per_cable, self.ports_per_cage)
         cables = self.own.ports_per_nic // profile.links * ceil_of(profile.links, ports_per_cable)
         return self.own.nics * ceil_of(cables * ports_per_cable, self.ports_per_cage)
 
     def pairs_fit(self, ports_per_cable: int) -> Number:
-        """Whether every device has the cages for such cables."""
+        """Whether every device has the cages for cables with several links of one pair."""
         fits: Number = True
         for profile in self.profiles:
             cages = self.cages_of_pairs(profile, ports_per_cable)
@@ -147,7 +147,7 @@ class Side:
 
 
 class Quantities(NamedTuple):
-    """Parts that an assembly takes for all links of a need; ``fits`` is False where cages are short."""
+    """Parts of an assembly for all links of a need; ``fits`` is False where cages are short."""
 
     near: Number
     cables: Number
@@ -197,15 +197,15 @@ class Need:
 class Costs:
     """Sums of item weights. ``table``: shape (metrics, items); a result has shape (metrics, size).
 
-    ``steps``: what a unit that is there by a stage costs more than one that comes with the next, for all stages but the
-    last, shape (stages - 1, items); the table holds what a unit of the last stage costs.
+    ``steps``: extra cost of a unit installed by a stage over one installed by the next, for all stages but the last,
+    shape (stages - 1, items); the table holds the cost of a unit of the last stage.
     """
 
     def __init__(self, table: Floats, steps: Floats | None = None) -> None:
         self.table = table
         self.steps = [] if steps is None else [Costs(step[np.newaxis]) for step in steps if step.any()]
         self.stages = [] if steps is None else [number for number, step in enumerate(steps) if step.any()]
-        # the last column is that of what is not there
+        # the last column is that of no item
         self._padded = np.pad(table, ((0, 0), (0, 1)))
         # by near and far port, run in metres and protocol
         self.least_by_class: dict[tuple[PortType, PortType, str], Floats] = {}
@@ -217,7 +217,7 @@ class Costs:
         return self._padded[:, _column(item)]
 
     def least_per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
-        """The least that a link of these assemblies costs, whatever shares its cages, shape (metrics,).
+        """Least cost of a link of these assemblies, cages shared or not, shape (metrics,).
 
         Infinite without any assembly.
         """
@@ -226,28 +226,30 @@ class Costs:
         return np.asarray(self.per_link(assemblies, near_ports, far_ports).min(axis=1))
 
     def per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
-        """The least that a link of each assembly costs, whatever shares its cages, shape (metrics, assemblies)."""
+        """Least cost of a link of each assembly, cages shared or not, shape (metrics, assemblies)."""
         near, cable, far = self._parts(assemblies)
-        return np.asarray(near / near_ports + cable / [one.ports_per_cable for one in assemblies] + far / far_ports)
+        return np.asarray(
+            near / near_ports + cable / [assembly.ports_per_cable for assembly in assemblies] + far / far_ports
+        )
 
     def least_from_class(
         self, assemblies: Sequence[Assembly], lengths_m: Floats, near_ports: int, far_ports: int
     ) -> Floats:
-        """The least that a link of these assemblies costs whose run is of each length class or a longer one.
+        """Least cost of a link of these assemblies over a run of each length class or a longer one.
 
         Shape (metrics, classes + 1), infinite past all; ``lengths_m``: all on sale, rising, shape (classes,).
         """
         least = np.full((len(lengths_m) + 1, self.table.shape[0]), np.inf)
         if assemblies:
-            classes = classes_of_runs(lengths_m, [one.length_m for one in assemblies])
+            classes = classes_of_runs(lengths_m, [assembly.length_m for assembly in assemblies])
             np.minimum.at(least, classes, self.per_link(assemblies, near_ports, far_ports).T)
         return np.asarray(np.minimum.accumulate(least[::-1])[::-1].T)
 
     def _parts(self, assemblies: Sequence[Assembly]) -> tuple[Floats, Floats, Floats]:
         """Weights of the near modules, cables and far modules of assemblies, each of shape (metrics, assemblies)."""
-        near = self._padded[:, [_column(one.near) for one in assemblies]]
-        cable = self._padded[:, [_column(one.cable) for one in assemblies]]
-        return near, cable, self._padded[:, [_column(one.far) for one in assemblies]]
+        near = self._padded[:, [_column(assembly.near) for assembly in assemblies]]
+        cable = self._padded[:, [_column(assembly.cable) for assembly in assemblies]]
+        return near, cable, self._padded[:, [_column(assembly.far) for assembly in assemblies]]
 
     def _unit_table(self, assemblies: tuple[Assembly, ...], ports_per_cage: int, near_is_big: bool) -> Floats:
         """Least weights of one cage by ports in use: shape (metrics, ports_per_cage + 1)."""
@@ -255,7 +257,9 @@ class Costs:
         if key not in self._units:
             table = np.zeros((self.table.shape[0], ports_per_cage + 1))
             near, cable, far = self._parts(assemblies)
-            carried = np.array([1 if one.mode is Mode.LINK else one.ports_per_cable for one in assemblies])
+            carried = np.array(
+                [1 if assembly.mode is Mode.LINK else assembly.ports_per_cable for assembly in assemblies]
+            )
             for ports in range(1, ports_per_cage + 1):
                 near_cages, far_cages = (1, ports) if near_is_big else (ports, 1)
                 sums = near * near_cages + cable * ceil_of(ports, carried) + far * far_cages
@@ -264,7 +268,7 @@ class Costs:
         return self._units[key]
 
     def least(self, assemblies: tuple[Assembly, ...], need: Need) -> Floats:
-        """Least weights with which the assemblies can realise a need, each metric by itself, shape (metrics, size)."""
+        """Least weights of all links of a need made of the assemblies, each metric by itself, shape (metrics, size)."""
         if not assemblies:
             return np.full((self.table.shape[0], 1), np.inf)
         if need.one_sided:

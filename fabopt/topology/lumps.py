@@ -1,4 +1,4 @@
-"""Charges on fabrics and their servers, as part of what every candidate certainly needs."""
+"""Charges on fabrics and their servers, as items of every candidate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fabopt.topology.candidate import Candidate
 
 
 def with_lumps(problem: Problem, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Candidates with the charges on their fabric; as they are where the case has none."""
+    """Candidates with the charges on their fabric; unchanged where the case has none."""
     if not any(charge.is_lump for charge in problem.case.charges):
         return tuple(candidates)
     return tuple(_charged(problem, candidate) for candidate in candidates)

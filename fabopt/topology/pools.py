@@ -1,11 +1,10 @@
-"""Rule ``pools_hold_headroom``: the packet memory of every switch holds what its lossless ports must be able to take.
+"""Rule ``pools_hold_headroom``: the packet memory of every switch holds the data in flight of its lossless ports.
 
-Leaves of a last group that is unlike the others are weighed by themselves, and so are spines of a second type.
-Attachments on leaves count where they are, whatever counts in the ratio; those on free ports of another tier on all of
-its switches as often as on the one that has the most of them.
-All ports of a switch to one side count as long as the longest cable that is bought for these links, which is safe: a
-value for a longer cable is one for a shorter cable too. What is not known of a switch or a cable is no reason to leave
-a design out.
+Leaves of a differing last group are weighed by themselves, and so are spines of a second type. Attachments on leaves
+count where they are, in the ratio or not; those on free ports of another tier on all of its switches as often as on the
+one that has the most of them. All ports of a switch to one side count as long as the longest cable that is bought for
+these links, which is safe: a value for a longer cable is one for a shorter cable too. Unknown values of a switch or a
+cable exclude no design.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ Lengths = Mapping[Ends, float]
 
 
 class WeighedTier(NamedTuple):
-    """The lossless ports of each of those switches of a tier that are alike, and what a pool says of them.
+    """The lossless ports of each of the equal switches of a tier, and the verdict on their pool.
 
-    ``tier``: as if it had no others; ``verdict``: None where it is not known.
+    ``tier``: with these switches only; ``verdict``: None where it is not known.
     """
 
     tier: Tier
@@ -43,9 +42,9 @@ class WeighedTier(NamedTuple):
 
 
 def with_pools(fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Candidates whose switches hold their headroom, with the cables that they may have for that.
+    """Candidates whose switches hold their headroom, with cables limited to the lengths that allow it.
 
-    Where they may have longer cables for some links or for others, but not for both, each is a candidate of its own.
+    Where either of two kinds of links may have longer cables, but not both, each is a candidate of its own.
     """
     roce = fabric.roce
     if roce is None:
@@ -65,7 +64,7 @@ def _limited(roce: Roce, candidate: Candidate) -> Iterator[Candidate]:
 
 
 def _on_offer(choices: Sequence[Choice]) -> dict[Ends, list[float]]:
-    """Lengths of the cables of each kind of links, rising."""
+    """Cable lengths in metres of each kind of links, rising."""
     lengths: dict[Ends, set[float]] = {}
     for choice in choices:
         for option in choice.options:
@@ -75,7 +74,7 @@ def _on_offer(choices: Sequence[Choice]) -> dict[Ends, list[float]]:
 
 
 def _longest(part: FilePart, roce: Roce, on_offer: Mapping[Ends, Sequence[float]]) -> list[Lengths]:
-    """Limits of the lengths with which pools hold, none of which allows all that another one does."""
+    """Pareto-maximal length limits, in metres by kind of links, with which all pools hold."""
     longest: list[Lengths] = []
     for lengths in product(*(reversed(known) for known in on_offer.values())):
         limits = dict(zip(on_offer, lengths, strict=True))
@@ -86,7 +85,7 @@ def _longest(part: FilePart, roce: Roce, on_offer: Mapping[Ends, Sequence[float]
 
 
 def _within(candidate: Candidate, limits: Lengths) -> Candidate:
-    """A candidate with no longer cables; options that are left out take the clashes that they are in with them."""
+    """A candidate without longer cables, and without the clashes of the options that are dropped."""
     choices: list[Choice] = []
     places: dict[tuple[Hashable, int], tuple[Hashable, int]] = {}
     for choice in candidate.choices:
@@ -112,7 +111,7 @@ def _hold(part: FilePart, roce: Roce, lengths: Lengths) -> bool:
 
 
 def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[WeighedTier]:
-    """The switches of every tier against their pools, all ports to one side as long as the longest of these cables."""
+    """The switches of every tier against their pools, all ports to one side having the longest of these cables."""
     for tier in _of_like_switches(part):
         below, above = _runs(tier.role, lengths)
         sides = [(tier.down_ports, tier.down, below)]
@@ -125,7 +124,7 @@ def weighed_tiers(part: FilePart, roce: Roce, lengths: Lengths) -> Iterator[Weig
 
 
 def _of_like_switches(part: FilePart) -> Iterator[Tier]:
-    """Every tier, once for each kind of its switches: of another type, or leaves of a last group unlike the others;
+    """Every tier, once for each kind of its switches: of another type, or leaves of a differing last group;
     ``down_ports`` are all that are in use there.
     """
     structure = part.structure
@@ -145,7 +144,9 @@ def _of_like_switches(part: FilePart) -> Iterator[Tier]:
 
 
 def _runs(role: str, lengths: Lengths) -> tuple[float, float]:
-    """The longest cables below and above switches of a role, 0 where none is known; between equals is above."""
+    """The longest cables below and above switches of a role in metres, 0 where none is known; between equals is
+    above.
+    """
     below = [length_m for (near, far), length_m in lengths.items() if far == role and near != role]
     above = [length_m for (near, _), length_m in lengths.items() if near == role]
     return max(below, default=0.0), max(above, default=0.0)

@@ -1,4 +1,4 @@
-"""Which parts of the default rule of resilience a sized network keeps, and which do not apply to it."""
+"""The parts of the default rule of resilience that a sized network keeps, and those that do not apply to it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE_TIER = {1: "a single switch", TWO: "one tier of switches that no link joins"
 
 
 class Standing(NamedTuple):
-    """Whether a network keeps a part of the rule, None where it does not apply, and what there is of it."""
+    """Whether a network keeps a part of the rule, None where it does not apply, and in words how far."""
 
     kept: bool | None
     detail: str
@@ -32,10 +32,11 @@ def standing(
     pairing: Pairing | None = None,
     ports: Mapping[str, int | None] = MappingProxyType({"": None}),
 ) -> Standing:
-    """What a network has of a part of the rule, at the stage that has the least of it. ``growth``: all its stages to
-    which the part applies;
-    ``pairing``: what joins its pairs of leaves, None where there are none; ``ports``: whom the rule of pairs is about,
-    the fabric itself without a name, and the ports of a server that logical ones have.
+    """How a network keeps a part of the rule, at the stage that keeps it least. ``growth``: all its stages to which the
+    part applies;
+
+    ``pairing``: what joins its pairs of leaves, None where there are none; ``ports``: fabrics that the rule of pairs is
+    about, the fabric itself without a name, and the ports of a server that logical ones have.
     """
     part = design.file_part()
     structure = part.structure

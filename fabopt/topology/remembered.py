@@ -1,4 +1,4 @@
-"""Bounds that are worked out once for all fabrics that have the same hardware over the same runs."""
+"""Bounds that are worked out once for all fabrics with the same hardware over the same runs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 
 class Scope:
-    """The weights, the hardware and the runs that bounds follow from, with these bounds by method and arguments."""
+    """A store of bounds by method and arguments, for some weights, hardware and runs."""
 
     def __init__(self) -> None:
         self.known: dict[Hashable, object] = {}
 
 
 class Scoped(Protocol):
-    """Whatever works bounds out."""
+    """An object that works out bounds."""
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """What its bounds follow from that depend on the runs of these kinds of links."""
+        """The store of bounds that depend on the runs of these kinds of links."""
 
 
 Of = TypeVar("Of", bound=Scoped)
@@ -29,7 +29,7 @@ _Method = Callable[Concatenate[Of, Arguments], Bound]
 def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[Of, Arguments, Bound]]:
     """Work a method out once for each set of (positional, hashable) arguments.
 
-    ``runs``: the kinds of links whose runs it depends on; fabrics that differ in other ways share what it gives.
+    ``runs``: the kinds of links whose runs it depends on; fabrics that differ in other ways share its results.
     """
 
     def wrap(method: _Method[Of, Arguments, Bound]) -> _Method[Of, Arguments, Bound]:

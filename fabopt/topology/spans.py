@@ -1,4 +1,4 @@
-"""The parts of a space in which all links of a kind run the same, where runs follow from the size of the groups.
+"""Spans: the parts of a space in which all links of a kind have one run, where runs follow from the size of the groups.
 
 A run is a step function of the servers of a leaf group, or of a pod, and lengths are on sale in classes. So the sizes
 fall into a few spans with equal runs; a space is searched span by span, and no size is in two of them. See
@@ -32,7 +32,7 @@ Interval = tuple[int, int]
 
 
 def spans_of(problem: Problem, fabric: FabricProblem, family: str) -> tuple[FabricProblem, ...]:
-    """A fabric in all spans of a family, each with its runs; itself where they do not follow from groups."""
+    """A fabric in all spans of a family, each with its runs; the fabric alone where runs do not follow from groups."""
     if not fabric.is_open:
         return (fabric,)
     return _SPANS.of(fabric, family, lambda: tuple(_spans(problem, fabric, family)))
@@ -46,7 +46,7 @@ MOST_IN_POD = 10_000_000
 
 
 def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[FabricProblem]:
-    """The largest groups first, which need the fewest switches."""
+    """The fabric in its spans, the largest groups first, which need the fewest switches."""
     runs, lengths_m, with_pods = fabric.groups, problem.item_table.lengths_m, PODS.get(family, ())
     assert runs is not None
     plain = tuple(tier for tier in fabric.tiers if tier not in with_pods)
@@ -69,7 +69,7 @@ def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[Fab
 
 
 def _most_in_group(fabric: FabricProblem) -> int:
-    """No leaf has more servers: each has one port of a server at the least."""
+    """Upper bound of the servers of a group, each of which has at least one port on a leaf."""
     leaves = (leaf for roles in fabric.switches.values() for leaf in roles["leaf"])
     return max((usable_ports(use, leaf) for leaf in leaves for use in leaf.uses), default=1)
 
@@ -102,7 +102,7 @@ Together = tuple[tuple[FabricProblem, tuple[FabricProblem, ...]], ...]
 def pods_together(problem: Problem, fabric: FabricProblem, family: str) -> Together:
     """Spans of a family that differ in nothing but their pods, each with a fabric whose runs are no longer than theirs.
 
-    Of one span that is itself.
+    A single span comes with itself.
     """
     if not fabric.is_open:
         return ((fabric, (fabric,)),)
@@ -113,7 +113,9 @@ _TOGETHER: Lookup[FabricProblem, str, Together] = Lookup()
 
 
 def _together(spans: Sequence[FabricProblem]) -> Iterator[tuple[FabricProblem, tuple[FabricProblem, ...]]]:
-    for _, same in groupby(spans, key=lambda one: one.span and (one.span.group, one.span.tiers, one.span.odd)):
+    for _, same in groupby(
+        spans, key=lambda variant: variant.span and (variant.span.group, variant.span.tiers, variant.span.odd)
+    ):
         parts = tuple(same)
         first, last = parts[0].span, parts[-1].span
         if first is None or last is None or len(parts) == 1:
@@ -133,16 +135,16 @@ def groups_wanted(fabric: FabricProblem) -> Interval:
 
 
 def group_sizes(fabric: FabricProblem, most: int) -> Ints:
-    """The sizes of a leaf group, up to one, that a fabric may have in its span or as it says, shape (sizes,)."""
+    """Sizes of a leaf group up to ``most`` that are in the fabric's span and that the case allows, shape (sizes,)."""
     least, last = groups_wanted(fabric)
     g = np.arange(least, min(last, most) + 1, dtype=np.int64)
     return g if fabric.group_servers is None else g[g == fabric.group_servers]
 
 
 def pod_sizes(fabric: FabricProblem, g: Ints, least: Ints, most: Ints) -> tuple[Ints, Ints]:
-    """The fewest and the most groups of a pod, of g servers each, of those that are in the fabric's span.
+    """The fewest and the most groups of a pod, of ``g`` servers each, that are in the fabric's span.
 
-    ``g``, ``least``, ``most`` and what is returned have shape (rows,).
+    ``g``, ``least``, ``most`` and the results have shape (rows,).
     """
     if fabric.span is None:
         return least, most
@@ -151,6 +153,6 @@ def pod_sizes(fabric: FabricProblem, g: Ints, least: Ints, most: Ints) -> tuple[
 
 
 def in_pods(fabric: FabricProblem, servers: Ints) -> NDArray[np.bool_]:
-    """Which numbers of servers of a pod are in the fabric's span, shape of ``servers``."""
+    """Whether numbers of servers of a pod are in the fabric's span, shape of ``servers``."""
     least, most = ANY_SIZE if fabric.span is None else fabric.span.pod
     return np.asarray((servers >= least) & (servers <= most))

@@ -1,4 +1,4 @@
-"""Devices that alone take more than the stages of a case may spend: told before anything is above them."""
+"""Devices that alone exceed the limits of a stage, known before anything above them is sized."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ DevicesBy = Callable[[int], Mapping[Item, Number]]
 
 
 def has_limits(problem: Problem) -> bool:
-    """Whether some stage that is sure to come may spend only so much."""
+    """Whether some stage that is sure to come has limits."""
     return not problem.case.is_uncertain and any(stage.limits.are_set for stage in problem.stages)
 
 
 def are_within(problem: Problem, fabric: FabricProblem, sizes: int, devices: DevicesBy) -> NDArray[np.bool_]:
     """Whether devices of a fabric's candidates are within the limits of every stage, shape (sizes,).
 
-    What is there by a stage has been bought by then, so budgets of a stage and of those before it add up where all are
-    set; power and rack units are of all that is there. Rule ``limits_hold``, of which the program holds the rest.
+    Devices of a stage have been bought by then, so budgets of a stage and of those before it add up where all are set;
+    power and rack units are of all devices in use. Rule ``limits_hold``, of which the program holds the rest.
     """
     within = np.ones(sizes, dtype=bool)
     budget: int | None = 0
@@ -47,5 +47,5 @@ def are_within(problem: Problem, fabric: FabricProblem, sizes: int, devices: Dev
 
 
 def _least_cents(item: Item, count: Number, last: int) -> Number:
-    """What so many units cost at the least that are bought by a stage; those in stock cost nothing."""
+    """Least cost of ``count`` units bought up to stage ``last``; those in stock cost nothing."""
     return min(item.least_cents(stage) for stage in range(last + 1)) * np.maximum(0, count - item.stock)

@@ -1,8 +1,8 @@
-"""Rule ``subnets_are_managed``: which switches of a candidate run a subnet manager, in every way that it can have them.
+"""Rule ``subnets_are_managed``: the switches of a candidate that run a subnet manager, in every variant.
 
 A subnet is a network of switches that shares no link with others: a plane, a rail that is a network of its own, a
 single switch where there is one tier. Switches of a tier may be exchanged for their managed twins, in all subnets
-alike; every way to do that is a candidate, and what it costs is part of the objective.
+alike; every such exchange is a candidate, and its cost is part of the objective.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Subnets(NamedTuple):
 
 
 class SwitchesOfTier(NamedTuple):
-    """The switches of a tier in one subnet: whether they manage it, and what could take their place and does.
+    """The switches of a tier in one subnet: whether they manage it, and the managed twin that could take their place.
 
-    ``by_stage``: how many there are at each stage.
+    ``by_stage``: number of switches at each stage.
     """
 
     tier: Tier
@@ -48,13 +48,13 @@ class SwitchesOfTier(NamedTuple):
 
 
 def with_managers(fabric: FabricProblem, servers: int, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Candidates of a fabric as they are managed, once for each way; none where it has no switch that
-    can and others with the same ports have one.
+    """Candidates of a fabric with their subnet managers, once for each variant; none where no switch of it can manage a
+    subnet and others with the same ports could.
     """
     managers = fabric.binding_managers
     if managers is None:
         return tuple(candidates)
-    return tuple(managed for one in candidates for managed in _managed(fabric, managers, servers, one))
+    return tuple(managed for candidate in candidates for managed in _managed(fabric, managers, servers, candidate))
 
 
 def _managed(
@@ -81,7 +81,7 @@ def _managed(
 
 
 def is_manageable(fabric: FabricProblem, managers: SubnetManagers, nodes: int, speed_mbps: int) -> bool:
-    """Whether any leaf switch that has ports of the NICs' speed manages so many ports, or has a twin that does."""
+    """Whether any leaf switch with ports of the NICs' speed manages ``nodes`` nodes, or has a twin that does."""
     leaves = (
         leaf.product
         for leaf in fabric.switches[INFINIBAND]["leaf"]
@@ -98,18 +98,18 @@ def may_be_managed(
 ) -> bool:
     """Whether networks of such switches, joined in every plane, can keep the rule where the case asks for it.
 
-    So a space in which nothing can is empty at once, and not only when every size of it has been looked at.
+    So a space without a manager is empty at once, and not only after every size of it has been looked at.
     """
     managers = fabric.binding_managers
     if managers is None or not managers.is_asked_for or protocol != INFINIBAND:
         return True
     switches_of_plane = 2 if fabric.is_paired else 1  # that no link may join
     nodes = servers * nic.ports_per_server // (nic.planes * switches_of_plane) + sum(
-        one.ports for one in fabric.attachments
+        demand.ports for demand in fabric.attachments
     )
-    twins = (managers.twins[one.id].product for one in switches if one.id in managers.twins)
-    hosts = any(one.manages for one in fabric.attachments)
-    return hosts or any(can_manage(product, nodes) for product in (*(one.product for one in switches), *twins))
+    twins = (managers.twins[switch.id].product for switch in switches if switch.id in managers.twins)
+    hosts = any(demand.manages for demand in fabric.attachments)
+    return hosts or any(can_manage(product, nodes) for product in (*(switch.product for switch in switches), *twins))
 
 
 def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
@@ -117,8 +117,8 @@ def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
     planes, leaves = part.nic.planes, part.tiers[0].num_switches
     alone = all("server" in (link.near, link.far) or link.near == "attachment" for link in part.links)
     number = leaves if alone else planes
-    hosts = sum(one.ports for one in fabric.attachments if one.manages) if number == 1 else 0
-    attached = sum(one.ports for one in fabric.attachments)
+    hosts = sum(demand.ports for demand in fabric.attachments if demand.manages) if number == 1 else 0
+    attached = sum(demand.ports for demand in fabric.attachments)
     return Subnets(number, servers * part.nic.ports_per_server // number + attached, hosts)
 
 

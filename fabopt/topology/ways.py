@@ -1,4 +1,4 @@
-"""Every way to have a candidate that keeps the rules which concern what is bought for it."""
+"""The variants of a candidate that keep the rules of subnet managers, packet pools, products and charges."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from fabopt.topology.pools import with_pools
 from fabopt.topology.subnet_manager import with_managers
 
 
-def in_every_way(problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Candidates as their subnets are managed and their pools hold, once for each way, and with what is charged once;
-    none where there is no such way. Their tiers may have switches, and servers NICs, of several products.
+def purchasable_variants(
+    problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
+    """Candidates once for each variant of subnet managers and of cable limits for packet pools, with the charges of the
+    case; empty where no variant keeps the rules. The products of their tiers and NICs may be open.
     """
     managed = with_managers(fabric, problem.servers, candidates)
     return with_lumps(problem, with_stand_ins(problem, fabric, with_pools(fabric, managed)))

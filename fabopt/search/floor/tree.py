@@ -39,7 +39,7 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
-from fabopt.topology.ways import in_every_way
+from fabopt.topology.ways import purchasable_variants
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.
 MOST_STEPS = 150_000
@@ -179,7 +179,7 @@ class Sized:
         if self.rack_demand is not None and not candidates:
             # in other racks, as far away, more may be left
             self.met.discard(classes)
-        managed = in_every_way(self.problem, self.fabric, candidates)
+        managed = purchasable_variants(self.problem, self.fabric, candidates)
         return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
 
 

@@ -27,7 +27,9 @@ from fabopt.units import ceil_of
 
 
 class LeafPorts(NamedTuple):
-    """``leaves`` equal leaves: server ports on each, and ports of each attachment; ``is_odd``: of an odd last group."""
+    """``leaves`` equal leaves: server ports on each, and ports of each attachment; ``is_odd``: of a differing last
+    group.
+    """
 
     leaves: int
     servers_ports: int
@@ -36,8 +38,8 @@ class LeafPorts(NamedTuple):
 
 
 def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
-    """Leaves of all planes by what is on them. Attachments go round, one a leaf a round, emptiest leaves first; in a
-    cluster that grows, over the leaves of the first stage. Those on free ports are where these are.
+    """Leaves of all planes by the ports on them. Attachments are dealt one a leaf a round, emptiest leaves first; in a
+    cluster that grows, over the leaves of the first stage. Those on free ports are on the leaves that have these.
     """
     shape = clos.shape
     if clos.stages or clos.free:
@@ -51,7 +53,7 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     if not last_is_emptier(shape):
         kinds.reverse()
     total = sum(leaves for leaves, _, _ in kinds)
-    owners = [index for index, one in enumerate(fabric.attachments) for _ in range(one.ports)]
+    owners = [index for index, demand in enumerate(fabric.attachments) for _ in range(demand.ports)]
     sizes: dict[tuple[int, tuple[int, ...], bool], int] = {}
     place = 0
     for leaves, ports, is_odd in kinds:
@@ -68,7 +70,7 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
 
 
 def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[AttachmentDemand, ...]:
-    """The attachments of a fabric with the ports that they have on leaves, some with none."""
+    """The attachments of a fabric with their number of ports on leaves, which may be 0."""
     if not clos.free:
         return fabric.attachments
     return tuple(
@@ -78,8 +80,8 @@ def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Attach
 
 
 def dealt_ports(fabric: FabricProblem, clos: ClosNetwork) -> list[AttachedPort]:
-    """Every port of attachments that are dealt over all leaves."""
-    numbers, adds = numbers_of(clos.parts.nic, clos.shape), [one.by_stage for one in fabric.attachments]
+    """Every attachment port that is dealt over all leaves, with its leaf."""
+    numbers, adds = numbers_of(clos.parts.nic, clos.shape), [demand.by_stage for demand in fabric.attachments]
     return dealt_over_leaves(numbers, adds, clos.placement.racks_of_hosts.get("leaf", ()))
 
 
@@ -127,7 +129,7 @@ def attachment_leaf(
 class CagesOfPorts(NamedTuple):
     """Cages of switches of a tier that an attachment has to itself, and the switch of each of its ports.
 
-    ``runs_m``: by kind of links how far attachments are, where that is measured.
+    ``runs_m``: measured runs of attachments in metres, by kind of links.
     """
 
     tier: HostTier
@@ -148,14 +150,18 @@ def attachment_spine(
 def in_own_cages(
     problem: Problem, fabric: FabricProblem, demand: AttachmentDemand, own: CagesOfPorts, prune: bool
 ) -> Sequence[Choice] | None:
-    """Links of an attachment to cages that it shares with nobody."""
+    """Links of an attachment to cages that no other links share."""
     use, ends = own.use, _ends(own.tier)
     on_switch = Counter(number for tier, number in own.places if tier == own.tier)
     if use is None or not on_switch:
         return ()
     ports, lanes = sum(on_switch.values()), use.lane.ports
     alike = Counter(on_switch.values())
-    far = Side([PeerLinks(switches, 1, each, 0) for each, switches in sorted(alike.items())], lanes, use.cages)
+    far = Side(
+        [PeerLinks(switches, 1, ports_on_each, 0) for ports_on_each, switches in sorted(alike.items())],
+        lanes,
+        use.cages,
+    )
     if demand.buys == "none":
         row = RowShare(*ends, demand.name, None, ports, ports, int(far.cages), ())
         return (Choice(("attachment", demand.name, "none", own.tier, int(far.cages)), 1, (Option((row,)),)),)
@@ -196,9 +202,9 @@ def _at(option: Option, stage: int) -> Option:
 
 
 def least_attached(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, weights: Floats) -> float:
-    """No choice of parts makes the links of attachments for less, at weights of the items, shape (items,).
+    """Lower bound of the cost of all attachments' links, at weights of the items, shape (items,).
 
-    In leaf cages of several ports, what is at the leaf may be there for servers already.
+    In leaf cages of several ports the part at the leaf is not counted, as servers may need it anyway.
     """
     total = 0.0
     uses = {"leaf": clos.parts.leaf_down, "spine": clos.parts.spine_down}

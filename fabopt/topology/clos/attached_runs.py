@@ -1,4 +1,4 @@
-"""How far attachments are from their switches on a floor, in the racks in which all of them are.
+"""Runs of attachments on a floor, measured between the racks of the appliances and of their switches.
 
 Rule ``attachment-runs``: the links of a fabric's attachments to a tier run as far as the farthest one of them, from any
 device of an attachment to any switch that it has a port on. A device without a rack is at the flat distance.
@@ -25,7 +25,7 @@ from fabopt.units import ceil_decimetres
 
 
 def with_attached_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> tuple[FabricProblem, ClosNetwork]:
-    """A fabric and a Clos in racks with the runs of its attachments; as they are where nothing is measured."""
+    """A fabric and a Clos in racks with the measured runs of attachments; unchanged where nothing is measured."""
     if not problem.site.measures_attachments or not isinstance(clos.placement, RackPlacement):
         return fabric, clos
     runs_m = attached_runs_m(problem, fabric, clos, clos.placement)
@@ -36,7 +36,7 @@ def with_attached_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwor
 def attached_runs_m(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement
 ) -> dict[str, float]:
-    """The run of links to each tier that has some, in metres."""
+    """Longest run of attachments in metres, by kind of links (``attachment-leaf``, ``attachment-spine``)."""
     appliances = problem.floor.appliances
     heights = {appliance.key: appliance.attachment.rack_units or 0.0 for appliance in appliances.appliances}
     runs_m: dict[str, float] = {}
@@ -52,7 +52,7 @@ def attached_runs_m(
 
 
 def _hosts(fabric: FabricProblem, clos: ClosNetwork) -> dict[tuple[str, int], Ints]:
-    """By kind of links and number of the attachment, the switches that it has ports on; servers' ports aside."""
+    """Switches that an attachment has ports on, by (kind of links, attachment index); ports of servers left out."""
     hosts: dict[tuple[str, int], set[int]] = defaultdict(set)
     for leaf, owner in ports_on_leaves(fabric, clos):
         hosts["attachment-leaf", owner].add(leaf)
@@ -67,7 +67,7 @@ def _hosts(fabric: FabricProblem, clos: ClosNetwork) -> dict[tuple[str, int], In
 
 
 def _farthest_m(plan: FloorPlan, places: tuple[Place, ...], units: float, tier: Positions, switches: Ints) -> float:
-    """From any of some devices to any of some switches, in whole decimetres."""
+    """Longest run from any of the appliances to any of the switches, in metres, rounded up to decimetres."""
     racks = np.repeat([plan.rack_index(rack) for rack, _ in places], len(switches))
     heights_m = np.repeat([float(height_m(unit, units)) for _, unit in places], len(switches))
     hosts = np.tile(switches, len(places))

@@ -1,4 +1,4 @@
-"""What the links of attachments cost at least, which the search of a fabric leaves aside."""
+"""Lower bounds of the cost of attachments' links, which the search of a fabric does not count."""
 
 from __future__ import annotations
 
@@ -17,32 +17,35 @@ from fabopt.topology.remembered import Scope, remembered
 
 
 class AttachmentBounds:
-    """Bounds of the attachments of the fabric of some bounds."""
+    """Bounds of the attachments' links of one fabric."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
+        """The scope of bounds that depend on the runs of these kinds of links."""
         return self.bounds.scope(runs)
 
     def least(self) -> float:
-        """The least that the links of all attachments add to the objective."""
-        bought = [one for one in self.bounds.fabric.attachments if one.buys == "both"]
-        return sum(one.ports * least for one in bought if np.isfinite(least := self._least_of(one)))
+        """Lower bound of the objective that the links of all attachments add."""
+        bought = [demand for demand in self.bounds.fabric.attachments if demand.buys == "both"]
+        return sum(demand.ports * least for demand in bought if np.isfinite(least := self._least_of(demand)))
 
     def above_least(self, block: Block, shape: Shape) -> Floats | float:
-        """By how much more they cost at least on the leaves of some sizes, shape (rows,), where racks and stages leave
-        these equal: a leaf has its own cages, and only ports that servers leave free in these cost nothing there.
+        """Lower bound of the links' cost on leaves of each size, in excess of ``least``, shape (rows,), where racks and
+        stages leave sizes equal: a leaf has its own cages, and only ports that servers leave free in these cost
+        nothing.
         """
         problem, fabric, host = self.bounds.problem, self.bounds.fabric, block.down.port
-        on_leaves = [one for one in fabric.attachments if one.tier == "leaf"]
-        plain = fabric.span is None and not problem.sizes and all(one.buys in ("both", "none") for one in on_leaves)
-        demands = [one for one in on_leaves if one.buys == "both"]
-        if not plain or not demands or any(one.port is None for one in demands):
+        on_leaves = [demand for demand in fabric.attachments if demand.tier == "leaf"]
+        plain = (
+            fabric.span is None and not problem.sizes and all(demand.buys in ("both", "none") for demand in on_leaves)
+        )
+        demands = [demand for demand in on_leaves if demand.buys == "both"]
+        if not plain or not demands or any(demand.port is None for demand in demands):
             return 0.0
-        own = sum(one.ports * self._least_to(one, host, block.protocol, "leaf") for one in demands)
-        least = sum(one.ports * self._least_of(one) for one in demands)
+        own = sum(demand.ports * self._least_to(demand, host, block.protocol, "leaf") for demand in demands)
+        least = sum(demand.ports * self._least_of(demand) for demand in demands)
         if not np.isfinite(own) or not np.isfinite(least):
             return 0.0
         on_odd = shape.last_group * shape.last_k
@@ -50,8 +53,8 @@ class AttachmentBounds:
             (shape.groups - 1) * shape.rails * (-shape.g * shape.k % host.ports)
             + shape.last_rails * (-on_odd % host.ports)
         )
-        new_ports = np.maximum(sum(one.ports for one in demands) - free, 0)
-        cage = min(self._least_cage(one, host, block.protocol) for one in demands)
+        new_ports = np.maximum(sum(demand.ports for demand in demands) - free, 0)
+        cage = min(self._least_cage(demand, host, block.protocol) for demand in demands)
         return np.asarray(own - least + new_ports * cage)
 
     def _least_of(self, demand: AttachmentDemand) -> float:
@@ -68,15 +71,15 @@ class AttachmentBounds:
 
     @remembered()
     def _hosts(self, protocol: str, tier: str, port_mbps: int) -> set[PortType]:
-        """The cages of a tier that run at a speed."""
+        """Cages of a tier's switches that run at a port speed."""
         uses = (use for switch in self.bounds.switches(protocol, tier) for use in switch.uses)
         return {use.port for use in uses if use.lane.port_mbps == port_mbps}
 
     @remembered("attachment-leaf")
     def _least_to(self, demand: AttachmentDemand, host: PortType, protocol: str, tier: str) -> float:
-        """The least that one link of an attachment adds.
+        """Least objective of one link of an attachment to such a cage.
 
-        In cages of several ports, what is at the switch may be there for servers already.
+        In cages of several ports the part at the switch is not counted, as servers may need it anyway.
         """
         assert demand.port is not None
         problem, fabric, costs = self.bounds.problem, self.bounds.fabric, self.bounds.costs
@@ -91,7 +94,7 @@ class AttachmentBounds:
 
     @remembered("attachment-leaf")
     def _least_cage(self, demand: AttachmentDemand, host: PortType, protocol: str) -> float:
-        """The least that a port has of a cage at the switch which only attachments use, beside ``_least_to``."""
+        """Least objective of a port's share of a switch cage that only attachments use, beside ``_least_to``."""
         problem, fabric, costs = self.bounds.problem, self.bounds.fabric, self.bounds.costs
         if host.ports == 1:
             return 0.0

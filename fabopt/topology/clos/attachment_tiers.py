@@ -1,7 +1,7 @@
-"""The tiers on which attachments of ``tier: any`` can be: a fabric's space is that of all of them together.
+"""Tiers of attachments with ``tier: any``: the fabric's space is the union over all tiers that they may be on.
 
-Such an attachment is on free ports of any switches, or where it is with ``tier: spine``, or dealt over the leaves as
-with ``tier: leaf``, which are then sized for it. So ``any`` has every network that one of the others has.
+Such an attachment is on free ports of any switches, or on spines as with ``tier: spine``, or dealt over the leaves as
+with ``tier: leaf``, which are then sized for it. So ``any`` has every network that the other values have.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _PLACED: Lookup[FabricProblem, tuple[()], tuple[FabricProblem, ...]] = Lookup()
 
 
 def on_each_tier(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, ...]:
-    """A fabric, and the same with each of its attachments of ``tier: any`` on spines or leaves.
+    """A fabric, then its variants with each attachment of ``tier: any`` on spines or leaves.
 
-    In a cluster that grows these have to be on free ports: they are outside the ratio there, and those on leaves in it.
+    In a cluster that grows such attachments are on free ports only: these are outside the ratio, dealt ones are in it.
     """
-    if all(one.tier != "any" for one in fabric.attachments) or len(problem.stages) > 1:
+    if all(demand.tier != "any" for demand in fabric.attachments) or len(problem.stages) > 1:
         return (fabric,)
     return (fabric, *_PLACED.of(fabric, (), lambda: tuple(_placed(fabric))))
 
 
 def _placed(fabric: FabricProblem) -> Iterator[FabricProblem]:
-    """The fabric with its attachments on other tiers; of choices with as many ports of a kind on each tier, which have
-    the same networks, the first.
+    """Variants of the fabric by tiers of its attachments; of variants with equal ports of a kind on each tier, whose
+    networks are equal, the first.
     """
     kinds: dict[tuple[object, ...], list[AttachmentDemand]] = {}
     for demand in fabric.attachments:
@@ -44,13 +44,13 @@ def _placed(fabric: FabricProblem) -> Iterator[FabricProblem]:
     tiers = TIERS if max(fabric.tiers) > 1 else tuple(tier for tier in TIERS if tier != "spine")
     for choices in list(product(*(_choices(demands, tiers) for demands in kinds.values())))[1:]:
         placed = {demand: tier for of_kind in choices for demand, tier in of_kind.items()}
-        yield replace(fabric, attachments=tuple(replace(one, tier=placed[one]) for one in fabric.attachments))
+        yield replace(fabric, attachments=tuple(replace(demand, tier=placed[demand]) for demand in fabric.attachments))
 
 
 def _choices(
     demands: Sequence[AttachmentDemand], tiers: Sequence[AttachmentTier]
 ) -> list[dict[AttachmentDemand, AttachmentTier]]:
-    """A tier for each attachment of a kind, for every number of ports on each tier."""
+    """A tier for each attachment of a kind, one choice for every split of their ports over the tiers."""
     ports = [demand.ports for demand in demands]
     ways = product(tiers if demands[0].tier == "any" else (demands[0].tier,), repeat=len(demands))
     by_ports: dict[tuple[int, ...], dict[AttachmentDemand, AttachmentTier]] = {}

@@ -1,4 +1,6 @@
-"""What bounds are worked out for: a leaf switch with the NICs below it, and the switches on either side of a link."""
+"""Hardware that bounds are worked out for: a leaf switch with the NICs below it, and the switches at both ends of a
+link.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ from fabopt.topology.link_parts import Floats
 
 
 class Block(NamedTuple):
-    """A NIC and a leaf switch with its cages' use, on so many tiers.
+    """A NIC and a leaf switch with the use of its cages, in a Clos of ``tiers`` tiers.
 
-    ``last``: the leaves of a last group that is unlike the others, where they are of another type.
+    ``last``: leaves of a differing last group, where these are of another type.
     """
 
     protocol: str
@@ -33,7 +35,7 @@ class Block(NamedTuple):
 
     @property
     def of_last(self) -> Block:
-        """The block as the last group has it."""
+        """The block with the leaf type of the last group."""
         if self.last is None:
             return self
         switch, down, up = self.last
@@ -52,12 +54,12 @@ class Block(NamedTuple):
 
     @property
     def parts(self) -> Parts:
-        """The hardware, without what is above it."""
+        """The hardware up to the leaves."""
         return Parts(self.protocol, self.nic, self.leaf, self.down, self.up, last_leaf=self.last)
 
 
 class Upper(NamedTuple):
-    """A spine switch as seen from a leaf: what it takes downwards, and (three tiers) upwards."""
+    """A spine switch above a leaf: the use of its cages downwards, and (three tiers) upwards."""
 
     switch: SwitchType
     down: CageUse
@@ -65,9 +67,9 @@ class Upper(NamedTuple):
 
 
 class Lower(NamedTuple):
-    """A leaf switch as seen from a server's port.
+    """A leaf switch below a server's port.
 
-    ``share`` is the least that one such port costs, uplinks aside, shape (metrics,).
+    ``share`` is the least cost of one such port, uplinks left out, shape (metrics,).
     """
 
     share: Floats
@@ -76,8 +78,8 @@ class Lower(NamedTuple):
 
 
 class SpineShares(NamedTuple):
-    """Spines, and the least share of each that a down link can have, shape (metrics, spines); the ports that they have
-    for leaves, and the place among these of each spine's own, shape (spines,).
+    """Spines with the least cost share of a down link of each, shape (metrics, spines); ``ports``: the kinds of ports
+    they have for leaves; ``port_of``: each spine's index among these, shape (spines,).
     """
 
     spines: list[Upper]
@@ -87,7 +89,7 @@ class SpineShares(NamedTuple):
 
 
 def spine_shares(metrics: int, shares: Collection[tuple[Upper, Floats]]) -> SpineShares:
-    """Spines with the share of each, shape (metrics,), side by side."""
+    """A table of spines and their cost shares, each of shape (metrics,)."""
     places: dict[PortType, int] = {}
     port_of = np.array([places.setdefault(spine.down.port, len(places)) for spine, _ in shares], dtype=np.int64)
     table = np.array([share for _, share in shares]).reshape(-1, metrics).T
@@ -95,9 +97,9 @@ def spine_shares(metrics: int, shares: Collection[tuple[Upper, Floats]]) -> Spin
 
 
 class Stack(NamedTuple):
-    """A block under a spine switch: what joins them, the least that a link and a spine's uplink cost.
+    """A block under a spine switch: assemblies that join them, least cost of a link and of a spine's uplink.
 
-    ``least``, ``upward``: shape (metrics,); ``cores``: what may be above, none on two tiers.
+    ``least``, ``upward``: shape (metrics,); ``cores``: core switches that may be above, none on two tiers.
     """
 
     block: Block
@@ -125,7 +127,7 @@ class Stack(NamedTuple):
 
 
 class SpineRows(NamedTuple):
-    """Rows of a shape with a number of spines each, and the ``most`` that what is made of them may cost.
+    """Rows of a shape with their number of spines, and ``most``, the cost above which a row's networks are not wanted.
 
     Arrays have shape (rows,).
     """

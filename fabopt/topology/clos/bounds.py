@@ -1,4 +1,4 @@
-"""What nothing made of some hardware can cost less than, worked out once for a fabric at some weights.
+"""Lower bounds of the cost of networks made of some hardware, worked out once for a fabric at some weights.
 
 The cost of a Clos separates by tier: a server port pays for its share of a leaf, a leaf's uplink for its share of a
 spine, a spine's uplink for its share of a core. Every minimum here is over a superset of what a real candidate can
@@ -51,17 +51,17 @@ class BoundedCosts(Costs):
         self._scopes: dict[Hashable, Scope] = {}
 
     def bounds(self, problem: Problem, fabric: FabricProblem, prune: bool) -> Bounds:
-        """The bounds of a fabric; ``prune``: without hardware that other hardware beats."""
+        """The bounds of a fabric; ``prune``: without hardware that other hardware dominates."""
         if (fabric, prune) not in self._bounds:
             self._bounds[fabric, prune] = Bounds(problem, fabric, self, prune)
         return self._bounds[fabric, prune]
 
     def scope(self, hardware: Hashable) -> Scope:
-        """What bounds follow from at these weights, told apart by the hardware and its runs."""
+        """The store of bounds at these weights that share ``hardware``, a key of hardware and runs."""
         return self._scopes.setdefault(hardware, Scope())
 
     def forget_bounds(self) -> None:
-        """Let go of the bounds of fabrics that will not be looked at again."""
+        """Drop the bounds of fabrics that will not be searched again."""
         self._bounds.clear()
         self._scopes.clear()
 
@@ -84,7 +84,7 @@ class Bounds(LinkBounds):
         self._scopes: dict[tuple[str, ...], Scope] = {}
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """What bounds follow from that depend on the runs of these kinds: shared with fabrics that have equal ones."""
+        """The store of bounds that depend on the runs of these kinds of links, shared by fabrics with equal ones."""
         if runs not in self._scopes:
             most = self.most.on_leaf, self.most.servers_in_last, self.most.on_last
             self._scopes[runs] = self.costs.scope((self.prune, scope_key(self.problem, self.fabric, runs, most)))
@@ -93,7 +93,7 @@ class Bounds(LinkBounds):
     # -- what there is ----------------------------------------------------------------------------------------
 
     def nics(self, protocol: str) -> list[NicOption]:
-        """Ways to equip servers, at a speed that the attachments can have too."""
+        """Ways to equip servers whose port speed attachments can have too."""
         return self._nics_of(self.fabric.nics.get(protocol, ()))
 
     @remembered("attachment-leaf")
@@ -101,13 +101,13 @@ class Bounds(LinkBounds):
         options = list(all_)
         for attachment in self.fabric.attachments:
             speed = attachment.port_mbps
-            options = [one for one in options if speed in (None, one.port.lane.port_mbps)]
+            options = [nic for nic in options if speed in (None, nic.port.lane.port_mbps)]
         keep = self.prune and self.problem.prunes
         return undominated_nics(options, by_injection=self.fabric.figure_demands is not None) if keep else options
 
     @remembered()
     def switches(self, protocol: str, role: str) -> list[SwitchType]:
-        """Switches for a role, without those that others beat."""
+        """Switch types for a role, without dominated ones."""
         options = list(self.fabric.switches[protocol][role])
         timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
         return undominated_switches(options, self.fabric, timed) if self.prune else options
@@ -116,17 +116,19 @@ class Bounds(LinkBounds):
     def lowers(self, port: PortType, protocol: str, of_last: bool = False) -> list[Lower]:
         """Leaf switches that take a server's port, the cheapest share first; ``of_last``: for a last group."""
         uses = self._leaf_uses(port.lane.port_mbps, protocol, of_last)
-        spines = {use.port for one in self.switches(protocol, "spine") for use in one.uses}
+        spines = {use.port for spine in self.switches(protocol, "spine") for use in spine.uses}
         of_speed = [one for one in spines if one.lane.port_mbps == port.lane.port_mbps]
         ports = {down.port for _, _, down in uses if self._attaches({"leaf": [down.port], "spine": of_speed}, protocol)}
         links = {far: self.least_link(port, far, "server-leaf", protocol) for far in ports}
         joined = {far: link for far, link in links.items() if np.isfinite(link[0])}
         lowers = [Lower(joined[down.port] + share, leaf, down) for share, leaf, down in uses if down.port in joined]
-        return sorted((one for one in lowers if np.isfinite(one.share[0])), key=lambda one: float(one.share[0]))
+        return sorted(
+            (lower for lower in lowers if np.isfinite(lower.share[0])), key=lambda lower: float(lower.share[0])
+        )
 
     @remembered("server-leaf", "attachment-leaf")
     def _leaf_uses(self, port_mbps: int, protocol: str, of_last: bool) -> list[Lower]:
-        """Leaf switches for server ports of a speed, with their share alone."""
+        """Leaf switches for server ports of a speed, each with its cost share of a port, the link left out."""
         most = self.most.on_last if of_last else self.most.on_leaf
         share = self.share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
         uses = ((leaf, down) for leaf in self.switches(protocol, "leaf") for down in leaf.uses)
@@ -134,13 +136,13 @@ class Bounds(LinkBounds):
 
     @remembered("leaf-spine", "spine-core")
     def _share_of_two_tiers(self, protocol: str, leaf: SwitchType, down: CageUse, most: int) -> Floats:
-        """The least share of a leaf, with any uplinks, and of its spines that one endpoint of so many can have."""
+        """Least cost share of an endpoint in a leaf with up to ``most`` endpoints, any uplinks, and its spines."""
         shares = [self._leaf_share(leaf, down, up, protocol, 2, most) for up in leaf.uses]
         return np.asarray(np.min(shares, axis=0))
 
     def _attaches(self, hosts: Mapping[str, Sequence[PortType]], protocol: str) -> bool:
-        """Whether parts join every attachment that buys some to such a leaf cage, or to a spine's of the same speed."""
-        return all(attaches(self.problem, self.fabric, one, hosts, protocol) for one in self.fabric.attachments)
+        """Whether parts join every attachment that buys some to one of ``hosts``, cages by tier."""
+        return all(attaches(self.problem, self.fabric, demand, hosts, protocol) for demand in self.fabric.attachments)
 
     @remembered()
     def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:
@@ -152,7 +154,7 @@ class Bounds(LinkBounds):
             if down.lane.port_mbps == port_mbps
             for up in (spine.uses if tiers == 3 else (None,))
         ]
-        return sorted(uppers, key=lambda one: float(self.share_alone(one.switch, one.down)[0]))
+        return sorted(uppers, key=lambda upper: float(self.share_alone(upper.switch, upper.down)[0]))
 
     @remembered()
     def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
@@ -164,34 +166,34 @@ class Bounds(LinkBounds):
             if down.lane.port_mbps == port_mbps
         ]
 
-    # -- what is needed, and what fits ------------------------------------------------------------------------
+    # -- least needs, and limits of ports ------------------------------------------------------------------------
 
     def leaf_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
-        """Fewest uplinks of a leaf for so many endpoints."""
+        """Fewest uplinks of a leaf for ``down_links`` endpoints."""
         return uplinks_needed(down_links, down, up, self.fabric.oversubscription_leaf)
 
     def fewest_uplinks(self, block: Block) -> float:
-        """No leaves of a block have fewer uplinks together."""
+        """Lower bound of the uplinks of all leaves of a block together."""
         mbps = self.problem.servers * block.nic.ports_per_server * block.down.lane.port_mbps
         return mbps / (self._ratio * block.uplinks.lane.port_mbps)
 
     def spine_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
-        """Fewest uplinks of a spine for so many down links."""
+        """Fewest uplinks of a spine for ``down_links`` down links."""
         return uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
 
     def reserved(self, endpoints: Number) -> Number:
-        """Down ports such that the fabric's reserve of them stays free. Rule ``reserve_is_kept``."""
+        """Down ports of a switch with ``endpoints`` in use and the fabric's reserve free. Rule ``reserve_is_kept``."""
         free = 1 - self.fabric.reserve
         return scaled_ceil(endpoints, free.denominator, free.numerator)
 
     @remembered()
     def leaf_ports(self, leaf: SwitchType, down: CageUse, up: CageUse) -> int:
-        """Most down ports of a leaf beside which the uplinks that they need still fit."""
+        """Most down ports of a leaf whose uplinks still fit beside them."""
         return most_down_ports(leaf, down, up, self.leaf_uplinks)
 
     @remembered()
     def spine_ports(self, spine: Upper) -> int:
-        """Most down ports of a spine, as those of a leaf."""
+        """Most down ports of a spine whose uplinks, if any, still fit beside them."""
         if spine.up is None:
             return usable_ports(spine.down, spine.switch)
         return most_down_ports(spine.switch, spine.down, spine.up, self.spine_uplinks)
@@ -208,7 +210,7 @@ class Bounds(LinkBounds):
 
     @remembered("leaf-spine", "spine-core")
     def _reach(self, up: PortType, protocol: str, tiers: int) -> set[tuple[int, int]]:
-        """Leaves that a spine can take, and pods that its cores can."""
+        """Pairs (leaves that a spine can take, pods that its cores can take), of all spines for such uplinks."""
         return {
             (self._leaves_of_spine(spine, together), self.most_pods(spine, protocol))
             for spine in self.uppers(up.lane.port_mbps, protocol, tiers)
@@ -216,11 +218,11 @@ class Bounds(LinkBounds):
         }
 
     def _leaves_of_spine(self, spine: Upper, together: int) -> int:
-        """Leaves that a spine can take; where cables carry several links some ports may be idle and need no uplinks."""
+        """Most leaves of a spine. Where cables carry several links some ports may be idle and need no uplinks."""
         return self.spine_ports(spine) if together == 1 else most_peers(spine.down, spine.switch, together)
 
     def most_pods(self, spine: Upper, protocol: str) -> int:
-        """Most pods of a plane above whose spines some core still reaches them all; 1 below three tiers."""
+        """Most pods of a plane that one core above such spines joins; 1 below three tiers."""
         return 1 if spine.up is None else self._pods_of_cores(spine.up.port, protocol)
 
     @remembered("spine-core")
@@ -235,35 +237,35 @@ class Bounds(LinkBounds):
     # -- bounds -----------------------------------------------------------------------------------------------
 
     def of_servers(self, nic: NicOption, share: Floats) -> Floats:
-        """The cost of all servers' NICs and of the share that each of their ports has, shape of ``share``."""
+        """Cost of all servers' NICs and port shares, shape of ``share``."""
         nics = self.costs.of(nic.item) * nic.nics_per_server
         return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share.T).T)
 
     @remembered("server-leaf", "attachment-leaf")
     def lowest(self, protocol: str) -> float:
-        """No network costs less, whatever is above its leaves."""
+        """Lower bound of the cost of every network, from NICs, server links and leaves."""
         nics = [nic for nic in self.nics(protocol) if self.lowers(nic.port, protocol)]
         leasts = (self.of_leaves(0, nic, protocol) for nic in nics)
         return min((float(least[0]) for least in leasts), default=np.inf)
 
     @remembered("server-leaf", "attachment-leaf")
     def of_leaves(self, place: int, nic: NicOption, protocol: str) -> Floats:
-        """The least that servers on leaves at a place of ``lowers`` cost, whatever their last group is on."""
+        """Lower bound of NICs, server links and leaves, the leaf type being that at a place of ``lowers``."""
         lower = self.lowers(nic.port, protocol)[place]
         return self.of_servers(nic, lower.share) + self._last_saving(nic, protocol).beside(lower.share)
 
     @remembered("server-leaf", "attachment-leaf")
     def _last_saving(self, nic: NicOption, protocol: str) -> Saving:
-        """What the leaves of a last group can save: of any type, for the bounds of leaves rise as their shares do."""
+        """Most that a last group's leaves, of any type, can save."""
         differ = self.fabric.span is not None or protocol in self.fabric.last_leaf
         lowers = self.lowers(nic.port, protocol, True) if differ and self.most.servers_in_last else []
         return Saving(lowers, nic, self.most.servers_in_last)
 
     def of_block(self, block: Block, tiers: int) -> Floats:
-        """The least that a block costs with any leaves of a last group, if only so many of its tiers (2 up) counted."""
-        return self._of_block(block, tiers, self._may_be_odd(block))
+        """Lower bound of a block's cost, the lowest ``tiers`` tiers counted (2 or more), with any last group."""
+        return self._of_block(block, tiers, self._last_may_differ(block))
 
-    def _may_be_odd(self, block: Block) -> bool:
+    def _last_may_differ(self, block: Block) -> bool:
         return bool(self.most.servers_in_last) and block.tiers in self.fabric.odd_tiers
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
@@ -272,8 +274,8 @@ class Bounds(LinkBounds):
         return self.of_servers(block.nic, share) + self.saving(block, tiers).beside(share)
 
     def saving(self, block: Block, tiers: int) -> Saving:
-        """What a last group of a block may save, if only so many of its tiers (2 up) counted."""
-        if not self._may_be_odd(block):
+        """Most that a last group of a block can save, the lowest ``tiers`` tiers counted (2 or more)."""
+        if not self._last_may_differ(block):
             return Saving([], block.nic, 0)
         looks = block.nic, block.protocol, block.down.port, block.uplinks.port, tiers
         differs = block.protocol in self.fabric.last_leaf
@@ -281,7 +283,7 @@ class Bounds(LinkBounds):
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
     def _saving_under(self, nic: NicOption, protocol: str, down: PortType, up: PortType, tiers: int) -> Saving:
-        """What a last group can save on any leaves whose cages look so to parts, with so many tiers."""
+        """Most that a last group can save on any leaf type with such cages, ``tiers`` tiers counted."""
         uses = self._leaves_by_ports(protocol)[down, up]
         return self._saving_of([Block(protocol, tiers, nic, *use) for use in uses], tiers)
 
@@ -291,7 +293,7 @@ class Bounds(LinkBounds):
         return Saving(lowers, lasts[0].nic, self.most.servers_in_last)
 
     def port_share(self, block: Block, tiers: int, most: Number) -> Floats:
-        """The least of a server port's link, and of its share of a leaf of so many such ports and all above.
+        """Least cost of a server port's link and its share of a leaf with ``most`` such ports and everything above.
 
         Shape (metrics, *most).
         """
@@ -300,7 +302,7 @@ class Bounds(LinkBounds):
         return np.asarray((link + share.T).T)
 
     def last_leaves(self, block: Block) -> list[SwitchUse]:
-        """Other types of leaf for the last group of a block, whose cages look to parts as the block's do."""
+        """Other leaf types for the last group of a block, whose cages take the same parts as the block's."""
         if not self.most.servers_in_last or block.protocol not in self.fabric.last_leaf:
             return []
         alike = self._leaves_by_ports(block.protocol)[block.down.port, block.uplinks.port]
@@ -312,13 +314,13 @@ class Bounds(LinkBounds):
         return leaves_by_ports(self.switches(protocol, "leaf"))
 
     def share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
-        """The least share of a switch that one down port, of ``most``, can have, what is above left aside."""
+        """Cost share of one down port in a switch that has ``most`` of them, tiers above left out."""
         return np.asarray(self.costs.of(switch.item) / min(most, usable_ports(down, switch)))
 
     def _leaf_share(
         self, leaf: SwitchType, down: CageUse, up: CageUse, protocol: str, tiers: int, most: Number
     ) -> Floats:
-        """The least share of a leaf, its uplinks and all above them that one endpoint of at most so many can have."""
+        """Least cost share of an endpoint in a leaf with up to ``most`` endpoints, its uplinks and everything above."""
         shares = self._leaf_shares(leaf, down, up, protocol, tiers)
         return np.asarray(shares[:, np.minimum(most, shares.shape[1]) - 1])
 
@@ -328,7 +330,7 @@ class Bounds(LinkBounds):
 
     @remembered("leaf-spine", "spine-core")
     def above(self, up: PortType, protocol: str, tiers: int) -> Floats:
-        """The least that one leaf uplink costs with everything above it: link, spine share, cores' share."""
+        """Least cost of one leaf uplink with its link, spine share and cores' share, shape (metrics,)."""
         spines, shares, _, _ = self._spine_shares(up.lane.port_mbps, protocol, tiers, self.runs.differ)
         best, alone = np.full(len(shares), np.inf), self.above_each(up, protocol, tiers, self.runs.differ)
         for place in np.argsort(alone[0], kind="stable").tolist():
@@ -340,14 +342,14 @@ class Bounds(LinkBounds):
 
     @remembered("leaf-spine", "spine-core")
     def above_each(self, up: PortType, protocol: str, tiers: int, differ: bool) -> Floats:
-        """The least that an uplink costs with each spine and all above, wherever they are, shape (metrics, spines)."""
+        """Lower bound of an uplink's cost with each spine and the cores above, in any racks, (metrics, spines)."""
         _, shares, ports, port_of = self._spine_shares(up.lane.port_mbps, protocol, tiers, differ)
         links = np.array([self.least_link(up, port, "leaf-spine", protocol) for port in ports])
         return shares + links[port_of].T if ports else shares
 
     @remembered("spine-core")
     def _spine_shares(self, port_mbps: int, protocol: str, tiers: int, differ: bool) -> SpineShares:
-        """The least share of any spine and all above it by the cage of a down link; where runs ``differ``, of each."""
+        """Least cost share of a down link in spines with cores, by cage type, or by spine where runs ``differ``."""
         shares: dict[Hashable, tuple[Upper, Floats]] = {}
         for spine in self.uppers(port_mbps, protocol, tiers):
             looks = spine if differ else spine.down.port
@@ -358,7 +360,7 @@ class Bounds(LinkBounds):
 
     @remembered("leaf-spine", "spine-core")
     def upper_shares(self, up: PortType, protocol: str, tiers: int) -> Floats:
-        """The least objective of a leaf uplink with its share of each of ``uppers`` and all above, shape (uppers,)."""
+        """Least objective of a leaf uplink and its share of each of ``uppers`` and cores, shape (uppers,)."""
         uppers = self.uppers(up.lane.port_mbps, protocol, tiers)
         links = (self.least_uplink(up, spine, protocol) for spine in uppers)
         return np.array([float((link + self.spine_share(spine, protocol))[0])
@@ -366,7 +368,7 @@ class Bounds(LinkBounds):
 
     @remembered("spine-core")
     def spine_share(self, spine: Upper, protocol: str) -> Floats:
-        """The least share of a spine, its uplinks and cores that one down link can have."""
+        """Least cost share of one down link in a spine, its uplinks and cores."""
         if spine.up is None:
             return self.share_alone(spine.switch, spine.down)
         upward = self.core_link(spine.up.port, protocol)
@@ -375,7 +377,7 @@ class Bounds(LinkBounds):
     def _shares(
         self, switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints], upward: Floats
     ) -> Floats:
-        """Switch and uplinks at ``upward`` each, by the port: the least of one port, up to two, and so on."""
+        """Least cost share of a port in a switch and its uplinks (``upward`` each), with 1, up to 2, ... ports."""
         ports = np.arange(1, usable_ports(down, switch) + 1)
         need = needed(ports, down, up)
         cost = self.costs.of(switch.item)[:, np.newaxis] + np.multiply.outer(upward, need)
@@ -384,7 +386,7 @@ class Bounds(LinkBounds):
 
     @remembered("spine-core")
     def core_link(self, up: PortType, protocol: str) -> Floats:
-        """The least that one spine uplink costs with its core share."""
+        """Least cost of one spine uplink with its core share."""
         best = np.full(self.costs.table.shape[0], np.inf)
         for core, down in self.cores(up.lane.port_mbps, protocol):
             share = self.share_alone(core, down)

@@ -1,4 +1,4 @@
-"""Links of a Clos by kind: what each kind needs, and the length class of every link's run."""
+"""Links of a Clos by kind: quantities of each kind, and the length class of every link's run."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from fabopt.schema.design import DeviceRole
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.link_parts import Floats, Need
 
-# What decides which parts a kind of links may be made of: equal keys have equal options.
+# Key of the parts that a kind of links may be made of: equal keys have equal options.
 KindKey = tuple[Hashable, ...]
 # Assemblies of a kind over a run in metres; True: with those that others beat.
 Joins = Callable[[float, bool], Sequence[Assembly]]
 
 
 class LinkType(NamedTuple):
-    """A kind of links whose parts have to be chosen. ``mixes``: whole cages meet whole cages; ``scope``: which of those
-    between switches of one role it is.
+    """A kind of links whose parts are open. ``mixes``: whole cages meet whole cages; ``scope``: kind of links between
+    switches of one role.
     """
 
     name: str
@@ -39,9 +39,9 @@ class LinkType(NamedTuple):
 
 
 class Cabling(NamedTuple):
-    """A kind with the run of every link as a class, shape (links,).
+    """A kind of links with the length class of every run, shape (links,).
 
-    ``near_device``: number of what has cages of its own at that end, shape (links,).
+    ``near_device``: number of the near device that has cages of its own, shape (links,).
     """
 
     kind: LinkType
@@ -56,7 +56,7 @@ class Cabling(NamedTuple):
         return int(self.classes.max(initial=0))
 
     def longest_of_cables(self, assembly: Assembly, shared: Sequence[int] = (), attached: int = 0) -> Ints:
-        """The class of the longest link of every cable when one assembly makes every link, shape (cables,).
+        """Longest length class among the links of every cable, if one assembly makes all links, shape (cables,).
 
         ``shared``: leaves where the last breakout carries links of attachments too, whose class is ``attached``.
         """
@@ -79,7 +79,7 @@ class Cabling(NamedTuple):
     def in_last(self, leaves: Sequence[int], ports: int) -> Ints:
         """Rows of links in the last cage (or cable) of these leaves, where it has room beyond the servers' ports.
 
-        Shape (found,).
+        Shape (rows,).
         """
         leaf, slots = self.links.b, self.links.b_slot
         used = np.zeros(int(leaf.max(initial=-1)) + 1, dtype=np.int64)
@@ -87,12 +87,12 @@ class Cabling(NamedTuple):
         return np.flatnonzero(np.isin(leaf, leaves) & (slots // ports == used[leaf] // ports))
 
     def slots(self, per_cable: int) -> Ints:
-        """Slots at the near end when cables join pairs of devices, so many links each; shape (links,)."""
+        """Slots at the near end where each cable carries ``per_cable`` links of a pair of devices; shape (links,)."""
         return links_of(self.numbers, self.kind, per_cable)[0].a_slot
 
 
 def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
-    """What the links of one candidate follow from."""
+    """Numbers of one candidate that its links follow from."""
     return ClosNumbers(
         servers=int(shape.servers), ports=nic.ports_per_plane, planes=nic.planes, k=int(shape.k), g=int(shape.g),
         u=int(shape.u), spines=int(shape.spines), groups_per_pod=int(shape.groups_per_pod) or int(shape.groups),
@@ -121,7 +121,8 @@ def links_of(numbers: ClosNumbers, kind: LinkType, per_cable: int) -> tuple[Tier
 def cabling_of(
     problem: Problem, kind: LinkType, numbers: ClosNumbers, run_m: Callable[[TierLinks], Floats]
 ) -> Cabling | None:
-    """The links of a kind, with runs that follow from where they are; None if nothing on sale covers one of them.
+    """The links of a kind with the runs that ``run_m`` measures; None if nothing on sale is long enough for one of
+    them.
 
     ``run_m`` returns the run of every link in metres, shape (links,).
     """
@@ -134,7 +135,7 @@ def cabling_of(
 
 
 def cable_at(problem: Problem, assembly: Assembly, length_class: int) -> Item:
-    """The cable of an assembly in the shortest length for a class that it covers."""
+    """The shortest cable of an assembly that covers a length class."""
     length_m = float(problem.item_table.lengths_m[length_class])
     lengths = problem.item_table.lengths(assembly.cable.id)
     return next(item for item in lengths if (item.length_m or 0.0) >= length_m)

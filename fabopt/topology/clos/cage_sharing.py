@@ -1,9 +1,8 @@
 """Cables below and above a switch that would each fit its cages, but not together.
 
-Where a cable of several ports joins a pair of devices with fewer links, it takes more cages than its links need; so
-do attachments whose parts are others than those of the servers beside them. Each kind of link is checked beside what
-the other kind needs at the least; if both take more, they may be too many.
-Source: docs/formulation/parts.md.
+Where a cable of several ports joins a pair of devices with fewer links, it takes more cages than its links need; so do
+attachments with other parts than the servers beside them. Each kind of link is checked beside the least cages of the
+other kind; if both take more, they may be too many. Source: docs/formulation/parts.md.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[
 
 
 def _kinds_of_leaves(shape: Shape, below: Side, above: Side) -> list[tuple[Side, Side]]:
-    """Both sides of the leaves; of those of an odd last group by themselves."""
+    """Down and up links of the leaves, those of a differing last group as a second pair."""
     if not shape.is_odd:
         return [(below, above)]
     kinds = zip(below.profiles, above.profiles, strict=True)
@@ -51,7 +50,7 @@ def _kinds_of_leaves(shape: Shape, below: Side, above: Side) -> list[tuple[Side,
 def _too_many(
     choices: Sequence[Choice], role: str, below: Side, above: Side, uses: tuple[CageUse, CageUse], kind: int = 0
 ) -> Iterator[Clash]:
-    """Clashes at the switches of a role; ``kind``: of leaves, those of an odd last group being the second one."""
+    """Clashes at the switches of a role; ``kind``: index of the leaf kind, 1 for a differing last group."""
     for below_choice in choices:
         for other in choices:
             if below_choice.options[0].rows[0].far == role and other.options[0].rows[0].near == role:

@@ -1,4 +1,4 @@
-"""From the search's arrays to candidates: exact quantities, and the choices that are left for the program."""
+"""From the search's arrays to candidates: exact quantities, and the open choices of the program."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ class ClosBatch(Batch[Parts, Shape]):
 
     @property
     def family(self) -> str:
-        """Clos or rail-only: that follows from how ports of NICs are dealt."""
+        """Clos or rail-only, by how the ports of NICs are dealt over networks."""
         return self.parts.nic.topology
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """A candidate, once for each way to grow to it."""
+        """A candidate, once for each plan of growth."""
         clos = clos_of(self.fabric, self.parts, self.shape.row(index))
         placed = placed_in(problem, self.fabric, clos)
         return () if placed is None else candidates_of(problem, self.fabric, placed, prune)
 
     def but_for_uplinks(self, index: int) -> tuple[Hashable, int] | None:
-        """What tells a candidate apart from others but for the uplinks of a leaf, and how many these are.
+        """Key of a candidate without the uplinks of a leaf, and their number.
 
-        Of two candidates with the same first part the one with fewer uplinks has a part of the links of the other
-        between the same switches. None where that does not hold, as uplinks are not alike to all spines, or where it
-        may not be a design though the other one is: without a rack it has less left.
+        Of two candidates with equal keys the one with fewer uplinks has a subset of the other's links. None where that
+        does not hold, as uplinks are not alike to all spines, or where it may miss the demand though the other meets
+        it: after the loss of a rack it has less left.
         """
         row = self.shape.row(index)
         is_even = row.spines > 0 and row.u % row.spines == 0
-        if not is_even or any(one.failed == RACK for one in self.fabric.resilience):
+        if not is_even or any(survival.failed == RACK for survival in self.fabric.resilience):
             return None
         return (self.fabric, self.parts, replace(row, u=0)), row.u
 
@@ -79,22 +79,26 @@ class ClosBatch(Batch[Parts, Shape]):
         return counts
 
     def leaves_by(self, servers: int) -> dict[Item, Number]:
-        """A group's leaves come with its first server; one of an odd group at least."""
+        """Fewest leaves at a stage: a group's leaves come with its first server; one at least of a differing last
+        group.
+        """
         shape = replace(self.shape, servers=servers)
         return {self.parts.leaf.item: self.parts.nic.planes * (1 if shape.is_odd else shape.leaves)}
 
 
 def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool) -> tuple[Candidate, ...]:
-    """A Clos with its exact needs, once for each way to grow to it; none if its links cannot be made, or an early stage
-    built, after all, or if too little is left where a rack is lost.
+    """A Clos with exact quantities, once for each plan of growth; empty if its links cannot be made, an early stage
+    cannot be built, or too little bandwidth is left after the loss of a rack.
     """
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
         plans = plans_of(problem, fabric, clos.parts, clos.shape)
     placed = (with_free_ports(problem, fabric, clos._replace(stages=plan)) for plan in plans)
-    outliving = (one for one in placed if one is not None and survives_racks(fabric, one))
+    outliving = (
+        placed_clos for placed_clos in placed if placed_clos is not None and survives_racks(fabric, placed_clos)
+    )
     servers = _ServerLinks(problem, prune)
-    grown = (_candidate(problem, fabric, one, servers) for one in outliving)
+    grown = (_candidate(problem, fabric, placed_clos, servers) for placed_clos in outliving)
     return tuple(candidate for candidate in grown if candidate is not None)
 
 
@@ -113,20 +117,20 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, serve
         nic_slots=(0 if clos.parts.nic.item is None else clos.parts.nic.nics_per_server) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
-        logical_fabrics=tuple(one for one in fabric.attachments if one.network is not None),
+        logical_fabrics=tuple(demand for demand in fabric.attachments if demand.network is not None),
         evenness=evenness_of(problem, clos.shape, clos.parts.last_leaf is not None, _lacking(problem, fabric, clos)),
     )
 
 
 def _lacking(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> int:
-    """What the worst single switch leaves of the bandwidth of a GPU, in Mb/s below 0, where planes are weighed."""
+    """Bandwidth per GPU after the worst loss of one switch, in Mb/s and negated, where planes are weighed; else 0."""
     if not weighs_planes(problem, fabric):
         return 0
     return -floor(left_by_a_switch(ClosFailures(clos, problem.server.gpus)))
 
 
 def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, devices: Uses) -> Uses:
-    """Devices with the NICs of logical fabrics, which are there from the first stage on."""
+    """Devices with the NICs of logical fabrics, which the first stage installs."""
     counts = dict(devices)
     for item, count in nics_of(problem, fabric.attachments).items():
         counts[0, item] = counts.get((0, item), 0) + count
@@ -161,12 +165,12 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         *(number for stage in clos.stages for number in stage),
         *fabric.counted,
         *order_of(fabric.attachments),
-        *(TIERS.index(one.tier) for one in fabric.attachments),
+        *(TIERS.index(demand.tier) for demand in fabric.attachments),
     )  # fmt: skip
 
 
 def _last_leaf_order(parts: Parts) -> tuple[str, int, int]:
-    """Rank by the leaves of a last group that are of a type of their own: none is first."""
+    """Rank by the leaf type of a last group that has its own: none is first."""
     last = parts.last_leaf
     if last is None or last.up is None:
         return "", 0, 0
@@ -174,7 +178,7 @@ def _last_leaf_order(parts: Parts) -> tuple[str, int, int]:
 
 
 class _ServerLinks:
-    """Choices for links of servers, which are the same for every way to grow to a Clos."""
+    """Choices for the links of servers, which all plans of growth to a Clos share."""
 
     def __init__(self, problem: Problem, prune: bool) -> None:
         self.problem = problem
@@ -182,7 +186,7 @@ class _ServerLinks:
         self._known: dict[KindKey, Sequence[Choice] | None] = {}
 
     def choices(self, clos: ClosNetwork, kind: LinkType) -> Sequence[Choice] | None:
-        """The choices, None if they cannot be made."""
+        """The choices; None if the links cannot be made."""
         if kind.key not in self._known:
             self._known[kind.key] = kind_choices(self.problem, clos, kind, self.prune)
         return self._known[kind.key]

@@ -32,7 +32,7 @@ _SAFE = 2**62
 
 
 class LeafEndpoints(NamedTuple):
-    """Ports that count in the ratio of leaves: the most on any, and on any of an odd last group."""
+    """Ports that count in the ratio of leaves: most on any leaf, and on any leaf of a differing last group."""
 
     most: Number
     of_last: Number = 0
@@ -43,8 +43,8 @@ def leaf_uplinks(
 ) -> Number:
     """Fewest uplinks of any leaf for all classes; 0 where no attachment has a ratio of its own.
 
-    ``most``: the servers' ratio; None: the fabric's. ``of_last``: of the leaves of an odd last group, which are not
-    among the others. In a cluster that grows, no leaf has more of either class than the first one.
+    ``most``: the servers' ratio; None: the fabric's. ``of_last``: of the leaves of a differing last group, which the
+    others do not include. In a cluster that grows, no leaf has more of either class than the first one.
     """
     if parts.leaf_up is None:
         return 0 * shape.g
@@ -70,11 +70,11 @@ def leaf_uplinks(
 def endpoints_in_ratio(fabric: FabricProblem, shape: Shape, of_last: bool = False) -> Number:
     """d: most server and attachment ports on any leaf that count in its oversubscription.
 
-    ``of_last``: d' of the leaves of an odd last group, which are not among the others.
+    ``of_last``: d' of the leaves of a differing last group, which the others do not include.
     """
     if fabric.all_count:
         return last_endpoints(shape, fabric.attached) if of_last else most_endpoints(shape, fabric.attached)
-    counted = [True, *(one.counts for one in fabric.attachments)]
+    counted = [True, *(demand.counts for demand in fabric.attachments)]
     most: Number = 0 * shape.g
     for ports in _on_leaves(fabric, shape, of_last):
         most = np.maximum(most, sum(count for count, counts in zip(ports, counted, strict=True) if counts))
@@ -82,20 +82,23 @@ def endpoints_in_ratio(fabric: FabricProblem, shape: Shape, of_last: bool = Fals
 
 
 def busiest_leaves(fabric: FabricProblem, shape: Shape) -> LeafEndpoints:
-    """d, and d' where there is an odd last group."""
+    """d, and d' of a differing last group, if there is one."""
     most = endpoints_in_ratio(fabric, shape)
     return LeafEndpoints(most, endpoints_in_ratio(fabric, shape, of_last=True)) if shape.is_odd else LeafEndpoints(most)
 
 
 def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
-    """LeafEndpoints of a leaf that all have the fabric's ratio: none where every class is counted by itself."""
+    """Endpoints of a leaf at the fabric's ratio: 0 where every class is counted by itself."""
     return 0 * endpoints if fabric.networked else endpoints
 
 
 def ratio_of(fabric: FabricProblem, demand: AttachmentDemand) -> Fraction:
     """The ratio at which a leaf carries an attachment."""
     if demand.network is not None:
-        logical = next((each.oversubscription for each in fabric.attachments if each.name == demand.network), None)
+        logical = next(
+            (attachment.oversubscription for attachment in fabric.attachments if attachment.name == demand.network),
+            None,
+        )
         own = demand.oversubscription if demand.oversubscription is not None else logical
         assert own is not None
         return own
@@ -108,7 +111,7 @@ def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape, of_last: 
     assert parts.leaf_up is not None
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
     shares = [speeds / fabric.oversubscription_leaf]
-    shares += [speeds / ratio_of(fabric, one) if one.counts else Fraction(0) for one in fabric.attachments]
+    shares += [speeds / ratio_of(fabric, demand) if demand.counts else Fraction(0) for demand in fabric.attachments]
     fewest = 0 * shape.g
     for counts in _on_leaves(fabric, shape, of_last):
         fewest = np.maximum(fewest, _ceil_of_sums(counts, shares))
@@ -116,18 +119,18 @@ def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape, of_last: 
 
 
 def _on_leaves(fabric: FabricProblem, shape: Shape, of_last: bool) -> Iterator[list[Number]]:
-    """Server ports and ports of every attachment on leaves of one stage, such that every other leaf is like one.
+    """Server ports and ports of every attachment on sample leaves of one stage, such that every other leaf equals one.
 
-    Attachments are dealt leaf by leaf and round, so what is on a leaf changes only where the ports of one of them
-    start or end, and from the leaves of the last group to the full ones or back: one leaf after each such place is
-    looked at. ``of_last``: those of an odd last group alone; nothing is on a leaf that is not asked for.
+    Attachments are dealt leaf by leaf and round, so the ports on a leaf change only where an attachment's ports start
+    or end, and between the leaves of the last group and the full ones: one leaf after each such place is a sample.
+    ``of_last``: leaves of a differing last group alone, others having no ports.
     """
     assert not shape.sizes, "in several stages attachments are dealt in another order"
     leaves = shape.planes * shape.leaves
     last, full = shape.last_group * shape.last_k, shape.g * shape.k
     comes_first, last_leaves = last_is_emptier(shape), shape.planes * shape.last_rails
     begins = np.where(comes_first, last_leaves, leaves - last_leaves if shape.is_odd else 0)
-    ends = np.cumsum([0, *(sum(one.by_stage) for one in fabric.attachments)]).tolist()
+    ends = np.cumsum([0, *(sum(demand.by_stage) for demand in fabric.attachments)]).tolist()
     for place in (0 * leaves, begins % leaves, *(end % leaves for end in ends)):
         is_last = (place < begins) == comes_first if shape.is_odd else place < begins
         counts = [np.where(is_last, last, full)]
@@ -136,14 +139,14 @@ def _on_leaves(fabric: FabricProblem, shape: Shape, of_last: bool) -> Iterator[l
 
 
 def _dealt(ports: int, place: Number, leaves: Number) -> Number:
-    """How many of the first ports are on the leaf at a place, from 0."""
+    """Number of the first ``ports`` dealt ports that are on the leaf at a place, counted from 0."""
     return ceil_of(np.maximum(0, ports - place), leaves)
 
 
 def _ceil_of_sums(counts: Sequence[Number], shares: Sequence[Fraction]) -> Number:
     """Ceiling of the sum of ``counts * shares``, exact however large the fractions are."""
-    below = lcm(*(one.denominator for one in shares))
-    weights = [int(one * below) for one in shares]
+    below = lcm(*(share.denominator for share in shares))
+    weights = [int(share * below) for share in shares]
     most = sum(int(np.max(count, initial=0)) * weight for count, weight in zip(counts, weights, strict=True))
     kind = np.int64 if max(most, below) < _SAFE else object
     total = sum(np.asarray(count, dtype=kind) * weight for count, weight in zip(counts, weights, strict=True))
@@ -151,7 +154,7 @@ def _ceil_of_sums(counts: Sequence[Number], shares: Sequence[Fraction]) -> Numbe
 
 
 def _ceil_of_sum(first: Number, share: Fraction, other: Number, other_share: Fraction) -> Number:
-    """Ceiling of ``one * share + other * other_share``, exact however large the fractions are."""
+    """Ceiling of ``first * share + other * other_share``, exact however large the fractions are."""
     weights = share.numerator * other_share.denominator, other_share.numerator * share.denominator
     below = share.denominator * other_share.denominator
     if (np.max(first, initial=0) + np.max(other, initial=0)) * max(weights) < _SAFE and below < _SAFE:

@@ -43,7 +43,7 @@ class ClosDesign:
 
     @property
     def leaf(self) -> SwitchType:
-        """The switch that servers are on."""
+        """The leaf switch type."""
         return self.network.parts.leaf
 
     @property
@@ -60,7 +60,7 @@ class ClosDesign:
     def with_switches(
         self, switches: Mapping[str, SwitchType], stand_ins: Mapping[str, tuple[StandIn, ...]]
     ) -> ClosDesign:
-        """Return the network with other switches in some tiers, of which some stand in; all have the same ports."""
+        """The network with other switch types in some tiers, and ``stand_ins`` among them; all have the same ports."""
         parts = self.network.parts
         leaf, spine, core = (switches.get(role, getattr(parts, role)) for role in TIER_ROLES)
         network = self.network._replace(parts=replace(parts, leaf=leaf, spine=spine, core=core))
@@ -91,7 +91,7 @@ class ClosDesign:
         return figures.step_network(self.network, gpus, server_gpus)
 
     def failures(self, server_gpus: int) -> ClosFailures:
-        """The bandwidth that is left when something fails."""
+        """The bandwidth left after failures."""
         return ClosFailures(self.network, server_gpus)
 
     def headroom(self, fabric: FabricProblem) -> int:
@@ -103,5 +103,5 @@ class ClosDesign:
         return int(headroom(fabric, self.network.parts, self.network.shape, ratio))
 
     def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:
-        """What is installed at each stage."""
+        """The structure of each stage."""
         return growth_of(problem, fabric, self.network, cables)

@@ -17,7 +17,7 @@ from fabopt.topology.clos.network import ClosNetwork
 
 
 def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
-    """NICs and switches that each stage adds."""
+    """NICs, switches and moved cables by (stage number, item)."""
     parts = clos.parts
     switches = (None if switch is None else switch.item for switch in (parts.leaf, parts.spine, parts.core))
     totals: list[tuple[Item | None, int]] = [
@@ -41,7 +41,7 @@ def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
 
 
 def switches_added(clos: ClosNetwork, role: str) -> Sequence[int]:
-    """Switches of a tier that each stage adds; of one entry where there is one stage."""
+    """Switches of a tier that each stage adds; one entry where there is one stage."""
     tier = TIER_ROLES.index(role)
     return _added(clos)[1 + tier] if clos.stages else (_num_switches(clos)[tier],)
 
@@ -55,15 +55,15 @@ def _num_switches(clos: ClosNetwork) -> tuple[int, int, int]:
 
 
 def moved_cables(clos: ClosNetwork) -> list[int]:
-    """Cables that each stage moves: those of leaves that were there before."""
-    if not any(one.pair_links for one in clos.stages):
+    """Cables that each stage moves: uplinks of leaves that an earlier stage installed."""
+    if not any(stage.pair_links for stage in clos.stages):
         return [0] * max(1, len(clos.stages))
     n = numbers_of(clos.parts.nic, clos.shape)
     leaves = np.bincount(
         clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)), minlength=len(clos.stages)
     ).cumsum()
     moves = clos_stages.moves_of_a_leaf(n, clos.stages)
-    return [0, *(int(before) * each for before, each in zip(leaves[:-1], moves[1:], strict=True))]
+    return [0, *(int(before) * cables for before, cables in zip(leaves[:-1], moves[1:], strict=True))]
 
 
 def _added(clos: ClosNetwork) -> Sequence[Sequence[int]]:
@@ -77,4 +77,4 @@ def _added(clos: ClosNetwork) -> Sequence[Sequence[int]]:
         when.append(clos_stages.of_spines(n, clos.stages, np.arange(n.planes * n.pods * n.spines)))
     if clos.tiers > 2:
         when.append(clos_stages.of_cores(n, clos.stages, np.arange(n.planes * n.cores)))
-    return [np.bincount(one, minlength=len(clos.stages)).tolist() for one in when]
+    return [np.bincount(stages_of_tier, minlength=len(clos.stages)).tolist() for stages_of_tier in when]

@@ -1,4 +1,4 @@
-"""Choices that need not be looked at, because another one serves as they do and costs no more in any way.
+"""Dominated hardware: another product can take its place everywhere and is in nothing worse.
 
 Nothing whose price depends on the quantity, is in stock or is short is ever dropped, or drops anything.
 """
@@ -17,7 +17,7 @@ from fabopt.problem.fabric import FabricProblem
 
 
 def _no_dearer(item: Item | None, other: Item | None) -> bool:
-    """``item`` takes no more money, power and rack units than ``other``, whatever the quantity."""
+    """Whether ``item`` takes no more money, power and rack units than ``other``, whatever the quantity."""
     return dominates(item, other) and (item is None or other is None or item.rack_milliunits <= other.rack_milliunits)
 
 
@@ -37,7 +37,9 @@ def _serves_as(switch: SwitchType, other: SwitchType) -> bool:
 
 
 def _holds_as(switch: SwitchType, other: SwitchType) -> bool:
-    """Whether the packet memory of ``switch`` holds whatever that of ``other`` does: it is the same, or not known."""
+    """Whether the packet memory of ``switch`` suffices wherever that of ``other`` does: it is the same, or not
+    known.
+    """
     own, theirs = switch.product, other.product
     return own.buffer_pool is None or (own.asic, own.buffer_pool) == (theirs.asic, theirs.buffer_pool)
 
@@ -51,9 +53,9 @@ def undominated_switches(
 ) -> list[SwitchType]:
     """Drop a switch where another one serves as it does, takes no more money, power and rack units, and wins a tie.
 
-    ``reducing``: only if it also reduces what goes through it where the other one does; only if its subnets can also
-    be managed and it goes with all switches where the other one does, if the fabric is bound to these rules;
-    only if its pool holds as much, if pools are a condition.
+    ``reducing``: only if it also reduces in the network where the other one does; only if its subnets can also be
+    managed and it goes with all switches where the other one does, if the fabric is bound to these rules; only if its
+    pool holds as much, if pools are a condition.
     """
     managers, of_one_generation = fabric.binding_managers, fabric.binding_generations is not None
     kept: list[SwitchType] = []
@@ -75,9 +77,9 @@ def undominated_switches(
 
 
 def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -> list[NicOption]:
-    """Drop a way to equip servers where another one looks the same from the network and costs and uses no more power.
+    """Drop a way to equip servers where another one has the same ports and takes no more money, power and NICs.
 
-    ``by_injection``: only if it delivers as much to a GPU too.
+    ``by_injection``: only if it also delivers as much bandwidth to a GPU.
     """
     best: dict[tuple[Any, ...], list[NicOption]] = {}
     for nic in options:
@@ -105,7 +107,7 @@ def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -
 
 
 def _nic_sums(nic: NicOption) -> tuple[int, ...]:
-    """What the NICs cost at each stage and draw, and how many they are; of built-in ones nothing counts."""
+    """Cents of a server's NICs at each stage, their milliwatts and their number; empty for built-in ones."""
     if nic.item is None:
         return ()
     return (

@@ -1,8 +1,8 @@
-"""What a Clos still gives when some of its devices or links of a kind fail, in the worst places.
+"""Bandwidth that a Clos has left when some of its devices or links of a kind fail, in the worst places.
 
-What is left per GPU is that of the worst-hit server: injection over the ports that it has
-left, times the share that every boundary carries: uplinks that a leaf has left over its endpoints, and what the spines
-of a pod still send upwards over what comes from below. Without failures this is bisection. See docs/bandwidth.md.
+Bandwidth left per GPU is that of the worst-hit server: injection over the ports that it has left, times the share that
+every boundary carries: uplinks that a leaf has left over its endpoints, and uplinks of a pod's spines over what comes
+from below. Without failures this is bisection. See docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from fabopt.topology.clos.stripes import across_halves
 from fabopt.topology.failures import LostPlace
 from fabopt.units import Number
 
-# Of arrays the search keeps what is within rounding; figures and proofs are exact.
+# Relative rounding error of arrays, within which the search keeps rows; figures and proofs are exact.
 _ROUNDING = 1e-12
 
 
 def tiers_of(parts: Parts) -> tuple[Failing, ...]:
-    """The tiers of switches that there are."""
+    """Roles of the switch tiers."""
     tiers: tuple[Failing, ...] = ("leaf", "spine", "core")
     return tiers[: parts.tiers]
 
@@ -40,9 +40,9 @@ def bandwidth_left(parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: i
 
     For candidates in arrays the result has shape (rows,).
     """
-    nic, servers = parts.nic, [server_ports(parts, one, gpus) for one in _kinds_of_groups(shape)]
+    nic, servers = parts.nic, [server_ports(parts, kind, gpus) for kind in _kinds_of_groups(shape)]
     at_server, above_leaf, above_spine = PLACES[failed]
-    own = by_number(lambda lost: min(without(one, at_server, lost) for one in servers), count if at_server else 0)
+    own = by_number(lambda lost: min(without(ports, at_server, lost) for ports in servers), count if at_server else 0)
     leaf = by_number(lambda lost: _of_leaves(parts, shape, endpoints, above_leaf, lost), count if above_leaf else 0)
     pod = by_number(lambda lost: _of_pod(parts, shape, above_spine, lost), count if above_spine else 0)
     above = worst_mix(leaf, pod, count)
@@ -66,7 +66,7 @@ def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
 
 
 def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
-    """Share of a server's injection that is left of its own ports."""
+    """Share of a server's injection over its own ports after ``count`` failures."""
     if failed == "leaf":
         return ports.without_leaves(count)
     if failed == "plane":
@@ -75,12 +75,12 @@ def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
 
 
 def _kinds_of_groups(shape: Shape) -> tuple[Shape, ...]:
-    """The shape as if all groups were like each kind that there is."""
+    """A shape for each kind of groups, as if all groups were of it."""
     return (replace(shape, odd_k=0, odd_u=0), shape.of_last) if shape.is_odd else (shape,)
 
 
 def _of_leaves(parts: Parts, shape: Shape, endpoints: LeafEndpoints, failed: str, count: int) -> Share:
-    """Share of its endpoints that the uplinks of any leaf carry."""
+    """Share of its endpoints' bandwidth that the uplinks of the worst leaf carry."""
     share = _of_leaf(parts, shape, endpoints.most, failed, count)
     if not shape.is_odd:
         return share
@@ -92,7 +92,7 @@ def _of_leaves(parts: Parts, shape: Shape, endpoints: LeafEndpoints, failed: str
 
 
 def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: int) -> Share:
-    """Share of a leaf's endpoints that its uplinks carry."""
+    """Share of a leaf's endpoints' bandwidth that its uplinks carry."""
     if parts.leaf_up is None:
         return Fraction(1)
     lost = 0 * shape.u
@@ -104,10 +104,10 @@ def _of_leaf(parts: Parts, shape: Shape, endpoints: Number, failed: str, count: 
 
 
 def _of_pod(parts: Parts, shape: Shape, failed: str, count: int) -> Share:
-    """Share of what comes up to a pod's spines that they send on."""
+    """Share of the leaves' bandwidth that the spines of a pod send on."""
     if parts.spine_up is None or parts.spine_down is None:
         return Fraction(1)
-    # what fails together hits so many spines, each of which is cut off by so many
+    # one core hits q spines, each of which is cut off by the loss of all its cores; another failure hits one spine
     hit, fatal, links = (shape.q, shape.cores_per_group, shape.m2) if failed == "core" else (1, shape.x, 1)
     lost = count if failed else 0
     gone = np.minimum(lost // np.maximum(1, fatal), shape.spines // np.maximum(1, hit))
@@ -128,9 +128,9 @@ def _share(above: Number, below: Number) -> Share:
 def may_survive(
     fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int
 ) -> NDArray[np.bool_]:
-    """Which sized leaves could survive with the best that may be installed above them, shape (rows,).
+    """Sized leaves that meet the demand after failures with the best spines above them, shape (rows,).
 
-    That is spines with one link of a leaf each, which send on all that comes up.
+    The best are spines with one link of a leaf each, which send on all that comes up.
     """
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
     spread = replace(shape, spines=shape.u)
@@ -144,9 +144,9 @@ def may_survive(
 def survives(
     fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int
 ) -> NDArray[np.bool_]:
-    """Which rows have the bandwidth left that the case asks for, shape (rows,). Rule ``failures_leave_bandwidth``.
+    """Rows that have the bandwidth left that the case asks for, shape (rows,). Rule ``failures_leave_bandwidth``.
 
-    Of the loss of a rack: which may have it, as far as that is known before switches are in racks.
+    For the loss of a rack: rows that may have it, as far as that is known before switches are in racks.
     """
     kept = np.ones(np.size(shape.g), dtype=np.bool_)
     for survival in fabric.resilience:
@@ -156,7 +156,7 @@ def survives(
 
 
 def _before_racks(fabric: FabricProblem, parts: Parts, survival: Survival) -> tuple[str, int]:
-    """What fails at least, wherever switches are.
+    """The least failure, (kind, count), that a survival asks for wherever switches are.
 
     With a rack of two tiers a spine, which servers in other racks have links to; with one of two feeds nothing.
     """
@@ -167,17 +167,17 @@ def _before_racks(fabric: FabricProblem, parts: Parts, survival: Survival) -> tu
 
 @dataclass(frozen=True)
 class ClosFailures:
-    """Failures of one Clos with so many GPUs in a server."""
+    """Failures of one Clos; ``gpus``: of a server."""
 
     clos: ClosNetwork
     gpus: int
 
     def kinds(self) -> tuple[Failing, ...]:
-        """What can fail alone."""
+        """Kinds of devices and links that can fail alone."""
         return (*tiers_of(self.clos.parts), "plane", "cable")
 
     def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
-        """Mb/s per GPU after ``count`` failures of a kind; one of two feeds takes nothing.
+        """Mb/s per GPU after ``count`` failures of a kind; the loss of one of two feeds takes nothing.
 
         Raises ``ValueError`` for a rack of a network that is not in racks.
         """
@@ -213,7 +213,7 @@ class ClosFailures:
         return _cut_off(parts, shape, failed)
 
     def place(self, failed: Failed) -> LostPlace | None:
-        """The rack whose loss leaves least."""
+        """The rack whose loss leaves the least bandwidth."""
         if failed != RACK:
             return None
         return LostPlace(self._worst_rack.name, self._worst_rack.loss.servers)

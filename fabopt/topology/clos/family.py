@@ -19,30 +19,30 @@ class ClosFamily:
     name = "clos"
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
-        """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first; those in
-        which the last group is unlike the others once all others are known.
+        """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first, and spaces
+        with a differing last group after all others.
         """
         part = replace(request.restriction, topology=self.name)
         wanted = request._replace(restriction=part)
         spaces = [
-            ClosSpace(problem, one, *wanted, parts=parts)
+            ClosSpace(problem, variant, *wanted, parts=parts)
             for placed in on_each_tier(problem, fabric)
-            for one, parts in pods_together(problem, placed, self.name)
+            for variant, parts in pods_together(problem, placed, self.name)
         ]
-        alike, odd = ([one for one in spaces if one.fabric.may_be_alike is first] for first in (True, False))
+        alike, odd = ([space for space in spaces if space.fabric.may_be_alike is first] for first in (True, False))
         if len(alike) > 1:
             alike.sort(key=lambda space: space.lowest_bound)
         return Spaces((*alike, *odd))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """The most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""
+        """Most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""
         return most_servers_of(problem, fabric)
 
 
 class RailOnlyFamily(ClosFamily):
-    """A Clos of one or two tiers for each rail; no way through switches leads from one rail to another.
+    """A Clos of one or two tiers for each rail; no path through switches leads from one rail to another.
 
-    What tells them apart from the other Clos is how ports are dealt over networks: ``NicOption.apart``.
+    Its candidates differ from other Clos by how ports are dealt over networks: ``NicOption.apart``.
     """
 
     name = "rail-only"

@@ -1,11 +1,10 @@
-"""Figures that a case, or a point of a front, asks of a Clos, as least uplinks; and room for more servers.
+"""Figures that a case, or a point of a front, asks of a Clos, as least uplinks; and headroom for more servers.
 
 Rule ``figures_meet_demand``. Bisection per GPU is I / (max(1, r) x max(1, s)) with injection I and the ratios r at the
-leaves and s at the spines, so that a least bisection b is one on uplinks: u w >= b d v / I, and then
-x w2 >= b max(1, r) dS w / I. All-to-all: a leaf or a pod with e of the E server ports of a plane sends
-e rho (E-e)/(E-1) upwards. Ring all-reduce: the last server of a group, or of a pod, sends what it has on the leaf, or
-in the pod, upwards. Room for more servers depends on leaves alone. See docs/bandwidth.md, docs/fronts.md. Symbols are
-those of docs/formulation.md.
+leaves and s at the spines, so that a least bisection b is one on uplinks: u w >= b d v / I, and then x w2 >= b max(1,
+r) dS w / I. All-to-all: a leaf or a pod with e of the E server ports of a plane sends e rho (E-e)/(E-1) upwards. Ring
+all-reduce: the last server of a group, or of a pod, sends from all its ports on the leaf, or in the pod, upwards.
+Headroom depends on leaves alone. See docs/bandwidth.md, docs/fronts.md. Symbols are those of docs/formulation.md.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ _SAFE = 2**62
 
 
 def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
-    """Fewest uplinks of a leaf with which the figures that are wanted can be had; 0 if none is wanted.
+    """Fewest uplinks of a leaf that meet the demanded figures; 0 without demands.
 
-    ``gpus``: of a server. Of an odd last group they are ``uplinks_of_last``.
+    ``gpus``: of a server. Leaves of a differing last group have ``uplinks_of_last``.
     """
     figure_demands = fabric.figure_demands
     if figure_demands is None:
@@ -39,7 +38,7 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 
 
 def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, endpoints: Number) -> Number:
-    """Fewest uplinks of a leaf of an odd last group, as ``leaf_uplinks`` has them of others."""
+    """Fewest uplinks of a leaf of a differing last group that meet the demanded figures; 0 without demands."""
     ports = shape.last_group * shape.odd_k
     if fabric.figure_demands is None:
         return 0 * ports
@@ -64,7 +63,7 @@ def _of_leaf(
 
 
 def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int) -> Number:
-    """Fewest uplinks of a spine with which the figures that are wanted can be had; 0 if none is wanted."""
+    """Fewest uplinks of a spine that meet the demanded figures; 0 without demands."""
     figure_demands = fabric.figure_demands
     if figure_demands is None:
         return 0 * shape.spine_down
@@ -91,10 +90,10 @@ def _for_traffic(
     upward: tuple[int, Number],
     ring: Number,
 ) -> Number:
-    """Fewest uplinks of a device with which all-to-all and ring all-reduce come to what is wanted.
+    """Fewest uplinks of a device with which all-to-all and ring all-reduce meet their demands.
 
-    ``within``: server ports under a device (or the devices of a pod), and whether there is such a one; ``upward``:
-    speed of an uplink, and how many devices share the load; ``ring``: ports of a server that send upwards there.
+    ``within``: server ports under a device (or the devices of a pod), and whether there is such a one; ``upward``: Mb/s
+    of an uplink, and the number of devices that share the load; ``ring``: ports of a server that send upwards there.
     """
     speed, devices = upward
     ports = shape.servers * shape.ports
@@ -113,7 +112,7 @@ def _for_traffic(
 
 
 def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, endpoints: LeafEndpoints) -> Number:
-    """Fewest uplinks of a spine with which the bisection that is wanted can be had."""
+    """Fewest uplinks of a spine that meet the demanded bisection."""
     assert parts.leaf_up is not None and parts.spine_down is not None and parts.spine_up is not None
     down, up = _reduced(parts.leaf_down, parts.leaf_up)
     speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
@@ -126,12 +125,12 @@ def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, en
 
 
 def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction) -> Number:
-    """Servers that could be added on the leaves that are there, all groups filled alike, uplinks as they are.
+    """Servers that could be added on the present leaves, all groups filled alike, uplinks unchanged.
 
     ``ratio``: the most oversubscription at the leaves. Ports in reserve stay free, and all attachments that may be on
     leaves count as endpoints there. 0 where groups are full.
     """
-    on_leaves = fabric.attachment_ports + sum(one.ports for one in fabric.on_free_ports if one.takes("leaf"))
+    on_leaves = fabric.attachment_ports + sum(demand.ports for demand in fabric.on_free_ports if demand.takes("leaf"))
     attached = ceil_of(on_leaves, shape.planes * shape.leaves)
     per_group = _servers_of_group(fabric, parts, shape, ratio, attached)
     if fabric.group_servers is not None:
@@ -143,7 +142,7 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
 
 
 def _servers_of_group(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction, attached: Number) -> Number:
-    """Servers that leaves can have with their uplinks, so many attachments and ports in reserve beside them."""
+    """Servers of a group on leaves with their uplinks, ``attached`` attachment ports and the reserve."""
     fits = _most_endpoints(parts, shape, ratio)
     free = 1 - fabric.reserve
     endpoints = _most_down(parts.leaf_down, parts.leaf_up, parts.leaf, shape.u) * free.numerator // free.denominator
@@ -151,7 +150,7 @@ def _servers_of_group(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: 
 
 
 def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
-    """Which rows have the room for more servers that is wanted."""
+    """Whether each row has the demanded headroom."""
     figure_demands = fabric.figure_demands
     if figure_demands is None or not figure_demands.headroom:
         return np.ones(np.size(shape.g), dtype=bool)
@@ -159,7 +158,7 @@ def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
 
 
 def _most_endpoints(parts: Parts, shape: Shape, ratio: Fraction) -> Number:
-    """Most endpoints of a leaf that its uplinks carry; every port of the only switch."""
+    """Most endpoints of a leaf that its uplinks carry; all ports of the switch on one tier."""
     if parts.leaf_up is None:
         return usable_ports(parts.leaf_down, parts.leaf)
     most = ratio * parts.leaf_up.lane.port_mbps / parts.leaf_down.lane.port_mbps
@@ -167,14 +166,14 @@ def _most_endpoints(parts: Parts, shape: Shape, ratio: Fraction) -> Number:
 
 
 def _most_down(down: CageUse, up: CageUse | None, switch: SwitchType, uplinks: Number) -> Number:
-    """Most down ports beside so many uplinks."""
+    """Most down ports of a switch beside ``uplinks`` uplinks."""
     if up is None:
         return usable_ports(down, switch)
     return np.minimum(down_cage_limit(down, up, uplinks) * down.lane.ports, switch.max_ports - uplinks)
 
 
 def _reduced(down: CageUse, up: CageUse) -> tuple[int, int]:
-    """Two speeds in the largest unit that divides both."""
+    """Speeds of a down port and an uplink in the largest unit that divides both."""
     unit = gcd(down.lane.port_mbps, up.lane.port_mbps)
     return down.lane.port_mbps // unit, up.lane.port_mbps // unit
 

@@ -22,7 +22,7 @@ HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
 
 
 def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
-    """d*v / (u*w) at each tier boundary, nominal speeds, d the most ports below that count on any of the tier."""
+    """d*v / (u*w) at each tier boundary, nominal speeds; d: most ports below a switch of the tier that count."""
     parts, shape = clos.parts, clos.shape
     ratios: dict[str, Fraction] = {}
     if parts.leaf_up is not None:
@@ -38,7 +38,7 @@ def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
 
 
 def figures_of(clos: ClosNetwork, gpus: int) -> Figures:
-    """The figures of a Clos with so many GPUs."""
+    """The figures of a Clos; ``gpus``: of the whole cluster."""
     ratios = oversubscription(clos)
     injection = bisection = clos.parts.nic.injection
     for ratio in ratios.values():
@@ -67,7 +67,7 @@ def _uplink_speeds(clos: ClosNetwork) -> Iterator[int]:
 
 
 def step_network(clos: ClosNetwork, gpus: int, server_gpus: int) -> FabricBandwidth:
-    """What a Clos gives each GPU in a step of a model."""
+    """Bandwidth of each GPU in a step of a model."""
     parts, shape = clos.parts, clos.shape
     below = gpus_below(clos.tiers, int(shape.g) * server_gpus, int(shape.groups_per_pod), gpus)
     return network_of(parts.nic.injection, oversubscription(clos), below, parts.reduces, without_spine(clos))
@@ -84,7 +84,9 @@ def without_spine(clos: ClosNetwork) -> Fraction | None:
 
 
 def _per_gpu(clos: ClosNetwork, gpus: int, port_rate: Fraction) -> Fraction:
-    """What a GPU (a server, where they have none) gets if each of its ports sends so much, at most its injection."""
+    """Mb/s of a GPU (a server, where they have none) if each of its ports sends ``port_rate``, at most its
+    injection.
+    """
     servers = int(clos.shape.servers)
     ports = servers * clos.shape.ports * clos.parts.nic.planes
     return min(clos.parts.nic.injection, port_rate * ports / (gpus or servers))
@@ -106,7 +108,7 @@ def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:
 
 
 def _permutation(clos: ClosNetwork, gpus: int) -> Fraction:
-    """Throughput upper bound of the worst permutation: capacity both ways / links that the heaviest matching takes."""
+    """Throughput upper bound of the worst permutation: capacity both ways over links of the heaviest matching."""
     parts, shape = clos.parts, clos.shape
     matched = 0 if parts.leaf_up is None else matched_links(leaf_classes(clos))
     if not matched or parts.leaf_up is None:

@@ -1,4 +1,4 @@
-"""What the design file says of a Clos: its structure, tiers and kinds of links, and where switches are on a floor."""
+"""A Clos in the design file: structure, tiers, kinds of links, and positions of switches on a floor."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _tiers(clos: ClosNetwork) -> Iterable[Tier]:
 
 
 def _last_leaves(clos: ClosNetwork) -> OtherSwitches | None:
-    """The leaves of a last group that are of a type of their own."""
+    """Leaves of a differing last group, if they are of another type."""
     if clos.parts.last_leaf is None:
         return None
     (switch, down, up), count = clos.parts.last_leaf, clos.parts.nic.planes * int(clos.shape.last_rails)

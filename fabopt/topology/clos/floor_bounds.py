@@ -1,6 +1,6 @@
-"""What links cannot cost less than in a layout of a floor; anywhere on it: ``fabopt.topology.clos.spread_bounds``.
+"""Lower bounds of links' cost in a layout of a floor; anywhere on it: ``fabopt.topology.clos.spread_bounds``.
 
-Where leaves are follows from the sizes of groups alone, so their servers' runs are known before any spine is looked at;
+Positions of leaves follow from the sizes of groups alone, so their servers' runs are known before any spine is sized;
 spines are bounded by the best racks for them.
 """
 
@@ -38,7 +38,7 @@ _MOST_SUMMED = 200_000
 
 
 class _Kind(NamedTuple):
-    """What the links of many rows have in common."""
+    """Key of the rows whose links have equal means for equal numbers."""
 
     ends: LinkEnds
     planes: int
@@ -50,9 +50,9 @@ _Means = dict[_Kind, dict[tuple[int, ...], Floats]]
 
 
 class FloorBounds(ABC):
-    """What bounds have in common where runs differ from link to link: means over links, row by row of a shape.
+    """Bounds where runs differ from link to link: means over links, row by row of a shape.
 
-    Infinite where something cannot be reached.
+    Infinite where a link cannot be made.
     """
 
     def __init__(self, problem: Problem, links_by_class: LinksByClass) -> None:
@@ -85,7 +85,9 @@ class FloorBounds(ABC):
         return np.zeros((1, np.size(links.shape.g)))
 
     def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
-        """The least that a leaf's uplink to so many spines or more costs, shape (metrics, 1); 0: nothing is known."""
+        """The least cost of a leaf's uplink to at least the spines of ``fewest``, shape (metrics, 1); 0: nothing is
+        known.
+        """
         return np.zeros((1, 1))
 
     @abstractmethod
@@ -93,7 +95,7 @@ class FloorBounds(ABC):
         """The least that a spine's uplink costs on average, shape (metrics, rows)."""
 
     def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
-        """Costs, shape (metrics, rows), or what they are at least over the runs that links will have."""
+        """Costs, shape (metrics, rows), raised to their lower bound over the links' own runs."""
         return np.asarray(np.maximum(cost, least(self)))
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
@@ -142,7 +144,7 @@ class LayoutBounds(FloorBounds):
         return self._mean(None, self._runs.to_nearest(), (near, far, protocol))
 
     def server_links(self, links: LinkRows) -> Floats:
-        """The cost of a server's link, leaves being where they will be; infinite if they do not fit."""
+        """The cost of a server's link to leaves in their places; infinite if the leaves do not fit."""
         key = (groups_key(0, links.nic, links.shape, links.sizes[0]), links.ends)
         if key not in self._by_group:
             self._by_group[key] = np.full((len(self._unmade(links.ends)), self.layout.servers + 1), np.nan)
@@ -185,8 +187,8 @@ class LayoutBounds(FloorBounds):
         return np.asarray(np.add.reduceat(of_group, np.flatnonzero(group == 0), axis=1) / servers)
 
     def _sums_of_servers(self, ends: LinkEnds) -> tuple[Floats, Ints]:
-        """What links from each rack of leaves to the first i servers cost at least, shape (metrics, racks, servers +
-        1), and how many of them there are no parts for, shape (racks, servers + 1).
+        """Least cost of links from each rack of leaves to the first i servers, shape (metrics, racks, servers + 1), and
+        number of those that no parts make, shape (racks, servers + 1).
         """
         if ends not in self._sums:
             runs = self._runs.to_leaf_racks()
@@ -198,14 +200,14 @@ class LayoutBounds(FloorBounds):
         return self._sums[ends]
 
     def uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink, leaves and spines being where they will be."""
+        """The cost of a leaf's uplink, leaves and spines in their places."""
         return _by_row(self._uplink_means, self._uplink, links)
 
     def near_uplinks(self, links: LinkRows) -> Floats:
         """The cost of an uplink of a leaf in the best rack, the spines of its pod being in the racks nearest to it that
         have room for them.
 
-        Only where rules of racks say how many switches these have.
+        Only where rules of racks limit the switches of a rack.
         """
         if not self._rules_tell:
             return super().near_uplinks(links)
@@ -214,10 +216,10 @@ class LayoutBounds(FloorBounds):
         return np.asarray(np.stack(means, axis=1)[:, of_spines] * _share_of_even(links.shape))
 
     def pod_uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink, leaves being where they will be and the spines of a pod in the racks nearest to
-        all of its leaves that have room for them.
+        """The cost of a leaf's uplink, leaves in their places and the spines of a pod in the racks nearest to all of
+        its leaves that have room for them.
 
-        Only where rules of racks say how many switches these have.
+        Only where rules of racks limit the switches of a rack.
         """
         if not self._rules_tell:
             return super().pod_uplinks(links)
@@ -242,7 +244,7 @@ class LayoutBounds(FloorBounds):
 
     @property
     def _rules_tell(self) -> bool:
-        """Whether rules of racks say how many spines these have."""
+        """Whether rules of racks limit the switches, or the spines, of a rack."""
         limits = self.layout.plan.limits
         return limits.switches != NO_LIMIT or limits.spread_spines
 
@@ -250,8 +252,8 @@ class LayoutBounds(FloorBounds):
         """The cost of an uplink of a leaf in the best rack, each spine being in the racks nearest to it, as
         ``near_uplinks``.
 
-        Of more spines a rack holds no larger share than of so many, or than of some number soon after that: a share of
-        one in so many racks and one spine over is largest where the spines are one more than a multiple of these racks.
+        Of more spines a rack holds no larger share than of those of ``fewest``, or than of some number soon after: the
+        share of a rack is largest where the spines are one more than a multiple of the racks.
         """
         if not self._rules_tell:
             return super().least_uplinks(ends, fewest)
@@ -265,8 +267,8 @@ class LayoutBounds(FloorBounds):
         return self._least_uplinks[fewest, ends]
 
     def _near(self, ends: LinkEnds, key: NearKey) -> Floats:
-        """The least mean over the links of a leaf to so many spines by the rack of the leaf, shape (metrics, racks of
-        leaves); infinite without room.
+        """The least mean over the links of a leaf to the spines of ``key``, by the leaf's rack, shape (metrics, racks
+        of leaves); infinite without room.
         """
         if (key, ends) not in self._near_means:
             near = self._runs.near_shares(key)
@@ -275,7 +277,7 @@ class LayoutBounds(FloorBounds):
         return self._near_means[key, ends]
 
     def _mean_of(self, near: NearShares, ends: LinkEnds) -> Floats:
-        """The mean over links of which so many are of each class, shape (metrics, racks of leaves)."""
+        """The mean over links with the class shares of ``near``, shape (metrics, racks of leaves)."""
         costs = self._costs(near.classes, ends)
         can_be = np.isfinite(costs)
         means = np.where(can_be, costs, 0.0) @ near.shares.T
@@ -283,11 +285,11 @@ class LayoutBounds(FloorBounds):
         return np.asarray(means)
 
     def core_links(self, links: LinkRows) -> Floats:
-        """The cost of a spine's uplink, spines being where they will be and every core in the best rack for it."""
+        """The cost of a spine's uplink, spines in their places and every core in the best rack for it."""
         return _by_row(self._core_link_means, self._core_link, links)
 
     def _uplink(self, links: LinkRows, shape: Shape) -> Floats:
-        """Every leaf has at least m links to each spine of its pod."""
+        """The mean over uplinks, of which every leaf has at least m to each spine of its pod, shape (metrics,)."""
         runs = self._runs.to_spines(places_key(links.nic, shape, links.sizes), links.nic, shape)
         if runs is None:
             return self._unmade(links.ends)
@@ -295,7 +297,7 @@ class LayoutBounds(FloorBounds):
         return np.asarray(self._costs(runs.classes, links.ends) @ runs.counts / runs.counts.sum() * share)
 
     def _core_link(self, links: LinkRows, shape: Shape) -> Floats:
-        """A core is joined to all pods' spines of one index at least."""
+        """The mean over spine uplinks: a core is joined to all pods' spines of one index at least. Shape (metrics,)."""
         runs = self._runs.to_cores(places_key(links.nic, shape, links.sizes), links.nic, shape)
         if runs is None:
             return self._unmade(links.ends)
@@ -304,7 +306,9 @@ class LayoutBounds(FloorBounds):
         return np.asarray(by_index.min(axis=1).sum(axis=(1, 2)) / runs.place.shape[1])
 
     def _mean(self, key: GroupsKey | None, runs: RunClasses, ends: LinkEnds) -> Floats:
-        """The mean over runs, shape (metrics,); ``key``: what they follow from, None: to the nearest places."""
+        """The mean over runs, shape (metrics,); ``key``: the numbers that runs follow from, None: to the nearest
+        places.
+        """
         if (key, ends) not in self._means:
             self._means[key, ends] = np.asarray(self._costs(runs.classes, ends) @ runs.counts / runs.counts.sum())
         return self._means[key, ends]
@@ -326,8 +330,8 @@ class NearestBounds(LayoutBounds):
 
 
 def _filled(costs: Floats, room: Ints, count: int) -> Floats:
-    """The mean over so many switches, racks of the least ``costs``, shape (metrics, rows, racks), being filled first;
-    infinite without room. Shape (metrics, rows). ``room``: for some of them in each rack, shape (racks,).
+    """The mean cost over ``count`` switches, racks of the least ``costs``, shape (metrics, rows, racks), being filled
+    first; infinite without room. Shape (metrics, rows). ``room``: switches that a rack holds, shape (racks,).
     """
     order = np.argsort(costs, axis=2, kind="stable")
     costs, room = np.take_along_axis(costs, order, axis=2), room[order]
@@ -348,15 +352,15 @@ def _by_row(known: _Means, mean: Callable[[LinkRows, Shape], Floats], links: Lin
 
 
 def _numbers_of_rows(shape: Shape) -> list[tuple[int, ...]]:
-    """What means over links of a kind follow from, of every row: its places (``places_key``), ``links_of_kinds``, and
+    """The numbers of every row that means over links follow from: its places (``places_key``), ``links_of_kinds``, and
     the uplinks of a leaf where spines share them unevenly.
     """
     places = shape.g, shape.rails, shape.last_rails, shape.groups_per_pod, shape.spines, shape.rail_pods
     links = shape.links_per_pair, shape.last_links_per_pair, np.where(shape.u % shape.spines, shape.u, 0)
-    columns = np.broadcast_arrays(*(np.atleast_1d(one) for one in (*places, *links)))
+    columns = np.broadcast_arrays(*(np.atleast_1d(numbers) for numbers in (*places, *links)))
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _share_of_even(shape: Shape) -> Floats:
-    """The share of a leaf's uplinks that are as many to every spine, shape (rows,)."""
+    """The share of a leaf's uplinks that are in equal numbers to every spine, shape (rows,)."""
     return np.asarray(np.atleast_1d(shape.links_per_pair) * shape.spines / np.atleast_1d(shape.u))

@@ -55,7 +55,7 @@ class FloorLinks(KindLinks):
         return assembly._replace(length_m=self.longest_m)
 
     def breakout(self, assembly: Assembly) -> Item | str:
-        """The id of an assembly's cable, since each is as long as its own links need."""
+        """The id of an assembly's cable, whose length follows from its own links."""
         return assembly.cable.id
 
     def cables(self, assembly: Assembly) -> Sequence[Item]:
@@ -145,7 +145,7 @@ class FloorLinks(KindLinks):
 
 
 def _units(cabling: Cabling, classes: int) -> Iterable[tuple[tuple[int, ...], int]]:
-    """The classes of the links of every different cage, and how many such cages there are. ``classes``: in all."""
+    """The length classes of the links of every kind of cage, and the number of such cages. ``classes``: in all."""
     near, far = cabling.kind.ports
     size = max(near.ports, far.ports)
     device, slot = (

@@ -1,6 +1,6 @@
-"""Runs in a layout of the floor by their length class, worked out once for every size whose switches are placed.
+"""Runs in a layout of the floor by length class, worked out once for every size whose switches are placed.
 
-Where leaves are follows from the sizes of groups alone, where spines are from those of pods besides.
+Positions of leaves follow from the sizes of groups alone, those of spines also from the sizes of pods.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MOST_PLACED = 8000
 
 
 class TooManyPlacesError(Exception):
-    """More sizes could be the best of a layout than are worth placing one by one."""
+    """More sizes could be the best of a layout than the search places one by one."""
 
 
 class LeavesKey(NamedTuple):
-    """What the racks of leaves in a layout follow from."""
+    """Numbers that the racks of leaves in a layout follow from."""
 
     g: int
     rails: int
@@ -44,7 +44,7 @@ class LeavesKey(NamedTuple):
 
 
 class GroupsKey(NamedTuple):
-    """What the runs between servers and leaves follow from; ``g`` is 0 where they are kept for every size of group."""
+    """Numbers that the runs between servers and leaves follow from; ``g`` is 0 for a store of all group sizes."""
 
     g: int
     k: int
@@ -56,7 +56,7 @@ class GroupsKey(NamedTuple):
 
 
 class PlacesKey(NamedTuple):
-    """What the racks of leaves and spines in a layout follow from; ``sizes``: of a leaf and a spine."""
+    """Numbers that the racks of leaves and spines in a layout follow from; ``sizes``: of a leaf and a spine."""
 
     g: int
     rails: int
@@ -69,14 +69,14 @@ class PlacesKey(NamedTuple):
 
 
 class RunClasses(NamedTuple):
-    """Length classes that occur among runs, rising, and how many runs are of each, both of shape (classes,)."""
+    """Length classes that occur among runs, rising, and the number of runs of each, both of shape (classes,)."""
 
     classes: Ints
     counts: Ints
 
 
 class RackClasses(NamedTuple):
-    """Length classes that occur among runs, rising, and the place among them of the run from every rack for switches to
+    """Length classes that occur among runs, rising, and the index of the class of the run from every switch rack to
     every device, shape (racks, devices).
     """
 
@@ -85,15 +85,15 @@ class RackClasses(NamedTuple):
 
 
 class NearKey(NamedTuple):
-    """So many spines of a pod, each of which takes so much of a rack."""
+    """Number of spines of a pod, and the space that each takes of a rack."""
 
     spines: int
     size: SwitchSize
 
 
 class NearRuns(NamedTuple):
-    """Length classes that occur among runs from the racks of leaves to those of spines, rising; the place among them of
-    each, shape (leaf racks, spine racks); and how many spines of a pod a rack holds, shape (spine racks,).
+    """Length classes that occur among runs from the racks of leaves to those of spines, rising; the index of each run's
+    class, shape (leaf racks, spine racks); and the number of spines of a pod that a rack holds, shape (spine racks,).
     """
 
     classes: Ints
@@ -102,8 +102,8 @@ class NearRuns(NamedTuple):
 
 
 class NearShares(NamedTuple):
-    """Length classes that occur among runs, rising, shape (classes,), and the share of the links of a leaf that are of
-    each, shape (leaf racks, classes).
+    """Length classes that occur among runs, rising, shape (classes,), and the share of each among the links of a leaf,
+    shape (leaf racks, classes).
     """
 
     classes: Ints
@@ -111,7 +111,7 @@ class NearShares(NamedTuple):
 
 
 class LayoutKey(NamedTuple):
-    """A layout, by what is equal for equal ones of a floor, and the lengths on sale as bytes."""
+    """Key of a layout, equal for equal layouts of a floor, and the lengths on sale as bytes."""
 
     layout: Hashable
     lengths_m: bytes
@@ -134,12 +134,12 @@ _PLACED: Lookup[Layout, PlacesKey, tuple[Positions, ...] | None] = Lookup()
 
 
 def groups_key(g: int, nic: NicOption, shape: Shape, size: SwitchSize) -> GroupsKey:
-    """What the runs of servers follow from in groups of g, on leaves that take so much of a rack."""
+    """Key of the servers' runs in groups of ``g``, on leaves of a size."""
     return GroupsKey(g, int(shape.k), int(shape.last_k), nic.nics_per_server, nic.ports_per_nic, nic.planes, size)
 
 
 def places_key(nic: NicOption, shape: Shape, sizes: tuple[SwitchSize, ...]) -> PlacesKey:
-    """What the racks of one shape's leaves and spines follow from."""
+    """Key of the racks of one shape's leaves and spines."""
     return PlacesKey(
         int(shape.g), int(shape.rails), int(shape.last_rails), nic.planes, int(shape.groups_per_pod), int(shape.spines),
         bool(shape.rail_pods), sizes,
@@ -147,7 +147,7 @@ def places_key(nic: NicOption, shape: Shape, sizes: tuple[SwitchSize, ...]) -> P
 
 
 def links_of_kinds(shape: ClosShape) -> tuple[int, int]:
-    """Links of a leaf to each spine, and of one of the last group, where leaves differ in them; else one and one."""
+    """Links to each spine of a leaf and of a leaf of the last group, where they differ; else (1, 1)."""
     own, last = int(shape.links_per_pair), int(shape.last_links_per_pair)
     return (own, last) if own != last else (1, 1)
 
@@ -165,7 +165,7 @@ class LayoutRuns:
         return _TO_NEAREST.of(self.layout.plan, self.key, self._counted, self.layout.nearest_leaf_m)
 
     def to_leaf_racks(self) -> RackClasses:
-        """Runs from every rack of leaves to every server, none shorter than any leaf there may have."""
+        """Runs from every rack of leaves to every server, none longer than that of a leaf in the rack."""
         return _TO_LEAF_RACKS.of(self.layout.plan, self.key, self._by_rack, self.layout.least_to_servers_m)
 
     def to_leaves(self, nic: NicOption, shape: Shape, size: SwitchSize) -> RunClasses | None:
@@ -181,9 +181,7 @@ class LayoutRuns:
         return _LEAVES.of(self.layout.plan, (self.key, key), _placed_leaves, self.layout, nic, shape, size)
 
     def uplink_shares(self, nic: NicOption, shape: Shape, size: SwitchSize) -> Floats | None:
-        """The share of all uplinks that is of leaves of each pod in each of their racks, shape (pods of all planes,
-        racks of leaves).
-        """
+        """The share of all uplinks by pod and by rack of their leaf, shape (pods of all planes, racks of leaves)."""
         leaves = self._leaves(nic, shape, size)
         if leaves is None:
             return None
@@ -204,8 +202,8 @@ class LayoutRuns:
         return NearRuns(*runs, np.minimum(room, most))
 
     def near_shares(self, key: NearKey) -> NearShares | None:
-        """Of the links of a leaf in each rack how many run how far, its spines being in the nearest racks that have
-        room for them; None without room.
+        """Class shares of the links of a leaf in each rack, its spines being in the nearest racks that have room for
+        them; None without room.
         """
         near = self.near(key)
         of_room = self.key, key.spines, near.room.tobytes()
@@ -289,7 +287,9 @@ def _links_of_leaves(numbers: ClosNumbers, leaf: Ints) -> Ints:
 
 
 def _nearest_first(near: NearRuns, spines: int) -> NearShares | None:
-    """So many spines in the racks that are nearest to each rack of leaves, as many in a rack as it has room for."""
+    """Class shares of links where ``spines`` spines fill the racks nearest to each rack of leaves; None without
+    room.
+    """
     if near.room.sum() < spines:
         return None
     order = np.argsort(near.place, axis=1, kind="stable")

@@ -1,4 +1,4 @@
-"""Attachments on ports of a Clos that nothing else takes: whether there are enough of them, and which ones they are on.
+"""Attachments on free ports of a Clos: whether there are enough free ports, and which switches they are on.
 
 A leaf has free ports beside its servers, attachments that are dealt over all leaves, the reserve and its uplinks; a
 spine beside its links, where its ports run at the speed of the servers'. What counts in oversubscription goes only
@@ -48,14 +48,14 @@ _NO_LIMIT = 2**62
 
 
 class _DownPorts(NamedTuple):
-    """Ports of a leaf or spine towards servers: how many cages, of how many ports, and ports that it drives."""
+    """Ports of a leaf or spine towards servers: its cages, ports of each, and ports that the switch drives."""
 
     cages: Number
     lanes: int
     most: Number
 
     def free(self, used: Number) -> Number:
-        """Free ports beside so many in use."""
+        """Free ports beside ``used`` ports in use."""
         return free_ports(empty_cages(self.cages, used, self.lanes), self.most - used, self.lanes)
 
 
@@ -87,7 +87,7 @@ def tiers_for(problem: Problem, fabric: FabricProblem, parts: Parts, demand: Att
 
 
 def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
-    """Which rows may have enough free ports, shape (rows,): no row that has enough is left out.
+    """Rows that may have enough free ports, shape (rows,): no row that has enough is left out.
 
     Ports of attachments that are dealt over the leaves count as spread evenly, and so do links over spines.
     """
@@ -122,7 +122,7 @@ def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number
 
 
 def _reserve(fabric: FabricProblem, occupied: Number) -> Number:
-    """Ports that are kept free beside so many."""
+    """Ports that are kept free beside ``occupied`` ports."""
     keeps = 1 - fabric.reserve
     return ceil_of(occupied * keeps.denominator, keeps.numerator) - occupied
 
@@ -141,7 +141,7 @@ def _free_on_spines(parts: Parts, shape: Shape) -> Number:
 
 
 def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork | None:
-    """A Clos with the switches of its attachments on free ports; None if they find none."""
+    """A Clos with the switches of its attachments on free ports; None if there are too few."""
     if not fabric.on_free_ports:
         return clos
     loads = _Loads(fabric, clos)
@@ -166,21 +166,21 @@ def _guest(
 
 
 class _Loads:
-    """What the leaves and spines of a Clos have to carry, in whole units that keep every ratio exact."""
+    """Loads on the uplinks of leaves and spines of a Clos, in integer units that keep every ratio exact."""
 
     def __init__(self, fabric: FabricProblem, clos: ClosNetwork) -> None:
         self.fabric = fabric
         self.clos = clos
         self.numbers = numbers_of(clos.parts.nic, clos.shape)
         self.servers, self.attached = _ports_of_leaves(fabric, clos, self.numbers)
-        # of an odd last group
+        # leaves of a differing last group
         self.is_odd = clos.shape.is_odd & (_groups_of_leaves(self.numbers) == self.numbers.groups - 1)
         ratios = [fabric.oversubscription_leaf, fabric.oversubscription_spine]
-        ratios += [ratio_of(fabric, one) for one in fabric.attachments]
-        self.unit = lcm(*(one.numerator for one in ratios))
+        ratios += [ratio_of(fabric, demand) for demand in fabric.attachments]
+        self.unit = lcm(*(ratio.numerator for ratio in ratios))
 
     def of(self, tier: HostTier, demand: AttachmentDemand) -> int:
-        """What a port of an attachment takes of what uplinks carry; nothing if it does not count, or there are none."""
+        """Load of one attachment port on the uplinks of its switch; 0 if it does not count, or there are no uplinks."""
         parts = self.clos.parts
         ratio = ratio_of(self.fabric, demand) if tier == "leaf" else self.fabric.oversubscription_spine
         has_uplinks = (parts.leaf_up if tier == "leaf" else parts.spine_up) is not None
@@ -197,7 +197,7 @@ class _Loads:
         return hosts
 
     def kinds(self) -> dict[HostTier, list[tuple[int, ...]]]:
-        """What tells leaves and spines apart: what is planned for them, and whether they are there at first."""
+        """Keys of equal leaves and equal spines: their ports and links, and whether the first stage has them."""
         below = np.stack([self.servers, *self.attached, self.is_odd, self._leaf_is_at_first()], axis=1)
         kinds: dict[HostTier, list[tuple[int, ...]]] = {"leaf": list(map(tuple, below.tolist()))}
         if self.clos.parts.spine is not None:
@@ -259,7 +259,7 @@ class _Loads:
 
 
 def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_], at_first: NDArray[np.bool_]) -> Hosts:
-    """Switches with what is left beside ``used`` ports; those that come later have nothing."""
+    """Switches with the ports that are left beside ``used``; none on those that come after the first stage."""
     cages = np.asarray(empty_cages(ports.cages, used, ports.lanes))
     return Hosts(cages * at_first, (ports.most - used) * at_first, ports.lanes, tuple(map(int, room)))
 
@@ -281,7 +281,7 @@ def _groups_of_leaves(numbers: ClosNumbers) -> Ints:
 
 
 def _gives_as_much(problem: Problem, fabric: FabricProblem, before: ClosNetwork, placed: ClosNetwork) -> bool:
-    """Whether figures that the case asks for are met where attachments make a switch busier than any was before."""
+    """Whether the demanded figures are met where attachments make a switch busier than any was before."""
     if (placed.endpoints, placed.spine_ports) == (before.endpoints, before.spine_ports):
         return True
     gpus, demands = problem.server.gpus, fabric.figure_demands

@@ -40,7 +40,7 @@ Plan = tuple[StageNumbers, ...]
 
 
 def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[Plan, ...]:
-    """What is installed at each stage; none if an early stage needs more than the last one has.
+    """Plans of growth: the structure of each stage; empty if an early stage needs more than the last one has.
 
     Rules ``stages_are_fabrics`` and ``stages_only_add``.
     """
@@ -56,7 +56,7 @@ def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape
 
 def _stands_on_one(problem: Problem, fabric: FabricProblem, shape: Shape) -> bool:
     """Whether a stage of many GPUs has one leaf and so no spine, where rule ``two-switches`` asks for two switches."""
-    large = (one.servers for one in problem.stages if one.servers * problem.server.gpus > MOST_ON_ONE_SWITCH)
+    large = (stage.servers for stage in problem.stages if stage.servers * problem.server.gpus > MOST_ON_ONE_SWITCH)
     smallest = min(large, default=0)
     return (
         TWO_SWITCHES in fabric.kept_rules
@@ -66,10 +66,10 @@ def _stands_on_one(problem: Problem, fabric: FabricProblem, shape: Shape) -> boo
 
 
 def _modules_suffice(parts: Parts, shape: Shape, plan: Plan) -> bool:
-    """Whether the modules of spines that are bought by each stage fill all spine cages with links at that stage.
+    """Whether the spine modules bought by each stage fill all spine cages that have links at that stage.
 
-    Modules move with their cables. Where a cage has one port that is so for every plan; where it has several, links
-    may lie in more cages than later.
+    Modules move with their cables. Where a cage has one port every plan does; where it has several, links may lie in
+    more cages than later.
     """
     use = parts.spine_down
     if use is None or use.lane.ports == 1:
@@ -98,9 +98,9 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
 def _cores_needed(
     problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, spines: int, pair_links: int = 0
 ) -> int:
-    """Cores of a group that a stage needs with so many spines; none for a single pod.
+    """Cores of a group at a stage with ``spines`` spines of a pod; 0 for a single pod.
 
-    ``pair_links``: if more than at the last stage.
+    ``pair_links``: links of a leaf to a spine, if more than at the last stage.
     """
     stage_shape = replace(shape, servers=problem.stages[number].servers)
     if parts.core is None or stage_shape.pods <= 1:
@@ -115,7 +115,7 @@ def _cores_needed(
 
 
 def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
-    """Uplinks that a leaf must have at a stage."""
+    """Fewest uplinks of a leaf at a stage."""
     stage = problem.stages[number]
     stage_shape = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
     down = most_endpoints(stage_shape, fabric.attached)
@@ -131,14 +131,14 @@ def _leaves_of_a_pod(stage_shape: Shape, shape: Shape) -> int:
 
 
 def _lends(parts: Parts, shape: Shape) -> bool:
-    """Whether links can be lent to other spines one by one: even striping, and a cable for each link at a spine."""
+    """Whether links can be lent to other spines one by one: even striping over the spines."""
     return parts.spine_down is not None and int(shape.u) % int(shape.spines) == 0
 
 
 def _lending(
     problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, still: Plan, before: Plan
 ) -> Iterator[Plan]:
-    """Every way to go on after the stages ``before``, of which the first is nothing at all."""
+    """Every plan that continues the stages ``before``, the first of which is empty."""
     number = len(before) - 1
     if number == len(still):
         yield before[1:]
@@ -156,8 +156,8 @@ def _ways_of(
     before: StageNumbers,
     number: int,
 ) -> Iterator[StageNumbers]:
-    """Ways to install a stage: with the spines of the plan in which nothing moves, or with the fewest for each higher
-    number of links of a leaf to a spine. What is plugged in stays so.
+    """Ways to build a stage: with the spines of the plan in which nothing moves, or with the fewest for each higher
+    number of links of a leaf to a spine. Links of earlier stages stay.
     """
     links, cores = int(shape.links_per_pair), max(before.group_cores, still.group_cores)
     most = max(still.spines, _spines_for(shape, _uplinks(shape, before)))
@@ -179,7 +179,7 @@ def _ways_of(
 
 
 def _spine_ports(parts: Parts, shape: Shape) -> int:
-    """Ports of a spine beside those that its own uplinks have at last."""
+    """Down ports of a spine beside its uplinks of the last stage."""
     assert parts.spine is not None and parts.spine_down is not None
     if parts.spine_up is None:
         return usable_ports(parts.spine_down, parts.spine)
@@ -187,7 +187,7 @@ def _spine_ports(parts: Parts, shape: Shape) -> int:
 
 
 def at_stage(parts: Parts, shape: Shape, stages: Plan, number: int) -> tuple[Parts, Shape]:
-    """Hardware and numbers of a stage, as of a fabric that stays as it is then."""
+    """Hardware and shape of a stage, as of a fabric that does not grow."""
     stage, shape = stages[number], replace(shape, sizes=shape.sizes[: number + 1])
     tall = parts.core is not None and stage.group_cores > 0
     if parts.spine is None or stage.spines == 0:
@@ -213,8 +213,8 @@ def _uplinks(shape: Shape, stage: StageNumbers) -> int:
 
 
 def _spines_for(shape: Shape, uplinks: int) -> int:
-    """Fewest spines of a pod that give a leaf so many links, more than there are if none do: whole core groups of them,
-    and all where they differ in links.
+    """Fewest spines of a pod that give a leaf ``uplinks`` links, one more than there are if none do: whole core groups
+    of them, and all where they differ in links.
     """
     if shape.u % shape.spines:
         return int(shape.spines) + int(uplinks > shape.u)
@@ -225,7 +225,7 @@ def _spines_for(shape: Shape, uplinks: int) -> int:
 def _fewest_spines(fabric: FabricProblem, parts: Parts, shape: Shape, stage_shape: Shape) -> int:
     """Fewest spines of a pod that the rule of redundancy allows at a stage; all if there are fewer.
 
-    Of three tiers whole core groups of them, with several pods so many that there can be enough cores.
+    Of three tiers whole core groups of them, with several pods enough for the fewest cores.
     """
     spines = fewest_spines(fabric, shape.planes)
     if parts.core is not None:

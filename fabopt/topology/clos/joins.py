@@ -1,4 +1,4 @@
-"""What joins the devices of a Clos: assemblies of each kind of link. Run lengths enter here and nowhere else."""
+"""Assemblies of each kind of link of a Clos. Run lengths enter here and nowhere else."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from fabopt.problem.problem import Problem
 
 
 def run_of(fabric: FabricProblem, kind: str) -> float:
-    """Metres that links of a kind run: ``server-leaf``, ``attachment-leaf``, ``leaf-spine``, ..."""
+    """Run in metres of a kind of links: ``server-leaf``, ``attachment-leaf``, ``leaf-spine``, ..."""
     return fabric.runs_m[kind]
 
 
 def runs_differ(problem: Problem, fabric: FabricProblem, kind: str) -> bool:
-    """Whether the run of a kind is the least that links can have: on a floor, and where sizes of any run are looked at.
+    """Whether the run of a kind is the least that its links can have: on a floor, and where sizes of any run are
+    searched.
 
-    Those of attachments are where they are measured, until their switches are in racks.
+    Runs of attachments are such where they are measured, until their switches are in racks.
     """
     if kind.startswith("attachment-"):
         return problem.site.measures_attachments and not fabric.attachments_measured
@@ -37,19 +38,19 @@ def joins_of(
     protocol: str,
     all_: bool = False,
 ) -> tuple[Assembly, ...]:
-    """Assemblies of a kind of link over its run; ``all_``: with those that others beat.
+    """Assemblies of a kind of link over its run; ``all_``: with dominated ones.
 
-    Where runs differ that of a fabric is the least that a link can have, so longer ones count too; attachments have
-    theirs.
+    Where runs differ that of a fabric is the least that a link can have, so longer assemblies count too; attachments
+    have theirs.
     """
     longer = runs_differ(problem, fabric, kind)
     return problem.links.assemblies(near, far, run_of(fabric, kind), protocol, all_, longer)
 
 
 def common(joins: Sequence[Sequence[Assembly]]) -> tuple[Assembly, ...]:
-    """Assemblies that are among all of some, in the order of the first."""
+    """Assemblies that are in every one of ``joins``, in the order of the first."""
     first, *others = joins
-    return tuple(one for one in first if all(one in other for other in others))
+    return tuple(assembly for assembly in first if all(assembly in other for other in others))
 
 
 def server_joins(
@@ -67,7 +68,7 @@ def attachment_joins(
     protocol: str,
     tier: str = "leaf",
 ) -> tuple[Assembly, ...]:
-    """Ways to join an attachment (near) to a leaf or spine (far), with only what is bought in them.
+    """Assemblies between an attachment (near) and a leaf or spine (far), reduced to the parts that the case buys.
 
     Rule ``assemblies_are_complete``: all that a link needs and the case buys.
     """
@@ -98,18 +99,18 @@ def attaches(
 
 def server_assemblies(joins: Sequence[Assembly], nic: NicOption, k: int) -> tuple[Assembly, ...]:
     """The assemblies that suit ``k`` ports on one leaf: a splitter's single connector needs ports that all go there."""
-    if not any(whole_only(one).mode is Mode.WHOLE for one in joins):
+    if not any(whole_only(join).mode is Mode.WHOLE for join in joins):
         return tuple(joins)
     together = nic.bundle(k)
-    whole = (whole_only(one) for one in joins)
-    return tuple(one for one in whole if one.mode is not Mode.WHOLE or together % one.ports_per_cable == 0)
+    whole = (whole_only(join) for join in joins)
+    return tuple(join for join in whole if join.mode is not Mode.WHOLE or together % join.ports_per_cable == 0)
 
 
 def fewest_together(
     problem: Problem, fabric: FabricProblem, kind: str, near: PortType, far: PortType, protocol: str
 ) -> int:
-    """Ports of a device that one peer takes at the least: all of a cable's, where cables join pairs of devices only.
+    """Fewest ports of a device that one peer takes: all of a cable's, where cables join pairs of devices only.
 
-    0 if nothing joins them over the run, or (where runs differ) over any longer one.
+    0 if no assembly joins them over the run, or (where runs differ) over any longer one.
     """
     return problem.links.fewest_together(near, far, run_of(fabric, kind), protocol)

@@ -32,13 +32,14 @@ from fabopt.units import ceil_of
 def with_attachments(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: LinkType
 ) -> Sequence[Choice] | None:
-    """Server and attachment links together: they share a leaf cage where its transceiver is the same product.
+    """Choices for server and attachment links together: they share a leaf cage where its transceiver is the same
+    product.
 
-    Links of attachments that come later are not made to such cages. Without racks and stages candidates that differ
-    above their leaves have the same.
+    None if they cannot be made, or if stages add attachments, whose links share no cages. Without racks and stages,
+    candidates that differ above their leaves have equal choices.
     """
     links = links_of_kind(problem, clos, kind)
-    if links is None or any(one.adds for one in fabric.attachments):
+    if links is None or any(demand.adds for demand in fabric.attachments):
         return None
     if clos.stages or links.flat_m is None:
         return _with_attachments(problem, fabric, clos, links)
@@ -47,7 +48,7 @@ def with_attachments(
 
 
 class _LeavesKey(NamedTuple):
-    """What the links of flat leaves follow from beside their fabric: what is on sale, and the leaves themselves."""
+    """Key of the links of flat leaves, beside their fabric: the parts on sale, and the leaves themselves."""
 
     on_sale: LinkTable
     nic: NicOption
@@ -80,7 +81,7 @@ def _with_attachments(
     for demand in demands:
         joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
         bought = demand.buys != "none" and demand.ports > 0
-        lists.append(_undominated(joins, links, lambda one: (one.cable,)) if bought else (None,))
+        lists.append(_undominated(joins, links, lambda assembly: (assembly.cable,)) if bought else (None,))
     staged = staged_links(problem, clos, links) if clos.stages else None
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
@@ -92,7 +93,7 @@ def _with_attachments(
         option = _joint_option(demands, links, clos, classes, limits, chosen, quantities[server])
         if option is not None:
             in_lengths = _in_lengths(fabric, links, staged, owners, option, chosen)
-            options += [replace(one, leaf_cages=option.leaf_cages) for one in in_lengths]
+            options += [replace(sized, leaf_cages=option.leaf_cages) for sized in in_lengths]
     if not options:
         return None
     kept = undominated(options)
@@ -102,22 +103,23 @@ def _with_attachments(
 def _undominated(
     ways: Sequence[Assembly], links: KindLinks, cables: Callable[[Assembly], Sequence[Item]]
 ) -> list[Assembly]:
-    """Ways without those that another beats which takes the same of leaf cages: by its near end, or its cables.
+    """Assemblies without those that another one dominates in its near end and cables and equals in the use of leaf
+    cages.
 
-    ``cables``: those of a way, in all lengths that are used.
+    ``cables``: cables of an assembly, in all lengths that are used.
     """
     alike: dict[tuple[Any, ...], list[Assembly]] = {}
     for way in ways:
         alike.setdefault((_shares(way, links), way.mode, way.far, way.ports_per_cable), []).append(way)
-    kept = (one for many in alike.values() for one in many if not any(_dominates(o, one, cables) for o in many))
+    kept = (way for many in alike.values() for way in many if not any(_dominates(o, way, cables) for o in many))
     return sorted(kept, key=ways.index)
 
 
 def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequence[Item]]) -> bool:
-    """Whether one way is no dearer than another and uses no more power, near module and cables; of equals by name."""
+    """Whether an assembly's near module and cables take no more money and power than another's; ties go by name."""
     if way is other or (way.near is None) != (other.near is None):
         return False
-    parts, of_other = ([one.near, *cables(one)] for one in (way, other))
+    parts, of_other = ([assembly.near, *cables(assembly)] for assembly in (way, other))
     if any(item is not None and item.varies for item in (*parts, *of_other)):
         return False
     own, theirs = (tuple(number for part in many for number in _numbers(part)) for many in (parts, of_other))
@@ -127,7 +129,7 @@ def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequ
 
 
 def _numbers(item: Item | None) -> tuple[int, ...]:
-    """What an item costs at each stage and the power it uses; nothing if there is none."""
+    """Cents of an item at each stage and its milliwatts; empty without an item."""
     return () if item is None else (*item.unit_costs, item.power_mw)
 
 
@@ -139,7 +141,7 @@ def _in_lengths(
     option: Option,
     chosen: Sequence[Assembly | None],
 ) -> Iterator[Option]:
-    """An option with cables as long as their links need, stage by stage; nothing if not all parts reach so far.
+    """An option with cables as long as their links need, stage by stage; none if a part is not sold that long.
 
     ``owners``: the leaf and the attachment of the ports, each pair once. A cage or cable that servers share with
     attachments is there from the first stage on.
@@ -147,11 +149,14 @@ def _in_lengths(
     servers, *others = option.rows
     assert servers.assembly is not None
     key, attached_m = _shares(servers.assembly, links), run_of(fabric, "attachment-leaf")
-    sharing = [key is not None and _shares(one or servers.assembly, links) == key for one in chosen]
+    sharing = [key is not None and _shares(assembly or servers.assembly, links) == key for assembly in chosen]
     shared = [(leaf, chosen[1 + owner]) for leaf, owner in owners if sharing[1 + owner]]
-    cages, cables = sorted({leaf for leaf, _ in shared}), sorted({leaf for leaf, one in shared if one is not None})
+    cages, cables = (
+        sorted({leaf for leaf, _ in shared}),
+        sorted({leaf for leaf, assembly in shared if assembly is not None}),
+    )
     if servers.assembly.mode is Mode.FAR and cables:
-        together = {servers.assembly, *(one for _, one in shared if one is not None)}
+        together = {servers.assembly, *(assembly for _, assembly in shared if assembly is not None)}
         if min(map(links.problem.links.longest_of, together)) < max(attached_m, links.longest_m):
             return
     if staged is None:
@@ -161,7 +166,7 @@ def _in_lengths(
 
 
 def _shares(assembly: Assembly, links: KindLinks) -> tuple[Any, ...] | None:
-    """Links with equal keys may share a leaf cage; None: they never do. ``links``: those of the servers."""
+    """Key of links that may share a leaf cage; None: they share none. ``links``: those of the servers."""
     if assembly.mode is Mode.PAIR:
         return None
     return assembly.far, links.breakout(assembly) if assembly.mode is Mode.FAR else None
@@ -176,15 +181,17 @@ def _joint_option(
     chosen: Sequence[Assembly | None],
     parts: Quantities,
 ) -> Option | None:
-    """The option of links made in these ways; None where they do not fit.
+    """The option of links made by the ``chosen`` assemblies; None where they do not fit.
 
-    ``limits``: cages of a leaf, and of one of an odd last group; ``parts``: of the servers' links alone.
+    ``limits``: cages of a leaf, and of a leaf of a differing last group; ``parts``: of the servers' links alone.
     """
     n, shape, nic = clos.parts.leaf_down.lane.ports, clos.shape, clos.parts.nic
     leaf_cages = [0] * len(chosen)
     leaf_cables = [0] * len(chosen)
     busiest = [0, 0]
-    order = [i for i, one in enumerate(chosen) if one is not None] + [i for i, one in enumerate(chosen) if one is None]
+    order = [i for i, assembly in enumerate(chosen) if assembly is not None] + [
+        i for i, assembly in enumerate(chosen) if assembly is None
+    ]
     for kind in classes:
         together = nic.bundle(int(shape.last_k if kind.is_odd else shape.k))
         taken = _cages_of_leaf(kind, order, chosen, links, n, together)
@@ -240,7 +247,7 @@ def _cages_of_leaf(
 
 
 def _pairs_fit_attachment(demand: AttachmentDemand, join: Assembly, cables: int) -> bool:
-    """Cables that carry several ports take whole cages; the attachment has just those that its ports need."""
+    """Whether an attachment has the ports for cables that carry several ports and take whole cages."""
     assert demand.port is not None
     return bool(cables * join.ports_per_cable <= ceil_of(demand.ports, demand.port.ports) * demand.port.ports)
 

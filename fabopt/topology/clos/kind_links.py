@@ -1,4 +1,4 @@
-"""Links of one kind with their runs, and what is left to choose for them: flat runs, where all are alike.
+"""Links of one kind with their runs, and the open choices of their parts; flat runs, where all are alike.
 
 ``fabopt.topology.clos.floor_links`` has the links of a floor.
 """
@@ -21,8 +21,7 @@ from fabopt.topology.clos.cabling import Cabling, Joins, LinkType, cabling_of
 class KindLinks(ABC):
     """Links of one kind.
 
-    ``longest_m``: the longest run; ``flat_m``: the run of all, if they are alike; ``joins``: what can be bought for
-    them.
+    ``longest_m``: the longest run; ``flat_m``: the run of all, if they are alike; ``joins``: assemblies by run.
     """
 
     longest_m: float
@@ -35,27 +34,27 @@ class KindLinks(ABC):
 
     @abstractmethod
     def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
-        """Assemblies for links that run so far; ``all_``: with those that others beat."""
+        """Assemblies for links of a run; ``all_``: with dominated ones."""
 
     @abstractmethod
     def choices(self, prune: bool) -> Sequence[Choice] | None:
-        """The choices that are left; None if nothing on sale makes some of the links."""
+        """The open choices of parts; None if nothing on sale makes some of the links."""
 
     @abstractmethod
     def cabling(self, numbers: ClosNumbers) -> Cabling | None:
-        """Every link with the class of its run; None if nothing on sale is as long as one of them."""
+        """Every link with the class of its run; None if nothing on sale is long enough for one of them."""
 
     @abstractmethod
     def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
-        """Runs as a row of links notes them."""
+        """Runs in metres as a row of links states them; None if its kind states them."""
 
     @abstractmethod
     def named(self, assembly: Assembly) -> Assembly:
-        """An assembly of all links with the length that a row of links notes."""
+        """An assembly of all links with the length that a row of links states."""
 
     @abstractmethod
     def breakout(self, assembly: Assembly) -> Item | str:
-        """What two breakouts at a leaf have in common where one may carry links of both."""
+        """Key of breakouts at a leaf, equal where one may carry links of both."""
 
     @abstractmethod
     def cables(self, assembly: Assembly) -> Sequence[Item]:
@@ -65,12 +64,12 @@ class KindLinks(ABC):
     def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
         """An option whose first row is all these links, with cables as long as each needs them.
 
-        ``shared``: leaves where the last breakout carries links of attachments too, which run so far.
+        ``shared``: leaves where the last breakout carries links of attachments too, whose run is ``run_m``.
         """
 
 
 class FlatLinks(KindLinks):
-    """Links that all run the same."""
+    """Links of one run."""
 
     def __init__(self, problem: Problem, kind: LinkType, joins: Joins, run_m: float) -> None:
         super().__init__(problem, kind, joins)
@@ -91,7 +90,7 @@ class FlatLinks(KindLinks):
         return cabling_of(self.problem, self.kind, numbers, lambda links: np.full(len(links.a), self.longest_m))
 
     def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
-        """Always None: the kind says how far its links run."""
+        """Always None: the kind states the run of its links."""
         return None
 
     def named(self, assembly: Assembly) -> Assembly:
@@ -107,5 +106,5 @@ class FlatLinks(KindLinks):
         return (assembly.cable,)
 
     def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
-        """The option unchanged: all links are of the length that it has."""
+        """The option unchanged: all links have the length that it states."""
         return option

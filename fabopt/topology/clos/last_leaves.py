@@ -1,4 +1,4 @@
-"""Leaves of a last group that is unlike the others: which types there are, and what such leaves can save.
+"""Leaves of a differing last group: the types on offer, and the cost that such leaves can save.
 
 Rule ``last_group_may_differ``. See docs/formulation/clos.md.
 """
@@ -26,7 +26,7 @@ LeavesByPorts = Mapping[tuple[PortType, PortType], list[SwitchUse]]
 
 
 def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
-    """Uses of switches by how their cages, down and up, look to parts."""
+    """Uses of switches by the kinds of their ports, down and up, as parts see them."""
     by_ports: dict[tuple[PortType, PortType], list[SwitchUse]] = defaultdict(list)
     for switch in switches:
         for down, up in product(switch.uses, switch.up_uses):
@@ -35,7 +35,7 @@ def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
 
 
 def most_in_last_group(fabric: FabricProblem, servers: int) -> int:
-    """The most servers of a last group that is unlike the others, in the sizes of groups that are looked at; or 0."""
+    """Most servers of a differing last group, over the group sizes of the fabric; 0 if there is none."""
     if not fabric.may_be_odd:
         return 0
     if fabric.span is None:  # of two groups the smaller one
@@ -45,15 +45,15 @@ def most_in_last_group(fabric: FabricProblem, servers: int) -> int:
 
 
 class Saving:
-    """What a last group of at most so many servers can save on some leaves; it fits on one of each rail."""
+    """Cost that a last group of at most ``most_servers`` can save on some leaves; it fits on one leaf of each rail."""
 
     def __init__(self, lowers: Sequence[Lower], nic: NicOption, most_servers: int) -> None:
-        self._shares = np.array([one.share for one in lowers])
-        on_leaf = [min(most_servers, usable_ports(one.down, one.leaf)) for one in lowers]
+        self._shares = np.array([lower.share for lower in lowers])
+        on_leaf = [min(most_servers, usable_ports(lower.down, lower.leaf)) for lower in lowers]
         self._ports = np.array(on_leaf)[:, np.newaxis] * nic.ports_per_server
 
     def beside(self, share: Floats) -> Floats:
-        """The most that is saved where a port of the other groups has this share, as what is added: 0 or less.
+        """Most that is saved where a port of the other groups has cost ``share``, as an addend: 0 or less.
 
         Shape of ``share``, (metrics,) or (metrics, sizes).
         """

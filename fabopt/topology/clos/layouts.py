@@ -1,4 +1,4 @@
-"""A fabric in every layout of the floor that is worth looking at."""
+"""A fabric in every layout of the floor that the search looks at."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def spread(fabric: FabricProblem) -> FabricProblem:
 
 
 def in_layouts(problem: Problem, fabric: FabricProblem, worth_it: Sequence[Layout]) -> tuple[FabricProblem, ...]:
-    """The fabric in some layouts."""
+    """The fabric in each of the layouts ``worth_it``."""
     in_one = with_typical_runs if problem.floor.method == "estimates" else in_layout
     return tuple(in_one(problem, fabric, layout) for layout in worth_it)
 
@@ -46,20 +46,20 @@ def in_layouts(problem: Problem, fabric: FabricProblem, worth_it: Sequence[Layou
 def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], counted: Sequence[Sketch]) -> list[Layout]:
     """Layouts with room for the switches of all fabrics; none on too small a floor.
 
-    All fabrics have the same layouts in the same order, that of number ``index`` its share of every rack: an equal one,
-    and one by what its switches need. ``sketches``: of all fabrics; ``counted``:
-    with ports for the switches of all.
+    All fabrics have the same layouts in the same order; that of number ``index`` has its share of every rack: an equal
+    one, and one by the needs of its switches. ``sketches``: of all fabrics; ``counted``: with ports for the switches of
+    all.
     """
     floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
     sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem), pins=pins)
-    sums = SwitchSums(*(sum(column) for column in zip(*(switch_sums(*one) for one in sketches), strict=True)))
+    sums = SwitchSums(*(sum(column) for column in zip(*(switch_sums(*sketch) for sketch in sketches), strict=True)))
     wanted = [
         racks_for(sums.units, sums.power_mw, floor.plan.floor, limits, sums.switches)
         # with rules turned off, the layouts that they would take are looked at too: nothing is dearer without a rule
         for limits in dict.fromkeys((floor.plan.limits, limits_if_kept(problem.case)))
     ]
     equal = equal_share(index, len(sketches))
-    outlives = any(one.failed == RACK for other in problem.fabrics for one in other.resilience)
+    outlives = any(survival.failed == RACK for other in problem.fabrics for survival in other.resilience)
     as_the_rule = _spreads_of_the_rule(floor.plan.limits)
     worth_it = [
         layout
@@ -68,7 +68,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
         for layout in sized(racks, lambda policy: equal, over)
     ]
     if len(sketches) > 1:
-        needs = [switch_needs(problem, *one) for one in zip(problem.fabrics, counted, strict=True)]
+        needs = [switch_needs(problem, *of_fabric) for of_fabric in zip(problem.fabrics, counted, strict=True)]
         racks = racks_by_need(floor.plan, needs)
         for over in (None, *as_the_rule):
             spreading = partial(sized, spread_over=over)
@@ -78,12 +78,14 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
 
 
 def _spreads_of_the_rule(limits: RackLimits) -> tuple[int, ...]:
-    """Over how many racks rule ``rack-spread`` would spread switches where it, or a part of it, is off."""
+    """Number of racks over which rule ``rack-spread`` would spread switches, where it, or a part of it, is off; else
+    none.
+    """
     return () if limits.spread_spines and limits.spread_leaves else (FEWEST_RACKS,)
 
 
 def _share_by_need(problem: Problem, index: int, needs: Sequence[Sequence[Tier]], racks: int, policy: Policy) -> Share:
-    """What a fabric has of every rack by what its switches need; leaves may be in racks of servers."""
+    """A fabric's share of every rack by the needs of its switches; leaves may be in racks of servers."""
     floor, with_servers = problem.floor, [policy in IN_SERVER_RACKS] * len(needs)
     server_racks = racks_needed(problem.servers, floor.servers_per_rack)
     return shares_by_need(floor.plan, needs, with_servers, racks, server_racks)[index]
@@ -94,8 +96,8 @@ def _with_leaves_apart(
 ) -> Iterator[Layout]:
     """Layouts in which leaves of computing fabrics are with the spines, and those of all others with the servers.
 
-    Computing fabrics have few large leaves, whose groups fill many racks; the others many small ones. None if there
-    are not both.
+    Computing fabrics have few large leaves, whose groups fill many racks; the others many small ones. None without
+    fabrics of both sorts.
     """
     with_servers = [fabric.role != "compute" for fabric in problem.fabrics]
     if all(with_servers) or not any(with_servers):
@@ -139,8 +141,8 @@ def _server_size(problem: Problem) -> ServerSize:
 
 
 def _equal_share(problem: Problem, fabric: FabricProblem) -> Share:
-    """An equal part of every rack's room."""
-    return equal_share([one.name for one in problem.fabrics].index(fabric.name), len(problem.fabrics))
+    """A fabric's equal share of every rack."""
+    return equal_share([each_fabric.name for each_fabric in problem.fabrics].index(fabric.name), len(problem.fabrics))
 
 
 def _pins(problem: Problem, fabric: FabricProblem) -> Pins:
@@ -150,7 +152,9 @@ def _pins(problem: Problem, fabric: FabricProblem) -> Pins:
 
 
 def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:
-    """The fabric with other runs; those of one length class count alike, so that all with them share what is found."""
+    """The fabric with other runs; runs of one length class count alike, so that fabrics with equal ones share
+    bounds.
+    """
     counted = {kind: counted_m(problem.item_table.lengths_m, run_m) for kind, run_m in runs_m.items()}
     return replace(fabric, runs_m={**fabric.runs_m, **counted})
 
@@ -171,7 +175,7 @@ def before_placing(problem: Problem, fabric: FabricProblem, layout: Layout) -> F
 
 
 def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
-    """The fabric with the middle one of the runs that a layout allows: to estimate with, not to prove."""
+    """The fabric with the median runs of a layout: to estimate with, not to prove."""
     return replace(_with_runs(problem, fabric, layout.typical_runs_m), arrangement=InLayout(layout, "alike"))
 
 
@@ -184,7 +188,7 @@ class SwitchSums(NamedTuple):
 
 
 def switch_needs(problem: Problem, fabric: FabricProblem, sketch: Sketch) -> tuple[Tier, ...]:
-    """The switches of each tier of a candidate, with what each takes of a rack."""
+    """Switches of each tier of a candidate, with the space that each takes of a rack."""
     return tuple(zip(_tier_counts(*sketch), switch_sizes(problem, fabric, sketch[0]), strict=False))
 
 
@@ -196,7 +200,7 @@ def _tier_counts(parts: Parts, shape: Shape) -> tuple[int, int, int]:
 
 
 def switch_sums(parts: Parts, shape: Shape) -> SwitchSums:
-    """What a candidate's switches come to."""
+    """Sums over a candidate's switches."""
     tiers = zip((parts.leaf, parts.spine, parts.core), _tier_counts(parts, shape), strict=True)
     counted = [(switch, count) for switch, count in tiers if switch is not None]
     units = sum(max(1, ceil_div(int(switch.product.rack_units * 1000), 1000)) * count for switch, count in counted)

@@ -1,4 +1,4 @@
-"""Expanding a block: group sizes and ports on a leaf, then uplinks, then what is above them."""
+"""Expanding a block: group sizes and ports on a leaf, then uplinks, then the tiers above."""
 
 from __future__ import annotations
 
@@ -59,10 +59,9 @@ _CHUNK = {2: 512, 3: 64}
 
 
 class Leaves:
-    """The sizes of the leaves of blocks, and through ``Spines`` of everything above, that stay below a cutoff.
+    """The leaf sizes of blocks, and through ``Spines`` of all tiers above, that stay below a cutoff.
 
-    ``plain``: only those with one link wherever one is enough.
-    ``sizes_met``: whether any size was looked at.
+    ``plain``: only those with the fewest links. ``sizes_met``: whether any size was looked at.
     """
 
     def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool) -> None:
@@ -87,7 +86,7 @@ class Leaves:
         """Offer every candidate of a block that stays below the cutoff."""
         if not self.spines.stacks.may_be(block):
             return
-        odd = self._may_be_odd(block)
+        odd = self._last_may_differ(block)
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
         for shape, cost in alike:
@@ -105,23 +104,23 @@ class Leaves:
             if kept.size:
                 self._with_uplinks(block, shape.take(kept), cost[:, kept])
         blocks = self._with_last_leaves(block) if odd else []
-        if len(blocks) > 1 and not self._odd_below_cutoff(blocks, worth)[1].any():
+        if len(blocks) > 1 and not self._last_groups_below_cutoff(blocks, worth)[1].any():
             return
         for own_last in blocks:
-            self._with_odd_sizes(own_last, worth)
+            self._with_last_group(own_last, worth)
 
     def may_reach(self, block: Block) -> bool:
-        """Whether spines may have ports for the leaves of some groups; of one tier there are none."""
-        return block.tiers == 1 or self._may_be_odd(block) or bool(alike_that_reach(self.bounds, block))
+        """Whether spines may have ports for the leaves of groups of some size; True on one tier."""
+        return block.tiers == 1 or self._last_may_differ(block) or bool(alike_that_reach(self.bounds, block))
 
-    def _may_be_odd(self, block: Block) -> bool:
+    def _last_may_differ(self, block: Block) -> bool:
         may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
         return may_be_odd and bool(ports_that_reach(self.bounds, block))
 
     def least_in_layout(self, block: Block) -> Floats:
-        """The least that a block costs with each leaf in the rack that is best for its group, shape (metrics,).
+        """Lower bound of a block's cost with each leaf in the best rack for its group, shape (metrics,).
 
-        Of small groups links are short, and of large ones leaves are cheap.
+        Small groups have short links, large ones have cheap leaves.
         """
         bounds, nic = self.bounds, block.nic
         g = group_sizes(self.fabric, self.problem.servers)
@@ -130,25 +129,26 @@ class Leaves:
         cost = bounds.of_servers(nic, share + self._near_links(block, g) - link[:, np.newaxis])
         return np.asarray((cost + bounds.saving(block, block.tiers).beside(share)).min(axis=1, initial=np.inf))
 
-    def _with_odd_sizes(self, block: Block, worth: WorthOfLeaves) -> None:
-        """Add uplinks to sizes whose last group is unlike the others."""
-        all_sizes, inside = self._odd_below_cutoff([block], worth)
+    def _with_last_group(self, block: Block, worth: WorthOfLeaves) -> None:
+        """Add uplinks to sizes with a differing last group."""
+        all_sizes, inside = self._last_groups_below_cutoff([block], worth)
         if inside.any():
             ends = np.cumsum([len(sizes.g) for sizes in all_sizes])[:-1]
             for sizes, of_sizes in zip(all_sizes, np.split(inside, ends), strict=True):
                 kept = np.flatnonzero(of_sizes)
                 if kept.size:
-                    shape, cost = self._odd_shape(block, sizes, self.rules)
+                    shape, cost = self._shape_with_last_group(block, sizes, self.rules)
                     self._with_uplinks(block, shape.take(kept), cost[:, kept])
 
-    def _odd_below_cutoff(
+    def _last_groups_below_cutoff(
         self, blocks: Sequence[Block], worth: WorthOfLeaves
     ) -> tuple[list[OddSizes], NDArray[np.bool_]]:
-        """Sizes whose last group is unlike the others, and which of all of these in turn may stay below the cutoff.
+        """Sizes with a differing last group, and a mask over all of these in turn of those that may stay below the
+        cutoff.
 
-        ``blocks``: as of ``odd_sizes``; of several, those are told that may with the leaves of any of them.
+        ``blocks``: as of ``odd_sizes``; of several, a size is kept if it may with the leaves of any of them.
         """
-        all_sizes, least = self._odd_sizes(tuple(blocks), self.rules)
+        all_sizes, least = self._last_group_sizes(tuple(blocks), self.rules)
         self.sizes_met |= bool(all_sizes)
         if self.plain or not all_sizes:
             return [], np.zeros(0, dtype=np.bool_)
@@ -165,27 +165,27 @@ class Leaves:
         return all_sizes, inside
 
     def _with_last_leaves(self, block: Block) -> list[Block]:
-        """The block alone, and with every other type of leaf that a last group may have."""
+        """The block alone, and with every other leaf type that a last group may have."""
         return [block, *(block._replace(last=last) for last in self.bounds.last_leaves(block))]
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
+        """The store of bounds that depend on the runs of these kinds of links."""
         return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
     def _sizes(self, block: Block, rules: Hashable) -> list[tuple[Shape, Floats]]:
-        """Sizes of a block and their cost: equal for fabrics with equal ``rules``, whatever their layouts."""
+        """Sizes of a block and their cost: equal for fabrics with equal ``rules``, in any layout."""
         shapes = self._one_tier(block) if block.tiers == 1 else self._groups(block)
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _odd_sizes(self, blocks: tuple[Block, ...], rules: Hashable) -> tuple[list[OddSizes], LeastOfLeaves]:
-        """The same where the last group is unlike the others, before any is sized, with the least that leaves cost."""
+    def _last_group_sizes(self, blocks: tuple[Block, ...], rules: Hashable) -> tuple[list[OddSizes], LeastOfLeaves]:
+        """Sizes with a differing last group, not sized yet, with the least cost of their leaves."""
         sizes = list(odd_sizes(self.bounds, blocks))
         return sizes, least_of_leaves(self.bounds, blocks, sizes)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _odd_shape(self, block: Block, sizes: OddSizes, rules: Hashable) -> tuple[Shape, Floats]:
+    def _shape_with_last_group(self, block: Block, sizes: OddSizes, rules: Hashable) -> tuple[Shape, Floats]:
         shape = Shape(
             self.problem.servers, block.nic.ports_per_plane, block.nic.planes, sizes.k, np.array(sizes.g),
             sizes=self.problem.sizes, by_rail=self.fabric.by_rail, odd_k=sizes.odd_k, odd_u=0 * np.array(sizes.g),
@@ -193,7 +193,7 @@ class Leaves:
         return shape, self._leaf_cost(block, shape)
 
     def _down_ports(self, shape: Shape) -> Number:
-        """Down ports a leaf must have: most endpoints, attachments and reserve."""
+        """Down ports that a leaf must have: most endpoints, attachments and reserve."""
         return self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
 
     def _joins_servers(self, block: Block, *k: int) -> bool:
@@ -201,7 +201,7 @@ class Leaves:
 
     def _server_joins(self, block: Block, *k: int) -> tuple[Assembly, ...]:
         """Assemblies between servers and leaves that suit every one of these numbers of ports on a leaf."""
-        return common([self.bounds.server_joins(block.nic, block.down, one, block.protocol) for one in k])
+        return common([self.bounds.server_joins(block.nic, block.down, ports, block.protocol) for ports in k])
 
     def _one_tier(self, block: Block) -> Iterator[Shape]:
         servers, nic = self.problem.servers, block.nic
@@ -214,7 +214,7 @@ class Leaves:
                 yield shape
 
     def _stands_alone(self, block: Block, shape: Shape) -> bool:
-        """Whether the switches of one tier have room for what is on them, and leave enough where some fail."""
+        """Whether the switches of one tier have ports for all endpoints, and the bandwidth left after failures."""
         if int(self._down_ports(shape)[0]) > usable_ports(block.down, block.leaf):
             return False
         if not (
@@ -242,7 +242,7 @@ class Leaves:
                 yield shape.take(kept)
 
     def _leaf_cost(self, block: Block, shape: Shape) -> Floats:
-        """NICs, leaves, server links, and what those of attachments cost above the least of all leaves: exact without
+        """Cost of NICs, leaves and server links, and of attachments' links in excess of their least: exact without
         attachments, else a bound.
         """
         costs, nic = self.bounds.costs, block.nic
@@ -254,7 +254,7 @@ class Leaves:
         return cost
 
     def _devices_cost(self, block: Block, shape: Shape) -> Floats:
-        """NICs and leaves."""
+        """Cost of NICs and leaves, shape (metrics, rows)."""
         costs, nic = self.bounds.costs, block.nic
         nics = np.multiply.outer(
             costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.nics_per_server)
@@ -287,7 +287,7 @@ class Leaves:
         rows, u = ranges(fewest[open_], fewest[open_] if self.plain else most[open_])
         rows = open_[rows]
         wide = replace(shape.take(rows), u=u)
-        # of an odd last group it is known once its uplinks are
+        # for a differing last group it is known once its uplinks are
         roomy = np.ones(rows.size, bool) if shape.is_odd else has_room(self.fabric, block.parts, wide)
         if self.fabric.resilience:
             others = replace(wide, odd_k=0, odd_u=0)
@@ -302,7 +302,7 @@ class Leaves:
                 self.spines.expand(block, wide.take(kept), base[:, rows[kept]], bound[0, kept], most_cost[kept])
 
     def _above(self, block: Block, shape: Shape) -> Floats:
-        """The least that uplinks cost with everything above them, shape (metrics, rows)."""
+        """Lower bound of the uplinks' cost with all tiers above, shape (metrics, rows)."""
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         above = np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
         spines = fewest_of_all_spines(self.bounds, block)
@@ -316,7 +316,7 @@ class Leaves:
         return above
 
     def _fewest_uplinks(self, block: Block, shape: Shape, endpoints: Number) -> Ints:
-        """Fewest uplinks of a leaf: of all groups, or of all but an odd last one, shape (rows,)."""
+        """Fewest uplinks of a leaf, of a differing last group left out, shape (rows,)."""
         fabric, parts, gpus = self.fabric, block.parts, self.problem.server.gpus
         plain = classes.plain_endpoints(fabric, endpoints)
         fewest = self.bounds.leaf_uplinks(plain, block.down, block.uplinks)
@@ -326,7 +326,7 @@ class Leaves:
         return np.maximum(fewest, fewest_spines(fabric, shape.planes))
 
     def _fewest_of_last(self, block: Block, shape: Shape) -> Ints:
-        """Fewest uplinks of a leaf of an odd last group, shape (rows,)."""
+        """Fewest uplinks of a leaf of a differing last group, shape (rows,)."""
         fabric, parts, gpus = self.fabric, block.parts, self.problem.server.gpus
         endpoints = classes.endpoints_in_ratio(fabric, shape, of_last=True)
         plain = classes.plain_endpoints(fabric, endpoints)
@@ -336,7 +336,7 @@ class Leaves:
         return np.maximum(fewest, classes.leaf_uplinks(fabric, parts, shape, of_last=True))
 
     def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
-        """``base`` with the servers' links as long as they will be, shape (metrics, rows)."""
+        """``base`` raised to the cost of servers' links over their own runs, shape (metrics, rows)."""
 
         def least(runs: OwnRuns) -> Floats:
             size = leaf_size(self.problem, self.fabric, block.nic, block.leaf, block.uses, block.protocol)
@@ -347,13 +347,15 @@ class Leaves:
         return self.bounds.runs.raised(base, least)
 
     def _with_near_leaves(self, block: Block, shape: Shape, base: Floats) -> Floats:
-        """``base`` with the servers' links as long as they are at least before any leaf is placed, as a copy."""
+        """A copy of ``base`` raised to the least cost of servers' links before any leaf is placed, shape (metrics,
+        rows).
+        """
         link = self._near_links(block, np.atleast_1d(shape.g))
         count = self.problem.servers * block.nic.ports_per_server
         return np.maximum(base, self._devices_cost(block, shape) + link * count)
 
     def _near_links(self, block: Block, g: Ints) -> Floats:
-        """The least that a link of a server in groups of g costs, shape (metrics, sizes)."""
+        """Least cost of a server's link in groups of ``g``, shape (metrics, sizes)."""
         ends = block.nic.port, block.down.port, block.protocol
         link = self.bounds.least_link(ends[0], ends[1], "server-leaf", ends[2])
         alone = np.repeat(link[:, np.newaxis], g.size, axis=1)

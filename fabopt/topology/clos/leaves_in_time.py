@@ -1,4 +1,4 @@
-"""Leaves that can be there by each stage, and for what it may spend, before anything is above them.
+"""Leaves that can be delivered and paid for by each stage, known before spines are sized.
 
 Of rules ``orders_arrive_in_time`` and ``limits_hold``.
 """
@@ -22,7 +22,7 @@ from fabopt.units import Number
 
 
 class LeavesInTime:
-    """The most leaves of a fabric, those that may be exchanged for them among them, that can be there by each stage."""
+    """Limits on a fabric's leaves by stage, switches that may be exchanged for them included."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem) -> None:
         self._problem = problem
@@ -33,7 +33,7 @@ class LeavesInTime:
         return in_place_of(self._problem, self._fabric)
 
     def of(self, leaf: Item, nic: NicOption, shape: Shape) -> NDArray[np.bool_]:
-        """Which sizes of equal groups have no more leaves than can be there, and may be bought, shape (sizes,)."""
+        """Sizes of equal groups whose leaves can be delivered, and bought, by every stage, shape (sizes,)."""
         inside = np.ones(np.size(shape.g), dtype=np.bool_)
 
         def devices(stage: int) -> dict[Item, Number]:

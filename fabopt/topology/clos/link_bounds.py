@@ -1,4 +1,4 @@
-"""What the links of a Clos fabric cost at least at some weights, over their runs."""
+"""Lower bounds of the cost of a Clos fabric's links at some weights, over their runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fabopt.topology.link_parts import Costs, Floats
 
 
 class LinkBounds:
-    """The links of one fabric at some weights. Arrays of costs have shape (metrics,)."""
+    """Bounds of one fabric's links at some weights. Arrays of costs have shape (metrics,)."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
         self.problem = problem
@@ -60,13 +60,13 @@ class LinkBounds:
         return server_joins(self.problem, self.fabric, nic, down.port, k, protocol)
 
     def least_link(self, near: PortType, far: PortType, kind: str, protocol: str) -> Floats:
-        """The least that a link costs, its share of what it has in common with others included."""
+        """Least cost of a link, with its share of parts that several links have in common."""
         if kind == "server-leaf":
             return self.runs.server_link(near, far, protocol)
         return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
 
     def least_uplink(self, up: PortType, spine: Upper, protocol: str) -> Floats:
-        """The least that a link of a leaf to spines costs on average, with its share of what it has in common."""
+        """Least mean cost of a leaf's link to spines, with its share of parts that several links have in common."""
         link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
         if spine.up is not None or not self.fabric.even:
             return link
@@ -76,7 +76,7 @@ class LinkBounds:
         )[:, 0]
 
     def _fewest_spines(self, spine: Upper, protocol: str) -> NearKey:
-        """The fewest spines of a plane of two tiers, whose ports take the uplinks that the ratio asks for."""
+        """The fewest spines of a plane of two tiers whose ports take the uplinks that the ratio asks for."""
         spine_mbps = usable_ports(spine.down, spine.switch) * spine.down.lane.port_mbps
         needed = ceil(self._least_mbps.get(protocol, Fraction(0)) / self.fabric.oversubscription_leaf / spine_mbps)
         size = switch_size(self.problem, spine.switch, (spine.down,), protocol)
@@ -84,7 +84,7 @@ class LinkBounds:
 
     @cached_property
     def _least_mbps(self) -> Mapping[str, Fraction]:
-        """The least that all servers' ports in a plane have together, by protocol."""
+        """The least speed of all servers' ports in a plane together, in Mb/s, by protocol."""
         return {
             protocol: Fraction(
                 self.problem.servers * min((nic.ports_per_plane * nic.port.lane.port_mbps for nic in nics), default=0)
@@ -97,7 +97,9 @@ class LinkBounds:
         return max((nic.planes for nics in self.fabric.nics.values() for nic in nics), default=1)
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
-        """The least that a link over a run (or, where runs differ, a longer one) costs; infinite past all on sale."""
+        """Least cost of a link over a run (or, where runs differ, a longer one); infinite past the longest part on
+        sale.
+        """
         longer = runs_differ(self.problem, self.fabric, kind)
         key, known = (near, far, run_m, protocol, longer), self.costs.least_links
         least = known.get(key)
@@ -110,8 +112,8 @@ class LinkBounds:
         return least
 
     def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """The least that a link costs over a run of each length class or a longer one, shape (metrics, classes + 1);
-        infinite past all on sale.
+        """Least cost of a link over a run of each length class or a longer one, shape (metrics, classes + 1); infinite
+        past the longest part on sale.
         """
         key, known = (near, far, protocol), self.costs.least_by_class
         if key not in known:

@@ -1,4 +1,4 @@
-"""The kinds of links of a Clos candidate: what each needs, and what is left to choose for it."""
+"""The kinds of links of a Clos candidate: quantities of each, and the open choices of its parts."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def kind_choices(problem: Problem, clos: ClosNetwork, kind: LinkType, prune: boo
 
 
 def _scoped(choice: Choice, scope: str) -> Choice:
-    """A choice whose rows say which links between switches of one role they are."""
+    """A choice whose rows state the scope of links between switches of one role."""
     options = (Option(tuple(row._replace(scope=scope) for row in option.rows)) for option in choice.options)
     return replace(choice, options=tuple(options))
 
 
 def links_of_kind(problem: Problem, clos: ClosNetwork, kind: LinkType) -> KindLinks | None:
-    """The links of a kind with their runs; None if nothing on sale is as long as one of them."""
+    """The links of a kind with their runs; None if nothing on sale is long enough for one of them."""
     return clos.placement.links(problem, kind, partial(assemblies_over, problem, clos, kind))
 
 
 def staged_links(problem: Problem, clos: ClosNetwork, links: KindLinks) -> StagedLinks | None:
-    """The links of a kind with their stages; None if nothing on sale is as long as one of them."""
+    """The links of a kind with their stages; None if nothing on sale is long enough for one of them."""
     cabling = links.cabling(numbers_of(clos.parts.nic, clos.shape))
     return None if cabling is None else StagedLinks(problem, links, cabling, clos.stages)
 
@@ -54,7 +54,7 @@ def staged_links(problem: Problem, clos: ClosNetwork, links: KindLinks) -> Stage
 def assemblies_over(
     problem: Problem, clos: ClosNetwork, kind: LinkType, run_m: float, all_: bool
 ) -> Sequence[Assembly]:
-    """Assemblies of a kind of links over a run; ``all_``: with those that others beat."""
+    """Assemblies of a kind of links over a run; ``all_``: with dominated ones."""
     assemblies = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
     if kind.name != "server-leaf":
         return assemblies
@@ -63,7 +63,7 @@ def assemblies_over(
 
 
 def kinds_of(clos: ClosNetwork) -> tuple[LinkType, ...]:
-    """The kinds of links from the servers up, attachments left aside."""
+    """The kinds of links from the servers up, attachments left out."""
     kinds = [server_leaf(clos, down_limit(clos.parts, clos.shape))]
     if clos.tiers > 1:
         kinds.append(leaf_spine(clos))
@@ -73,12 +73,12 @@ def kinds_of(clos: ClosNetwork) -> tuple[LinkType, ...]:
 
 
 def all_kinds_of(clos: ClosNetwork) -> tuple[LinkType, ...]:
-    """The kinds of links from the servers up, and the peer links of leaves; attachments left aside."""
+    """The kinds of links from the servers up, and the peer links of leaves; attachments left out."""
     return kinds_of(clos) if clos.parts.leaf.peers is None else (*kinds_of(clos), leaf_leaf(clos))
 
 
 def leaf_leaf(clos: ClosNetwork) -> LinkType:
-    """The peer links of leaves two and two: two cables each, every end of one in a cage of its own.
+    """The peer links between the leaves of each pair: two cables, every end in a cage of its own.
 
     Rule ``pairs_are_joined``.
     """
@@ -89,7 +89,7 @@ def leaf_leaf(clos: ClosNetwork) -> LinkType:
 
 
 def peer_use(parts: Parts) -> CageUse:
-    """How the cages of peer links are used: as those of uplinks, on one tier for the fastest ports."""
+    """Use of the cages of peer links: that of uplinks; on one tier that of the fastest ports."""
     peers = parts.leaf.peers
     use = parts.leaf_up if parts.leaf_up is not None or peers is None else peers.alone
     assert use is not None

@@ -1,4 +1,4 @@
-"""How many ports of servers leaves have at the most, in the sizes of groups that are looked at."""
+"""Upper bounds of servers' ports on a leaf, over the group sizes of a fabric."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_PORTS = 2**31
 
 
 class MostPorts:
-    """The most ports of servers on leaves of one fabric."""
+    """Upper bounds of servers' ports on leaves of one fabric."""
 
     def __init__(self, fabric: FabricProblem, servers: int) -> None:
         self._fabric = fabric
@@ -23,29 +23,29 @@ class MostPorts:
 
     @cached_property
     def on_leaf(self) -> int:
-        """No leaf has more, but for an odd last group."""
+        """Most server ports of a leaf, a differing last group left out."""
         if self._fabric.span is None:
             return MOST_PORTS
         return int(self.in_groups(np.array(min(self._servers - self._fabric.may_be_odd, self._fabric.span.group[1]))))
 
     def in_groups(self, g: Ints) -> Ints:
-        """No leaf of a group of g servers has more, but for an odd last one, shape of ``g``."""
+        """Most server ports of a leaf of a group of ``g`` servers, a differing last group left out, shape of ``g``."""
         # Rule ``rails_are_aligned``
         alone = self._fabric.aligned & (g < self._servers)
         return np.asarray(np.where(alone, g, g * self._together))
 
     @cached_property
     def servers_in_last(self) -> int:
-        """No last group that is unlike the others has more servers; 0: there is none."""
+        """Most servers of a differing last group; 0: there is none."""
         return most_in_last_group(self._fabric, self._servers)
 
     @cached_property
     def on_last(self) -> int:
-        """No leaf of such a group has more."""
+        """Most server ports of a leaf of a differing last group."""
         return self.servers_in_last * self._together
 
     @cached_property
     def _together(self) -> int:
-        """No leaf has more ports of one server."""
-        nics = (one for options in self._fabric.nics.values() for one in options)
+        """Most ports of one server on a leaf."""
+        nics = (option for options in self._fabric.nics.values() for option in options)
         return max((nic.ports_per_plane for nic in nics), default=1)

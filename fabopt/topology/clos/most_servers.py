@@ -1,8 +1,8 @@
-"""The most servers that a Clos can join at all, by arithmetic: what may be spent plays no part, and nothing is sized.
+"""Upper bound of the servers that a Clos can join, by arithmetic: money plays no part, and nothing is sized.
 
 A leaf holds the endpoints beside whose uplinks they still fit; every leaf of a pod has links to each of its spines, and
 every pod to each core of a group, so groups are no more than spine and core ports allow. A case with more servers has
-no design. One with so many nearly always has a design, but that is for a search to say: parts may be short, for one.
+no design. A case with fewer nearly always has one, but that is for a search to say: parts may be short, for one.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ONE = Fraction(1)
 
 
 class _AboveLeaf(NamedTuple):
-    """The reach of a leaf's uplinks: a pod of so many leaves at the most, and so many pods (1 without cores).
+    """The reach of a leaf's uplinks: most ``leaves`` of a pod, and most ``pods`` (1 without cores).
 
-    ``spread`` is what an uplink takes of the leaf's cages, in ports: more than one where a cable of several ports joins
-    a pair of devices that has fewer links.
+    ``spread``: ports of the leaf's cages that an uplink takes, more than 1 where a cable of several ports joins a pair
+    of devices that has fewer links.
     """
 
     leaves: int
@@ -40,10 +40,10 @@ class _AboveLeaf(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """A way to set up leaves: the most servers with attachments left aside, and what these are the product of.
+    """A way to set up leaves: the most servers without attachments, and the factors of that product.
 
-    ``room``: endpoints of a leaf; ``ports``: of a server into one plane, ``k`` of them on one leaf; ``last_k``: on one
-    of an odd last group, which is among the groups.
+    ``room``: endpoints of a leaf; ``ports``: of a server into one plane, ``k`` of them on one leaf; ``last_k``: on a
+    leaf of a differing last group, which is among the groups.
     """
 
     most: int
@@ -56,12 +56,12 @@ class _Way(NamedTuple):
 
 
 def most_servers_of(problem: Problem, fabric: FabricProblem) -> int:
-    """No Clos of a fabric, with the problem's number of servers or fewer, has more servers, whatever it costs."""
+    """Upper bound of a Clos fabric's servers, at most the problem's number of servers each, whatever it costs."""
     return _Reach(problem, fabric).most()
 
 
 class _Reach:
-    """The most servers of one fabric."""
+    """Upper bound of the servers of one fabric."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem) -> None:
         self.problem = problem
@@ -69,16 +69,16 @@ class _Reach:
         self.known: dict[Hashable, int] = {}
 
     def most(self) -> int:
-        """Over all protocols, tiers, NICs and leaves; the most promising ways first."""
+        """The bound over all protocols, tiers, NICs and leaves; the largest ways first."""
         best = 0
         for protocol in self.fabric.protocols:
             nics = self._nics(protocol)
             ways = {
                 way
                 for tiers in self.fabric.tiers
-                for way in self._ways(protocol, tiers, [one for one in nics if one.allows(tiers)])
+                for way in self._ways(protocol, tiers, [nic for nic in nics if nic.allows(tiers)])
             }
-            for way in sorted(ways, key=lambda one: -one.most):
+            for way in sorted(ways, key=lambda way: -way.most):
                 if way.most <= best:
                     break
                 for nic in nics:
@@ -87,8 +87,8 @@ class _Reach:
         return best
 
     def _nics(self, protocol: Protocol) -> Sequence[NicOption]:
-        speeds = {one.port_mbps for one in self.fabric.attachments} - {None}
-        return [one for one in self.fabric.nics.get(protocol, ()) if speeds <= {one.port.lane.port_mbps}]
+        speeds = {demand.port_mbps for demand in self.fabric.attachments} - {None}
+        return [nic for nic in self.fabric.nics.get(protocol, ()) if speeds <= {nic.port.lane.port_mbps}]
 
     def _ways(self, protocol: Protocol, tiers: int, nics: Sequence[NicOption]) -> Iterator[_Way]:
         wanted: dict[int, set[int]] = {}
@@ -96,7 +96,7 @@ class _Reach:
             wanted.setdefault(nic.port.lane.port_mbps, set()).add(nic.ports_per_plane)
         for (down, above), room in self._leaves(protocol, tiers).items():
             for ports in wanted.get(down.lane.port_mbps, ()):
-                for k in [one for one in range(1, ports + 1) if ports % one == 0]:
+                for k in [divisor for divisor in range(1, ports + 1) if ports % divisor == 0]:
                     servers, groups = self._group(room // k), self._groups(above, ports, k)
                     if self.fabric.group_servers not in (None, servers):
                         groups = min(groups, 1)
@@ -107,7 +107,9 @@ class _Reach:
                             yield from self._last_groups(above, tiers, way)
 
     def _group(self, room: int) -> int:
-        """Servers of a group on leaves with room for so many: the case may say how many, of all groups but the last."""
+        """Servers of a group on leaves with ``room`` server places; the case may give the number, of all groups but the
+        last.
+        """
         given = self.fabric.group_servers
         return room if given is None else min(room, given)
 
@@ -120,9 +122,7 @@ class _Reach:
         return min(most, 1) if self.fabric.aligned and k > 1 else most
 
     def _last_groups(self, above: _AboveLeaf | None, tiers: int, way: _Way) -> Iterator[_Way]:
-        """The way with one group more that is unlike the others, on the leaves that spines of a pod have ports left
-        for.
-        """
+        """The way with one more, differing group, on the leaves that spines of a pod have ports left for."""
         odd = self.fabric.may_be_odd and tiers in self.fabric.odd_tiers
         if above is None or not odd or (self.fabric.aligned and way.k > 1):
             return
@@ -139,7 +139,7 @@ class _Reach:
     # -- switches ---------------------------------------------------------------------------------------------
 
     def _leaves(self, protocol: Protocol, tiers: int) -> dict[tuple[PortType, _AboveLeaf | None], int]:
-        """Most endpoints of any leaf, by its ports downwards and what can be above it."""
+        """Most endpoints of any leaf, by its down ports and the reach above it."""
         most: dict[tuple[PortType, _AboveLeaf | None], int] = {}
         ratio, reserve = self.fabric.oversubscription_leaf, self.fabric.reserve
         above = self._above(protocol, tiers) if tiers > 1 else {}
@@ -176,7 +176,7 @@ class _Reach:
         return self.known[key]
 
     def _pairings(self, together: int) -> Iterator[tuple[int, Fraction]]:
-        """Links of a leaf and a spine, and what each takes of the leaf's cages, where a cable between them has so many
+        """Links of a leaf and a spine, and the leaf ports that each takes, where a cable between them has ``together``
         ports: fewer links spare the spine's uplinks, more of them the leaf's cages.
         """
         if self.fabric.even:
@@ -199,15 +199,15 @@ class _Reach:
     # -- links ------------------------------------------------------------------------------------------------
 
     def _together(self, near: PortType, far: PortType, kind: str, protocol: str) -> int:
-        """Ports of a cage that one peer takes at the least; 0 if no part joins the two."""
+        """Fewest ports of a cage that one peer takes; 0 if no part joins the two."""
         return fewest_together(self.problem, self.fabric, kind, near, far, protocol)
 
     def _joins(self, nic: NicOption, way: _Way, protocol: Protocol) -> bool:
         """Whether parts join the servers, and attachments that buy some, to the leaves."""
         return bool(server_joins(self.problem, self.fabric, nic, way.down, way.k, protocol)) and all(
-            attaches(self.problem, self.fabric, one, {"leaf": [way.down]}, protocol)
-            for one in self.fabric.attachments
-            if one.tier == "leaf"
+            attaches(self.problem, self.fabric, demand, {"leaf": [way.down]}, protocol)
+            for demand in self.fabric.attachments
+            if demand.tier == "leaf"
         )
 
     def _with_attachments(self, nic: NicOption, way: _Way, best: int) -> int:
@@ -229,7 +229,7 @@ class _Reach:
 
 
 def _largest(reaches: Iterator[_AboveLeaf]) -> list[_AboveLeaf]:
-    """The reaches above a leaf that no other one matches in every number."""
+    """Pareto-maximal reaches above a leaf."""
     kept: list[_AboveLeaf] = []
     for reach in sorted(set(reaches), reverse=True):
         beaten = any(
@@ -251,7 +251,7 @@ def _most_down(
 ) -> int:
     """Most down links of a switch beside which the uplinks they need, and the ports in reserve, still fit.
 
-    ``spread``, ``up_spread``: what one link takes of the cages, in ports.
+    ``spread``, ``up_spread``: ports of the cages that one down link, one uplink takes.
     """
     free = 1 - reserve
 

@@ -1,4 +1,4 @@
-"""A Clos: its hardware, its numbers, and what is on its leaves."""
+"""A Clos: its hardware, its numbers, and the ports on its leaves."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ClosNetwork(NamedTuple):
     ``down_ports``: most ports of a leaf that count in its oversubscription; ``occupied_ports``: most that are in use,
     ``reserved_ports``: kept free beside those of servers and attachments that are dealt over the leaves. ``free``: the
     switches of the ports of every attachment that is on free ones, by its place in the fabric; ``spine_ports``: most
-    ports of a spine that count in its oversubscription; ``attached_runs_m``: by kind of links how far attachments in
-    racks are, where that is measured. ``last_ports``, ``last_occupied``, ``last_reserved``: the same of the leaves of
-    an odd last group, which are not among the others.
+    ports of a spine that count in its oversubscription; ``attached_runs_m``: measured runs of attachments in racks by
+    kind of links. ``last_ports``, ``last_occupied``, ``last_reserved``: the same of the leaves of a differing last
+    group, which the others do not include.
     """
 
     parts: Parts
@@ -43,7 +43,7 @@ class ClosNetwork(NamedTuple):
 
     @property
     def attached_spine_cages(self) -> int:
-        """Most cages of a spine that attachments have there, none of which two of them share."""
+        """Most cages of a spine that attachments have there; no two attachments share one."""
         lanes = self.parts.spine_down.lane.ports if self.parts.spine_down is not None else 1
         cages: Counter[int] = Counter()
         for places in self.free:
@@ -76,13 +76,13 @@ def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> ClosNetwork:
 
 
 def _reserve(fabric: FabricProblem, occupied: int) -> int:
-    """Ports that are kept free beside so many."""
+    """Ports that are kept free beside ``occupied`` ports."""
     free = 1 - fabric.reserve
     return int(ceil_of(occupied * free.denominator, free.numerator)) - occupied
 
 
 def placed_in(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork | None:
-    """A Clos with its switches in racks, if the arrangement says in which; None if they do not fit."""
+    """A Clos with its switches in the racks of the arrangement, if it has any; None if they do not fit."""
     if not isinstance(fabric.arrangement, InLayout):
         return clos
     placement = in_racks(problem, fabric, fabric.arrangement.layout, clos.parts, clos.shape)

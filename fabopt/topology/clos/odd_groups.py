@@ -40,7 +40,7 @@ def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int
 
 
 class OddSizes(NamedTuple):
-    """Sizes of groups whose last one is unlike the others: k of these, k' of that, and g."""
+    """Group sizes g with a differing last group: k ports of a server on a leaf, k' in the last group."""
 
     k: int
     odd_k: int
@@ -48,7 +48,7 @@ class OddSizes(NamedTuple):
 
 
 def alike_that_reach(bounds: Bounds, block: Block) -> list[int]:
-    """Ports k with which spines have ports for the leaves of the fewest equal groups, the largest."""
+    """Ports k of a server on a leaf with which spines have ports for the leaves of the fewest, largest equal groups."""
     servers, ports, nic = bounds.problem.servers, block.nic.ports_per_plane, block.nic
     leaf_ports = bounds.leaf_ports(block.leaf, block.down, block.uplinks)
     return [
@@ -75,7 +75,7 @@ def ports_that_reach(bounds: Bounds, block: Block) -> list[tuple[int, int]]:
 
 
 def odd_sizes(bounds: Bounds, blocks: Sequence[Block]) -> Iterator[OddSizes]:
-    """The sizes that leaves have ports for, for each number of ports on a leaf that rules and parts allow.
+    """Group sizes whose endpoints fit their leaves, for each number of ports on a leaf that rules and parts allow.
 
     ``blocks``: one, or several that differ in the leaves of the last group only; sizes are those of any of them.
     """
@@ -96,7 +96,8 @@ def odd_sizes(bounds: Bounds, blocks: Sequence[Block]) -> Iterator[OddSizes]:
 
 
 class LeastOfLeaves(NamedTuple):
-    """The least of each metric that leaves of some sizes cost alone, and with the fewest uplinks and all above these.
+    """Least cost of leaves of some sizes alone, and with their fewest uplinks and the tiers above, each metric by
+    itself.
 
     Arrays of costs have shape (metrics, g of all sizes in turn); ``shape`` has these sizes with their fewest uplinks.
     """
@@ -107,7 +108,7 @@ class LeastOfLeaves(NamedTuple):
 
 
 def least_of_leaves(bounds: Bounds, blocks: Sequence[Block], sizes: Sequence[OddSizes]) -> LeastOfLeaves:
-    """The least that leaves of some sizes cost; ``blocks``: as of ``odd_sizes``."""
+    """Least cost of leaves of some sizes; ``blocks``: as of ``odd_sizes``."""
     block, lasts = blocks[0], [block.of_last for block in blocks]
     nic, servers = block.nic, bounds.problem.servers
     k, odd_k, g = np.array([(k, odd_k, g) for k, odd_k, all_g in sizes for g in all_g], dtype=np.int64).reshape(-1, 3).T
@@ -125,9 +126,9 @@ def least_of_leaves(bounds: Bounds, blocks: Sequence[Block], sizes: Sequence[Odd
 def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints, Shape]:
     """Uplinks of the last group's leaves, at least the shape's; rows of it, shape (sizes,), and their shape.
 
-    The fewest as m' to every spine: more are never cheaper, and looked at only where
-    failures or room for more servers may need them, or a time, up to those with which others' leaves are the slowest.
-    On a floor up to whole cages too, as each of these may then have parts of its own.
+    The fewest as m' to every spine: more are never cheaper, and tried only where failures, headroom or a deadline may
+    need them, the last up to the number with which others' leaves are the slowest. On a floor up to whole cages too, as
+    each of these may then have parts of its own.
     """
     fabric, demands = bounds.fabric, bounds.fabric.figure_demands
     fewest = ceil_of(shape.odd_u, shape.spines)

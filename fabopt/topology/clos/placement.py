@@ -1,7 +1,7 @@
-"""Where the switches of a Clos are installed, and the runs of its links that follow.
+"""Positions of the switches of a Clos, and the runs of its links that follow.
 
-Without a floor, all links of a kind run the same and nobody asks for racks (``FlatPlacement``); on a floor every switch
-has its rack and unit (``RackPlacement``).
+Without a floor all links of a kind have one run and there are no racks (``FlatPlacement``); on a floor every switch has
+its rack and unit (``RackPlacement``).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ PlacementRank = tuple[str, tuple[tuple[int, ...], ...]]
 
 
 class ClosPlacement(Protocol):
-    """What a Clos asks of where its switches are."""
+    """Positions of a Clos's switches, as its design needs them."""
 
     @property
     def rank(self) -> PlacementRank:
-        """What it comes to among candidates that are equal in all sums."""
+        """Rank among candidates that are equal in all sums."""
 
     @property
     def server_racks(self) -> tuple[str, ...]:
@@ -50,12 +50,12 @@ class ClosPlacement(Protocol):
         """The placement as the design file has it."""
 
     def links(self, problem: Problem, kind: LinkType, joins: Joins) -> KindLinks | None:
-        """The links of a kind with their runs; None if nothing on sale is as long as one of them."""
+        """The links of a kind with their runs; None if nothing on sale is long enough for one of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class FlatPlacement:
-    """Switches without racks. ``runs_m``: by kind of links how far they run."""
+    """Switches without racks. ``runs_m``: runs in metres by kind of links."""
 
     runs_m: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     rank: PlacementRank = ("", ())
@@ -67,7 +67,7 @@ class FlatPlacement:
         return None
 
     def links(self, problem: Problem, kind: LinkType, joins: Joins) -> KindLinks | None:
-        """Links that all run the same."""
+        """Links of one run."""
         return FlatLinks(problem, kind, joins, self.runs_m[kind.name])
 
 
@@ -75,7 +75,7 @@ class FlatPlacement:
 class RackPlacement:
     """Switches in racks of a layout.
 
-    ``positions``: of leaves, spines and cores; ``numbers``: what links follow from.
+    ``positions``: of leaves, spines and cores; ``numbers``: of the Clos, from which links follow.
     """
 
     layout: Layout
@@ -121,7 +121,7 @@ class RackPlacement:
         )
 
     def ends(self, kind: str) -> tuple[Positions, Positions]:
-        """Where the devices at both ends of a kind of links are."""
+        """Positions of the devices at both ends of a kind of links."""
         if kind == "leaf-leaf":
             return self.positions[0], self.positions[0]
         tiers = (self.layout.server_positions, *self.positions)

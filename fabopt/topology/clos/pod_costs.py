@@ -1,8 +1,8 @@
-"""What uplinks of leaves on three tiers cost at least with all above them, by the pods that groups can form.
+"""Lower bounds of three-tier uplinks with all tiers above, by the pods that groups can form.
 
 All pods of a fabric have as many spines with as many uplinks, the last one too, and all of them have as many ports of
-each core. So what is above leaves depends on how the groups fall into pods and the pods on cores, which is known
-before any spine is looked at. Rules ``pods_cover_groups``, ``cores_join_pods``.
+each core. So the cost above leaves depends on how the groups fall into pods and the pods on cores, which is known
+before any spine is sized. Rules ``pods_cover_groups``, ``cores_join_pods``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _LeafRows(NamedTuple):
 
 class _SpineCosts(NamedTuple):
     """The least objective of a leaf's uplink, shape (spines, 1), and of a spine's port for it with its share of the
-    spine and of all above by the number of pods, shape (spines, pods + 1); infinite where no core joins so many.
+    spine and of the cores by the number of pods, shape (spines, pods + 1); infinite where no core joins so many pods.
     """
 
     links: Floats
@@ -56,14 +56,14 @@ class _SpineCosts(NamedTuple):
 
 @remembered("spine-core")
 def farthest_reach(bounds: Bounds, port_mbps: int, protocol: str) -> SpineReach:
-    """The most of each that spines of three tiers have, for uplinks of leaves at a speed."""
+    """Most down ports and most pods of any spine of three tiers, for leaf uplinks of a speed."""
     uppers = bounds.uppers(port_mbps, protocol, 3)
     ports = max(map(bounds.spine_ports, uppers), default=0)
     return SpineReach(ports, max((bounds.most_pods(spine, protocol) for spine in uppers), default=0))
 
 
 def least_in_pods(bounds: Bounds, block: Block, shape: Shape) -> Floats:
-    """The least objective of the uplinks of leaves on three tiers with all above them, shape (rows,)."""
+    """The least objective of three-tier leaf uplinks with all tiers above them, shape (rows,)."""
     leaves = _LeafRows(*np.broadcast_arrays(shape.g, shape.groups, shape.rails, shape.u, shape.uplinks))
     costs = _spine_costs(bounds, block.uplinks.port, block.protocol)
     reach = farthest_reach(bounds, block.uplinks.lane.port_mbps, block.protocol)
@@ -84,7 +84,7 @@ def least_in_pods(bounds: Bounds, block: Block, shape: Shape) -> Floats:
 
 @remembered("leaf-spine", "spine-core")
 def _spine_costs(bounds: Bounds, up: PortType, protocol: str) -> _SpineCosts:
-    """Costs of the spines that may be above leaves, without those that are dearer than another one in both."""
+    """Costs of the spines that may be above leaves, without spines that another one dominates."""
     links: list[float] = []
     shares: list[Floats] = []
     for spine in bounds.uppers(up.lane.port_mbps, protocol, 3):
@@ -122,8 +122,8 @@ def _shares_by_pods(bounds: Bounds, spine: Upper, protocol: str) -> Floats:
 def least_upward(
     bounds: Bounds, cores: Sequence[tuple[SwitchType, CageUse]], pods: Ints, links: Callable[[CageUse], Floats]
 ) -> Floats:
-    """The least that a spine's uplink costs with its share of a core, shape (metrics, rows); ``links``: what uplinks to
-    a core cost at least.
+    """The least cost of a spine's uplink with its share of a core, shape (metrics, rows); ``links``: least cost of
+    uplinks to a core.
     """
     least = np.full((bounds.costs.table.shape[0], pods.size), np.inf)
     for core, use in cores:

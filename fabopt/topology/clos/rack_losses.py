@@ -1,7 +1,7 @@
-"""What a Clos on a floor still gives without any one rack, lost with all that is in it.
+"""Bandwidth that a Clos on a floor has left after the loss of any one rack with all devices in it.
 
 Servers of the rack are lost anyway, so the figures are those of the others, at the definition of several failures at
-once (docs/bandwidth.md): the leaves, spines and cores of the rack fail together, what servers send is counted as if all
+once (docs/bandwidth.md): the leaves, spines and cores of the rack fail together, traffic is counted as if all servers
 were there.
 """
 
@@ -47,7 +47,9 @@ class LossOfRacks:
     racks_of_servers: Ints
 
     def worst(self, racks_of_switches: Ints) -> RackLoss:
-        """The worst rack, the first of such, if switches are in these racks, as indices, shape (switches,)."""
+        """The rack whose loss leaves least, the first of equals; ``racks_of_switches``: indices of the plan, shape
+        (switches,).
+        """
         racks = np.unique(racks_of_switches).tolist()
         return min((self._without(rack, racks_of_switches) for rack in racks), key=lambda loss: loss.mbps)
 
@@ -61,7 +63,7 @@ class LossOfRacks:
 
 
 class RackDemand:
-    """What must be left without any one rack, Mb/s per GPU, of a sized Clos. ``least_mbps``: per GPU."""
+    """Demand on a sized Clos after the loss of any one rack. ``least_mbps``: Mb/s per GPU."""
 
     def __init__(self, least_mbps: int, plant: Plant) -> None:
         self.plant = plant
@@ -69,8 +71,8 @@ class RackDemand:
         self._known: dict[tuple[bytes, tuple[int, ...]], bool] = {}
 
     def is_met(self, absent: Bools, lost: tuple[int, ...]) -> bool:
-        """Whether so much is left when a rack has these servers, a mask of shape (servers,), and at least these
-        switches, by their numbers from the leaves up.
+        """Whether the demand is met after the loss of these servers, a mask of shape (servers,), and at least these
+        switches, numbered from the leaves up.
         """
         key = absent.tobytes(), lost
         if key not in self._known:
@@ -80,8 +82,8 @@ class RackDemand:
         return self._known[key]
 
     def is_met_in(self, racks_of_servers: Ints, racks_of_switches: Ints) -> bool:
-        """Whether so much is left without any rack, if servers and switches are in these, as indices, shape (servers,)
-        and (switches,).
+        """Whether the demand is met after the loss of any rack; racks are indices of the plan, shapes (servers,) and
+        (switches,).
         """
         return all(
             self.is_met(racks_of_servers == rack, tuple(np.flatnonzero(racks_of_switches == rack).tolist()))
@@ -90,15 +92,15 @@ class RackDemand:
 
 
 def rack_demand(fabric: FabricProblem, clos: ClosNetwork) -> RackDemand | None:
-    """What a case asks to be left of a fabric without any one rack; None where it does not ask."""
-    asked = [one.least_mbps for one in fabric.resilience if one.failed == RACK]
+    """The demand of a fabric after the loss of a rack; None if the case has none."""
+    asked = [survival.least_mbps for survival in fabric.resilience if survival.failed == RACK]
     if not asked:
         return None
     return RackDemand(max(asked), plant_of(clos, numbers_of(clos.parts.nic, clos.shape)))
 
 
 def survives_racks(fabric: FabricProblem, clos: ClosNetwork) -> bool:
-    """Whether a Clos has left without any one rack what the case asks for.
+    """Whether a Clos meets the case's demand after the loss of any one rack.
 
     Without a floor it has no racks to lose. Rule ``racks_leave_bandwidth``.
     """
@@ -111,13 +113,13 @@ def survives_racks(fabric: FabricProblem, clos: ClosNetwork) -> bool:
 
 @dataclass(frozen=True)
 class RacksOfClos:
-    """The racks of a Clos as they are lost; raises ``ValueError`` where there is no floor."""
+    """Losses of racks of a Clos; raises ``ValueError`` where there is no floor."""
 
     clos: ClosNetwork
 
     @cached_property
     def loss(self) -> RackLoss:
-        """What the worst loss leaves, and takes."""
+        """The worst loss of a rack."""
         placement = self._placement
         plant = plant_of(self.clos, placement.numbers)
         racks = np.concatenate([of_tier.rack for of_tier in placement.positions])
@@ -136,7 +138,7 @@ class RacksOfClos:
 
     @property
     def mbps(self) -> Fraction:
-        """What is left per GPU without the worst rack, in Mb/s."""
+        """Mb/s per GPU after the loss of the worst rack."""
         return Fraction(self.loss.mbps).limit_denominator(_MOST_DENOMINATOR)
 
 

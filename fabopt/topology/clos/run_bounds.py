@@ -1,4 +1,4 @@
-"""What links cost at least by how far they run: the same for all of a kind, unless a floor says where racks are.
+"""Lower bounds of links' cost by their runs: one run for all of a kind, unless a floor places the racks.
 
 ``fabopt.topology.clos.floor_bounds`` has the bounds of a floor.
 """
@@ -31,7 +31,7 @@ Within = Callable[[Floats], NDArray[np.bool_]]
 class LinkRows(NamedTuple):
     """Links of a kind for every row of a shape.
 
-    ``sizes``: what a leaf, and a spine, take of a rack.
+    ``sizes``: rack space of a leaf, and of a spine.
     """
 
     ends: LinkEnds
@@ -41,29 +41,29 @@ class LinkRows(NamedTuple):
 
 
 class OwnRuns(Protocol):
-    """The least that a link costs on average over the runs that the links of a row will have, row by row.
+    """The least mean cost of a link over the own runs of the links of each row.
 
-    Arrays of costs have shape (metrics, rows); infinite where something cannot be reached.
+    Arrays of costs have shape (metrics, rows); infinite where a link cannot be made.
     """
 
     def server_links(self, links: LinkRows) -> Floats:
         """The cost of a server's link."""
 
     def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
-        """The cost of a link of a server in groups of g before anything is placed; 0 where nothing is known."""
+        """The cost of a server's link in groups of ``g`` before any switch is placed; 0 where nothing is known."""
 
     def uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink."""
 
     def near_uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink before anything is placed; 0 where nothing is known."""
+        """The cost of a leaf's uplink before any switch is placed; 0 where nothing is known."""
 
     def pod_uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink with leaves placed, before any spine is; 0 where nothing is known."""
 
     def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
-        """The cost of an uplink of any leaf, with as many to each of so many spines or more, before anything is placed,
-        shape (metrics, 1); 0 where nothing is known.
+        """The cost of an uplink of any leaf, with equal numbers to each of at least the spines of ``fewest``, before
+        any switch is placed, shape (metrics, 1); 0 where nothing is known.
         """
 
     def core_links(self, links: LinkRows) -> Floats:
@@ -71,27 +71,27 @@ class OwnRuns(Protocol):
 
 
 class RunBounds(Protocol):
-    """What the runs of links say of their cost.
+    """Bounds of the cost of links by their runs.
 
     Arrays of the costs of sized candidates have shape (metrics, rows).
     """
 
     @property
     def differ(self) -> bool:
-        """Whether servers' links run as far as the size of their group says."""
+        """Whether runs of servers' links depend on the size of their group."""
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """The least that a server's link costs, shape (metrics,)."""
+        """Least cost of a server's link, shape (metrics,)."""
 
     def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
         """Costs over the runs of ``runs_m``, raised to the least over the links' own runs."""
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """Rows in the parts in which they are to be sized, shape (rows,), by their bounds."""
+        """Rows in the parts in which they are to be sized, by their bounds, shape (rows,)."""
 
 
 class FlatBounds:
-    """Bounds where all links of a kind run the same, so that what counts this run is exact already.
+    """Bounds where all links of a kind have one run, so that costs over this run are exact.
 
     Arrays of the costs of sized candidates have shape (metrics, rows), those of rows (rows,).
     """

@@ -1,4 +1,4 @@
-"""What the bounds of a fabric follow from, as keys: fabrics with equal ones share these bounds."""
+"""Keys of the bounds of a fabric: fabrics with equal keys share these bounds."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ RUNS_OF_TWO_TIERS = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf
 
 
 def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], most: Hashable) -> Hashable:
-    """What bounds follow from that depend on the runs of these kinds.
+    """Key of the bounds that depend on the runs of these kinds of links.
 
-    ``most``: what shares of leaves follow from in the sizes that are looked at.
+    ``most``: key of the port limits that shares of leaves follow from.
     """
     of_servers = "server-leaf" in runs
     if of_servers and not fabric.may_be_alike:  # there shares of leaves count all above them
@@ -56,10 +56,10 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
 
 
 def hardware_key(fabric: FabricProblem, above_leaves: bool = False) -> Hashable:
-    """All that bounds follow from, whatever the NICs; ``above_leaves``: that the least cost of an uplink does."""
+    """Key of the hardware that bounds follow from, NICs left out; ``above_leaves``: of bounds of uplinks only."""
     left_out = NOT_HARDWARE | OF_LEAVES if above_leaves else NOT_HARDWARE
-    named = {one.name: getattr(fabric, one.name) for one in fields(fabric) if one.name not in left_out}
+    named = {field.name: getattr(fabric, field.name) for field in fields(fabric) if field.name not in left_out}
     switches = tuple((protocol, tuple(roles.items())) for protocol, roles in fabric.switches.items())
-    # of rules about switches whether they hold: which of an offering these leave out is always the same
+    # whether rules about switches hold: the products that a rule leaves out of an offering are always the same
     rules = fabric.binding_managers is not None, fabric.binding_generations is not None
     return tuple({**named, "switches": switches}.items()), rules, fabric.is_open

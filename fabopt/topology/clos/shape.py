@@ -1,4 +1,4 @@
-"""The hardware of a candidate of a Clos, and what its links and cages need.
+"""The hardware of a Clos candidate, and the quantities of its links and cages.
 
 Every function takes integers or integer arrays; symbols are those of ``fabopt.network.clos_shape``.
 """
@@ -27,7 +27,7 @@ TierCount = Literal[1, 2, 3]
 
 
 class SwitchUse(NamedTuple):
-    """A switch type, and how its cages are used."""
+    """A switch type with the use of its cages."""
 
     switch: SwitchType
     down: CageUse
@@ -36,10 +36,10 @@ class SwitchUse(NamedTuple):
 
 @dataclass(frozen=True)
 class Parts:
-    """The hardware of a candidate: one choice of switches and of how their cages are used.
+    """The hardware of a candidate: one choice of switches and of the use of their cages.
 
-    ``last_leaf``: of the leaves of a last group that is unlike the others, where they are of another type. Its cages
-    look to parts as those of ``leaf`` do.
+    ``last_leaf``: leaves of a differing last group, where they are of another type. Its cages take the same parts as
+    those of ``leaf``.
     """
 
     protocol: str
@@ -56,7 +56,7 @@ class Parts:
 
     @property
     def of_last(self) -> Parts:
-        """The hardware with all leaves as those of the last group."""
+        """The hardware with all leaves of the last group's type."""
         if self.last_leaf is None:
             return self
         switch, down, up = self.last_leaf
@@ -73,7 +73,7 @@ class Parts:
     def switches(self) -> tuple[SwitchType, ...]:
         """Types of the switches, from the leaves up."""
         last = None if self.last_leaf is None else self.last_leaf.switch
-        return tuple(one for one in (self.leaf, last, self.spine, self.core) if one is not None)
+        return tuple(switch for switch in (self.leaf, last, self.spine, self.core) if switch is not None)
 
     @property
     def vendors(self) -> dict[str, frozenset[str]]:
@@ -87,23 +87,25 @@ class Parts:
 
     @property
     def reduces(self) -> bool:
-        """Whether all switches reduce what goes through them."""
-        return all(one.product.reduces for one in self.switches)
+        """Whether all switches support in-network reduction."""
+        return all(switch.product.reduces for switch in self.switches)
 
 
 @dataclass(frozen=True)
 class Shape(ClosShape):
-    """The numbers of a candidate (or of many, as arrays), and what its links need."""
+    """The numbers of a candidate (or of many, as arrays), and the quantities of its links."""
 
     @property
     def of_last(self) -> Shape:
-        """The shape with all groups as the last one, where that is unlike the others; links of leaves hold then."""
+        """The shape with all groups like a differing last one; only its links of leaves hold."""
         return replace(self, k=self.last_k, u=self.last_u, odd_k=0, odd_u=0)
 
     def server_leaf(
         self, nic: NicOption, leaf_ports: int, leaf_limit: Number, last_limit: Number | None = None
     ) -> Need:
-        """Links between servers and leaves, attachments left aside; ``last_limit``: of a leaf of an odd last group."""
+        """Links between servers and leaves, attachments left out; ``last_limit``: of a leaf of a differing last
+        group.
+        """
         nics = nic.nics_per_server if nic.own_cages else 1
         own = OwnCages(nic.full_cages, nic.partial_cages, nic.partial_ports, nics, nic.ports_per_server // nics)
         together, last_together = nic.bundle(int(self.k)), nic.bundle(int(self.last_k))
@@ -130,10 +132,10 @@ class Shape(ClosShape):
         spine_limit: Number,
         last_limit: Number | None = None,
     ) -> Need:
-        """Links between leaves and spines; ``last_limit``: cages of a leaf of an odd last group."""
+        """Links between leaves and spines; ``last_limit``: cages of a leaf of a differing last group."""
         if self.is_odd:
             ends = Side((), leaf_ports, leaf_limit), Side((), spine_ports, spine_limit)
-            return self._odd_leaf_spine(*ends, last_limit)
+            return self._leaf_spine_with_last(*ends, last_limit)
         links = self.links_per_pair
         more = self.u - links * self.spines
         leaf = PeerLinks(self.planes * self.leaves, links, self.spines - more, more)
@@ -149,8 +151,8 @@ class Shape(ClosShape):
         ]
         return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit))
 
-    def _odd_leaf_spine(self, leaves: Side, spines: Side, last_limit: Number | None) -> Need:
-        """Links between leaves and spines where a last group is unlike the others."""
+    def _leaf_spine_with_last(self, leaves: Side, spines: Side, last_limit: Number | None) -> Need:
+        """Links between leaves and spines with a differing last group."""
         links, of_last = self.links_per_pair, self.last_links_per_pair
         of_leaves = (
             PeerLinks(self.planes * (self.leaves - self.last_rails), links, self.spines, 0),
@@ -172,7 +174,7 @@ class Shape(ClosShape):
         return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit))
 
     def take(self, index: Any) -> Shape:
-        """Some of many candidates, by their places in the arrays."""
+        """The rows at an index."""
 
         # what has been worked out of it is of candidates too: it is taken along
         taken = object.__new__(Shape)
@@ -182,7 +184,7 @@ class Shape(ClosShape):
         return taken
 
     def key(self, index: int) -> Hashable:
-        """What tells one candidate apart from others."""
+        """Key of one row."""
         return self.row(index)
 
     def row(self, index: int) -> Shape:
@@ -201,9 +203,9 @@ class Shape(ClosShape):
 def _spine_profiles(
     pods: Number, leaves: Number, spines: Number, links: Number, more: Number, alike: Number
 ) -> list[PeerLinks]:
-    """Spines of equal pods: each leaf gives ``more`` of them one link more, in turn, ``alike`` leaves the same ones.
+    """Spines of equal pods: each leaf gives ``more`` of them one link more, in turn, ``alike`` leaves to the same ones.
 
-    So loads differ by at most that.
+    So loads of spines differ by at most ``alike`` links.
     """
     extra = leaves // np.maximum(1, alike) * more
     least = extra // spines
@@ -216,11 +218,11 @@ def _spine_profiles(
 
 def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
     """d: most server and attachment ports on any leaf. ``attached``: ports of attachments by the stage that adds them.
-    Of an odd last group's leaves they are ``last_endpoints``.
 
-    Rule ``attachments_are_placed``: they go round the leaves, one each a round, those with the fewest servers first. In
-    a cluster that grows, what a stage adds goes to the leaves with the fewest attachments, the first of equals: so the
-    first leaf of all always has the most, and gets one more as soon as all have as many.
+    A differing last group's leaves have ``last_endpoints``. Rule ``attachments_are_placed``: they go round the leaves,
+    one each a round, those with the fewest servers first. In a cluster that grows, a stage's attachments go to the
+    leaves with the fewest attachments, the first of equals: so the first leaf of all always has the most, and gets one
+    more as soon as all have as many.
     """
     full = shape.g * shape.k
     if not any(attached):
@@ -239,14 +241,16 @@ def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
 
 
 def last_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
-    """d': most server and attachment ports on any leaf of an odd last group; ``attached`` as for ``most_endpoints``."""
+    """d': most server and attachment ports on any leaf of a differing last group; ``attached``: as of
+    ``most_endpoints``.
+    """
     return shape.last_group * shape.last_k + attached_to_leaves(shape, sum(attached))[1]
 
 
 def attached_to_leaves(shape: Shape, attachment_ports: int) -> tuple[Number, Number]:
     """Most attachment ports on a leaf of a full group, and of the last one.
 
-    Those with fewer servers' ports come first; of as many, in order, an odd last group after the others.
+    Leaves with fewer servers' ports come first; of equals in order, a differing last group after the others.
     """
     all_leaves, of_last = shape.planes * shape.leaves, shape.planes * shape.last_rails
     comes_first = last_is_emptier(shape)
@@ -278,12 +282,14 @@ def usable_ports(use: CageUse, switch: SwitchType) -> int:
 
 
 def most_peers(use: CageUse, switch: SwitchType, together: int) -> int:
-    """Most devices with a link each, if a cable of that many ports of a cage goes to each: idle ones are no ports."""
+    """Most devices with a link each, if a cable of ``together`` ports of a cage goes to each; idle ports are not
+    driven.
+    """
     return min(use.cages * use.lane.ports // together, switch.max_ports)
 
 
 def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports: Number) -> Number:
-    """Most uplinks beside so many down ports (an array); negative where the down ports alone do not fit.
+    """Most uplinks beside ``down_ports`` down ports (an array); negative where the down ports alone do not fit.
 
     Rule ``ports_fit_radix``: cages face one way, and ports are no more than the switch can drive.
     """
@@ -294,20 +300,20 @@ def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports:
 
 
 def most_down(switch: SwitchType, down: CageUse, up: CageUse, uplinks: int) -> int:
-    """Most down ports of a switch beside so many uplinks."""
+    """Most down ports of a switch beside ``uplinks`` uplinks."""
     ports = np.arange(usable_ports(down, switch) + 1)
     return int(ports[uplinks_that_fit(switch, down, up, ports) >= uplinks].max(initial=0))
 
 
 def most_down_ports(switch: SwitchType, down: CageUse, up: CageUse, needed: Callable[..., Ints]) -> int:
-    """Most down ports beside which the uplinks that they need still fit."""
+    """Most down ports of a switch whose uplinks, ``needed``, still fit beside them."""
     ports = np.arange(1, usable_ports(down, switch) + 1)
     fits = np.flatnonzero(needed(ports, down, up) <= uplinks_that_fit(switch, down, up, ports))
     return int(fits[-1]) + 1 if fits.size else 0
 
 
 def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fraction) -> Ints:
-    """Fewest uplinks of a switch (at least 1) for so many down links at an oversubscription of ``most``.
+    """Fewest uplinks of a switch (at least 1) for ``down_links`` down links at an oversubscription of ``most``.
 
     The result has the shape of ``down_links``. Rule ``uplinks_carry_demand``.
     """
@@ -318,7 +324,7 @@ def uplinks_needed(down_links: Number, down: CageUse, up: CageUse, most: Fractio
 @cache
 def divisors(number: int) -> tuple[int, ...]:
     """The divisors of a number, rising."""
-    return tuple(one for one in range(1, number + 1) if number % one == 0)
+    return tuple(divisor for divisor in range(1, number + 1) if number % divisor == 0)
 
 
 def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
@@ -332,7 +338,7 @@ def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
 
 
 def chunks(order: Ints, first: int) -> Iterator[Ints]:
-    """Parts of an order, shape (candidates,), each twice as long as the one before."""
+    """Slices of an order, shape (candidates,), each twice as long as the one before."""
     start, size = 0, first
     while start < order.size:
         yield order[start : start + size]

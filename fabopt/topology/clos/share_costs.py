@@ -1,5 +1,5 @@
-"""What uplinks of leaves cost at least with all above them: by the share of the servers' injection that they give, and
-with spines that are whole, of which every pod has its own.
+"""Lower bounds of leaf uplinks with all tiers above: by the share of the servers' injection that they carry, and with
+whole spines, of which every pod has its own.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from fabopt.workload.deadline import Blocks
 
 
 def share_costs(bounds: Bounds, block: Block, rail_pods: int = 0) -> ShareCosts:
-    """The least that what gives servers all of their injection costs, from the uplinks of a block up.
+    """Least cost of a network that carries all of the servers' injection, from the uplinks of a block up.
 
     With ratios r and R at leaves and spines, and r R no more than 1/s, leaves have s d v / w uplinks for their d
-    endpoints at the least, and all spines have s d v / w2. ``rail_pods``: how many rails have pods of their own, if
-    they have, which may hold all servers, so that nothing need be left above them.
+    endpoints at the least, and all spines have s d v / w2. ``rail_pods``: rails with pods of their own, which may hold
+    all servers, so that nothing need be left above them; 0: none.
     """
     mbps = bounds.problem.servers * block.nic.ports_per_server * block.down.lane.port_mbps
     of_leaves, in_pods, _ = _costs_of_mbps(bounds, block.uplinks.port, block.protocol, block.tiers)
@@ -33,8 +33,10 @@ def share_costs(bounds: Bounds, block: Block, rail_pods: int = 0) -> ShareCosts:
 
 
 class WorthOfLeaves:
-    """The most that leaves of a block may cost without uplinks to be worth it for a step, where all costs ``limit`` at
-    most. It follows neither from the leaves of a last group nor, pods of one rail aside, from ports on a leaf.
+    """Most cost of a block's leaves without uplinks at which a step is worth it, if the network costs at most
+    ``limit``.
+
+    It follows neither from the leaves of a last group nor, pods of one rail aside, from ports on a leaf.
     """
 
     def __init__(self, bounds: Bounds, block: Block, limit: float) -> None:
@@ -45,7 +47,9 @@ class WorthOfLeaves:
         self._most: dict[int, Floats] = {}
 
     def most(self, g: Ints, k: Number, odd_k: Number) -> Floats:
-        """By size of groups, and ports of a server on each of their leaves and on those of the last, shape (sizes,)."""
+        """The most cost by group size and ports of a server on each leaf, ``odd_k`` in the last group, shape
+        (sizes,).
+        """
         if not has_deadline(self.bounds.fabric):
             return np.full(g.shape, np.inf)
         most, ports = self._of_rails(0)[g - 1], self.block.nic.ports_per_plane
@@ -58,7 +62,7 @@ class WorthOfLeaves:
         return most
 
     def _of_rails(self, rails: int) -> Floats:
-        """By every size of groups that leaves have ports for, from 1."""
+        """The most cost by group size, from 1 up to the servers that a leaf has ports for, shape (sizes,)."""
         if rails not in self._most:
             bounds, block = self.bounds, self.block
             problem, nic = bounds.problem, block.nic
@@ -72,7 +76,7 @@ class WorthOfLeaves:
 
 @remembered("leaf-spine", "spine-core")
 def _costs_of_mbps(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> ShareCosts:
-    """What each Mb/s of injection costs at least."""
+    """Least cost of each Mb/s of injection."""
     of_leaves = float(bounds.above(up, protocol, tiers)[0]) / up.lane.port_mbps
     if tiers < 3:
         return ShareCosts(of_leaves)
@@ -87,13 +91,13 @@ def _costs_of_mbps(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> S
 
 
 def fewest_of_all_spines(bounds: Bounds, block: Block, rail_pods: int = 0) -> int:
-    """The fewest spines that are above a block; ``rail_pods``: as of ``fewest_pods``."""
+    """Fewest spines above a block, over all planes; ``rail_pods``: as of ``fewest_pods``."""
     planes = block.nic.planes
     return planes * fewest_pods(block, rail_pods) * fewest_spines(bounds.fabric, planes)
 
 
 def fewest_pods(block: Block, rail_pods: int = 0) -> int:
-    """The fewest pods above a block; ``rail_pods``: how many rails have pods of their own, if they have.
+    """Fewest pods above a block; ``rail_pods``: rails with pods of their own, 0: none.
 
     Without these there are two pods, or there would be no cores. Rule ``pods_cover_groups``
     """
@@ -101,8 +105,8 @@ def fewest_pods(block: Block, rail_pods: int = 0) -> int:
 
 
 def least_with_spines(bounds: Bounds, block: Block, links: Number, spines: Number) -> Floats:
-    """The least objective of so many uplinks of leaves with so many spines or more, all of one type, each with an
-    uplink of its own if there are cores; shape of ``links``.
+    """Least objective of ``links`` leaf uplinks with at least ``spines`` spines, all of one type, each with an uplink
+    of its own if there are cores; shape of ``links``.
     """
     of_link, of_spine = _costs_of_spines(bounds, block.uplinks.port, block.protocol, block.tiers)
     links, spines = np.broadcast_arrays(links, spines)
@@ -112,7 +116,9 @@ def least_with_spines(bounds: Bounds, block: Block, links: Number, spines: Numbe
 
 @remembered("leaf-spine", "spine-core")
 def _costs_of_spines(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> tuple[Floats, Floats]:
-    """What an uplink of a leaf and a whole spine cost at least, for each spine that is not dearer in both."""
+    """Least objective of a leaf's uplink and of a whole spine, by spine, without dominated ones, each of shape
+    (spines,).
+    """
     kept: list[tuple[float, float]] = []
     # before any rack is looked at, by the port
     alone: dict[PortType, float] = {}
@@ -130,9 +136,12 @@ def _costs_of_spines(bounds: Bounds, up: PortType, protocol: str, tiers: int) ->
 
 @remembered("spine-core")
 def _whole_spines(bounds: Bounds, port_mbps: int, protocol: str, tiers: int) -> list[tuple[float, Upper]]:
-    """The least objective of every spine that can be, rising, with an uplink and its core share if there are cores."""
+    """Least objective of every spine on offer, rising, with one uplink and its core share if there are cores."""
     whole = []
     for spine in bounds.uppers(port_mbps, protocol, tiers):
         above = 0.0 if spine.up is None else float(bounds.core_link(spine.up.port, protocol)[0])
         whole.append((float(bounds.costs.of(spine.switch.item)[0]) + above, spine))
-    return sorted((one for one in whole if np.isfinite(one[0])), key=lambda one: one[0])
+    return sorted(
+        (cost_and_spine for cost_and_spine in whole if np.isfinite(cost_and_spine[0])),
+        key=lambda cost_and_spine: cost_and_spine[0],
+    )

@@ -1,8 +1,8 @@
 """The Clos candidates of a fabric whose least cost is below a cutoff, found without building the others.
 
-The cost of a Clos separates by tier, so a block (NIC, leaf switch, how its cages are used) is bounded from below before
-any of its sizes is looked at, a size before any spine, a spine before any core. Blocks are expanded in the order of
-their bound; the cutoff falls to the least cost met. Whatever is cut costs more than the cutoff by its bound, so that
+The cost of a Clos separates by tier, so a block (NIC, leaf switch, use of its cages) is bounded from below before any
+of its sizes is looked at, a size before any spine, a spine before any core. Blocks are expanded in the order of their
+bound; the cutoff falls to the least cost met. Candidates that are cut cost more than the cutoff by their bound, so that
 the caller can prove that nothing cheaper was left out. See docs/formulation/search.md.
 """
 
@@ -37,17 +37,17 @@ from fabopt.units import ceil_of
 
 
 class _Bounded(NamedTuple):
-    """A block and a bound on everything made of it."""
+    """A block and a lower bound of everything made of it."""
 
     bound: float
     block: Block
 
 
 class _Queued(NamedTuple):
-    """A block in wait. ``level``: tiers that its bound counts; ``next``: where the blocks of its NIC come from.
+    """A block in the queue. ``level``: tiers that its bound counts; ``next``: iterator over the blocks of its NIC.
 
-    ``number`` tells blocks of equal bound and level apart. ``leaves``: of the part that it is expanded in, once its
-    bound is that part's.
+    ``number`` orders blocks of equal bound and level. ``leaves``: the part of the space that it is expanded in, once
+    its bound is that part's.
     """
 
     bound: float
@@ -59,7 +59,7 @@ class _Queued(NamedTuple):
 
     @property
     def has_uplinks_only(self) -> bool:
-        """Whether nothing but the uplinks of its leaves was chosen since it was asked for."""
+        """Whether the block differs from its parent only by the use of cages for uplinks."""
         return self.level == 1 and self.block.up is not None
 
 
@@ -67,7 +67,7 @@ class ClosSpace:
     """The Clos candidates of one fabric of a problem.
 
     ``costs`` weighs items by metric: row 0 is the objective, the others those that ``caps`` limits, shape (metrics,).
-    ``parts``: the same fabric in spans of its own, none of whose runs is shorter; empty: it has no parts.
+    ``parts``: the same fabric in its spans, no run of which is shorter; empty: the fabric itself.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class ClosSpace:
         self._uplinks: dict[tuple[PortType, str, int, int, int], float] = {}
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None, ties: bool = True) -> Sizing:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to.
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: of other spaces, added to.
 
-        Without ``ties`` no more is looked at once nothing can cost less than what was met.
+        Without ``ties`` the search ends once no candidate can cost less than the least met.
         """
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop)
         if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
@@ -105,11 +105,11 @@ class ClosSpace:
 
     @property
     def lowest_bound(self) -> float:
-        """No candidate costs less; infinite if there is none."""
+        """Lower bound of every candidate's objective; infinite if there is none."""
         return min(map(self.bounds.lowest, self.fabric.protocols), default=np.inf)
 
     def any_candidate(self) -> Sizing:
-        """Some candidate: first among those with one link wherever one is enough, then among all."""
+        """Some candidate: first among those with the fewest links, then among all."""
         for plain in (True, False):
             cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._admits)
             parts = [Leaves(bounds, cutoff, plain) for bounds in self.parts]
@@ -120,8 +120,8 @@ class ClosSpace:
 
     @property
     def _admits(self) -> Callable[[AnyBatch], NDArray[np.bool_]] | None:
-        """Which candidates of a batch are of vendors that do, are fast enough and have their figures, where sizes alone
-        do not tell.
+        """Mask over a batch of candidates that keep the vendor rules, are fast enough and have their figures; None
+        where sizes alone tell.
         """
         fabric, gpus = self.fabric, self.problem.server.gpus
         of_vendors = vendors_that_do(self.problem, fabric) if self.prune else None
@@ -138,7 +138,7 @@ class ClosSpace:
         return admits
 
     def _expand_all(self, cutoff: Cutoff, parts: Sequence[Leaves], first: bool = False, ties: bool = True) -> None:
-        """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until one is found.
+        """Expand blocks, the lowest bound first, until it is past the cutoff; with ``first``, until a candidate is met.
 
         ``ties``: as for ``search``.
         """
@@ -157,7 +157,7 @@ class ClosSpace:
                 return
             if queued.block.up is None and queued.level == 1:
                 _push(queue, queued.next, numbers)
-            # what is past the cutoff is not queued, for that only falls
+            # blocks past the cutoff are not queued, since it only falls
             limit = cutoff.limit
             for level, tighter, block, leaves in self._finer(queued, parts):
                 if cutoff.possible(tighter) and tighter[0] <= min(limit, self._most_worth(block)):
@@ -165,11 +165,10 @@ class ClosSpace:
                     heapq.heappush(queue, _Queued(later, level, next(numbers), block, queued.next, leaves))
 
     def _finer(self, queued: _Queued, parts: Sequence[Leaves]) -> Iterator[tuple[int, Floats, Block, Leaves | None]]:
-        """What a block is taken apart into, each with its level and bound, by its uplinks and then by parts; nothing
-        once it is expanded.
+        """Parts of a block, each with its level and bound, by its uplinks and then by spans; none once it is expanded.
 
-        At every step after the first, its bound counts a tier more, and in a layout of a floor how far the links of
-        servers run by the size of groups.
+        At every step after the first, the bound counts a tier more, and in a layout of a floor the servers' runs by
+        group size.
         """
         block, level = queued.block, queued.level
         if queued.bound > self._most_worth(block):
@@ -191,7 +190,7 @@ class ClosSpace:
             yield from ((level + 1, leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
 
     def _with_uplinks(self, queued: _Queued, leaves: Leaves) -> Iterator[tuple[Floats, Block]]:
-        """A block with each use of its leaves' cages for uplinks, and the least that it costs with these."""
+        """A block with each use of its leaves' cages for uplinks, and a lower bound of its cost."""
         limit = leaves.cutoff.limit
         for up in queued.block.leaf.up_uses:
             finer = queued.block._replace(up=up)
@@ -201,7 +200,7 @@ class ClosSpace:
                 yield np.array([least, *self.caps[1:]]), finer
 
     def _most_worth(self, block: Block) -> float:
-        """The most that a network with the NICs of a block may cost for its step, however good all above them is."""
+        """Most cost at which a network with the NICs of a block is worth its step, at the best bandwidth."""
         demands = self.fabric.figure_demands
         if demands is None or demands.deadline is None:
             return np.inf
@@ -209,8 +208,8 @@ class ClosSpace:
         return demands.deadline.most_cost_at(block.nic.injection, self.problem.gpus, reduces)
 
     def _least_uplinks(self, block: Block, most: float) -> float:
-        """The least that uplinks of leaves, as many as the ratio asks for, cost with everything above them; before any
-        rack is looked at where that is above ``most`` already.
+        """Lower bound of the leaf uplinks that the ratio asks for, with all tiers above; only that for any racks where
+        it is above ``most`` already.
         """
         if not self.fabric.may_be_alike:  # there a bound of leaves alone has them already
             return 0.0
@@ -234,11 +233,11 @@ class ClosSpace:
         return max(above, float(least_with_spines(self.bounds, block, links, spines)))
 
     def _early_leaves(self, block: Block) -> float:
-        """The least that servers on leaves cost more for what is there of them before the last stage."""
+        """Lower bound of the extra cost of NICs, leaves and server links that stages before the last install."""
         return self.bounds.early.of_block(block, self.bounds.most.on_leaf)
 
     def _tighter(self, block: Block, level: int, bound: float) -> Floats:
-        """A bound that counts one more tier of a block; ``bound``: that without, and with any uplinks at first."""
+        """A bound that counts one more tier of a block; ``bound``: without that tier."""
         tighter = self.bounds.of_block(block, level + 1)
         early = self._early_leaves(block) + self.bounds.early.of_uplinks(block)
         return np.concatenate([np.maximum(tighter[:1] + early, bound), tighter[1:]])
@@ -252,13 +251,13 @@ class ClosSpace:
                         yield self._blocks(cutoff, protocol, tiers, nic)
 
     def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
-        """A NIC's blocks, the lowest bound first, which counts no uplinks yet; made as far as they are asked for."""
+        """A NIC's blocks, the lowest bound first, uplinks not counted; a lazy iterator."""
         blocks = self._blocks_by_share(cutoff, protocol, tiers, nic)
         # leaves whose share is the least at last may not be at other stages
-        yield from sorted(blocks, key=lambda one: one.bound) if self.bounds.early.stages else blocks
+        yield from sorted(blocks, key=lambda bounded: bounded.bound) if self.bounds.early.stages else blocks
 
     def _blocks_by_share(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
-        """A NIC's blocks, those first whose leaves have the least share at the last stage."""
+        """A NIC's blocks, in the order of their leaves' least share at the last stage."""
         fewest_ports = self._ports_of_one_tier(nic) if tiers == 1 else 1
         for place, (share, leaf, down) in enumerate(self.bounds.lowers(nic.port, protocol)):
             if usable_ports(down, leaf) >= fewest_ports and (tiers > 1 or leaf.stands_alone):
@@ -269,7 +268,7 @@ class ClosSpace:
                     yield _Bounded(float(least[0]) + self._early_leaves(block), block)
 
     def _ports_of_one_tier(self, nic: NicOption) -> int:
-        """Down ports that a leaf of one tier has at least: for every endpoint of its plane, or half of them."""
+        """Fewest down ports of the leaf of a one-tier network: for every endpoint of its plane, or half of them."""
         k = min(ports_on_switch(self.fabric, nic), default=nic.ports_per_plane)
         attached = ceil_of(self.fabric.attachment_ports, nic.planes * (nic.ports_per_plane // k))
         return int(self.bounds.reserved(self.problem.servers * k + attached))

@@ -47,7 +47,7 @@ from fabopt.units import Number, ceil_of
 class Spines:
     """The ways to put spines (and cores) above sized leaves that stay below a cutoff; ``plain``: see ``Leaves``.
 
-    ``base`` is what the tiers sized so far cost, shape (metrics, size): exact, attachments' own parts aside.
+    ``base``: cost of the tiers sized so far, shape (metrics, size): exact, attachments' own parts left out.
     """
 
     def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool) -> None:
@@ -59,7 +59,9 @@ class Spines:
         self.stacks = Stacks(bounds, cutoff)
 
     def expand(self, block: Block, shape: Shape, base: Floats, least: Floats, most: Floats) -> None:
-        """Offer what is made of leaves, which costs ``least``, for its step at ``most``; both have shape (size,)."""
+        """Offer networks with these leaves; ``least``: their lower bound, ``most``: the cost above which their step is
+        not worth it; both of shape (size,).
+        """
         rows, spines = self._spine_counts(shape)
         tried = SpineRows(rows, spines, most[rows])
         rows, spines, most = tried.take(self._worth_their_spines(block, shape, tried, base, fewest_pods(block)))
@@ -92,7 +94,7 @@ class Spines:
         for row, u in enumerate(shape.u.tolist()):
             # Rules ``striping_is_even``, ``last_group_may_differ``
             counts: Sequence[int] = divisors(u) if self.fabric.even or shape.is_odd else range(1, u + 1)
-            counts = [one for one in counts if one >= fewest]
+            counts = [count for count in counts if count >= fewest]
             rows.extend([row] * len(counts))
             spines.extend(counts)
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
@@ -128,22 +130,22 @@ class Spines:
                 self.cutoff.offer(ClosBatch(self.fabric, parts, some, total))
 
     def _meets_demands(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
-        """Which rows of two tiers survive, and may have the free ports and room that are asked for, shape (rows,)."""
+        """Rows of two tiers that survive failures and may have the free ports and headroom, shape (rows,)."""
         fits = self.survives(parts, shape) & may_fit(self.bounds.problem, self.fabric, parts, shape)
         return fits & has_room(self.fabric, parts, shape) if shape.is_odd else fits
 
     def _with_early(self, stack: Stack, shape: Shape, cost: Floats) -> Floats:
-        """Add what spines of stages before the last cost at least."""
+        """Add the lower bound of spines that stages before the last install."""
         cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
         return cost
 
     def survives(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
-        """Which rows have the bandwidth left that is wanted when something fails, shape (rows,)."""
+        """Rows that have the bandwidth left after failures that the case asks for, shape (rows,)."""
         endpoints = busiest_leaves(self.fabric, shape)
         return survives(self.fabric, parts, shape, endpoints, self.bounds.problem.server.gpus)
 
     def _uplink_cost(self, stack: Stack, shape: Shape, spine_cages: Number) -> Floats:
-        """What the leaves' uplinks cost at least, shape (metrics, rows)."""
+        """Lower bound of the leaves' uplinks, shape (metrics, rows)."""
         need = shape.leaf_spine(
             stack.block.uplinks.lane.ports,
             self.leaf_up_limit(stack, shape),
@@ -158,9 +160,7 @@ class Spines:
         )
 
     def _near_uplink_cost(self, stack: Stack, shape: Shape, in_pods: bool = False) -> Floats:
-        """What the leaves' uplinks cost at least before any spine is placed, or any leaf if not ``in_pods``, shape
-        (metrics, rows).
-        """
+        """Lower bound of the uplinks before spines, and leaves unless ``in_pods``, are placed, (metrics, rows)."""
         links = stack.planes * shape.uplinks
         rows = self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)
         return self.bounds.runs.raised(
@@ -169,10 +169,10 @@ class Spines:
         )
 
     def _in_turn(self, stack: Stack, shape: Shape, bound: Floats, rows: Ints, beside: Floats) -> Iterator[Ints]:
-        """Rows in the parts in which they are to be sized, if they are below the cutoff with spines where they are
-        best for the leaves of their pods.
+        """Rows in the parts in which they are to be sized, if they are below the cutoff with spines where they are best
+        for the leaves of their pods.
 
-        ``beside``: what all but uplinks costs at least, shape (metrics, all rows).
+        ``beside``: lower bound of all other costs, shape (metrics, all rows).
         """
         for some in self.bounds.runs.in_turn(bound, rows, self.cutoff.within):
             if self.bounds.runs.differ:
@@ -192,19 +192,19 @@ class Spines:
         return LinkRows((near.port, far.port, block.protocol), block.nic, shape, sizes)
 
     def _core_links(self, stack: Stack, use: CageUse, shape: Shape) -> Floats:
-        """The least that a spine's uplink to a core costs, shape (metrics, rows or 1)."""
+        """Least cost of a spine's uplink to a core, shape (metrics, rows or 1)."""
         up, least = stack.spine_up, self._nearest_core(stack, use)
         return self.bounds.runs.raised(least, lambda runs: runs.core_links(self._link_rows(stack, up, use, shape)))
 
     def _nearest_core(self, stack: Stack, use: CageUse) -> Floats:
-        """The least that a spine's uplink to a core costs before any is placed, shape (metrics, 1)."""
+        """Least cost of a spine's uplink to a core before any is placed, shape (metrics, 1)."""
         ends = stack.spine_up.port, use.port
         return self.bounds.least_link(*ends, "spine-core", stack.block.protocol)[:, np.newaxis]
 
     def _worth_their_spines(
         self, block: Block, shape: Shape, tried: SpineRows, base: Floats, pods: Number
     ) -> NDArray[np.bool_]:
-        """Which rows may be worth their spines, all of which are whole, in so many pods or more; shape (rows,)."""
+        """Rows that may be worth the cost of their spines, all whole, in at least ``pods`` pods; shape (rows,)."""
         links = np.broadcast_to(block.nic.planes * shape.uplinks, np.shape(shape.g))[tried.rows]
         above = least_with_spines(self.bounds, block, links, block.nic.planes * pods * tried.spines)
         return np.asarray(base[0, tried.rows] + above <= np.minimum(tried.most, self.cutoff.limit))
@@ -238,7 +238,7 @@ class Spines:
                 self._sized_pods(stack, wide, base[:, pod_rows], most_cost)
 
     def _pods(self, stack: Stack, shape: Shape, tried: SpineRows, rail_pods: bool) -> tuple[Ints, Shape, Floats]:
-        """Every pod size whose leaves fit on the spines, as (row of ``shape``, wide shape, what it may cost)."""
+        """Every pod size whose leaves fit on the spines, as (row of ``shape``, expanded shape, its most cost)."""
         rows, spines, most_cost = tried
         ports = self.bounds.spine_ports(stack.spine)
         pods = self.bounds.most_pods(stack.spine, stack.block.protocol)
@@ -271,7 +271,7 @@ class Spines:
         return pod_sizes(self.fabric, shape.g[rows], least, most)
 
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
-        """Add the spine tier, and then cores to what is left below the cutoff, and ``most_cost`` of each row."""
+        """Add the spine tier, and then cores to rows below the cutoff and their ``most_cost``."""
         spine, up = stack.spine, stack.spine_up
         stack = stack._replace(cores=tuple(self.stacks.cores(stack.block, spine)))
         fewest = self._fewest_uplinks(stack, shape)
@@ -287,7 +287,7 @@ class Spines:
         bound[0] += early_cores
         widest = self.bounds.most_pods(spine, stack.block.protocol)
         fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2) & (bound[0] <= most_cost)
-        fits &= has_room(self.fabric, stack.parts(), shape)  # of an odd last group it is known only here
+        fits &= has_room(self.fabric, stack.parts(), shape)  # for a differing last group it is known only here
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
             return
@@ -318,7 +318,7 @@ class Spines:
         return np.maximum(fewest, step_deadline.spine_uplinks(fabric, parts, shape, endpoints.most, gpus))
 
     def _pods_may_cost(self, stack: Stack, shape: Shape) -> Floats:
-        """What rows may cost for their step, whatever cores are above them."""
+        """Most cost of each row at which its step is worth it, whatever cores are above it, shape (rows,)."""
         return step_deadline.pods_may_cost(self.fabric, stack.parts(), shape, self.bounds.problem.server.gpus)
 
     def _with_cores(self, stack: Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
@@ -346,7 +346,7 @@ class Spines:
     def _join_cores(
         self, stack: Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats, early: Floats
     ) -> None:
-        """``early``: the least that cores of stages before the last cost, shape (rows,)."""
+        """Offer networks with one core type; ``early``: least extra cost of cores of earlier stages, (rows,)."""
         spine, up = stack.spine, stack.spine_up
         ports = usable_ports(use, core)
         link = self._core_links(stack, use, shape)

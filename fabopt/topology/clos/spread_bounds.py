@@ -1,4 +1,4 @@
-"""What links cannot cost less than wherever servers and switches of a floor are."""
+"""Lower bounds of links' cost for servers and switches anywhere on a floor."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from fabopt.units import ceil_of
 
 
 class SpreadBounds(FloorBounds):
-    """Bounds wherever servers and switches are. Arrays of costs have shape (metrics, rows).
+    """Bounds for servers and switches anywhere on the floor. Arrays of costs have shape (metrics, rows).
 
-    A rack holds so many servers, so those of one leaf are in several racks, at best in those around the leaf's own.
+    A rack holds a limited number of servers, so those of one leaf are in several racks, at best in those around the
+    leaf's own.
     """
 
     differ = True
@@ -35,7 +36,7 @@ class SpreadBounds(FloorBounds):
 
     @cached_property
     def _classes(self) -> Ints:
-        """Classes that the runs from a leaf to the servers nearest to it are not below, rising, shape (servers,)."""
+        """Lower bounds of the classes of runs from a leaf to the servers nearest to it, rising, shape (servers,)."""
         plan, per_rack, server = self.problem.floor.plan, self.problem.floor.servers_per_rack, self.problem.server
         racks, floor = np.flatnonzero(plan.usable), plan.floor
         away_m = np.sort(plan.tray_m(racks[:, None], racks), axis=1).min(axis=0)
@@ -58,7 +59,7 @@ class SpreadBounds(FloorBounds):
         return self.near_server_links(links.ends, np.atleast_1d(links.shape.g))
 
     def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
-        """The mean over the servers that are nearest to a leaf, for which nothing has to be placed."""
+        """The mean over the servers that are nearest to a leaf, before any switch is placed."""
         if ends not in self._sums:
             self._sums[ends] = self._sums_of_nearest(ends)
         sums, servers = self._sums[ends], self.problem.servers
@@ -67,7 +68,7 @@ class SpreadBounds(FloorBounds):
         return np.asarray((whole * full + sums[:, servers - whole * g]) / servers)
 
     def _sums_of_nearest(self, ends: LinkEnds) -> Floats:
-        """What the links of the i servers nearest to a leaf cost together, shape (metrics, servers + 1)."""
+        """Cost of the links of the i servers nearest to a leaf together, shape (metrics, servers + 1)."""
         different, place_of = np.unique(self._classes, return_inverse=True)
         sums = np.cumsum(self._costs(different, ends)[:, place_of], axis=1)
         return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)

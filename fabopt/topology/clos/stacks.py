@@ -1,4 +1,4 @@
-"""The switches that may be above a block, without those that nothing below the cutoff has."""
+"""The switches that may be above a block, without those that no candidate below the cutoff has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fabopt.topology.subnet_manager import may_be_managed
 
 
 class Stacks:
-    """Spine switches above blocks, and cores above these. ``base``: what leaves cost, shape (metrics, rows)."""
+    """Spine switches above blocks, and cores above these. ``base``: cost of leaves, shape (metrics, rows)."""
 
     def __init__(self, bounds: Bounds, cutoff: Cutoff) -> None:
         self.bounds = bounds
@@ -41,8 +41,8 @@ class Stacks:
         return block.tiers == 1 or any(True for _ in self.uppers(block))
 
     def above(self, block: Block, shape: Shape, base: Floats) -> Iterator[tuple[Stack, Floats]]:
-        """Spine switches above the block with which some rows stay below the cutoff, and what rows cost with each,
-        infinite past it, shape (rows,).
+        """Spine switches above the block with which some rows stay below the cutoff, and the lower bound of rows with
+        each, infinite past the cutoff, shape (rows,).
         """
         early_uplinks = self.bounds.early.uplinks(block.parts, shape)
         shares = self.bounds.upper_shares(block.uplinks.port, block.protocol, block.tiers)
@@ -57,9 +57,10 @@ class Stacks:
     def _stack(
         self, block: Block, spine: Upper, shape: Shape, base: Floats, early: Floats
     ) -> tuple[Stack, Floats] | None:
-        """A spine switch above the block, and what rows cost with it, infinite past the cutoff; None if all are.
+        """A spine switch above the block, and the lower bound of rows with it, infinite past the cutoff; None if all
+        are.
 
-        ``early``: what uplinks of stages before the last add, shape (rows,), as what is returned.
+        ``early``: extra cost of uplinks that stages before the last install, shape (rows,), as the returned bound.
         """
         upward = np.zeros(base.shape[0])
         if spine.up is not None:
@@ -80,8 +81,7 @@ class Stacks:
     def uppers(self, block: Block, wanted: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, Upper]]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``
 
-        ``wanted``: which of ``Bounds.uppers`` are asked for, shape (uppers,); None: all. Each comes with its place
-        among them.
+        ``wanted``: mask over ``Bounds.uppers``, shape (uppers,); None: all. Each comes with its index there.
         """
         alone = self.bounds.problem.offering.terms.most_part_numbers("switch") == 1
         all_ = self.bounds.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
@@ -106,7 +106,7 @@ class Stacks:
                 yield core, use
 
     def _may_join(self, leaf: SwitchType, upper: SwitchType) -> bool:
-        """Whether a switch above a leaf is of a vendor that it may be of beside it. ``vendors_are_kept``"""
+        """Whether the vendor rule allows a switch above a leaf. ``vendors_are_kept``"""
         return not self.of_one_vendor or upper.item.seller == leaf.item.seller
 
     def _has_optics(self, block: Block, kind: str, near: PortType, far: PortType) -> bool:

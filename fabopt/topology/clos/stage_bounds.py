@@ -1,8 +1,8 @@
-"""What it costs at least that parts of a growing Clos are there before its last stage.
+"""Lower bounds of the extra cost of installing parts of a growing Clos before its last stage.
 
-Where prices fall, a unit costs more the earlier it is bought. With V[s] what one of stage s costs, never more than one
-of the stage before, a design costs sum[s] use[s] * (V[s] - V[s+1]), use[s] being all that is there at stage s. The
-search counts the last stage; this adds what the others need at least. See docs/formulation/growth.md.
+Where prices fall, a unit costs more the earlier it is bought. With V[s] the cost of a unit of stage s, never more than
+at the stage before, a design costs sum[s] use[s] * (V[s] - V[s+1]), use[s] being all units in use at stage s. The
+search counts the last stage; this adds the least of the others. See docs/formulation/growth.md.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ Uppers = Callable[[int, str, int], Sequence[Upper]]
 
 
 class EarlyCosts:
-    """Bounds of what stages before the last add to the objective of sized candidates, tier by tier.
+    """Bounds of the objective that stages before the last add to sized candidates, tier by tier.
 
-    Arrays have shape (size,), a value for every row of the shape; what is not sized yet may be missing from it.
+    Arrays have shape (size,), a value for every row of the shape; numbers that are not sized yet may be missing from
+    it.
     """
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs, uppers: Uppers) -> None:
@@ -45,7 +46,7 @@ class EarlyCosts:
         self._core_shares: dict[tuple[Costs, CageUse, tuple[SwitchUse, ...], str], float] = {}
 
     def of_block(self, block: Block, most: int) -> float:
-        """The part of NICs, leaves with at most so many ports of servers, and server links, in groups of any size."""
+        """Extra cost of NICs, leaves with at most ``most`` servers' ports, and server links, in groups of any size."""
         nic, total = block.nic, 0.0
         on_leaf = min(most, usable_ports(block.down, block.leaf))
         for number, costs in self.stages:
@@ -57,7 +58,7 @@ class EarlyCosts:
         return total
 
     def of_uplinks(self, block: Block) -> float:
-        """The part of uplinks of leaves in groups of any size, with their share of spines."""
+        """Extra cost of leaf uplinks in groups of any size, with their share of spines."""
         total = 0.0
         for (number, _), share in zip(self.stages, self.of_uplink(block).tolist(), strict=True):
             stage = self.problem.stages[number]
@@ -69,7 +70,7 @@ class EarlyCosts:
         return total
 
     def of_leaves(self, parts: Parts, shape: Shape) -> Floats:
-        """The part of NICs, leaves and server links."""
+        """Extra cost of NICs, leaves and server links."""
         total = np.zeros(np.size(shape.g))
         joins = server_joins(self.problem, self.fabric, parts.nic, parts.leaf_down.port, int(shape.k), parts.protocol)
         for number, costs in self.stages:
@@ -81,15 +82,15 @@ class EarlyCosts:
         return total
 
     def of_uplink(self, block: Block) -> Floats:
-        """The least that an uplink of a leaf costs at each stage with its share of a spine, shape (stages,)."""
+        """Least extra cost of a leaf's uplink with its share of a spine, by stage, shape (stages,)."""
         return _finite(self._under_spines(block).min(axis=0, initial=np.inf))
 
     def of_uplink_under(self, block: Block) -> Floats:
-        """What ``of_uplink`` is under each of ``Bounds.uppers``, shape (uppers, stages); 0 where nothing joins them."""
+        """``of_uplink`` under each of ``Bounds.uppers``, shape (uppers, stages); 0 where nothing joins them."""
         return _finite(self._under_spines(block))
 
     def _under_spines(self, block: Block) -> Floats:
-        """What ``of_uplink_under`` is, infinite where nothing joins them, shape (uppers, stages)."""
+        """``of_uplink_under``, infinite where nothing joins them, shape (uppers, stages)."""
         key = block.uplinks.port, block.protocol, block.tiers
         if key not in self._uplinks_under:
             uppers = self.uppers(block.uplinks.lane.port_mbps, block.protocol, block.tiers)
@@ -111,7 +112,7 @@ class EarlyCosts:
         return np.reshape(links, (len(self.stages), np.size(shape.g)))
 
     def of_spines(self, parts: Parts, shape: Shape) -> Floats:
-        """The part of spines and the links below them."""
+        """Extra cost of spines and the links below them."""
         assert parts.spine is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:
@@ -126,7 +127,7 @@ class EarlyCosts:
         return total
 
     def of_any_cores(self, parts: Parts, shape: Shape, cores: tuple[SwitchUse, ...]) -> Floats:
-        """The least part of cores and the links below them, whichever of some cores join the pods, in whichever way."""
+        """Least extra cost of cores and the links below them, over all ``cores`` and ways to join them to pods."""
         assert parts.spine_up is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:
@@ -138,7 +139,7 @@ class EarlyCosts:
         return total
 
     def of_cores(self, parts: Parts, shape: Shape) -> Floats:
-        """The part of cores and the links below them."""
+        """Extra cost of cores and the links below them."""
         assert parts.core is not None and parts.spine_up is not None and parts.core_down is not None
         total = np.zeros(np.size(shape.g))
         for number, costs in self.stages:
@@ -182,7 +183,7 @@ class EarlyCosts:
         return spines, uplinks_needed(down, parts.spine_down, parts.spine_up, most)
 
     def _core_share(self, costs: Costs, up: CageUse, cores: tuple[SwitchUse, ...], protocol: str) -> float:
-        """The least that an uplink of a spine costs at a stage with its share of a core; 0 if nothing joins them."""
+        """Least cost of a spine's uplink at a stage with its share of a core; 0 if nothing joins them."""
         key = costs, up, cores, protocol
         if key not in self._core_shares:
             shares = np.array([self._share(costs, up, *core, "spine-core", protocol) for core in cores])
@@ -190,7 +191,7 @@ class EarlyCosts:
         return self._core_shares[key]
 
     def _share(self, costs: Costs, near: CageUse, switch: SwitchType, far: CageUse, kind: str, protocol: str) -> float:
-        """The least that a link costs with its share of the switch above it."""
+        """Least cost of a link with its share of the switch above it."""
         link = self._least_link(costs, near.port, far.port, kind, protocol)
         return link + _of(costs, switch.item) / usable_ports(far, switch)
 

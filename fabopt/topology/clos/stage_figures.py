@@ -24,7 +24,7 @@ from fabopt.topology.clos.shape import most_down, most_endpoints, usable_ports
 def growth_of(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, cables: Sequence[int]
 ) -> tuple[StageStructure, ...]:
-    """What is installed at each stage, of which each adds so many ``cables``; nothing where there is one stage."""
+    """The structure of each stage; ``cables``: number that each stage adds. Empty where there is one stage."""
     moved = moved_cables(clos)
     return tuple(
         _stage_structure(problem, fabric, clos, number, stage, (sum(cables[: number + 1]), moved[number]))
@@ -33,7 +33,7 @@ def growth_of(
 
 
 def stage_clos(fabric: FabricProblem, clos: ClosNetwork, number: int) -> ClosNetwork:
-    """A stage as a fabric that stays as it is."""
+    """A stage as a Clos that does not grow."""
     parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
     most, above = int(most_endpoints(shape, fabric.attached)), int(shape.spine_down) if shape.spines else 0
     return ClosNetwork(parts, shape, most, most, 0, above)
@@ -86,7 +86,7 @@ def _device_stages(clos: ClosNetwork) -> list[Ints]:
 def _free_ports(
     fabric: FabricProblem, clos: ClosNetwork, stage_network: ClosNetwork, leaves: int, spines: int
 ) -> tuple[int, int]:
-    """Down ports that exist beside the uplinks of the last stage and have nothing plugged in: of leaves, of spines."""
+    """Free down ports of all leaves and of all spines at a stage, beside the uplinks of the last stage."""
     parts, shape = clos.parts, clos.shape
     of_leaf = usable_ports(parts.leaf_down, parts.leaf)
     if parts.leaf_up is not None:

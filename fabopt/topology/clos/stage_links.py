@@ -1,8 +1,8 @@
-"""What each stage of a growing Clos adds for its links: whole cages chosen for once, bought when they are first used.
+"""Link parts that each stage of a growing Clos adds: whole cages chosen for once, bought when they are first used.
 
 A cage keeps the assembly that it gets. A cable is bought with its first link, a module with the first link of its cage;
-what a later stage needs besides (the second fibre of a twin module, the server's end of a link) comes with that stage.
-Works on runs of a floor and on flat runs alike.
+other parts of a later link (the second fibre of a twin module, the server's end of a link) come with its stage. Works
+on runs of a floor and on flat runs alike.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from fabopt.topology.clos.shape import Ints
 
 
 class _UnitKey(NamedTuple):
-    """What the options of a cage follow from: ``runs``, ``when`` are classes and stages of its links, in their order;
-    ``flat_m`` as in ``KindLinks``.
+    """Key of the options of a cage: ``runs``, ``when`` are classes and stages of its links, in their order; ``flat_m``
+    as in ``KindLinks``.
     """
 
     kind: KindKey
@@ -53,7 +53,7 @@ class StagedLinks:
         self.alike = lends and cabling.kind.ports[1].ports > 1
 
     def choices(self) -> tuple[Choice, ...] | None:
-        """What is left to choose; None if nothing on sale makes some of the links."""
+        """The open choices of parts; None if nothing on sale makes some of the links."""
         kind = self.cabling.kind
         by_cage = (kind.need.one_sided or kind.mixes) and not self.alike
         choices = list(self._unit_choices()) if by_cage else [self._whole_choice()]
@@ -95,7 +95,7 @@ class StagedLinks:
         return undominated(options)
 
     def _unit_row(self, assembly: Assembly, runs: tuple[int, ...], when: tuple[int, ...], stage: int) -> RowShare:
-        """What one cage adds at a stage."""
+        """Parts that one cage adds at a stage."""
         near, far = self.cabling.kind.ports
         new = [lane for lane, first in enumerate(when) if first == stage]
         whole = int(stage == min(when))
@@ -136,7 +136,7 @@ class StagedLinks:
         shared_cables: Sequence[int] = (),
         attached_m: float = 0.0,
     ) -> Iterable[RowShare]:
-        """What every stage adds if one assembly makes every link.
+        """Rows of parts that every stage adds if one assembly makes every link.
 
         ``shared_cages``, ``shared_cables``: leaves where attachments, whose links run ``attached_m``, fill up the last
         cage, the last cable of the servers, from the first stage on.
@@ -182,13 +182,13 @@ def _parts(assembly: Assembly, near: int, cables: dict[Item, int], far: int) -> 
 
 
 def _codes(first: Ints, other: Ints) -> Ints:
-    """Numbers from 0, equal for equal pairs of numbers from 0."""
+    """Integers from 0, equal for equal pairs of integers from 0, shape of the pairs."""
     code = np.unique(first * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1]
     return np.asarray(code).ravel()
 
 
 def _different(rows: Ints) -> Iterable[tuple[Ints, int]]:
-    """Different rows of numbers from -1, and how often each is there."""
+    """Distinct rows of integers from -1, and how often each occurs."""
     code = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:
         code = _codes(code, column + 1)

@@ -1,7 +1,7 @@
-"""Which Clos are fast enough for a step of the case's model: least uplinks, and what is met exactly.
+"""Clos candidates that are fast enough for a step of the case's model: least uplinks, then exact times.
 
-Uplinks are bounded with everything above them at its best, so that nothing in time is left out; a candidate that is
-offered is then timed as its prediction is (``fabopt.workload``). Symbols are those of docs/formulation.md.
+Uplinks are bounded with the best tiers above them, so that nothing in time is left out; a candidate that is offered is
+then timed as its prediction is (``fabopt.workload``). Symbols are those of docs/formulation.md.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _MOST_CODE = 2**62
 
 
 class ShareCosts(NamedTuple):
-    """The least that uplinks cost with what is above them that give all of the injection, and with cores that leave so
-    much above pods; None: there are no pods. ``least``: the same, however little they give.
+    """Least cost of uplinks with all tiers above that carry all of the injection, and with cores that leave as much
+    above pods; None: there are no pods. ``least``: the same, however little they carry.
     """
 
     of_leaves: float
@@ -42,9 +42,9 @@ class ShareCosts(NamedTuple):
 
 
 def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
-    """Fewest uplinks of a leaf below which no step is in time; 0 if none is asked for. ``gpus``: of a server.
+    """Fewest uplinks of a leaf below which no step is in time; 0 without a deadline. ``gpus``: of a server.
 
-    With d v / (u w) the ratio, u w / (d v) is the share of the injection that leaves give.
+    With d v / (u w) the ratio, u w / (d v) is the share of the injection that leaves carry.
     """
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
@@ -55,7 +55,8 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 
 
 def leaves_alone_may_cost(fabric: FabricProblem, block: Blocks, most: float, share_costs: ShareCosts) -> Floats:
-    """The most that leaves may cost without uplinks for a step in time and worth it, where all costs ``most`` at most.
+    """Most cost of leaves without uplinks at which a step is in time and worth it, if the network costs at most
+    ``most``.
 
     Shape (sizes,).
     """
@@ -70,9 +71,9 @@ def leaves_alone_may_cost(fabric: FabricProblem, block: Blocks, most: float, sha
 
 
 def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: Number, gpus: int) -> Number:
-    """Fewest uplinks of a spine below which no step is in time; 0 if none is asked for.
+    """Fewest uplinks of a spine below which no step is in time; 0 without a deadline.
 
-    With r the ratio at the leaves, x w2 / (dS w max(1, r)) is the share of the injection that pods give.
+    With r the ratio at the leaves, x w2 / (dS w max(1, r)) is the share of the injection that pods carry.
     """
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
@@ -86,7 +87,7 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
 
 
 def in_time(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
-    """Which candidates of a batch are in time, exactly, and may be worth their cost, shape (size,).
+    """Candidates of a batch that are in time, exactly, and may be worth their cost, shape (size,).
 
     ``gpus``: of a server.
     """
@@ -110,19 +111,20 @@ def _rows_of(fabric: FabricProblem, batch: Batch[Parts, Shape]) -> _Rows:
 
 
 def uplinks_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
-    """The most that leaves with uplinks may cost for their step, whatever is above them, shape (size,).
+    """Most cost of leaves with uplinks at which their step is worth it, whatever is above them, shape (size,).
 
-    Minus infinity where that is too late, infinite where cost does not matter. Nothing is known yet of an odd last
-    group's uplinks. ``gpus``: of a server.
+    Minus infinity where that is too late, infinite where cost does not matter. Uplinks of a differing last group are
+    not known yet. ``gpus``: of a server.
     """
     down = LeafEndpoints(endpoints_in_ratio(fabric, shape))
     return _may_cost(fabric, parts, _Rows(_of_others(shape), down, 0, np.size(shape.u), 2, False), gpus)
 
 
 def leaves_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, with_last: bool = False) -> Floats:
-    """The most that leaves with spines may cost for their step, which may lose one, whatever is above, shape (size,).
+    """Most cost of leaves with spines at which their step, which may lose one, is worth it, whatever is above, shape
+    (size,).
 
-    As of ``uplinks_may_cost``; ``with_last``: an odd last group's uplinks are known, and slow it too.
+    As of ``uplinks_may_cost``; ``with_last``: uplinks of a differing last group are known, and slow the step too.
     """
     down = busiest_leaves(fabric, shape) if with_last else LeafEndpoints(endpoints_in_ratio(fabric, shape))
     counted = shape if with_last else _of_others(shape)
@@ -141,13 +143,15 @@ def loses_spine(fabric: FabricProblem) -> bool:
 
 
 def pods_may_cost(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int) -> Floats:
-    """The most that rows of pods may cost for their step, whatever their cores, shape (size,); ``uplinks_may_cost``."""
+    """Most cost of rows of pods at which their step is worth it, whatever their cores, shape (size,);
+    ``uplinks_may_cost``.
+    """
     rows = _Rows(shape, busiest_leaves(fabric, shape), shape.spine_down, np.size(shape.x), 3)
     return _may_cost(fabric, parts, rows, gpus)
 
 
 def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
-    """Whether one Clos is in time, with all that is on its leaves and spines. ``gpus``: of a server."""
+    """Whether one Clos is in time, with all ports on its leaves and spines. ``gpus``: of a server."""
     down = LeafEndpoints(*(np.array([ports]) for ports in clos.endpoints))
     rows = _Rows(clos.shape, down, np.array([clos.spine_ports]), 1, clos.tiers)
     timed = _timed(fabric, clos.parts, rows, gpus)
@@ -155,7 +159,7 @@ def is_in_time(fabric: FabricProblem, clos: ClosNetwork, gpus: int) -> bool:
 
 
 class _Rows(NamedTuple):
-    """``size`` rows of a shape. ``down``, ``spine_down``: what counts in the ratios of leaves and spines.
+    """``size`` rows of a shape. ``down``, ``spine_down``: ports that count in the ratios of leaves and spines.
 
     ``has_spines``: whether their number is known.
     """
@@ -169,8 +173,8 @@ class _Rows(NamedTuple):
 
 
 class _Networks(NamedTuple):
-    """What differs in a step on rows, ``exactly`` one of these and the ``key`` that it follows from; ``of_rows``: each
-    row's, shape (size,).
+    """Distinct networks of rows for a step, ``exactly`` one of these and its ``key``; ``of_rows``: each row's index
+    among them, shape (size,).
     """
 
     networks: FabricBandwidths
@@ -180,8 +184,8 @@ class _Networks(NamedTuple):
 
 
 class _Timed(NamedTuple):
-    """Rows with a deadline. ``networks``: what differs in a step, ``are_met``: which are in time, ``network_of``: each
-    row's, shape (size,).
+    """Rows with a deadline. ``networks``: distinct networks for a step, ``are_met``: whether each is in time,
+    ``network_of``: each row's index among them, shape (size,).
     """
 
     deadline: Deadline
@@ -191,12 +195,12 @@ class _Timed(NamedTuple):
 
     @property
     def met(self) -> NDArray[np.bool_]:
-        """Which rows are in time, shape (size,)."""
+        """Rows that are in time, shape (size,)."""
         return np.asarray(self.are_met[self.network_of])
 
     @property
     def most_cost(self) -> Floats:
-        """What rows in time may cost at the most, shape (size,)."""
+        """Most cost of rows in time, shape (size,)."""
         return np.asarray(self.deadline.most_cost(self.networks)[self.network_of])
 
 
@@ -215,7 +219,7 @@ def _timed(fabric: FabricProblem, parts: Parts, rows: _Rows, gpus: int) -> _Time
 
 
 def _networks(deadline: Deadline, parts: Parts, rows: _Rows, gpus: int) -> _Networks:
-    """What differs in a step on rows, as far as a deadline asks for it."""
+    """Distinct networks of rows for a step, as far as a deadline depends on them."""
     speeds, shape = _speeds(parts), rows.shape
     ratios = {"leaf": _busiest(shape, rows.down), "spine": (rows.spine_down, shape.x)}
     columns = [*_below(rows.tiers, shape, gpus, rows.size)]
@@ -229,7 +233,7 @@ def _networks(deadline: Deadline, parts: Parts, rows: _Rows, gpus: int) -> _Netw
 
 
 def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
-    """The first of rows that differ in nothing that a step depends on, and which of these each row is like."""
+    """The first of rows that are equal for a step, and for each row the index of the first it equals."""
     codes, most = np.zeros(size, dtype=np.int64), 1
     for column in columns:
         if np.ndim(column) and column.size > 1:
@@ -245,7 +249,7 @@ def _alike(columns: Sequence[Ints], size: int) -> tuple[Ints, Ints]:
 def _tabled(
     parts: Parts, tiers: Sequence[str], table: Ints
 ) -> tuple[FabricBandwidths, Callable[[int], FabricBandwidth], Callable[[int], Hashable]]:
-    """Networks, each exactly, and what it follows from; ``table``: columns of ``_networks``, (columns, networks)."""
+    """Networks, each exactly, and its key; ``table``: columns of ``_networks``, (columns, networks)."""
     leaf_gpus, pod_gpus, *numbers = table
     pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
     ratios = dict(zip(tiers, pairs, strict=False))
@@ -259,7 +263,7 @@ def _tabled(
         return network_of(parts.nic.injection, exact, below, parts.reduces, without)
 
     def rates(of_leaves: tuple[Ints, Ints] | None) -> tuple[Floats, Floats]:
-        """What leaves and pods give each GPU, in Mb/s."""
+        """Mb/s that leaves and pods give each GPU."""
         for_leaf = np.full(leaf_gpus.size, float(parts.nic.injection)) / _ratio(of_leaves)
         return for_leaf, for_leaf / _ratio(ratios.get("spine"))
 
@@ -293,7 +297,9 @@ def _busiest(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
 
 
 def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
-    """The same, once every leaf has lost the spine that it has most links to: ``ratio_left``."""
+    """Endpoints and uplinks of the leaves with the largest ratio, after every leaf has lost the spine that it has most
+    links to.
+    """
     most, up = ratio_left(down.most, shape.u, shape.links_to_spines(1))
     if not shape.is_odd:
         return most, up
@@ -303,7 +309,7 @@ def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
 
 
 def _of_others(shape: Shape) -> Shape:
-    """A shape without what is the own of an odd last group."""
+    """A shape without the numbers of a differing last group."""
     return replace(shape, odd_k=0, odd_u=0)
 
 
@@ -316,7 +322,7 @@ def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:
 
 
 def _speeds(parts: Parts) -> dict[str, Fraction]:
-    """Speed of a link downwards over one upwards, by boundary."""
+    """Speed of a down link over that of an uplink, by boundary."""
     speeds = {}
     for name, down, up in (("leaf", parts.leaf_down, parts.leaf_up), ("spine", parts.spine_down, parts.spine_up)):
         if down is not None and up is not None:
@@ -325,6 +331,6 @@ def _speeds(parts: Parts) -> dict[str, Fraction]:
 
 
 def _fewest(uplinks: Floats) -> Number:
-    """Whole uplinks, no more than rounding allows; more than any switch has where none would do."""
+    """Integer uplinks, rounded down within rounding errors; more than any switch has where no number is enough."""
     least = np.ceil(np.asarray(uplinks) * (1 - MARGIN) - MARGIN)
     return np.asarray(np.minimum(least, _NEVER).astype(np.int64))

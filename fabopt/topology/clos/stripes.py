@@ -1,9 +1,9 @@
-"""What a Clos gives whose leaves have more links to some spines than to others.
+"""Bandwidth of a Clos whose leaves have more links to some spines than to others.
 
-Two tiers have the rate of their worst cut into halves. Of three tiers it is what every traffic can have: any two leaves
-of a pod share ``ClosShape.shared_links`` links, and spines with the same index meet in their cores; so a leaf sends and
-takes as if it had only so many uplinks, and spines pass on as much of that as their ratio allows. Proofs:
-docs/formulation/clos.md.
+Two tiers have the rate of their worst cut into halves. Of three tiers it is the rate that every traffic can have: any
+two leaves of a pod share ``ClosShape.shared_links`` links, and spines with the same index meet in their cores; so a
+leaf sends and takes as if it had only so many uplinks, and spines pass on as much of that as their ratio allows.
+Proofs: docs/formulation/clos.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def half_rate(parts: Parts, shape: Shape) -> Fraction | None:
 def alltoall_rate(parts: Parts, shape: Shape) -> Fraction | None:
     """Mb/s of every server port, equally to all others; None where stripes are even.
 
-    Of two tiers: what the worst cut into halves lets through of such traffic.
+    Of two tiers: the rate of such traffic over the worst cut into halves.
     """
     if not _is_uneven(parts, shape):
         return None
@@ -48,8 +48,9 @@ def alltoall_rate(parts: Parts, shape: Shape) -> Fraction | None:
 def ring_rate(parts: Parts, shape: Shape) -> Fraction | None:
     """Mb/s of every server port to the same port of the next server; None where stripes are even.
 
-    Of two tiers: what leaves with the same place in one group and the next share, and in the last and the first. Of
-    three, spread over the links that leaves share, the last group of a pod sends its spines no more than they pass on.
+    Of two tiers: the links that leaves with the same place in one group and the next share, and in the last and the
+    first. Of three, spread over the links that leaves share, the last group of a pod sends its spines no more than they
+    pass on.
     """
     if not _is_uneven(parts, shape):
         return None
@@ -67,7 +68,7 @@ def ring_rate(parts: Parts, shape: Shape) -> Fraction | None:
 
 
 def figures_are_met(fabric: FabricProblem, batch: Batch[Parts, Shape], gpus: int) -> NDArray[np.bool_]:
-    """Which candidates with uneven stripes have what is asked for, exactly, shape (size,).
+    """Candidates with uneven stripes that meet the demanded figures, exactly, shape (size,).
 
     Others are True: figures of even stripes are least uplinks. ``gpus``: of a server. Rules ``figures_meet_demand``,
     ``failures_leave_bandwidth``.
@@ -125,7 +126,7 @@ def _above_spines(parts: Parts, shape: Shape) -> Fraction:
 
 
 def _links_of_both(shape: Shape, groups: int) -> int:
-    """Links that two leaves of one rail share whose groups are so many apart."""
+    """Links that two leaves of one rail share, their groups being ``groups`` apart."""
     if shape.by_rail:
         return int(shape.u)
     base, extra = divmod(int(shape.u), int(shape.spines))

@@ -1,4 +1,4 @@
-"""What the switches of a Clos take of a rack."""
+"""Rack space, power and cable ends of the switches of a Clos."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchS
 
 
 def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple[SwitchSize, ...]:
-    """What a switch of each tier takes of a rack, from the leaves up."""
+    """Rack space of a switch of each tier, from the leaves up."""
     tiers: list[tuple[SwitchType | None, tuple[CageUse | None, ...]]] = [
         (parts.leaf, (parts.leaf_down, parts.leaf_up)),
         (parts.spine, (parts.spine_down, parts.spine_up)),
@@ -51,9 +51,9 @@ def nics_mw(problem: Problem, fabric: FabricProblem, nic: NicOption, protocol: s
 
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
-    """Height of a switch, its power with the hungriest modules in all cages of the groups in use, and the ports of
-    these (each 0 where no rack has a limit on it). The most that its maker states counts if that is more, and where
-    it may be exchanged for its managed twin the hungrier of both.
+    """Rack units of a switch, its power with the hungriest modules in all cages of the groups in use, and the ports of
+    these (each 0 where no rack has a limit on it). The maker's maximum counts if it is more, and where the switch may
+    be exchanged for its managed twin the hungrier of both.
     """
     uses = switch.whole(*uses)
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
@@ -64,9 +64,9 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
     rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
     switches: list[SwitchType | Twin] = [switch, *(rule.twins[switch.id] for rule in rules if switch.id in rule.twins)]
     modules_mw = size.power_mw - switch.item.power_mw
-    power_mw = max(one.item.power_mw for one in switches) + modules_mw
+    power_mw = max(switch.item.power_mw for switch in switches) + modules_mw
     if problem.site.rack_limits.largest_power:
-        power_mw = max(power_mw, *(milliwatts(one.product.power_max_w or 0) for one in switches))
+        power_mw = max(power_mw, *(milliwatts(switch.product.power_max_w or 0) for switch in switches))
     return size._replace(power_mw=power_mw, cable_ends=ends)
 
 

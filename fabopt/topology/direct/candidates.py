@@ -1,4 +1,4 @@
-"""From the search's arrays to a candidate of a direct family: exact quantities, and what is left to choose."""
+"""From the search's arrays to a candidate of a direct family: exact quantities, and the open choices of parts."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from fabopt.units import Number, ceil_of
 def equal_joins(
     problem: Problem, fabric: FabricProblem, port: PortType, scope: str, protocol: str, all_: bool = False
 ) -> tuple[Assembly, ...]:
-    """Ways to join two equal cages of switches: the same part at both ends, as a cage has links of either end."""
+    """Assemblies between two equal cages of switches: the same part at both ends, as a cage has links of either end."""
     joins = joins_of(problem, fabric, run_of(scope), port, port, protocol, all_)
-    return tuple(one for one in joins if one.near is one.far and one.mode in (Mode.LINK, Mode.PAIR))
+    return tuple(join for join in joins if join.near is join.far and join.mode in (Mode.LINK, Mode.PAIR))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,8 @@ class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
         return DirectNetwork(self.topology, shape.net, clos_of(self.fabric, self.parts, shape.servers))
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """A candidate; none if its servers' links cannot be made beside the others after all, or its attachments find
-        no free ports.
+        """A candidate; empty if its servers' links cannot be made beside the others, or its attachments have too few
+        free ports.
         """
         network = with_free_ports(problem, self.fabric, self.network(index))
         if network is None:
@@ -71,7 +71,7 @@ class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
         return assembled(problem, self, index, DirectDesign(network), switches, links, order, evenness)
 
     def switch_counts(self) -> dict[Item, Number]:
-        """The number of switches by type, those with servers and those without."""
+        """Number of switches by item, with servers or without."""
         return {self.parts.leaf.item: self.parts.nic.planes * self.shape.net.switches}
 
 
@@ -87,7 +87,7 @@ def assembled(
 ) -> tuple[Candidate, ...]:
     """A candidate of a batch of networks whose devices are joined to each other, with its NICs.
 
-    None if some of its links cannot be made. ``switches``: how many of each type, over all planes.
+    Empty if some of its links cannot be made. ``switches``: number of each type, over all planes.
     """
     choices, nic, slots = all_choices(links), design.nic, 0
     if choices is None:
@@ -124,7 +124,7 @@ def _between(
     together = int(network.net.together[0, column])
     joins = equal_joins(problem, fabric, up.port, scope, network.parts.protocol)
     return whole_choice(
-        [one for one in joins if fills(one, together)],
+        [join for join in joins if fills(join, together)],
         ("leaf", scope),
         planes * int(network.net.links[0, column]),
         planes * int(network.net.cages(up.lane.ports)[0, column]),
@@ -137,9 +137,9 @@ def whole_choice(
 ) -> Sequence[Choice] | None:
     """A choice for all links of a role and scope between equal cages, each option of one assembly.
 
-    None if there is none.
+    None without an assembly.
     """
-    options = [Option((_row(one, of, links, cages),)) for one in joins]
+    options = [Option((_row(join, of, links, cages),)) for join in joins]
     if not options:
         return None
     kept = undominated(options) if prune else tuple(options)
@@ -147,7 +147,7 @@ def whole_choice(
 
 
 def fills(assembly: Assembly, together: int) -> bool:
-    """Whether so many links of a pair come out in cables of an assembly."""
+    """Whether ``together`` links of a pair fill cables of an assembly."""
     return together % cable_links(assembly) == 0
 
 
@@ -159,9 +159,9 @@ def cable_links(assembly: Assembly) -> int:
 def least_of_kind(
     costs: Costs, joins: Sequence[Assembly], net: DirectNetworks, column: int, ports_per_cage: int, planes: int = 1
 ) -> Floats:
-    """What the links of a kind cost at the least, each metric by itself: shape (metrics, networks).
+    """Least cost of the links of a kind, each metric by itself: shape (metrics, networks).
 
-    Infinite where nothing joins them, or their number does not come out in cables.
+    Infinite where no assembly joins them, or their number does not fill cables.
     """
     cages, links = planes * net.cages(ports_per_cage)[:, column], planes * net.links[:, column]
     used, together = links > 0, net.together[:, column]
@@ -190,7 +190,7 @@ def _tie_order(network: DirectNetwork) -> tuple[Any, ...]:
     up = parts.leaf_up
     assert up is not None
     return (
-        len(network.scopes), *(int(one) for one in network.numbers),
+        len(network.scopes), *(int(number) for number in network.numbers),
         -int(shape.g), int(shape.k),
         parts.nic.nic_id, parts.leaf.id,
         parts.nic.split, parts.leaf_down.split, up.split,

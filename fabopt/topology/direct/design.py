@@ -1,4 +1,4 @@
-"""Devices joined to each other as designs of the search: what follows from a network's formulas and from its graph."""
+"""Networks of devices joined to each other, as designs of the search: figures from formulas and from the graph."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
 
     @property
     def leaf(self) -> SwitchType | None:
-        """The switch that servers are on; None where servers are joined to each other."""
+        """The leaf switch type; None where servers are joined to each other."""
         return next(iter(self.network.switch_types), None)
 
     @property
     def tiers(self) -> None:
-        """A number of tiers is not chosen."""
+        """Always None, as tiers are not chosen."""
 
     def file_part(self) -> FilePart:
         """The part of the design file that describes this network."""
         return self.network.file_part()
 
     def switches_added(self, role: Role) -> tuple[int, ...]:
-        """All switches of a tier, for no such network grows in stages."""
+        """All switches of a tier in one entry, as no such network grows in stages."""
         return tuple(tier.num_switches for tier in self.file_part().tiers if tier.role == role)
 
     def figures(self, gpus: int) -> Figures:
@@ -65,7 +65,7 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
         return self.network.figures(gpus)
 
     def measured_figures(self, gpus: int) -> Figures:
-        """All figures, as far as the graph is not too large."""
+        """All figures; those of the graph only where it is not too large."""
         of_graph = measured(self.network, gpus)
         return self.figures(gpus) if of_graph is None else replace(self.figures(gpus), **of_graph._asdict())
 
@@ -84,20 +84,20 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
         Beyond a group, the worse of bisection and all-to-all.
         """
         switches = self.network.switch_types
-        reduces = bool(switches) and all(one.product.reduces for one in switches)
+        reduces = bool(switches) and all(switch.product.reduces for switch in switches)
         below = (self.network.group_servers * server_gpus, gpus)
         return network_of(self.nic.injection, self.least_ratios(gpus), below, reduces)
 
     @abstractmethod
     def failures(self, server_gpus: int) -> Failures:
-        """The bandwidth that is left when something fails."""
+        """The bandwidth left after failures."""
 
     def headroom(self, fabric: FabricProblem) -> int:
-        """Servers that can be added with the devices that are there."""
+        """Servers that can be added with the present devices."""
         return self.network.headroom
 
     def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:
-        """No such network grows in stages."""
+        """Empty: no such network grows in stages."""
         return ()
 
 
@@ -106,5 +106,5 @@ class DirectDesign(GraphDesign[DirectNetwork]):
     """Equal switches, all with servers."""
 
     def failures(self, server_gpus: int) -> DirectFailures:
-        """What it still gives when a switch, a link or a plane fails."""
+        """The bandwidth left after a switch, a link or a plane fails."""
         return DirectFailures(self.network, server_gpus)

@@ -37,7 +37,8 @@ class DragonflyTopology:
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
         """Groups of any size, no more than needed; global links as the load asks, or more to save local ones or hops.
 
-        With a of them every switch has one to each other group, and three switches are on the longest path.
+        With a global links of two groups every switch has one to each other group, and the longest path has three
+        switches.
         """
         hops = LONGEST_PATH if load.most_hops is None else load.most_hops
         a = np.arange(2, (min(most_ports + 1, leaves) if hops >= SHORTEST_PATH else 1) + 1)
@@ -67,7 +68,7 @@ class DragonflyTopology:
             few = int(load.links(np.array([a * groups]), np.array([a**2]), np.array([1]))[0])
             most = min(most_ports, most_ports - (a - 1) + 1) * a // (groups - 1)
             n, local = (
-                one.ravel() for one in np.meshgrid(np.arange(few, most + 1), np.arange(1, most_ports // (a - 1) + 1))
+                grid.ravel() for grid in np.meshgrid(np.arange(few, most + 1), np.arange(1, most_ports // (a - 1) + 1))
             )
             enough = local >= _local(load, np.full_like(n, a), np.full_like(n, groups), n) if n.size else n > 0
             n, local = n[enough], local[enough]
@@ -80,25 +81,25 @@ class DragonflyTopology:
 
     def mesh(self, numbers: Ints) -> Dragonfly:
         """The links of one network."""
-        a, groups, local, outside = (int(one) for one in numbers)
+        a, groups, local, outside = (int(number) for number in numbers)
         return Dragonfly(a, groups, local, outside)
 
     def flow(self, numbers: Ints) -> Fraction:
-        """The pair flow: the least of n / a^2 and of the local links of a pair over what loads one."""
-        a, groups, local, outside = (int(one) for one in numbers)
+        """The pair flow: the lesser of n / a^2 and of the local links of a pair over their load."""
+        a, groups, local, outside = (int(number) for number in numbers)
         n = outside // (groups - 1)
         return min(Fraction(n, a * a), Fraction(local * n, n + 2 * a * int(ceil_of(outside, a))))
 
     def hops(self, numbers: Ints, used: int) -> int:
-        """Most switches on a shortest path: local, global and local make four; fewer where there are shorter ways."""
-        return _longest(tuple(int(one) for one in numbers), used)
+        """Most switches on a shortest path: local, global and local make four; fewer where shorter paths exist."""
+        return _longest(tuple(int(number) for number in numbers), used)
 
     def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> None:
         """Always None: paths of one length take local or global links."""
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> DragonflyStructure:
         """Groups and links as the design file has them."""
-        a, groups, local, outside = (int(one) for one in numbers)
+        a, groups, local, outside = (int(number) for number in numbers)
         return DragonflyStructure(
             family="dragonfly",
             switches_per_group=a,
@@ -109,11 +110,11 @@ class DragonflyTopology:
         )
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """A lower bound of the mean distance, that of any graph; shape as of both broadcast."""
+        """A lower bound of the mean distance in links, that of any graph; shape as of both broadcast."""
         return moore_mean(switches, ports)
 
     def most_switches(self, most_ports: int) -> int:
-        """The most switches: a (a h + 1) with a - 1 + h ports for each other, a being two thirds of these."""
+        """Upper bound of the switches: a (a h + 1) with a - 1 + h ports for each other, a being two thirds of these."""
         return max(a * (a * (most_ports + 1 - a) + 1) for a in range(1, most_ports + 2))
 
 
@@ -125,7 +126,7 @@ def _local(load: Load, a: Ints, groups: Ints, n: Ints) -> Ints:
 def _more_global(a: Ints, groups: Ints, n: Ints, tries: Ints) -> tuple[Ints, Ints]:
     """Row and global links of a pair of groups: the fewest, and up to a more.
 
-    Within a of them there is a multiple at which every switch has equally many, and more do not help local links.
+    Within a more there is a multiple at which every switch has equally many, and more do not help local links.
     """
     rows = np.repeat(np.arange(len(a)), tries)
     step = np.arange(len(rows)) - np.repeat(np.cumsum(tries) - tries, tries)
@@ -133,7 +134,9 @@ def _more_global(a: Ints, groups: Ints, n: Ints, tries: Ints) -> tuple[Ints, Int
 
 
 def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> DirectNetworks:
-    """Networks with so many switches a group, groups, local links of a pair and global links of two groups."""
+    """Networks of ``a`` switches a group, ``groups``, ``local`` links of a pair and ``n`` global links of two
+    groups.
+    """
     outside = n * (groups - 1)
     low = outside // a
     none = np.zeros_like(a)
@@ -150,9 +153,9 @@ def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> DirectNetworks:
 def _longest(numbers: tuple[int, ...], used: int) -> int:
     """Switches on the longest shortest path between used ones: 3 or 4, by search of the graph where need be.
 
-    The n links of two groups X and Y are at n switches of each, in turn. With n >= a there is always a way over a local
-    and a global link; one link alone joins a switch of X to one of Y at most. With n < a, switches without one reach
-    only those of Y that have one, or over a third group: h (h - 1) switches in all, h being their global links.
+    The n links of two groups X and Y are at n switches of each, in turn. With n >= a there is always a path over a
+    local and a global link; one link alone joins a switch of X to one of Y at most. With n < a, switches without one
+    reach only those of Y that have one, or over a third group: h (h - 1) switches in all, h being their global links.
     """
     a, groups, _, outside = numbers
     n, most = outside // (groups - 1), int(ceil_of(outside, a))
@@ -170,8 +173,8 @@ def _longest(numbers: tuple[int, ...], used: int) -> int:
 def longest_path(mesh: Mesh, sources: range, used: int) -> int:
     """Switches on the longest shortest path from some switches to the first ``used``, by breadth-first search."""
     pairs = [mesh.pairs(scope) for scope in mesh.scopes]
-    a = np.concatenate([one for pair in pairs for one in (pair.a, pair.b)])
-    b = np.concatenate([one for pair in pairs for one in (pair.b, pair.a)])
+    a = np.concatenate([switch for pair in pairs for switch in (pair.a, pair.b)])
+    b = np.concatenate([switch for pair in pairs for switch in (pair.b, pair.a)])
     longest = 1
     for source in sources:
         seen = np.zeros(mesh.switches, dtype=np.bool_)

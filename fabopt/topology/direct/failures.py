@@ -1,6 +1,6 @@
-"""What a direct network still gives when a switch, a link or a plane fails at the worst place.
+"""Bandwidth that a direct network has left when a switch, a link or a plane fails at the worst place.
 
-What is left per GPU is that of the worst-hit server: injection over the ports that it has left, times the share of a
+Bandwidth left per GPU is that of the worst-hit server: injection over the ports that it has left, times the share of a
 port's speed that bisection still carries. That follows from the pair flow that is left over equal-cost shortest paths,
 as the bisection of the whole network does from its own (``fabopt.topology.direct.networks``), and is at most that one.
 See docs/bandwidth.md.
@@ -37,13 +37,13 @@ ANYTHING = Fraction(0)
 
 @dataclass(frozen=True)
 class DirectFailures(Failures):
-    """Failures of one network of equal switches with so many GPUs in a server."""
+    """Failures of one network of equal switches; ``gpus``: of a server."""
 
     network: DirectNetwork
     gpus: int
 
     def kinds(self) -> tuple[Failing, ...]:
-        """What can fail alone; only planes of a network whose graph takes minutes."""
+        """Kinds of devices and links that can fail alone; only planes of a network whose graph takes minutes."""
         work = 2 * self.network.links * self.network.switches
         if work > MOST_WORK:
             return ("plane",)
@@ -53,7 +53,8 @@ class DirectFailures(Failures):
     def bandwidth_left(self, failed: Failed, count: int, enough: Fraction = ANYTHING) -> Fraction:
         """Mb/s per GPU after ``count`` failures of a kind; where that is below ``enough``, an upper bound.
 
-        More than one only of planes and of what there is not, spines and cores: else raises ``ValueError``.
+        More than one failure only of planes, and of spines and cores, which there are none of: else raises
+        ``ValueError``.
         """
         kinds = {"switch": ("leaf",), "cable": ("server-leaf", _BETWEEN)}.get(failed, (failed,))
         return min(self._left(kind, count, enough) for kind in kinds)
@@ -95,7 +96,7 @@ class DirectFailures(Failures):
 
 @dataclass
 class _Least:
-    """What is known of the least pair flow that is left: no more than ``most``, which it is if ``exact``."""
+    """Least pair flow that is left after a loss: ``most`` is its value if ``exact``, else an upper bound."""
 
     most: float = np.inf
     exact: bool = False
@@ -107,9 +108,9 @@ def _least(mesh: Mesh, failed: str) -> _Least:
 
 
 def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
-    """The pair flow that is left, in units of a link's speed, without the worst switch (``leaf``) or link.
+    """The pair flow, in units of a link's speed, without the worst switch (``leaf``) or link.
 
-    Below ``enough`` it is an upper bound: there is a loss that leaves no more.
+    Below ``enough`` it is an upper bound: some loss leaves no more.
     """
     known = _least(mesh, failed)
     if known.exact or known.most < enough:
@@ -126,7 +127,7 @@ def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
 
 @lru_cache(maxsize=16)
 def plane_of(mesh: Mesh) -> tuple[Network, Kinds]:
-    """The graph of a network's switches, one endpoint on each, and what is alike in it."""
+    """The graph of a network's switches, one endpoint on each, and its symmetries."""
     a, b, length = [], [], []
     for scope in mesh.scopes:
         pairs = mesh.pairs(scope)

@@ -25,12 +25,12 @@ class DirectFamily:
         return self.topology.name
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
-        """The candidates of a fabric that the topology gives."""
-        parts = spans_of(problem, fabric, self.name)
-        return Spaces(tuple(DirectSpace(problem, one, self.topology, request) for one in parts))
+        """The candidates of a fabric with this topology."""
+        spans = spans_of(problem, fabric, self.name)
+        return Spaces(tuple(DirectSpace(problem, span, self.topology, request) for span in spans))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """An upper bound of the servers, on as many switches as ports could join, each with one port for others."""
+        """An upper bound of the servers, on the most switches that ports could join, each with one port for others."""
         return max(
             (
                 (usable_ports(use, leaf) - 1) * self.topology.most_switches(leaf.max_ports - 1) // nic.ports_per_plane

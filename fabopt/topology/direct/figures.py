@@ -1,4 +1,4 @@
-"""Figures of a direct network that no closed form has for partly filled switches: worked out link by link.
+"""Figures of a direct network that no closed form has for partly filled switches: measured link by link.
 
 For one design, not for candidates: it takes up to some seconds. Definitions: docs/bandwidth.md.
 """
@@ -26,11 +26,13 @@ class Measured(NamedTuple):
 
 
 def measured(network: GraphNetwork, gpus: int) -> Measured | None:
-    """The figures on the graph of one plane; None of what takes too long on one so large."""
+    """The figures on the graph of one plane; None if it is too large, ``allreduce`` None if it is too large for
+    rings.
+    """
     injection = network.nic.injection
     if 2 * network.links * (int(network.rings().max()) + 1) > MOST_PATHS:
         return None
-    graph, share = network.graph(), network.share(gpus)
+    graph, share = network.graph(), network.endpoints_per_gpu(gpus)
     far, pairs = hopping(graph), graph.endpoints * (graph.endpoints - 1)
     return Measured(
         min(injection, permutation_bound(graph) * share),

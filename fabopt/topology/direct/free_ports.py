@@ -1,4 +1,4 @@
-"""Attachments on ports of a direct network that nothing else takes: whether there are enough, and which ones they take.
+"""Attachments on free ports of a direct network: whether there are enough free ports, and which switches they are on.
 
 A switch has free ports beside those of its servers, the reserve, and links to others as the busiest switch has them.
 Rule ``attachments_take_free_ports``. See docs/formulation/direct-networks.md.
@@ -27,7 +27,7 @@ from fabopt.units import ceil_div, ceil_of
 def may_fit(
     problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, net: DirectNetworks, reserve: int
 ) -> NDArray[np.bool_]:
-    """Which networks have as many free ports as attachments ask for, shape (networks,); ``shape`` has one group size.
+    """Networks that have the free ports that attachments ask for, shape (networks,); ``shape`` has one group size.
 
     ``reserve``: ports of every switch that are kept free.
     """
@@ -62,7 +62,7 @@ def _down_ports(parts: Parts, net: DirectNetworks) -> Ints:
 
 
 def with_free_ports(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -> DirectNetwork | None:
-    """A network with the switches of its attachments on free ports; None if they find none."""
+    """A network with the switches of its attachments on free ports; None if there are too few."""
     if not fabric.on_free_ports:
         return network
     parts, lanes, used = network.parts, network.parts.leaf_down.lane.ports, _used(network)
@@ -78,7 +78,7 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, network: DirectNetw
 
 
 def _used(network: DirectNetwork) -> Ints:
-    """Ports of every switch that servers have and that are kept free, plane by plane, shape (switches,)."""
+    """Ports of every switch that servers occupy or that are kept free, plane by plane, shape (switches,)."""
     of_plane = np.bincount(network.rings().ravel(), minlength=network.switches)
     return np.tile(of_plane, network.nic.planes) + network.servers.reserved_ports
 
@@ -86,7 +86,7 @@ def _used(network: DirectNetwork) -> Ints:
 def cages_for_servers(network: DirectNetwork) -> int:
     """Cages of a switch that are left for the servers of a full one beside those of attachments.
 
-    A switch with fewer servers has so many cages more for these.
+    A switch with fewer servers has as many cages more for attachments.
     """
     lanes, used = network.parts.leaf_down.lane.ports, _used(network)
     own = np.asarray(ceil_of(used, lanes))

@@ -1,4 +1,4 @@
-"""Networks of a search that are asked for what only their graphs say: tried one by one, the cheapest first."""
+"""Demands on figures that only the graph of a network gives: candidates are tried one by one, the cheapest first."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fabopt.topology.direct.ring_allreduce import reduces
 def offer_tried(
     cutoff: Cutoff, batch: AnyBatch, has: Callable[[int], bool | None], should_stop: Callable[[int], bool]
 ) -> None:
-    """Offer those of a batch that have what the case asks for; what is above the cutoff is not tried.
+    """Offer the candidates of a batch that meet the demands; those above the cutoff are not tried.
 
-    ``has``: whether one does; None where that is too much work, and the search is not complete.
+    ``has``: whether a candidate does; None where that is too much work, and the search is not complete.
     """
     for index in np.argsort(batch.cost[0], kind="stable").tolist():
         if should_stop(OF_SIZES):
@@ -37,7 +37,9 @@ def offer_tried(
 
 
 def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -> bool | None:
-    """Whether rings have what they are to have, and enough is left after failures; None where that is too much work."""
+    """Whether ring all-reduce and the bandwidth left after failures meet their demands; None where that is too much
+    work.
+    """
     least = Fraction(0) if fabric.figure_demands is None else fabric.figure_demands.allreduce
     has = reduces(network, problem.gpus, least) if least else True
     if not has:
@@ -46,7 +48,8 @@ def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -
 
 
 def survives(network: DirectNetwork, gpus: int, survival: Survival) -> bool:
-    """Whether a network has as much left as is asked for; what gives less even without failures is not tried.
+    """Whether a network has the demanded bandwidth left after a failure; one that lacks it without failures is not
+    tried.
 
     Rule ``failures_leave_flow``.
     """

@@ -1,4 +1,4 @@
-"""Networks of devices that are joined to each other: what families of them share."""
+"""Networks of devices that are joined to each other: the base of their families."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class GraphNetwork(ABC):
     @property
     @abstractmethod
     def headroom(self) -> int:
-        """Servers that can be added with the devices that are there."""
+        """Servers that can be added with the present devices."""
 
     @property
     @abstractmethod
     def switch_types(self) -> tuple[SwitchType, ...]:
-        """The switches that it is made of."""
+        """The switch types, from the leaves up."""
 
     @property
     def links(self) -> int:
@@ -70,7 +70,7 @@ class GraphNetwork(ABC):
 
     @abstractmethod
     def figures(self, gpus: int) -> Figures:
-        """Figures that have a formula, with so many GPUs in all."""
+        """Figures that have a formula; ``gpus``: of the whole cluster."""
 
     @abstractmethod
     def graph(self) -> Network:
@@ -81,12 +81,12 @@ class GraphNetwork(ABC):
         """The device of every endpoint of a plane: shape (endpoints of a server, servers)."""
 
     @abstractmethod
-    def share(self, gpus: int) -> Fraction:
-        """Endpoints of all planes for each of so many GPUs."""
+    def endpoints_per_gpu(self, gpus: int) -> Fraction:
+        """Endpoints of all planes per GPU; ``gpus``: of the whole cluster."""
 
     @abstractmethod
     def switches_passed(self, links: Fraction) -> Fraction:
-        """Switches on paths of so many links between devices, on average."""
+        """Mean number of switches on a path; ``links``: its mean number of links between devices."""
 
     @abstractmethod
     def file_part(self) -> FilePart:
@@ -96,8 +96,10 @@ class GraphNetwork(ABC):
         """The graph of one plane, with ``hosts`` endpoints on each device, shape (devices,), of a speed."""
         mesh = self.mesh
         pairs = [mesh.pairs(scope) for scope in mesh.scopes]
-        mbps = np.repeat([self.speeds_mbps[scope] for scope in mesh.scopes], [len(one.a) for one in pairs])
-        a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
+        mbps = np.repeat(
+            [self.speeds_mbps[scope] for scope in mesh.scopes], [len(pairs_of_scope.a) for pairs_of_scope in pairs]
+        )
+        a, b = (np.concatenate([getattr(pairs_of_scope, end) for pairs_of_scope in pairs]) for end in ("a", "b"))
         return network_of(a, b, mbps, hosts, port_mbps)
 
 
@@ -182,9 +184,12 @@ class SwitchedNetwork(GraphNetwork):
         return groups * int(self.shape.g) - int(self.shape.servers)
 
     def per_gpu(self, gpus: int, *port_mbps: Fraction) -> Fraction:
-        """What a GPU gets where a port gets the least of some rates: at most the port's speed, and its injection."""
+        """Mb/s of a GPU whose ports have the least of some rates: at most the port's speed, and its injection."""
         parts = self.parts
-        return min(parts.nic.injection, min(Fraction(parts.leaf_down.lane.port_mbps), *port_mbps) * self.share(gpus))
+        return min(
+            parts.nic.injection,
+            min(Fraction(parts.leaf_down.lane.port_mbps), *port_mbps) * self.endpoints_per_gpu(gpus),
+        )
 
     def graph(self) -> Network:
         """The graph of one plane: its switches, and the server ports on them."""
@@ -198,16 +203,16 @@ class SwitchedNetwork(GraphNetwork):
         rail = np.arange(shape.ports) // int(shape.k)
         return np.asarray(group * int(shape.rails) + rail[:, np.newaxis], dtype=np.int64)
 
-    def share(self, gpus: int) -> Fraction:
-        """Server ports of a GPU."""
+    def endpoints_per_gpu(self, gpus: int) -> Fraction:
+        """Server ports of all planes per GPU."""
         return Fraction(self.parts.nic.planes * int(self.shape.servers) * self.shape.ports, max(1, gpus))
 
     def switches_passed(self, links: Fraction) -> Fraction:
-        """Switches on paths of so many links, on average: one more than links."""
+        """Mean number of switches on a path: one more than its links."""
         return 1 + links
 
 
 def words_of(shape: Shape) -> dict[str, int]:
-    """What the structure in a design file says of the servers."""
+    """The fields of the servers in the structure of a design file."""
     counted = (int(shape.g), int(shape.groups), shape.ports, int(shape.k))
     return dict(zip(SERVERS, counted, strict=True))

@@ -55,7 +55,7 @@ class HyperxTopology(LatticeTopology):
     def hops(self, numbers: Ints, used: int) -> int:
         """Most switches on a shortest path: one for every dimension, and the first.
 
-        Two of the used ones are so far apart.
+        Some two of the used switches are that far apart.
         """
         return len(halves(numbers)[0]) + 1
 
@@ -65,9 +65,9 @@ class HyperxTopology(LatticeTopology):
         return HyperxStructure(family="hyperx", sides=sides, links_per_pair=links, **servers)
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """A lower bound of the mean distance, that of any graph; shape as of both broadcast."""
+        """A lower bound of the mean distance in links, that of any graph; shape as of both broadcast."""
         return moore_mean(switches, ports)
 
     def most_switches(self, most_ports: int) -> int:
-        """The most switches of any HyperX: those of the largest cube."""
+        """Upper bound of the switches of any HyperX: those of the largest cube."""
         return int((most_ports / MOST_DIMENSIONS + 1) ** MOST_DIMENSIONS)

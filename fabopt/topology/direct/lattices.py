@@ -1,4 +1,4 @@
-"""Lattices of devices in up to three dimensions: what HyperX and torus have in common."""
+"""Lattices of devices in up to three dimensions: the base of HyperX and torus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_SIDE = 1024
 
 @lru_cache(maxsize=4096)
 def smallest_sides(switches: int, dimensions: int, shortest: int, longest: int) -> Ints:
-    """Sides that rise, of lattices with at least so many switches, none of which would have them with a shorter side.
+    """Rising sides of the lattices with at least ``switches`` switches that have fewer with any shorter side.
 
     Shape (lattices, dimensions). The longest side follows from the others; as a slice across it is the smallest, no
     other side can be shorter either.
@@ -46,7 +46,7 @@ def smallest_sides(switches: int, dimensions: int, shortest: int, longest: int) 
 
 
 def _root(number: Ints, degree: int) -> Ints:
-    """The least whole number whose power is not below: no side can be above it and still be no longer than the rest."""
+    """The least integer whose power of ``degree`` is at least ``number``: no side above it is the shortest one."""
     root = np.ceil(number ** (1 / degree) - 1e-9).astype(np.int64)
     return np.asarray(root + (root**degree < number))
 
@@ -82,7 +82,7 @@ def lattice_net(sides: Ints, links: Ints, switches: Ints, ports: Ints) -> Direct
 
 def halves(numbers: Ints) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Sides and multiplicities of the dimensions that one network has; ``numbers``: shape (6,)."""
-    row = [int(one) for one in numbers]
+    row = [int(number) for number in numbers]
     dimensions = sum(1 for side in row[:MOST_DIMENSIONS] if side)
     return tuple(row[:dimensions]), tuple(row[MOST_DIMENSIONS : MOST_DIMENSIONS + dimensions])
 
@@ -103,7 +103,7 @@ class LatticeTopology(ABC):
 
     @abstractmethod
     def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
-        """Sides of no more switches than needed, shape (lattices, dimensions)."""
+        """Sides of lattices without needless switches, shape (lattices, dimensions)."""
 
     @abstractmethod
     def _ports(self, sides: Ints) -> Ints:
@@ -115,10 +115,12 @@ class LatticeTopology(ABC):
 
     @abstractmethod
     def _steps(self, sides: Ints, apart: Ints) -> Ints:
-        """Links of each dimension on a shortest path between switches whose coordinates differ by so much."""
+        """Links of each dimension on a shortest path between switches ``apart`` in their coordinates, shape (pairs,
+        dimensions).
+        """
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
-        """Lattices of no more switches than needed, their links as many as the load asks, or filling cables."""
+        """Lattices without needless switches, their links as many as the load asks, or filling cables."""
         parts = []
         for dimensions in self.dimensions:
             sides = self._sides(leaves, dimensions, most_ports)

@@ -1,4 +1,4 @@
-"""What a direct network has to carry: what ports of servers have to get, and how many links of a pair that takes."""
+"""Loads of a direct network: the rates that ports of servers demand, and the links of a pair that these take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LINKS = 2**20
 
 @dataclass(frozen=True)
 class Load:
-    """What has to be carried by a network of switches.
+    """Demand on a network of switches.
 
     ``ports`` d on the busiest switch, ``endpoints`` E of a plane; the least ``bisection`` and ``alltoall`` of a port,
     in units of one link's speed. ``most_hops``: most switches on a shortest path, None: any.
@@ -44,7 +44,7 @@ class Load:
         largest = int(np.max(number, initial=1)) * max(2 * self.ports * cut.numerator, self.ports**2 * spread.numerator)
         divisor = int(np.max(of, initial=1)) * int(np.max(switches, initial=1)) * max(1, self.endpoints)
         if max(largest, divisor * max(cut.denominator, spread.denominator)) >= _SAFE:
-            switches, number, of = (np.asarray(one).astype(object) for one in (switches, number, of))
+            switches, number, of = (np.asarray(column).astype(object) for column in (switches, number, of))
         for_cut = ceil_of(2 * self.ports * cut.numerator * number, cut.denominator * switches * of)
         for_spread = ceil_of(
             self.ports**2 * spread.numerator * number, spread.denominator * max(1, self.endpoints - 1) * of
@@ -54,17 +54,17 @@ class Load:
 
 
 class Rates(NamedTuple):
-    """What a port has to get at the least, in Mb/s: over a cut into halves, and of uniform all-to-all traffic."""
+    """Least rates of a port, in Mb/s: over a cut into halves, and of uniform all-to-all traffic."""
 
     cut: Fraction
     spread: Fraction
 
 
 def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
-    """What the ports of servers with such NICs have to get.
+    """Least rates of a port of servers with a NIC.
 
     Rule ``flow_carries_demand``: bisection and all-to-all of a GPU are to be its injection over the most
-    oversubscription at the leaves, and what the case or a front asks for beside.
+    oversubscription at the leaves, or more if the case or a front asks for more.
     """
     per_gpu, figure_demands = nic.injection / fabric.oversubscription_leaf, fabric.figure_demands
     gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
@@ -75,7 +75,7 @@ def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
 
 
 def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -> Load:
-    """What a network has to carry with so many ports on its busiest switch."""
+    """Demand on a network with ``ports`` server ports on its busiest switch."""
     assert parts.leaf_up is not None
     speed, wanted = parts.leaf_up.lane.port_mbps, rates_of(problem, fabric, parts.nic)
     endpoints = problem.servers * parts.nic.ports_per_plane

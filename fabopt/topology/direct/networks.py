@@ -1,13 +1,13 @@
-"""The numbers of many direct networks, as arrays, and what a topology says of them.
+"""The numbers of many direct networks, as arrays, and the protocol of a topology.
 
-*Pair flow*: the most that every ordered pair of switches can have at the same time over the family's minimal routes,
-in units of one link's speed. It is the least, over the kinds of links, of links of a pair over pairs that load one of
+*Pair flow*: the most that every ordered pair of switches can have at the same time over the family's minimal routes, in
+units of one link's speed. It is the least, over the kinds of links, of links of a pair over pairs that load one of
 them. From it follow figures that hold however servers fill the switches, at most d ports on any: uniform all-to-all
 traffic of ``flow * (E - 1) / d^2`` a port, for a pair of switches has at most d^2 of the E (E - 1) pairs of ports; and
-a bisection of ``flow * Q / (2 d)`` a port, for between x switches and the other Q - x run at least
-``flow * x * (Q - x)``, and x switches hold at most ``d x`` ports. Source: Dally and Towles, Principles and Practices of
-Interconnection Networks, 2004, sections 3.3 and 25.2 (channel load); Leighton and Rao, "Multicommodity max-flow min-cut
-theorems", J. ACM 1999 (the easy direction). docs/formulation/direct-networks.md.
+a bisection of ``flow * Q / (2 d)`` a port, for between x switches and the other Q - x run at least ``flow * x * (Q -
+x)``, and x switches hold at most ``d x`` ports. Source: Dally and Towles, Principles and Practices of Interconnection
+Networks, 2004, sections 3.3 and 25.2 (channel load); Leighton and Rao, "Multicommodity max-flow min-cut theorems", J.
+ACM 1999 (the easy direction). docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _MARGIN = 1e-9
 class DirectNetworks:
     """Networks, one a row. ``numbers``: the family's own, shape (networks, numbers).
 
-    ``switches``: those with servers, of one plane, shape (networks,). Other arrays have a column for each kind of
-    links, shape (networks, kinds): ``ports`` of a switch, ``busier`` switches that have one more, ``together``: links
-    of a pair of switches that are joined, as far as a cable may carry several of them.
+    ``switches``: those of one plane that can have servers, shape (networks,). Other arrays have a column for each kind
+    of links, shape (networks, kinds): ``ports`` of a switch, ``busier`` switches that have one more, ``together``:
+    links of a joined pair of switches, as far as a cable may carry several of them.
     """
 
     numbers: Ints
@@ -72,7 +72,7 @@ class DirectNetworks:
 
 
 def merged(parts: list[DirectNetworks], most_ports: int) -> DirectNetworks:
-    """The networks of all parts whose switches have no more ports for each other, every one once."""
+    """The distinct networks of all parts whose switches have at most ``most_ports`` ports for each other."""
     names = DirectNetworks.__dataclass_fields__
     net = DirectNetworks(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
     net = net.take(np.flatnonzero(net.most_ports.sum(axis=1) <= most_ports))
@@ -91,13 +91,13 @@ class DirectTopology(Protocol):
 
     @property
     def slack_ports(self) -> int:
-        """How many links more than the mean of all switches the busiest one may have, at most (and not quite)."""
+        """Upper bound, not reached, of the busiest switch's links above the mean of all switches."""
 
     def nets(self, leaves: int, load: Load, most_ports: int, ports_per_cable: tuple[int, ...]) -> DirectNetworks:
-        """Networks of at least so many switches that carry a load, on as many ports of a switch at the most.
+        """Networks of at least ``leaves`` switches that carry a load, with at most ``most_ports`` ports a switch for
+        each other.
 
         Rule ``switches_form_network``: they are networks of the family, and every server has a switch.
-
         ``ports_per_cable``: links of a pair that cables on sale carry, beside 1.
         """
 
@@ -120,16 +120,16 @@ class DirectTopology(Protocol):
         """Switches on the longest shortest path between servers, which are on the first ``used`` switches."""
 
     def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> Ints | None:
-        """Links of each kind, shape (kinds,), that shortest paths take, over all pairs of switches together.
+        """Links of each kind, shape (kinds,), on shortest paths, summed over all pairs of switches.
 
-        ``sources`` and ``targets`` have shape (pairs,). None where paths of one length differ in what they take.
+        ``sources`` and ``targets`` have shape (pairs,). None where paths of one length differ in their kinds of links.
         """
 
     def structure(self, numbers: Ints, servers: dict[str, int]) -> AnyStructure:
         """The network as the design file has it."""
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """A lower bound of the mean distance in links of two switches, each with ``ports`` for others.
+        """A lower bound of the mean distance in links between switches, each with ``ports`` for others.
 
         Shape as of both broadcast.
         """
@@ -139,7 +139,8 @@ class DirectTopology(Protocol):
 
 
 def moore_mean(switches: Ints, ports: Ints) -> Floats:
-    """The least mean distance of any two of so many switches with so many ports each, a switch to itself included.
+    """The least mean distance in links over all pairs of ``switches`` switches with ``ports`` ports each, a switch to
+    itself included.
 
     p switches are a link away at the most, p (p - 1) two links, and so on (Moore's bound). Shape as of both broadcast.
     """
@@ -156,11 +157,11 @@ def moore_mean(switches: Ints, ports: Ints) -> Floats:
 
 
 def fewest_ports(topology: DirectTopology, ports: Ints, leaves: Ints, bisection: Fraction, most: int) -> Ints:
-    """The least ports that the busiest switch needs for others, with ``ports`` of servers; ``most + 1``: too many.
+    """Fewest ports for others of the busiest switch, with ``ports`` of servers; ``most + 1``: too many.
 
     ``ports``, ``leaves`` and the result have shape (size,). All traffic takes ``2 d bisection`` times the mean distance
-    in links of every switch. More switches are no nearer, and more ports make no distance longer, so that the least
-    number is found by halves.
+    in links of every switch. More switches are no nearer, and more ports make no distance longer, so that the fewest
+    are found by bisection.
     """
     low, high = np.ones_like(ports), np.full_like(ports, most + 1)
     while (low < high).any():
@@ -177,7 +178,7 @@ def run_of(scope: str) -> str:
 
 
 def rounded_up(fewest: Ints, ports_per_cable: tuple[int, ...]) -> list[Ints]:
-    """Links of a pair that may be best: the fewest, and the next multiples that fill cables of several links.
+    """Candidate numbers of links of a pair: the fewest, and the next multiples that fill cables of several links.
 
     All have the shape of ``fewest``.
     """

@@ -1,7 +1,7 @@
 """Ring all-reduce as a demand on networks of equal devices: no formula, so candidates are measured, the cheapest first.
 
-Rates are worked out on the graph, over equal-cost shortest paths, and more links of one kind need not raise them, so
-all numbers of links are looked at. What any routing would need rules most out before: links of a device, and of every
+Rates are measured on the graph, over equal-cost shortest paths, and more links of one kind need not raise them, so all
+numbers of links are tried. Upper bounds over any routing rule most out before: links of a device, and of every
 dimension of a lattice, for a shortest path has just the distance of each in links of it.
 """
 
@@ -27,11 +27,11 @@ def allreduce(network: GraphNetwork, gpus: int) -> Fraction | None:
         return None
     rate = Fraction(ring_rate(network.graph(), rings)).limit_denominator(_MOST_DENOMINATOR)
     injection = network.nic.injection
-    return min(injection, rate * network.share(gpus))
+    return min(injection, rate * network.endpoints_per_gpu(gpus))
 
 
 def at_most(network: UniformNetwork, gpus: int) -> Fraction:
-    """No routing over shortest paths gives rings more Mb/s per GPU."""
+    """Upper bound of ring all-reduce over any routing on shortest paths, in Mb/s per GPU."""
     rings, speed = network.rings(), network.link_mbps
     sources, targets = rings.ravel(), np.roll(rings, -1, axis=1).ravel()
     out = int(np.bincount(sources[sources != targets], minlength=1).max())
@@ -44,11 +44,11 @@ def at_most(network: UniformNetwork, gpus: int) -> Fraction:
             if taken
         ]
     injection = network.nic.injection
-    return min(injection, min(bounds) * network.share(gpus)) if out else injection
+    return min(injection, min(bounds) * network.endpoints_per_gpu(gpus)) if out else injection
 
 
 def reduces(network: UniformNetwork, gpus: int, least: Fraction) -> bool | None:
-    """Whether the rings of a design have so much; None where it is too large to say."""
+    """Whether ring all-reduce is at least ``least`` Mb/s per GPU; None where the graph is too large."""
     if at_most(network, gpus) < least:
         return False
     rate = allreduce(network, gpus)

@@ -43,7 +43,7 @@ SCOPES = ("local", "global")
 
 
 class BoundedHardware(NamedTuple):
-    """A choice of hardware, and the least that anything made of it costs, shape (metrics,)."""
+    """A choice of hardware, and a lower bound of the cost of everything made of it, shape (metrics,)."""
 
     bound: Floats
     protocol: str
@@ -54,7 +54,7 @@ class BoundedHardware(NamedTuple):
 
 
 class SwitchedSpace(ABC):
-    """The candidates of one family that a fabric may have, by what servers are on."""
+    """The candidates of one family that a fabric may have, by the switches of servers."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> None:
         self.problem = problem
@@ -64,23 +64,25 @@ class SwitchedSpace(ABC):
         self.bounds = request.costs.bounds(problem, fabric, request.prune)
 
     def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The scope of bounds that depend on these runs, as ``Bounds.scope``."""
+        """The store of bounds that depend on the runs of these kinds of links."""
         return self.bounds.scope(runs)
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: of other spaces,
+        added to.
+        """
         cutoff = Cutoff(self.request.caps, slack, self.request.prune, sizing)
         self._expand_all(cutoff)
         return cutoff.close()
 
     def any_candidate(self) -> Sizing:
-        """Some candidate: of the cheapest hardware that gives one."""
+        """Some candidate, of the cheapest hardware that has one."""
         cutoff = Cutoff(self.request.caps, 0.0, self.request.prune)
         self._expand_all(cutoff, first=True)
         return cutoff.close()
 
     def _expand_all(self, cutoff: Cutoff, first: bool = False) -> None:
-        blocks = sorted(self._blocks(cutoff), key=lambda one: float(one.bound[0]))
+        blocks = sorted(self._blocks(cutoff), key=lambda bounded: float(bounded.bound[0]))
         for block in blocks:
             if float(block.bound[0]) > cutoff.limit or (first and cutoff.sizing.batches):
                 return
@@ -91,7 +93,7 @@ class SwitchedSpace(ABC):
                 self._groups(cutoff, block, k)
 
     def _roomy(self, shape: Shape, leaves: Ints) -> NDArray[np.bool_]:
-        """Whether networks with so many leaves have room for as many more servers as is asked for."""
+        """Whether networks with ``leaves`` leaves have the demanded headroom of servers, shape of ``leaves``."""
         demands = self.fabric.figure_demands
         least = 0 if demands is None else demands.headroom
         return np.asarray(leaves // int(shape.rails) * int(shape.g[0]) - self.problem.servers >= least)
@@ -117,14 +119,14 @@ class SwitchedSpace(ABC):
 
     @abstractmethod
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
-        """The least share of a leaf and all that it is joined by that one server port can have."""
+        """Least cost share of one server port in a leaf and everything that the leaf is joined by, shape (metrics,)."""
 
     @abstractmethod
     def _groups(self, cutoff: Cutoff, block: BoundedHardware, k: int) -> None:
         """Offer all networks with k ports of a server on a leaf."""
 
     def _sizes(self, block: BoundedHardware, k: int) -> tuple[Shape, Floats] | None:
-        """Group sizes with k ports of a server on a leaf, and what their NICs and server links cost."""
+        """Group sizes with k ports of a server on a leaf, and the cost of their NICs and server links."""
         nic, bounds = block.nic, self.bounds
         joins = bounds.server_joins(nic, block.down, k, block.protocol)
         most = min(self.problem.servers, usable_ports(block.down, block.leaf) // k)
@@ -140,7 +142,7 @@ class SwitchedSpace(ABC):
         return shape, self._servers_cost(block, shape, joins)
 
     def _servers_cost(self, block: BoundedHardware, shape: Shape, joins: tuple[Assembly, ...]) -> Floats:
-        """NICs and server links."""
+        """Cost of NICs and server links, shape (metrics, sizes)."""
         nic = block.nic
         nics = self.costs.of(nic.item)[:, np.newaxis] * (self.problem.servers * nic.nics_per_server)
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages)
@@ -148,7 +150,9 @@ class SwitchedSpace(ABC):
         return np.broadcast_to(cost, (len(cost), np.size(shape.g)))
 
     def _half_link(self, use: CageUse, protocol: str, scopes: Sequence[str] = SCOPES) -> Floats:
-        """The least that one end of a link between equal cages costs, over the shortest run of some scopes."""
+        """Least cost of one end of a link between equal cages, over the shortest run of some scopes, shape
+        (metrics,).
+        """
         costs = [self.costs.least_per_link(self._joins(use, scope, protocol), use.lane.ports, use.lane.ports)
                 for scope in scopes]  # fmt: skip
         return np.asarray(np.minimum.reduce(costs) / 2)
@@ -167,7 +171,7 @@ class DirectSpace(SwitchedSpace):
         self.topology = topology
 
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
-        """The least share of a switch and its links that one server port can have."""
+        """Least cost share of one server port in a switch and its links, shape (metrics,)."""
         load = self._load(Parts(protocol, nic, leaf, down, up), 1)
         return self._least_share(self.topology, protocol, leaf, down, up, load.bisection, load.endpoints)
 
@@ -192,7 +196,7 @@ class DirectSpace(SwitchedSpace):
         return np.asarray((np.where(links <= room, cost, np.inf) / ports).min(axis=1))
 
     def _mean_links(self, busiest: Ints) -> Ints:
-        """Fewest links of a switch, taken over all, where the busiest one has so many; 1 at the least joins them."""
+        """Fewest links of a switch on average, where the busiest has ``busiest``; at least 1."""
         return np.maximum(1, busiest - self.topology.slack_ports)
 
     # -- sizes --------------------------------------------------------------------------------------------------
@@ -239,29 +243,35 @@ class DirectSpace(SwitchedSpace):
             self._offer(cutoff, parts, shape, base, fitting.take(np.flatnonzero(has_ports)))
 
     def _in_span(self, shape: Shape, net: DirectNetworks) -> NDArray[np.bool_]:
-        """Networks whose groups of switches are of the sizes that are looked at; with one group, all of them."""
+        """Networks whose groups of switches are of the sizes in the fabric's span, shape (networks,); all but for
+        dragonflies.
+        """
         if self.topology.name != "dragonfly":
             return np.ones(len(net), dtype=np.bool_)
         return in_pods(self.fabric, ceil_of(net.numbers[:, 0], shape.rails) * shape.g[0])
 
     def _nets(self, parts: Parts, leaves: int, load: Load, room: int) -> Iterator[DirectNetworks]:
-        """Networks of so many switches with servers that carry a load; all, where more links may have more left."""
+        """Networks of ``leaves`` switches with servers that carry a load; where figures of the graph are asked for,
+        with all numbers of links.
+        """
         if self._is_tried:
             yield from self.topology.thicker(leaves, load, room)
             return
         assert parts.leaf_up is not None
-        ways = tuple(sorted({cable_links(one) for one in self._joins(parts.leaf_up, "local", parts.protocol)} - {1}))
+        ways = tuple(
+            sorted({cable_links(assembly) for assembly in self._joins(parts.leaf_up, "local", parts.protocol)} - {1})
+        )
         yield self.topology.nets(leaves, load, room, ways)
 
     @property
     def _is_tried(self) -> bool:
-        """Whether something is asked for that only the graph of a network says."""
+        """Whether the case asks for figures that only the graph of a network gives."""
         return bool(
             self.fabric.resilience or (self.fabric.figure_demands is not None and self.fabric.figure_demands.allreduce)
         )
 
     def _offer(self, cutoff: Cutoff, parts: Parts, shape: Shape, base: Floats, net: DirectNetworks) -> None:
-        """Offer networks that have their cages, as far as figures are asked for that they have."""
+        """Offer networks that meet the demands; those of the graph after a try."""
         net = net.take(self._wanted(shape, net))
         if not len(net):
             return
@@ -278,7 +288,7 @@ class DirectSpace(SwitchedSpace):
         offer_tried(cutoff, batch, has, self.request.should_stop)
 
     def _wanted(self, shape: Shape, net: DirectNetworks) -> Ints:
-        """Networks with paths as short, and room for as many more servers, as is asked for."""
+        """Networks with the demanded path length and headroom."""
         kept, most = self._roomy(shape, net.switches) & self._in_span(shape, net), self.fabric.most_hops
         if most is not None:
             for place in np.flatnonzero(kept).tolist():
@@ -295,7 +305,7 @@ class DirectSpace(SwitchedSpace):
         return np.flatnonzero(cages <= cages_beside(up, down, own))
 
     def _net_cost(self, parts: Parts, net: DirectNetworks) -> Floats:
-        """Switches, and their links at the least that each metric by itself can be."""
+        """Cost of switches, and least cost of their links, each metric by itself, shape (metrics, networks)."""
         up, planes = parts.leaf_up, parts.nic.planes
         assert up is not None
         total = np.multiply.outer(self.costs.of(parts.leaf.item), planes * net.switches)

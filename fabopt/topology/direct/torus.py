@@ -39,11 +39,11 @@ class TorusTopology(LatticeTopology):
     dimensions = range(2, MOST_DIMENSIONS + 1)
 
     def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
-        """No shorter ones would do: a lattice of the shortest has room for so many, needed or not."""
+        """Sides of the smallest tori; no torus has fewer switches than that of the shortest sides, needed or not."""
         return smallest_sides(max(leaves, SHORTEST_SIDE**dimensions), dimensions, SHORTEST_SIDE, LONGEST_SIDE)
 
     def _ports(self, sides: Ints) -> Ints:
-        """Ports of a switch: one each way round."""
+        """Ports of a switch in each dimension: one each way round."""
         return np.full_like(sides, 2)
 
     def _fewest(self, sides: Ints, load: Load) -> Ints:
@@ -51,7 +51,7 @@ class TorusTopology(LatticeTopology):
         return load.links(switches, switches * (sides**2 // 4), 2 * sides)
 
     def _steps(self, sides: Ints, apart: Ints) -> Ints:
-        """The shorter way round."""
+        """Links of each dimension on a shortest path: the shorter way round."""
         return np.asarray(np.minimum(apart, sides - apart))
 
     def mesh(self, numbers: Ints) -> Torus:
@@ -67,7 +67,7 @@ class TorusTopology(LatticeTopology):
     def hops(self, numbers: Ints, used: int) -> int:
         """Most switches on a shortest path: half way round every dimension that used switches differ in, and the first.
 
-        Two of the used ones are so far.
+        Some two of the used switches are that far apart.
         """
         sides, _ = halves(numbers)
         return 1 + sum(side // 2 for number, side in enumerate(sides) if prod(sides[:number]) < used)
@@ -78,7 +78,7 @@ class TorusTopology(LatticeTopology):
         return TorusStructure(family="torus", sides=sides, links_per_pair=links, **servers)
 
     def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
-        """A lower bound of the mean distance, shape as of both broadcast.
+        """A lower bound of the mean distance in links, shape as of both broadcast.
 
         In each dimension it is floor(k^2 / 4) / k >= (k - 1/3) / 4, least where sides are equal.
         """
@@ -86,5 +86,7 @@ class TorusTopology(LatticeTopology):
         return np.asarray(np.minimum(*means) + 0.0 * ports)
 
     def most_switches(self, most_ports: int) -> int:
-        """The most switches of any torus: those of the largest cube, for which two ports a dimension are enough."""
+        """Upper bound of the switches of any torus: those of the largest cube, for which two ports a dimension are
+        enough.
+        """
         return int(LONGEST_SIDE**3) if most_ports >= 6 else int(LONGEST_SIDE**2) if most_ports >= 4 else 0

@@ -1,4 +1,4 @@
-"""From the search's arrays to a candidate dragonfly+: exact quantities, and what is left to choose."""
+"""From the search's arrays to a candidate dragonfly+: exact quantities, and the open choices of parts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
         return NAME
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """A candidate; none if its links cannot be made beside the others after all."""
+        """A candidate; empty if its links cannot be made beside each other."""
         shape = self.shape.row(index)
         network = DragonflyPlusNetwork(clos_of(self.fabric, self.parts, shape.servers), shape.net)
         planes, spine = network.nic.planes, network.spine[0]
@@ -98,8 +98,8 @@ def leaf_spine_need(parts: Parts, numbers: Sequence[Number], down_ports: int) ->
 
 
 def global_joins(joins: Sequence[Assembly]) -> tuple[Assembly, ...]:
-    """The assemblies of one link a cable: the links of two groups end at many spines."""
-    return tuple(one for one in joins if fills(one, 1))
+    """Assemblies that carry one link a cable: the links of two groups end at many spines."""
+    return tuple(join for join in joins if fills(join, 1))
 
 
 def _tie_order(network: DragonflyPlusNetwork) -> tuple[Any, ...]:

@@ -14,5 +14,5 @@ class DragonflyPlusDesign(GraphDesign[DragonflyPlusNetwork]):
     """Leaf-spine groups that are joined to each other."""
 
     def failures(self, server_gpus: int) -> DragonflyPlusFailures:
-        """What it still gives when a leaf, a spine, a link or a plane fails."""
+        """The bandwidth left after a leaf, a spine, a link or a plane fails."""
         return DragonflyPlusFailures(self.network, server_gpus)

@@ -1,6 +1,6 @@
-"""What a dragonfly+ still gives when a leaf, a spine, a link or a plane fails at the worst place.
+"""Bandwidth that a dragonfly+ has left when a leaf, a spine, a link or a plane fails at the worst place.
 
-What is left per GPU is that of the worst-hit server: injection over the ports that it has left, times the share of a
+Bandwidth left per GPU is that of the worst-hit server: injection over the ports that it has left, times the share of a
 port's speed that its leaves can still send to the other half (``fabopt.network.graph.halves``), at most the bisection
 of the whole network. See docs/bandwidth.md.
 """
@@ -31,19 +31,19 @@ _BETWEEN = "between"
 
 @dataclass(frozen=True)
 class DragonflyPlusFailures(Failures):
-    """Failures of one dragonfly+ with so many GPUs in a server; of several at once none is looked at."""
+    """Single failures of one dragonfly+; ``gpus``: of a server."""
 
     network: DragonflyPlusNetwork
     gpus: int
 
     def kinds(self) -> tuple[Failing, ...]:
-        """What can fail alone; only planes of a network whose graph takes minutes."""
+        """Kinds of devices and links that can fail alone; only planes of a network whose graph takes minutes."""
         _, spines, groups, _, outside = self.network.numbers
         work = 2 * self.network.links * groups * (spines + outside)
         return KINDS if work <= MOST_WORK else ("plane",)
 
     def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
-        """Mb/s per GPU after one failure."""
+        """Mb/s per GPU after one failure; raises ``ValueError`` for several."""
         if count != 1:
             raise ValueError(f"{count} failures of {failed} are not looked at")
         network = self.network
@@ -92,10 +92,10 @@ def worst_rate(mesh: DragonflyPlus, speeds_mbps: tuple[int, int], failed: str) -
 
 @lru_cache(maxsize=16)
 def plane_of(mesh: DragonflyPlus, speeds_mbps: tuple[int, int]) -> tuple[Network, Kinds]:
-    """The graph of a plane's switches, one endpoint on each leaf, and what is alike in it."""
+    """The graph of a plane's switches, one endpoint on each leaf, and its symmetries."""
     pairs = [mesh.pairs(scope) for scope in mesh.scopes]
-    counts = [len(one.a) for one in pairs]
-    a, b = (np.concatenate([getattr(one, end) for one in pairs]) for end in ("a", "b"))
+    counts = [len(pairs_of_scope.a) for pairs_of_scope in pairs]
+    a, b = (np.concatenate([getattr(pairs_of_scope, end) for pairs_of_scope in pairs]) for end in ("a", "b"))
     hosts = (np.arange(mesh.switches) < mesh.leaves).astype(np.int64)
     network = network_of(a, b, np.repeat(speeds_mbps, counts), hosts, 1, np.repeat([1, GLOBAL_LENGTH], counts))
     return network, kinds_of(network, mesh.moves)

@@ -18,15 +18,17 @@ class DragonflyPlusFamily:
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
         """The dragonfly+ candidates of a fabric."""
-        return Spaces(tuple(DragonflyPlusSpace(problem, one, request) for one in spans_of(problem, fabric, self.name)))
+        return Spaces(
+            tuple(DragonflyPlusSpace(problem, variant, request) for variant in spans_of(problem, fabric, self.name))
+        )
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """The most servers on L (u (p - L) + 1) leaves, which is most where L is half of p.
+        """Upper bound of the servers, on L (u (p - L) + 1) leaves, a number that is largest where L is half of p.
 
         With u uplinks of a leaf, a group has at most u spines, each with p ports for leaves and global links.
         """
         spine = max(
-            (one.max_ports for roles in fabric.switches.values() for one in roles["spine"]),
+            (switch.max_ports for roles in fabric.switches.values() for switch in roles["spine"]),
             default=0,
         )
         return max(

@@ -72,7 +72,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
 
     @property
     def _streams(self) -> Fraction:
-        """Streams of the busiest link between a leaf and a spine, of one from each leaf to each, times m."""
+        """Streams on the busiest link between a leaf and a spine, times m, with one stream for every pair of leaves."""
         size, spines, groups, _, outside = self.numbers
         return max(
             Fraction(self.leaves - 1, spines), Fraction(size * int(self.net.spine_up[0]), outside // (groups - 1))

@@ -34,7 +34,7 @@ from fabopt.units import Number, ceil_of
 # Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
 _SAFE = 2**62
 _MOST_LINKS = 2**20
-# Two groups of two leaves at least, of the last of which one may be without servers.
+# Two groups of two leaves at least; a leaf of the last group may be without servers.
 LEAST_LEAVES = 3
 
 
@@ -94,7 +94,7 @@ class DragonflyPlusNetworks:
 
 
 class GroupLoad(NamedTuple):
-    """What has to be carried: ``ports`` d on the busiest leaf, ``endpoints`` E of a plane, what a port has to get, and
+    """Demand on a dragonfly+: ``ports`` d on the busiest leaf, ``endpoints`` E of a plane, least rates of a port, and
     the speeds of a leaf's links and of global ones.
     """
 
@@ -106,21 +106,21 @@ class GroupLoad(NamedTuple):
 
 
 class SpinePorts(NamedTuple):
-    """What a spine has room for."""
+    """Ports and cages of a spine."""
 
     max_ports: int
     down: CageUse
     up: CageUse
 
     def fit(self, down: Number, up: Number) -> Number:
-        """Whether so many ports of each side fit together."""
+        """Whether ``down`` ports to leaves and ``up`` global ports fit together."""
         below, above = ceil_of(down, self.down.lane.ports), ceil_of(up, self.up.lane.ports)
         cages = (below <= cages_beside(self.down, self.up, above)) & (above <= self.up.cages)
         return cages & (down + up <= self.max_ports)
 
     @property
     def most(self) -> int:
-        """No spine has more ports in use on both sides together."""
+        """Most ports of a spine in use on both sides together."""
         below, above = self.down.lane.ports, self.up.lane.ports
         own = self.down.cages * below + self.up.cages * above
         shared = self.down.group == self.up.group
@@ -128,13 +128,13 @@ class SpinePorts(NamedTuple):
 
 
 def spine_ports(switch: SwitchType, down: CageUse, up: CageUse) -> SpinePorts:
-    """The room of a switch whose cages are used so."""
+    """Ports of a switch whose cages have these two uses."""
     return SpinePorts(switch.max_ports, down, up)
 
 
 @lru_cache(maxsize=65536)
 def frames(leaves: int, demand: GroupLoad, room: int, spine: SpinePorts) -> DragonflyPlusNetworks:
-    """Groups of every size, no more than hold so many leaves, with the least of each kind of links that might do.
+    """Groups of every size, no more than hold ``leaves`` leaves, with a lower bound of each kind of links.
 
     ``room``: uplinks that a leaf can have. n is the fewest, m as if n were a multiple of S.
     """

@@ -1,8 +1,8 @@
 """The search for a dragonfly+: leaves by their bound, then spines and group sizes by theirs, then all groups of each.
 
-A leaf with d server ports has uplinks for what its ports have to get, and a share of its group's global links; every
-one of these ports is one of some spine's. So the least that an uplink and a global link cost with a spine's share
-bounds the leaf, and with the real number of leaves each group size. See docs/formulation/direct-networks.md.
+A leaf with d server ports has uplinks for the rates of its ports, and a share of its group's global links; each of
+these takes one port of some spine. So the least cost of an uplink and of a global link with a spine's share bounds the
+leaf, and with the real number of leaves each group size. See docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from fabopt.units import ceil_of
 
 # What floating-point sums of bounds may be off.
 _MARGIN = 1e-9
-# After so many the number of groups that is needed hardly grows.
+# Rounds after which the number of groups that are needed hardly grows.
 _STEPS = 4
 
 
 class _SpineAbove(NamedTuple):
-    """A spine as it is used above some leaf: its least share of one port, the least that an uplink costs without, and
-    one end of a global link.
+    """A use of a spine above some leaf: its least cost share of one port, the least cost of an uplink without that
+    share, and that of one end of a global link.
     """
 
     spine: SwitchType
@@ -59,7 +59,7 @@ class _SpineAbove(NamedTuple):
 
 
 class _Leaves(NamedTuple):
-    """Leaves by their size: server ports of each, how many of a plane have servers, room for uplinks."""
+    """Leaves by size: server ports of each, number with servers in a plane, ``room`` for uplinks."""
 
     ports: Ints
     number: Ints
@@ -70,7 +70,7 @@ class _Leaves(NamedTuple):
 
     @property
     def uplinks(self) -> Ints:
-        """Fewest of a leaf, one at least: for any of its halves, and for all-to-all.
+        """Fewest uplinks of a leaf, one at least: for any half of its traffic, and for all-to-all.
 
         Other leaves have E - d ports at the least, so uplinks carry ``spread d (E - d) / (E - 1)``.
         """
@@ -79,11 +79,11 @@ class _Leaves(NamedTuple):
         return np.clip(np.ceil(needed * (1 - _MARGIN)), 1, FAR_TOO_MANY).astype(np.int64)
 
     def outlets(self, most: int, mbps: int) -> Floats:
-        """Global ports of a leaf's share, no more than it has: ``2 cut d (G - 1) / (G w2)``, for all-to-all
-        ``spread d^2 (Q - L) / (w2 (E - 1))``.
+        """Lower bound of a leaf's share of global ports: ``2 cut d (G - 1) / (G w2)``, for all-to-all ``spread d^2 (Q -
+        L) / (w2 (E - 1))``.
 
-        The S spines of a group have ports for all, ``most`` P each, and S is at most the room u: ``L (u + outlets) <=
-        u P``, by which larger machines need more groups, and so on.
+        The S spines of a group have ports for all, ``most`` P each, and S is at most the room u: ``L (u + outlets) <= u
+        P``, by which larger machines need more groups, and so on.
         """
         groups, size = np.full(len(self.ports), 2), np.full(len(self.ports), most)
         cut, pairs = (float(rate) * self.ports / mbps * (1 - _MARGIN) for rate in self.rates)
@@ -97,7 +97,7 @@ class _Leaves(NamedTuple):
 
 
 class DragonflyPlusSpace(SwitchedSpace):
-    """The candidates that a fabric may have."""
+    """The dragonfly+ candidates that a fabric may have."""
 
     def _blocks(self, cutoff: Cutoff) -> Iterator[BoundedHardware]:
         if self.fabric.most_hops is None or self.fabric.most_hops >= HOPS:
@@ -106,7 +106,7 @@ class DragonflyPlusSpace(SwitchedSpace):
     # -- bounds -------------------------------------------------------------------------------------------------
 
     def _leaf_share(self, protocol: str, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> Floats:
-        """The least share of a leaf, its uplinks, and all above them that one server port can have."""
+        """Least cost share of one server port in a leaf, its uplinks, and all spines above, shape (metrics,)."""
         rates, endpoints = rates_of(self.problem, self.fabric, nic), self.problem.servers * nic.ports_per_plane
         return self._least_share(protocol, leaf, down, up, rates, endpoints)
 
@@ -131,10 +131,10 @@ class DragonflyPlusSpace(SwitchedSpace):
     def _above(self, up: PortType, protocol: str) -> list[_SpineAbove]:
         """Spines that take such uplinks and can be joined to each other."""
         uppers = self.bounds.uppers(up.lane.port_mbps, protocol, 3)
-        return [above for one in uppers if (above := self._used(one, up, protocol)) is not None]
+        return [above for upper in uppers if (above := self._used(upper, up, protocol)) is not None]
 
     def _used(self, upper: Upper, up: PortType, protocol: str) -> _SpineAbove | None:
-        """The spine over such uplinks where there is only one; None if nothing joins them, or two spines."""
+        """A spine type above leaves with such uplinks; None if no parts join them, or two spines."""
         spine, down, out = upper
         assert out is not None
         room = spine_ports(spine, down, out)
@@ -196,14 +196,14 @@ class DragonflyPlusSpace(SwitchedSpace):
         )
 
     def _least_cost(self, sized: _Sized, net: DragonflyPlusNetworks) -> Floats:
-        """Switches, and links at the least that one can cost."""
+        """Cost of switches, and lower bound of that of links, shape (metrics, networks)."""
         planes, above = sized.block.nic.planes, sized.above
         uplinks = np.multiply.outer(above.uplink, planes * net.leaves * net.uplinks)
         outlets = np.multiply.outer(above.outlet, planes * 2 * net.global_links)
         return np.asarray(self._switch_cost(sized, net) + (uplinks + outlets) * (1 - _MARGIN))
 
     def _net_cost(self, sized: _Sized, net: DragonflyPlusNetworks) -> Floats:
-        """Switches, and their links at the least that each metric by itself can be."""
+        """Cost of switches, and least cost of their links, each metric by itself, shape (metrics, networks)."""
         parts, above, planes, total = sized.parts, sized.above, sized.parts.nic.planes, self._switch_cost(sized, net)
         joins = self.bounds.joins(sized.block.up.port, above.down.port, "leaf-spine", parts.protocol)
         need = leaf_spine_need(parts, tuple(net.numbers.T), int(self.bounds.reserved(sized.ports)))
@@ -236,13 +236,13 @@ class _Sized(NamedTuple):
 
     @property
     def demand(self) -> GroupLoad:
-        """What the groups have to carry."""
+        """The demand on the groups."""
         endpoints, speeds = self.shape.servers * self.shape.ports, (self.block.up, self.above.up)
         return GroupLoad(self.ports, endpoints, self.rates, *(use.lane.port_mbps for use in speeds))
 
 
 def _costs_above(options: Sequence[_SpineAbove], leaves: _Leaves) -> list[Floats]:
-    """The least that all above one leaf costs with each spine, shape (metrics, sizes)."""
+    """Least cost of everything above one leaf with each spine, shape (metrics, sizes)."""
     costs, outlets = [], dict[tuple[int, int], Floats]()
     uplinks = leaves.uplinks
     for option in options:

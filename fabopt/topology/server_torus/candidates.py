@@ -1,4 +1,4 @@
-"""From the search's arrays to a candidate torus of servers: exact quantities, and what is left to choose."""
+"""From the search's arrays to a candidate torus of servers: exact quantities, and the open choices of parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
         return ServerTorusNetwork(self.topology, self.shape.row(index).net, self.parts)
 
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
-        """A candidate; none if its links cannot be made after all."""
+        """A candidate; empty if its links cannot be made."""
         network = self.network(index)
         links = (_between(problem, self.fabric, network, column, prune) for column in range(len(network.scopes)))
         return assembled(problem, self, index, ServerTorusDesign(network), (), links, _tie_order(network))
@@ -65,7 +65,7 @@ def _tie_order(network: ServerTorusNetwork) -> tuple[Any, ...]:
     """Rank among candidates that cost and draw the same: after a torus of switches, as that has fewer numbers first."""
     nic = network.nic
     return (
-        len(network.scopes), *(int(one) for one in network.numbers),
+        len(network.scopes), *(int(number) for number in network.numbers),
         -1, nic.ports_per_server, nic.nic_id, "", nic.split, "", "", nic.group, -1, -1,
         nic.nics_per_server, nic.ports_per_nic, nic.planes,
     )  # fmt: skip

@@ -14,5 +14,5 @@ class ServerTorusDesign(GraphDesign[ServerTorusNetwork]):
     """Servers that are joined to each other."""
 
     def failures(self, server_gpus: int) -> ServerTorusFailures:
-        """What it still gives when a server or a cable fails."""
+        """The bandwidth left after a server or a cable fails."""
         return ServerTorusFailures(self.network, server_gpus)

@@ -1,8 +1,8 @@
-"""What a torus of servers still gives when a server or a cable fails at the worst place.
+"""Bandwidth that a torus of servers has left when a server or a cable fails at the worst place.
 
-Left per GPU of the worst-hit server: what its NICs still inject over the ports that lead anywhere, at most what it can
-send over any cut into halves, ``f N/2``: f is what all N servers left can have pair by pair through each other, over
-equal-cost shortest paths of what is left. At most what there is without failures. See docs/bandwidth.md.
+Per GPU of the worst-hit server: the rate that its NICs still inject over the ports that lead anywhere, at most the rate
+that it can send over any cut into halves, ``f N/2``: f is the rate of all N servers left pair by pair through each
+other, over equal-cost shortest paths of the links left. At most the rate without failures. See docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ KINDS: tuple[Lost, ...] = ("server", "cable")
 
 @dataclass(frozen=True)
 class ServerTorusFailures(Failures):
-    """Failures of one torus of servers with so many GPUs in each; of several at once none is looked at."""
+    """Single failures of one torus of servers; ``gpus``: of a server."""
 
     network: ServerTorusNetwork
     gpus: int
 
     def kinds(self) -> tuple[Lost, ...]:
-        """What can fail alone; nothing where the graph takes minutes."""
+        """Kinds of devices and links that can fail alone; empty where the graph takes minutes."""
         return KINDS if 2 * self.network.links * self.network.servers <= MOST_WORK else ()
 
     def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
-        """Mb/s per GPU after one failure."""
+        """Mb/s per GPU after one failure; raises ``ValueError`` for several."""
         if count != 1:
             raise ValueError(f"{count} failures of {failed} are not looked at")
         network, nic, sharers = self.network, self.network.nic, max(1, self.gpus)

@@ -27,17 +27,17 @@ class TorusFamily:
         return self.topology.name
 
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
-        """The tori of switches and of servers, as far as the case has them; the smaller space first."""
+        """The tori of switches and of servers that the case allows; the smaller space first."""
         spaces: list[Space] = []
         if NODES in fabric.torus_nodes:
-            parts = spans_of(problem, fabric, "server-torus")
-            spaces += [ServerTorusSpace(problem, one, self.topology, request) for one in parts]
+            spans = spans_of(problem, fabric, "server-torus")
+            spaces += [ServerTorusSpace(problem, span, self.topology, request) for span in spans]
         if "switches" in fabric.torus_nodes:
             spaces.append(self._of_switches.space(problem, fabric, request))
         return Spaces(tuple(spaces))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
-        """The most servers of a torus of switches or of servers, whichever is more."""
+        """Upper bound of the servers of a torus of switches or of servers, whichever is more."""
         switches = "switches" in fabric.torus_nodes
         on_switches = self._of_switches.most_servers(problem, fabric) if switches else 0
         ports = [nic.ports_per_server for _, nic in forwarding_nics(problem, fabric)]

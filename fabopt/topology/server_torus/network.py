@@ -1,9 +1,9 @@
-"""A torus of servers: their NICs are joined to those of their neighbours, and pass on what is for others.
+"""A torus of servers: their NICs are joined to those of their neighbours, and pass on traffic for others.
 
-Servers are the points of a lattice of just so many. A server has ``2 m_i`` ports to its two neighbours in dimension i,
-and all ports of its NICs are taken. Its NICs fill the dimensions one after another, whole cages each, so a cage has
-links of one dimension. A server is one endpoint: it sends to others what its NICs can inject, and what it passes on
-takes links, not injection. docs/formulation/direct-networks.md.
+Servers are the points of a lattice of exactly their number. A server has ``2 m_i`` ports to its two neighbours in
+dimension i, and all ports of its NICs are taken. Its NICs fill the dimensions one after another, whole cages each, so a
+cage has links of one dimension. A server is one endpoint: it sends to others at the injection of its NICs, and traffic
+that it passes on takes links, not injection. docs/formulation/direct-networks.md.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ServerTorusNetwork(UniformNetwork):
 
     @property
     def switch_types(self) -> tuple[SwitchType, ...]:
-        """No type of switches at all."""
+        """Empty: there are no switches."""
         return ()
 
     @property
@@ -96,13 +96,13 @@ class ServerTorusNetwork(UniformNetwork):
 
     def figures(self, gpus: int) -> Figures:
         """Every ordered pair of servers has the pair flow; between x servers and the others run ``flow x (N - x)``."""
-        injection, share = self.nic.injection, self.share(gpus)
+        injection, servers_per_gpu = self.nic.injection, self.endpoints_per_gpu(gpus)
         flow = self.topology.flow(self.numbers) * self.link_mbps
         return Figures(
             oversubscription={},
             injection=injection,
-            bisection=min(injection, flow * self.servers / 2 * share),
-            alltoall=min(injection, flow * (self.servers - 1) * share),
+            bisection=min(injection, flow * self.servers / 2 * servers_per_gpu),
+            alltoall=min(injection, flow * (self.servers - 1) * servers_per_gpu),
             max_switch_hops=0,
             # servers between the two ends of the longest shortest path
             max_nic_hops=self.topology.hops(self.numbers, self.servers) - 2,
@@ -110,15 +110,15 @@ class ServerTorusNetwork(UniformNetwork):
         )
 
     def graph(self) -> Network:
-        """The graph of the servers, an endpoint each, whose link is all its ports."""
+        """The graph of the servers, one endpoint each with the speed of all its ports."""
         return self.on_graph(np.ones(self.servers, dtype=np.int64), self.nic.ports_per_server * self.link_mbps)
 
     def rings(self) -> Ints:
         """A single ring of all servers, in their order, shape (1, servers)."""
         return np.arange(self.servers)[np.newaxis, :]
 
-    def share(self, gpus: int) -> Fraction:
-        """Servers of a GPU."""
+    def endpoints_per_gpu(self, gpus: int) -> Fraction:
+        """Servers per GPU."""
         return Fraction(self.servers, max(1, gpus))
 
     def switches_passed(self, links: Fraction) -> Fraction:
@@ -138,5 +138,5 @@ class ServerTorusNetwork(UniformNetwork):
             structure=structure,
             nic=self.nic,
             tiers=(),
-            links=tuple(LinkUse("server", "server", one, self.link_mbps, run_of(one)) for one in self.scopes),
+            links=tuple(LinkUse("server", "server", scope, self.link_mbps, run_of(scope)) for scope in self.scopes),
         )

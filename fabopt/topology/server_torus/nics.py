@@ -1,4 +1,4 @@
-"""NICs of which a torus of servers may be made: they pass on what is for other servers."""
+"""NICs that a torus of servers may be made of: they pass on traffic for other servers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ NODES = "servers"
 
 
 def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:
-    """NICs, with their protocol, of which a torus of servers may be made; none where a case asks for what it lacks.
+    """NICs, with their protocol, that a torus of servers may be made of; none where a case asks for what a torus lacks.
 
-    That are ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures
+    It lacks ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures
     after failures.
     """
     figure_demands, needs = fabric.figure_demands, problem.needs
@@ -32,7 +32,7 @@ def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[s
         return
     for protocol in fabric.protocols:
         for nic in fabric.nics[protocol]:
-            # Rule ``cards_pass_on``: they forward what is for other servers, over all ports of their cages
+            # Rule ``cards_pass_on``: they forward traffic for other servers, over all ports of their cages
             if nic.forwards and nic.planes == 1 and not nic.apart and has_ports(nic):
                 yield protocol, nic
 

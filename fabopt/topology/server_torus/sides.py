@@ -13,7 +13,7 @@ from fabopt.topology.direct.torus import SHORTEST_SIDE
 
 @lru_cache(maxsize=4096)
 def sides_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
-    """Sides that rise, ``SHORTEST_SIDE`` at least, of lattices with just so many servers.
+    """Rising sides, ``SHORTEST_SIDE`` at least, of lattices with exactly ``servers`` servers.
 
     Rule ``servers_form_torus``.
     """
@@ -35,7 +35,7 @@ def _rising(product: int, dimensions: int, shortest: int) -> Iterator[tuple[int,
 
 
 def lattices_of(servers: int) -> tuple[tuple[int, ...], ...]:
-    """Sides of every torus of two or three dimensions with just so many servers; none for some numbers."""
+    """Sides of every torus of two or three dimensions with exactly ``servers`` servers; none for some numbers."""
     return tuple(sides for dimensions in (2, 3) for sides in sides_of(servers, dimensions))
 
 
@@ -49,10 +49,12 @@ def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:
 
 
 def links_of_ports(fewest: tuple[int, ...], pairs: int, cage_ports: int) -> list[tuple[int, ...]]:
-    """Links of a pair in every dimension, ``pairs`` together, of which every dimension fills its cages."""
+    """Links of a pair in every dimension, ``pairs`` in all, such that every dimension fills its cages."""
     links_so_far: list[tuple[int, ...]] = [()]
     for dimension, least in enumerate(fewest[:-1]):
         later = sum(fewest[dimension + 1 :])
-        links_so_far = [(*links, one) for links in links_so_far for one in range(least, pairs - sum(links) - later + 1)]
+        links_so_far = [
+            (*links, more) for links in links_so_far for more in range(least, pairs - sum(links) - later + 1)
+        ]
     whole = [(*links, pairs - sum(links)) for links in links_so_far]
-    return [links for links in whole if not any(2 * one % cage_ports for one in links)]
+    return [links for links in whole if not any(2 * count % cage_ports for count in links)]

@@ -1,4 +1,4 @@
-"""The search for a torus of servers: every lattice of just so many, on every NIC that passes traffic on."""
+"""The search for a torus of servers: every lattice of exactly their number, on every NIC that passes traffic on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class ServerTorusSpace:
         self.costs = request.costs
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: met elsewhere, added to."""
+        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: of other spaces,
+        added to.
+        """
         cutoff = Cutoff(self.request.caps, slack, self.request.prune, sizing)
         for batch in self._batches():
             self._offer(cutoff, batch)
@@ -81,8 +83,8 @@ class ServerTorusSpace:
         return nets
 
     def _least_flow(self, nic: NicOption) -> Fraction | None:
-        """The pair flow with which bisection and all-to-all are the injection over the ratio that leaves may have, and
-        what is asked for, in units of a link's speed; None if that is more than the injection.
+        """The pair flow, in units of a link's speed, with which bisection and all-to-all are the injection over the
+        leaves' ratio and meet the demanded figures; None if these exceed the injection.
         """
         figure_demands, servers = self.fabric.figure_demands, self.problem.servers
         cut = spread = nic.injection / self.fabric.oversubscription_leaf
@@ -105,7 +107,7 @@ class ServerTorusSpace:
         offer_tried(cutoff, batch, has, self.request.should_stop)
 
     def _cost(self, nic: NicOption, net: DirectNetworks, joins: Sequence[Assembly]) -> Floats:
-        """NICs, and links at the least that each metric by itself can be."""
+        """Cost of NICs, and least cost of links, each metric by itself, shape (metrics, networks)."""
         total = np.multiply.outer(
             self.costs.of(nic.item), np.full(len(net), self.problem.servers * nic.nics_per_server)
         )

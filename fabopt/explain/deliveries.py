@@ -109,7 +109,7 @@ def _changed(asked: Supposition, update: Update) -> Supposition:
 
 
 def _of(key: Key, changes: dict[str, object]) -> Update:
-    """Other terms of one part, or of one length of it."""
+    """Replace the terms of one part (or one cable length)."""
     return lambda other, sold: changes if other == key else {}
 
 

@@ -308,7 +308,7 @@ class Layout:
 
 
 def racks_for(units: int, power_mw: int, floor: Floor, limits: RackLimits, switches: int) -> int:
-    """Empty racks that hold so many units and so much power of so many switches."""
+    """Fewest empty racks for switches: by their rack units, their power (mW) and the most switches in a rack."""
     needed = empty_racks(units, switches, floor.rack_units, limits)
     if floor.rack_power_w:
         needed = max(needed, ceil_div(power_mw, max(1, int(floor.rack_power_w * 1000))))

@@ -12,7 +12,7 @@ from fabopt.schema.scenarios import GrowthScenario
 from fabopt.schema.stages import Stage
 
 
-def alone(problem: Problem, number: int) -> Problem:
+def only_future(problem: Problem, number: int) -> Problem:
     """The problem in which one future comes for certain: without stages that it does not come to."""
     future = problem.case.futures[number]
     first, *later = problem.case.stages or ()

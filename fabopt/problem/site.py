@@ -74,7 +74,7 @@ class FlatSite:
         return {kind: counted_m(lengths_m, run_m) for kind, run_m in self.groups.least_m.items()}
 
     def searched_by(self, method: Method) -> FlatSite:
-        """The site as it is: there is one method."""
+        """Return the site: without a floor there is a single method."""
         return self
 
     def estimated(self) -> FlatSite:

@@ -23,7 +23,7 @@ from fabopt.search.coefficients import (
     without_dear_switches,
 )
 from fabopt.search.context import Context, SearchKey
-from fabopt.search.out_of_band import Together
+from fabopt.search.out_of_band import OutOfBandSearch
 from fabopt.search.stage_budgets import without_unfit_devices
 from fabopt.topology.batch import AnyBatch, Sizing, candidates_in
 from fabopt.topology.candidate import Candidate
@@ -103,7 +103,7 @@ class Expansion:
         self.counted = np.ones(len(problem.item_table.items))
         self.saving = float(stock_weights(problem).sum())
         self.sized = 0
-        self.together = Together(problem, self.context, self._searched, self.space, self.candidates_at)
+        self.together = OutOfBandSearch(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         # by weights and fabric: how far above its least size its first candidate is
         self._none_below: dict[tuple[BoundedCosts, FabricProblem], float] = {}

@@ -26,9 +26,10 @@ def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> Fa
 
 
 def fewest_own(problem: Problem, context: Context, fabric: FabricProblem, others: ByStage) -> int:
-    """No design of an out-of-band fabric beside so many switches of the others has fewer, as its own take ports.
+    """Lower bound on the switches of an out-of-band fabric, given the switches of the other fabrics by stage.
 
-    Of one that counts without end (``has_no_end``) any number is: 1.
+    Its own switches take management ports too, so the count is raised until it no longer grows; 1 where it would grow
+    without end (``has_no_end``).
     """
     own, more = 1, 0
     while own > more and not has_no_end(fabric):

@@ -40,7 +40,7 @@ MOST_GUESSES = 6
 
 
 @dataclass
-class Together:
+class OutOfBandSearch:
     """The search of all fabrics of a problem in which one is out-of-band.
 
     ``look(costs, fabric, slack)`` searches one, ``space`` has its bounds, ``sized`` are the candidates of a size;

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.errors import NoAnswerError
-from fabopt.problem.one_future import alone, weighed
+from fabopt.problem.one_future import only_future, weighed
 from fabopt.problem.problem import BestAlone, Problem
 from fabopt.program.lexicographic import Optimum, optimum_of, without_ties
 from fabopt.program.orders import spent_in_futures, sums_of
@@ -100,7 +100,7 @@ class _Regrets:
 
     def _cents_alone(self, number: int) -> Fraction:
         self.settings.progress(f"looking for the best plan for future {number + 1} alone")
-        problem = alone(self.problem, number)
+        problem = only_future(self.problem, number)
         search = search_of(problem, self.settings.quiet, self.clock)
         (spent,) = spent_in_futures(problem, _optimum(search).picked)
         return spent

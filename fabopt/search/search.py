@@ -307,7 +307,7 @@ class Search:
         return expanded.bound, candidates
 
     def parts(self) -> Sequence[Search]:
-        """Searches of the parts of the space in which any candidates of all fabrics go together: one of all."""
+        """Sub-searches whose candidates of all fabrics combine freely; the whole space is one of them."""
         return [self]
 
     def may_beat(self, value: int) -> bool:

@@ -10,7 +10,7 @@ from fabopt.schema.case import Fabric
 from fabopt.search.answer import Answer
 
 
-def with_unchanged(problem: Problem, answer: Answer, in_same_layouts: bool = True) -> Problem | None:
+def reusing_unchanged_fabrics(problem: Problem, answer: Answer, in_same_layouts: bool = True) -> Problem | None:
     """A problem with the very fabrics of an answered one where the case says the same of them, at the same site.
 
     The context of the answer then knows of them what its search has worked out; ``in_same_layouts``: all are looked at

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import product
 
 from fabopt.errors import NoAnswerError
-from fabopt.problem.one_future import alone, weighed
+from fabopt.problem.one_future import only_future, weighed
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import order_of, spent_in_futures
 from fabopt.program.settings import StoppedError
@@ -117,7 +117,7 @@ def _compared(question: Question, problem: Problem) -> tuple[list[Spent], list[F
                 if counts_on_it:
                     plans.append(_least(question, _counting_on(problem, number)))
                 else:
-                    best += _least(question, alone(problem, number)) if not known else [known[number].cents]
+                    best += _least(question, only_future(problem, number)) if not known else [known[number].cents]
     except (StoppedError, NoAnswerError):
         return [], best if len(best) == len(futures) else []
     return plans, best

@@ -24,7 +24,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answers
 from fabopt.search.separations import problems_of, words_of
-from fabopt.search.unchanged import with_unchanged
+from fabopt.search.unchanged import reusing_unchanged_fabrics
 from fabopt.solution.designs import build, stopped_design
 from fabopt.solution.futures import with_futures
 from fabopt.solution.kept import Keeping
@@ -258,7 +258,7 @@ def _as_cheap(question: Question, problem: Problem, context: Context) -> Answer 
 
 def _knowing(known: Answer | None, problem: Problem, context: Context) -> tuple[Problem, Context]:
     """A problem with the fabrics of a known answer where it asks the same of them, and what is known of these."""
-    alike = None if known is None else with_unchanged(problem, known, in_same_layouts=False)
+    alike = None if known is None else reusing_unchanged_fabrics(problem, known, in_same_layouts=False)
     return (problem, context) if known is None or alike is None else (alike, known.context)
 
 

@@ -222,8 +222,9 @@ def _like_servers(problem: Problem, unmanaged: Unmanaged) -> Attachment:
 
 
 def without_manager(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
-    """Fabrics of one subnet that no switch of theirs is known to manage; those aside of which it is ``decided`` what
-    manages them.
+    """InfiniBand fabrics of one subnet whose switches are not known to run a subnet manager.
+
+    ``decided``: names of fabrics that already have a manager; these are left out.
     """
     problem = answer.problem
     for fabric, (candidate, _) in zip(problem.fabrics, answer.picked, strict=True):

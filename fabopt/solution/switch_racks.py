@@ -13,7 +13,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.roles import OutOfBand
 from fabopt.search.answer import Answer, answer_in
 from fabopt.search.separations import problems_of
-from fabopt.search.unchanged import with_unchanged
+from fabopt.search.unchanged import reusing_unchanged_fabrics
 from fabopt.solution.question import Answers, Question
 from fabopt.units import some
 
@@ -53,7 +53,7 @@ def _with_others_known(question: Question, answers: Answers) -> Answers | None:
     if best is None or len(answers.tried) > 1:
         return None
     problems = problems_of(inputs.case, inputs.catalog, question.settings.prune, best.problem.offering)
-    problem = with_unchanged(managed_by_switches(next(iter(problems)), question.managed), best)
+    problem = reusing_unchanged_fabrics(managed_by_switches(next(iter(problems)), question.managed), best)
     if problem is None:
         return None
     with question.clock.bounded():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fabopt.io.case import inputs_from_objects
-from fabopt.problem.one_future import alone
+from fabopt.problem.one_future import only_future
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
@@ -74,7 +74,7 @@ def least_regret(case: Json, parts: Json) -> Fraction:
     """The least of the largest differences to the best plan for each future, in cents."""
     inputs = inputs_from_objects(case, parts)
     problem = problem_of(inputs.case, inputs.catalog, prune=False)
-    best = [min(every_cost(alone(problem, future)))[0] for future in futures_in(problem)]
+    best = [min(every_cost(only_future(problem, future)))[0] for future in futures_in(problem)]
     return min(max(cents - least for cents, least in zip(costs, best, strict=True)) for costs in every_cost(problem))
 
 

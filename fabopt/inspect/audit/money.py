@@ -141,7 +141,7 @@ class _Prices:
         self._paid = {(row.id, row.length_m): float(row.unit_price_usd) for row in best.bom if row.quantity}
 
     def of(self, product: Product, length: float | None, number: int) -> float | None:
-        """Dollars of one of so many; of a length that is not sold that of the next longer one."""
+        """Unit price (USD) at an order quantity; a length that is not sold is priced as the next longer one."""
         if (product.id, length) in self._paid:
             return self._paid[product.id, length]
         if isinstance(product, Cable | Fibre):
@@ -152,7 +152,7 @@ class _Prices:
 
 
 def _at(price: Price | None, number: int) -> float | None:
-    """The price of one where so many are bought."""
+    """Unit price (USD) at an order quantity, of a price with or without breaks."""
     if isinstance(price, tuple):
         return max((one for one in price if one.from_ <= number), key=lambda one: one.from_).usd
     return price

@@ -1,1 +1,1 @@
-"""Who is linked to whom, as arrays and graphs."""
+"""Links between devices, as arrays and graphs."""

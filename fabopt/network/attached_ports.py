@@ -15,7 +15,7 @@ from fabopt.units import ceil_div
 
 
 class AttachedPort(NamedTuple):
-    """A port of an attachment: whose it is, the stage that adds it, and its leaf."""
+    """A port of an attachment: the attachment's index, the stage that adds it, and its leaf."""
 
     owner: int
     stage: int
@@ -27,9 +27,9 @@ def dealt_over_leaves(
 ) -> list[AttachedPort]:
     """Ports in the order in which they are dealt: stage by stage, of each in the order of the attachments.
 
-    ``adds``: of each attachment, what every stage adds. ``racks``: of every leaf where rule ``rack-spread`` holds:
-    leaves that have as many servers at every stage then change places, so that neighbouring ports are in different
-    racks.
+    ``adds``: ports of each attachment by the stage that adds them. ``racks``: the rack of every leaf where rule
+    ``rack-spread`` holds: leaves with equal servers at every stage then change places, so that neighbouring ports are
+    in different racks.
     """
     owners = [
         (owner, stage)
@@ -46,20 +46,20 @@ def dealt_over_leaves(
 
 
 def _servers_of_leaves(n: ClosNumbers) -> list[tuple[int, ...]]:
-    """Of every leaf the servers of its group at each stage, and whether that is an odd last one."""
+    """Servers of each leaf's group at each stage, and whether that is a differing last one."""
     group = n.group_of_leaf(np.arange(n.planes * n.leaves))
     servers = [np.clip(size - group * n.g, 0, n.g) for size in n.sizes or (n.servers,)]
     return list(zip(*(of_stage.tolist() for of_stage in servers), _is_odd(n, group).tolist(), strict=True))
 
 
 def _is_odd(n: ClosNumbers, group: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which leaves are of an odd last group; both of shape (leaves,)."""
+    """Mask of the leaves of a differing last group; both of shape (leaves,)."""
     return np.asarray((group == n.groups - 1) & n.is_odd)
 
 
 def _in_turn(n: ClosNumbers, ports: int) -> list[int]:
-    """One port a leaf and round, leaves with the fewest ports of servers first; of equals, those of an odd last group
-    last.
+    """The leaf of each port, one port a leaf a round, leaves with the fewest ports of servers first; of equals, those
+    of a differing last group last.
     """
     group = n.group_of_leaf(np.arange(n.planes * n.leaves))
     in_last = group == n.groups - 1
@@ -69,8 +69,8 @@ def _in_turn(n: ClosNumbers, ports: int) -> list[int]:
 
 
 def _as_it_grows(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
-    """The ports that a stage adds (``attached``: how many) at the leaves that are there then, each at the emptiest one,
-    the first of such; leaves that come later are empty.
+    """The leaf of each port, stage by stage (``attached``: number of ports), each at the emptiest leaf of the stage,
+    the first of equals; leaves that come later are empty.
     """
     leaves: list[int] = []
     queue: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Who is linked to whom in a Clos, and at which place of each device: arithmetic on arrays, one row a link.
+"""Links of a Clos, with their slots at both devices: arithmetic on arrays, one row a link.
 
 Numbering is such that a cluster that grows by whole groups keeps every cable where it is: groups, leaves, pods and
 spines are counted in the order in which they are added, and the port of a link depends on the place of its device in
@@ -80,7 +80,7 @@ class ClosNumbers(ClosShape):
 
     @property
     def plane_ports(self) -> int:
-        """Ports of a NIC in each of these planes."""
+        """Ports of a NIC in each plane that it has ports in."""
         return self.ports_per_nic // self.nic_planes
 
     @property
@@ -89,7 +89,7 @@ class ClosNumbers(ClosShape):
         return self._together(int(self.k))
 
     def _together(self, k: int) -> int:
-        """The same where ``k`` ports of a server are on a leaf."""
+        """Ports of a server that one cable may carry to a leaf with ``k`` ports of the server."""
         if self.dual:
             return 1
         if self.shared_cages:
@@ -141,7 +141,7 @@ def _require_even(number: int, divisor: int, rule: str) -> None:
 
 
 def padded(links: Number, per_cable: int) -> Number:
-    """Slots of so many links of a pair when cables carry several."""
+    """Slots of ``links`` links of a pair when a cable carries ``per_cable`` of them."""
     return ceil_of(links, per_cable) * per_cable
 
 
@@ -165,7 +165,7 @@ def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
 
 
 def leaf_leaf(n: ClosNumbers, lanes: int) -> TierLinks:
-    """The links of peer links, between the leaves of a group two and two: each has a cage of so many ``lanes``."""
+    """The links between the two leaves of each pair in a group; ``lanes``: ports of each link's cage."""
     leaf = np.arange(n.planes * n.leaves)
     first = np.repeat(leaf[n.rail_of_leaf(leaf) % 2 == 0], CABLES_OF_PEER_LINK)
     slot = np.tile(np.arange(CABLES_OF_PEER_LINK) * lanes, len(first) // CABLES_OF_PEER_LINK)
@@ -173,7 +173,8 @@ def leaf_leaf(n: ClosNumbers, lanes: int) -> TierLinks:
 
 
 def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
-    """Every uplink of every leaf; of u links to S spines some get one more, in rotation from leaf to leaf.
+    """Every uplink of every leaf; where u links do not divide over S spines, some spines get one more, in rotation from
+    leaf to leaf.
 
     Where stripes are by rail, every group begins anew.
     """
@@ -193,7 +194,9 @@ def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
 
 
 def _links_in_pod(counts: Ints, per_cable: int) -> TierLinks:
-    """Links of the leaves of a pod to its spines, both by their places in it; ``counts``: shape (leaves, spines)."""
+    """Links of the leaves of a pod to its spines, both by their places in the pod; ``counts``: shape (leaves,
+    spines).
+    """
     slots = -(-counts // per_cable) * per_cable
     up_start, down_start = (np.cumsum(slots, axis=axis) - slots for axis in (1, 0))
     below, spine = (axis.ravel() for axis in np.indices(counts.shape))

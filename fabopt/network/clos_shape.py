@@ -21,8 +21,8 @@ class ClosShape:
 
     ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
     servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
-    ``by_rail``: the leaves of a rail have their odd links to the same spines, else these go round over all leaves.
-    ``odd_k``, ``odd_u``: k and u of the last group where it is unlike the others, of which there is one at least; in
+    ``by_rail``: the leaves of a rail have their extra links to the same spines, else these go round over all leaves.
+    ``odd_k``, ``odd_u``: k and u of a last group that differs from the others, of which there is one at least; in
     arrays all candidates have such a group, or none (0).
     """
 
@@ -45,7 +45,7 @@ class ClosShape:
 
     @property
     def is_odd(self) -> bool:
-        """Whether the last group is unlike the others."""
+        """Whether the last group differs from the others."""
         return bool(self.odd_k if isinstance(self.odd_k, int) else np.any(self.odd_k))
 
     @property
@@ -110,7 +110,7 @@ class ClosShape:
 
     @property
     def leaves_of_odd_group(self) -> Number:
-        """Leaves that a last group that is unlike the others has in one pod; 0 where there is none."""
+        """Leaves of a differing last group in one pod; 0 without such a group."""
         return np.where(self.rail_pods, 1, self.last_rails) if self.is_odd else 0
 
     @property
@@ -134,7 +134,7 @@ class ClosShape:
         return self.links_per_pair * self.spines != self.u
 
     def links_to_spines(self, count: int) -> Number:
-        """The most links of a leaf to so many spines."""
+        """Most links of a leaf to ``count`` spines."""
         fewest = self.links_per_pair
         return count * fewest + np.minimum(count, self.u - fewest * self.spines)
 
@@ -146,7 +146,7 @@ class ClosShape:
 
     @cached_property
     def spine_down(self) -> Number:
-        """Most down links of any spine: of its pod's leaves. Rule ``spines_serve_pods``."""
+        """Most down links of any spine to its pod's leaves. Rule ``spines_serve_pods``."""
         if self.is_odd:
             full = np.minimum(self.groups_per_pod, self.groups - 1) * self.leaves_of_a_group * self.links_per_pair
             return np.maximum(full, self.last_spine_down)
@@ -155,7 +155,7 @@ class ClosShape:
 
     @property
     def last_spine_down(self) -> Number:
-        """Down links of a spine in the last pod (of each rail), whose last group is unlike the others."""
+        """Down links of a spine in the last pod (of each rail), with a differing last group."""
         others = (self.last_pod_groups - 1) * self.leaves_of_a_group * self.links_per_pair
         return others + self.leaves_of_odd_group * self.last_links_per_pair
 

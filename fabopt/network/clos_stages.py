@@ -1,9 +1,8 @@
-"""When each device and each link of a growing Clos is added, as a stage counted from 0.
+"""The stage of each device and each link of a growing Clos, counted from 0.
 
-Devices are counted in the order in which they are added (``fabopt.network.clos_links``), so what is installed at a
-stage follows from a few numbers; a link is there as soon as both its ends are.
-
-Arrays of devices' numbers and of their stages have shape (devices asked,), those of links shape (links,).
+Devices are counted in the order in which they are added (``fabopt.network.clos_links``), so the devices of a stage
+follow from a few numbers; a link is there as soon as both its ends are. Arrays of devices' numbers and of their stages
+have shape (devices asked,), those of links shape (links,).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from fabopt.units import Number, ceil_div
 
 
 class StageNumbers(NamedTuple):
-    """What is installed at one stage: servers; spines of every pod that there is; cores of every core group.
+    """The devices of one stage: servers; spines of every pod that there is; cores of every core group.
 
     No spines: a single leaf in every plane joins all servers. No cores: one pod, or no pods. ``pair_links``: links from
     a leaf to each spine where they are more than at the last stage (recabling allowed), else 0.
@@ -34,7 +33,7 @@ Stages = Sequence[StageNumbers]
 
 
 def _first_past(amounts: Sequence[int], index: Ints) -> Ints:
-    """The first stage at which there are more than ``index``; ``amounts`` never fall."""
+    """The first stage whose amount is above ``index``; ``amounts`` never fall."""
     return np.searchsorted(np.array(amounts), index, side="right")
 
 
@@ -49,7 +48,7 @@ def of_leaves(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
 
 
 def of_spines(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
-    """Stage of each spine: there must be its pod, and as many spines in every pod."""
+    """Stage of each spine: the first with its pod, and with its index among the spines of a pod."""
     pod, index = number // n.spines % n.pods, number % n.spines
     block = pod // n.rails if n.rail_pods else pod
     its_pod = of_servers(stages, block * n.groups_per_pod * n.g)
@@ -57,7 +56,7 @@ def of_spines(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
 
 
 def of_cores(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
-    """Stage of each core: there must be spines of its group, and as many cores in every group."""
+    """Stage of each core: the first with spines of its group, and with its index among the cores of a group."""
     group, index = number % n.cores // n.cores_per_group, number % n.cores_per_group
     groups = [ceil_div(stage.spines, n.q) if stage.group_cores else 0 for stage in stages]
     return np.maximum(_first_past(groups, group), _first_past([stage.group_cores for stage in stages], index))
@@ -83,7 +82,7 @@ def spine_of_uplinks(n: ClosNumbers, stages: Stages) -> Ints:
     """The spine of a pod that each uplink of a leaf leads to at each stage, shape (stages, u); -1: not plugged in.
 
     An uplink whose spine is there leads to it. Where a stage has fewer spines with more links each, the next uplinks in
-    order are lent to these spines: to the one that they are at if it still takes as many, else to the emptiest.
+    order are lent to these spines: to the one that they are at if it still has room, else to the emptiest.
     """
     of_pair = n.u // n.spines
     home = np.arange(n.u) // of_pair
@@ -111,14 +110,14 @@ def spine_of_uplinks(n: ClosNumbers, stages: Stages) -> Ints:
 
 
 def moves_of_a_leaf(n: ClosNumbers, stages: Stages) -> list[int]:
-    """Uplinks of a leaf, which is there before, that are recabled to another spine, by stage."""
+    """Uplinks of a leaf of an earlier stage that are recabled to another spine, by stage."""
     hosts = spine_of_uplinks(n, stages)
     changed = (hosts[1:] != hosts[:-1]) & (hosts[:-1] >= 0)
     return [0, *changed.sum(axis=1).tolist()]
 
 
 def most_links_of_spines(n: ClosNumbers, stages: Stages) -> Ints:
-    """Most links that every spine has to leaves at any stage, its own and those lent to it, shape (spines,)."""
+    """Most links of every spine to leaves at any stage, its own and those lent to it, shape (spines,)."""
     most = downlinks_of_spines(n)
     pod, index = np.arange(len(most)) // n.spines % n.pods, np.arange(len(most)) % n.spines
     leaves = np.arange(n.leaves)
@@ -144,10 +143,10 @@ class LentUplinks(NamedTuple):
 
 
 def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: Number) -> LentUplinks:
-    """Where leaf-spine links are lent to; they take a spine's ports from the last of its ``ports`` downwards, which are
-    as many for all spines, or of shape (spines,).
+    """Spines and slots that leaf-spine links are lent to, from the last of a spine's ``ports`` downwards, an integer or
+    an array of shape (spines,).
 
-    Those that stay longest come first: what has to make room for the spine's own links is then gone when these come.
+    Links that stay longest come first: links that have to make room for the spine's own are then gone when these come.
     """
     rows = _times_lent(n, stages, links)
     slots = np.zeros(len(rows), dtype=np.int64)
@@ -169,7 +168,7 @@ def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: Number) 
 
 
 def _times_lent(n: ClosNumbers, stages: Stages, links: TierLinks) -> list[list[int]]:
-    """Link, first and last stage, spine of every time for which a link is lent."""
+    """Link, first and last stage, and spine of every time that a link is lent."""
     hosts, leaf_stage = spine_of_uplinks(n, stages), of_leaves(n, stages, links.a)
     pod = links.b // n.spines
     rows: list[list[int]] = []
@@ -189,9 +188,9 @@ def _times_lent(n: ClosNumbers, stages: Stages, links: TierLinks) -> list[list[i
 
 
 def modules_suffice(n: ClosNumbers, stages: Stages, cages: int, lanes: int) -> bool:
-    """Whether links fill, at every stage, no more cages of spines than have had one by then where links are at last.
+    """Whether links fill, at every stage, no more cages of spines than the links of the last stage have filled by then.
 
-    A spine has ``cages`` of so many ``lanes`` below.
+    A spine has ``cages`` of ``lanes`` ports below.
     """
     leaves = np.arange(n.leaves)
     together = np.bincount(n.pod_of_leaf(leaves) * len(stages) + of_leaves(n, stages, leaves))

@@ -1,11 +1,10 @@
-"""Who is linked to whom where switches are joined to each other: arithmetic on arrays, one row a link, one plane.
+"""Links of a plane of switches that are joined to each other: arithmetic on arrays, one row a link.
 
 Switches are numbered from 0. In a HyperX or torus the first coordinate of a switch runs fastest; in a dragonfly the
 switches of a group are next to each other, in a dragonfly+ its leaves are, and after those of all groups its spines.
-Scopes name the kinds of links: ``dim-1`` and so on, ``local``, ``leaf-spine``, ``global``.
-
-Arrays by switch have shape (switches,): a renumbering (``moves``) holds the new number of each, ``groups_of`` takes
-numbers and returns groups of the same shape. Global links by distance have shape (groups,).
+Scopes name the kinds of links: ``dim-1`` and so on, ``local``, ``leaf-spine``, ``global``. Arrays by switch have shape
+(switches,): a renumbering (``moves``) holds the new number of each, ``groups_of`` takes numbers and returns groups of
+the same shape. Global links by distance have shape (groups,).
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Mesh(ABC):
     @property
     @abstractmethod
     def switches(self) -> int:
-        """How many there are."""
+        """Number of switches."""
 
     @property
     @abstractmethod
@@ -57,7 +56,7 @@ class Mesh(ABC):
 
     @property
     def equals(self) -> Mesh:
-        """The switches of one type that are joined to each other."""
+        """The part of the mesh whose switches are of one type."""
         return self
 
     def groups_of(self, role: str, number: Ints) -> Ints:
@@ -65,7 +64,7 @@ class Mesh(ABC):
         return np.full(len(number), NO_GROUP)
 
     def tree(self, planes: int) -> ClosNumbers:
-        """A Clos from which the links between tiers follow; raises ``LookupError`` in a family of one tier."""
+        """A Clos with the same links between tiers; raises ``LookupError`` in a family of one tier."""
         raise LookupError(f"{type(self).__name__} has one tier of switches")
 
 
@@ -77,7 +76,9 @@ class LinkSlots(NamedTuple):
 
 
 def slots_of(pairs: LinkEnds) -> LinkSlots:
-    """Number the ports of every switch by the peer that they lead to, parallel links in a row."""
+    """Slots of links at both ends: ports of a switch in the order of the peers that they lead to, parallel links in a
+    row.
+    """
     size = len(pairs.a)
     switch, peer = np.concatenate([pairs.a, pairs.b]), np.concatenate([pairs.b, pairs.a])
     link = np.tile(np.arange(size), 2)
@@ -184,7 +185,8 @@ def folded(side: int) -> Ints:
 
 @dataclass(frozen=True)
 class Dragonfly(Mesh):
-    """``groups`` of ``group`` switches, fully joined by ``local`` links a pair, each with ``outside`` global links.
+    """``groups`` of ``group`` switches, fully joined by ``local`` links a pair, each group with ``outside`` global
+    links.
 
     Any two groups have ``outside // (groups - 1)`` global links, or one more: those whose numbers differ by least (in a
     ring) have it. Global links of a group go round its switches, groups in the order of their distance.
@@ -197,7 +199,7 @@ class Dragonfly(Mesh):
 
     @property
     def switches(self) -> int:
-        """Over all groups."""
+        """Number of switches over all groups."""
         return self.group * self.groups
 
     @property
@@ -216,7 +218,7 @@ class Dragonfly(Mesh):
 
     @cached_property
     def links_at(self) -> Ints:
-        """Global links between a group and the one that is so far behind it, by distance from 0, shape (groups,)."""
+        """Global links between two groups by their distance ahead in the ring, from 0, shape (groups,)."""
         return links_by_distance(self.groups, self.outside)
 
     def pairs(self, scope: str) -> LinkEnds:
@@ -235,7 +237,7 @@ class Dragonfly(Mesh):
 
 @dataclass(frozen=True)
 class SpineMesh(Mesh):
-    """The spines of a dragonfly+ among themselves: global links as those of a dragonfly's groups."""
+    """The spines of a dragonfly+: global links as those of a dragonfly's groups."""
 
     group: int
     groups: int
@@ -245,7 +247,7 @@ class SpineMesh(Mesh):
 
     @property
     def switches(self) -> int:
-        """Over all groups."""
+        """Number of spines over all groups."""
         return self.group * self.groups
 
     @property
@@ -272,12 +274,12 @@ class DragonflyPlus(Mesh):
 
     @property
     def leaves(self) -> int:
-        """Over all groups."""
+        """Number of leaves over all groups."""
         return self.group * self.spines.groups
 
     @property
     def switches(self) -> int:
-        """Leaves and spines."""
+        """Number of leaves and spines."""
         return self.leaves + self.spines.switches
 
     @property
@@ -325,7 +327,7 @@ class DragonflyPlus(Mesh):
 
 
 def links_by_distance(groups: int, outside: int) -> Ints:
-    """Global links to the group so far ahead in the ring of groups, which has ``outside`` in all, shape (groups,).
+    """Global links to a group by its distance ahead in the ring, ``outside`` in all, shape (groups,).
 
     A group has 0 to itself. Raises ``ValueError`` where an odd number of extra links in each of an odd number of groups
     cannot be paired.
@@ -342,9 +344,9 @@ def links_by_distance(groups: int, outside: int) -> Ints:
 
 
 def global_pairs(links_at: Ints, holders: int, stride: int) -> LinkEnds:
-    """Global links between groups whose first ``holders`` of every ``stride`` switches take them, in turn.
+    """Global links between groups of ``stride`` switches, in turn over the first ``holders`` of each.
 
-    ``links_at``: links to the group so far ahead in the ring, shape (groups,).
+    ``links_at``: links to a group by its distance ahead in the ring, shape (groups,).
     """
     groups = len(links_at)
     start = np.cumsum(links_at) - links_at

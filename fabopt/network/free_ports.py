@@ -1,9 +1,8 @@
-"""Endpoints on ports that nothing else takes: one a switch and round, switches with the most free ports first.
+"""Endpoints dealt to free ports: one a switch a round, switches with the most free ports first.
 
-Links that are planned leave cages of leaves and spines empty. Attachments that may be on any of them are dealt port by
-port: to the switch that has the fewest of them, of these to the one that had the most free ports before, of these to a
-leaf, of these to the first. On a floor switches that are alike then change places, so that neighbouring ports are in
-different racks.
+Planned links leave cages of leaves and spines empty. Attachments that may be on any of them are dealt port by port: to
+the switch that has the fewest of them, of these to the one that had the most free ports before, of these to a leaf, of
+these to the first. On a floor equal switches then change places, so that neighbouring ports are in different racks.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ HOST_TIERS: tuple[HostTier, ...] = ("leaf", "spine")
 class Hosts(NamedTuple):
     """The switches of a tier; arrays have shape (switches,).
 
-    ``cages``: empty ones, of so many ``lanes``; ``ports``: that the switch can still drive; ``room``: what the uplinks
-    carry beyond what is below already, in whole units of whoever asks.
+    ``cages``: empty ones, of ``lanes`` ports each; ``ports``: that the switch can still drive; ``room``: load that the
+    uplinks carry beyond that of the ports in use, in the caller's integer units.
     """
 
     cages: Ints
@@ -43,28 +42,30 @@ class Hosts(NamedTuple):
 
 
 class Guest(NamedTuple):
-    """Endpoints that want so many free ports. ``load``: the room that one takes, for each tier that it may be on."""
+    """An attachment with its number of ports. ``load``: load of one port on the uplinks, for each tier that it may be
+    on.
+    """
 
     ports: int
     load: Mapping[HostTier, int]
 
 
 def free_ports(cages: Number, ports: Number, lanes: int) -> Number:
-    """Free ports of switches with so many empty cages that can drive so many ports more; never below 0."""
+    """Free ports of switches with ``cages`` empty cages and ``ports`` more ports to drive; at least 0."""
     return np.maximum(0, np.minimum(cages * lanes, ports))
 
 
 def empty_cages(cages: Number, used: Number, lanes: int) -> Number:
-    """Cages of so many that are left beside ports in use."""
+    """Cages left of ``cages`` beside ``used`` ports in use."""
     return cages - ceil_of(used, lanes)
 
 
 def dealt_to_free_ports(guests: Sequence[Guest], hosts: Mapping[HostTier, Hosts]) -> list[tuple[HostPort, ...]] | None:
-    """The switch of every port of every guest, in their order; None if one of them finds none.
+    """The switch of every port of every guest, in their order; None if free ports are too few.
 
     Links of two guests never share a cage.
     """
-    ledger = {tier: _Ledger(tier, one) for tier, one in hosts.items()}
+    ledger = {tier: _Ledger(tier, of_tier) for tier, of_tier in hosts.items()}
     places = []
     for guest in guests:
         own = _places_of(guest, [ledger[tier] for tier in HOST_TIERS if tier in ledger and tier in guest.load])
@@ -107,8 +108,8 @@ class Exchange:
     def next(self, place: HostPort, owner: int) -> HostPort:
         """The switch of the next port, which is of this owner and would be at ``place``.
 
-        When the first port comes to a switch, that is exchanged for the one of those left of its kind in the rack with
-        the fewest ports of the owner, of these with the fewest of all, of these for the first.
+        With its first port a switch is exchanged for the one left of its kind in the rack with the fewest ports of the
+        owner, of these with the fewest of all, of these for the first.
         """
         tier, number = place
         racks = self._racks[tier]
@@ -127,7 +128,7 @@ class Exchange:
 
 
 class _Ledger:
-    """What is left of the switches of a tier."""
+    """Cages, ports and room left on the switches of a tier."""
 
     def __init__(self, tier: HostTier, hosts: Hosts) -> None:
         self.tier = tier
@@ -139,7 +140,7 @@ class _Ledger:
         self.taken = [0] * len(self.at_first)
 
     def takes(self, number: int, opened: int, load: int) -> bool:
-        """Whether a switch takes one more port of a guest that has so many in cages of its own there."""
+        """Whether a switch takes one more port of a guest that has ``opened`` ports in cages of its own there."""
         in_cage = opened % self.lanes > 0 or self.cages[number] > 0
         return in_cage and self.ports[number] > 0 and (not load or self.room[number] >= load)
 

@@ -1,4 +1,4 @@
-"""When each switch and link of a fabric is installed, and in which pod or group: of a Clos, or of a mesh.
+"""The stage of each switch and link of a fabric, and its pod or group: of a Clos, or of a mesh.
 
 Arrays of switches' numbers, stages and pods have shape (switches asked,), those of links shape (links,).
 """
@@ -23,20 +23,20 @@ class Installed(Protocol):
 
     @property
     def tree(self) -> ClosNumbers:
-        """The Clos from which links between tiers follow."""
+        """The Clos with the links between tiers."""
 
     @property
     def lends(self) -> bool:
-        """Whether uplinks are plugged in elsewhere before their spine is there."""
+        """Whether uplinks are plugged in at other spines before their own is installed."""
 
     def stages_of(self, role: str, number: Ints) -> Ints:
-        """The stage from which each switch of a tier is there, by its number."""
+        """The stage that installs each switch of a tier, by its number."""
 
     def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
-        """The stage from which each link of a kind is there."""
+        """The stage that installs each link of a kind."""
 
     def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
-        """Where leaf-spine links are plugged in before their own spine is there; ``ports``: of spines for it."""
+        """Spines that leaf-spine links are lent to before their own is installed; ``ports``: of spines for it."""
 
     def pods_of(self, role: str, number: Ints) -> Ints:
         """The pod or group of switches of a plane, counted in it from 0; ``NO_GROUP`` where there are none."""
@@ -55,15 +55,15 @@ class InstalledClos:
         return any(stage.pair_links for stage in self.stages)
 
     def stages_of(self, role: str, number: Ints) -> Ints:
-        """The stage from which each switch of a tier is there, by its number."""
+        """The stage that installs each switch of a tier, by its number."""
         return _STAGES_OF[role](self.tree, self.stages, number)
 
     def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
-        """The stage from which each link of a kind is there."""
+        """The stage that installs each link of a kind."""
         return of_links(self.tree, self.stages, kind, links)
 
     def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
-        """Where leaf-spine links are plugged in before their own spine is there; ``ports``: of spines for it."""
+        """Spines that leaf-spine links are lent to before their own is installed; ``ports``: of spines for it."""
         return lent_links(self.tree, self.stages, links, ports)
 
     def pods_of(self, role: str, number: Ints) -> Ints:
@@ -73,7 +73,7 @@ class InstalledClos:
 
 @dataclass(frozen=True)
 class InstalledMesh:
-    """A fabric of switches that are joined to each other; all are there from the first stage on."""
+    """A fabric of switches that are joined to each other, all installed at the first stage."""
 
     mesh: Mesh
     planes: int
@@ -82,7 +82,7 @@ class InstalledMesh:
 
     @property
     def tree(self) -> ClosNumbers:
-        """The Clos from which links between tiers follow; raises ``LookupError`` where there is one tier."""
+        """The Clos with the links between tiers; raises ``LookupError`` where there is one tier."""
         return self.mesh.tree(self.planes)
 
     def stages_of(self, role: str, number: Ints) -> Ints:

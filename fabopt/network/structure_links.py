@@ -1,4 +1,4 @@
-"""The network whose links the structure in a design file describes."""
+"""The mesh that the structure in a design file describes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabopt.units import some
 
 @singledispatch
 def mesh_of(structure: Structure | DirectStructure) -> Mesh:
-    """The network that a design file describes.
+    """The mesh that a design file describes.
 
     Raises ``ValueError`` for a Clos, which is none, and where the numbers make none.
     """

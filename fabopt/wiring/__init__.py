@@ -1,1 +1,1 @@
-"""From a design to every port, cable and module (``fabopt.wiring.build``), and the tables that hold them."""
+"""From a design to every port, cable and module (``fabopt.wiring.build``), and the tables of them."""

@@ -1,4 +1,4 @@
-"""How the rows of a design file make links: which cable carries how many, and where its single connector is."""
+"""Assemblies of the rows of a design file: links of each cable, and the end with its single connector."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from fabopt.wiring.design_file import Embedded, divide
 
 
 class Carries(Enum):
-    """What a cable carries: one link; several between the same two devices; or those of one cage, to several."""
+    """Links that a cable carries: one; several between the same two devices; or those of one cage, to several
+    devices.
+    """
 
     LINK = "one link"
     PAIR = "links of one pair of devices"
@@ -22,7 +24,7 @@ class Carries(Enum):
 
 @dataclass(frozen=True)
 class RowAssembly:
-    """How a row's links are made. ``ports``: links that a cable carries; ``cables``: (part id, metres, how many)."""
+    """The assembly of a row's links. ``ports``: links that a cable carries; ``cables``: (part id, metres, count)."""
 
     carries: Carries
     ports: int
@@ -37,7 +39,7 @@ class RowAssembly:
 def assembly_of(
     embedded: Embedded, row: LinkRow, near_ports: int, far_ports: int, host: RowAssembly | None = None
 ) -> RowAssembly:
-    """Read a row whose near and far cages are split into so many ports.
+    """The assembly of a row whose near and far cages are split into ``near_ports`` and ``far_ports``.
 
     ``host``: the assembly whose modules (splitters, breakout fibres) at the far cages serve a row that has none of its
     own. Raises ``LookupError`` for a part that is not embedded.
@@ -78,7 +80,7 @@ def _cables(lengths: list[LinkPart]) -> tuple[tuple[str, float, int], ...]:
 
 
 def _fibre_carries(per_near: int, per_far: int, connectors: int, near: str) -> tuple[Carries, int]:
-    if not near and per_far > 1:  # somebody else's module: the fibre tells what it does
+    if not near and per_far > 1:  # somebody else's module: the fibre tells its mode
         return (Carries.PAIR, per_far) if connectors == 1 else (Carries.FAR, per_far)
     if not near and connectors > 1:  # a breakout whose single connector is at that module
         return Carries.NEAR, connectors
@@ -96,5 +98,5 @@ def ports_per_connector(embedded: Embedded, module: str, ports: int) -> int:
 
 
 def padding(assemblies: Sequence[RowAssembly]) -> int:
-    """Links that share a cable because they join the same devices; 1 where several rows are mixed in whole cages."""
+    """Links of one cable between the same devices; 1 where several rows are mixed in whole cages."""
     return assemblies[0].ports if len(assemblies) == 1 and assemblies[0].carries is Carries.PAIR else 1

@@ -28,7 +28,7 @@ NO_MEDIUM = "none"
 
 class _NearEnd(NamedTuple):
     """The near end of links of an attachment, link by link: ``slot`` counts ports over the cages of the device, from 0;
-    ``kind``: of links that run as far.
+    ``kind``: kind of links with the same run.
     """
 
     device: Ints
@@ -38,7 +38,7 @@ class _NearEnd(NamedTuple):
     kind: str
 
     def run_m(self, plan: FabricPlan, rows: Sequence[LinkRow], b: Ints) -> Floats:
-        """The run of every link, as far as planned; where the ports are servers', as theirs."""
+        """The run of every link as planned, in metres; for ports of servers that of the servers' links."""
         if self.kind == "server-leaf":
             return plan.runs.of(self.kind, self.device, b)
         return np.full(len(b), float(rows[0].length_m))
@@ -46,10 +46,10 @@ class _NearEnd(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Attached:
-    """An attachment: its rows, how they make links, the first of its devices, and where its ports are.
+    """An attachment: its rows, their assemblies, the row of its first device, and its ports on leaves.
 
-    ``leaves``, ``ports``: of every port on a leaf, which leaf and which port of the attachment from 0; ``stage``: from
-    which on it is there.
+    ``leaves``, ``ports``: leaf of every port on a leaf, and its number in the attachment from 0; ``stage``: the stage
+    that installs it.
     """
 
     attachment: Attachment
@@ -99,7 +99,7 @@ def attached_above(plan: FabricPlan) -> Iterator[CabledLinks]:
 
 
 def cages_on_spines(plan: FabricPlan) -> Ints:
-    """Cages that attachments have on every spine, the last ones that face down, shape (spines,)."""
+    """Cages of attachments on every spine, the last ones that face down, shape (spines,)."""
     tier = plan.tier("spine")
     cages, lanes = np.zeros(tier.count, dtype=np.int64), parse_split(tier.down.split).ports
     for places in plan.numbers.fabric.free_ports.values():
@@ -111,9 +111,10 @@ def cages_on_spines(plan: FabricPlan) -> Ints:
 def _in_own_cages(
     plan: FabricPlan, role: str, owner: tuple[Attachment, int], places: tuple[Ints, Ints], taken: Counter[int]
 ) -> CabledLinks:
-    """Links of some ports of an attachment, whose first device is given, to switches of a tier.
+    """Links of ports of an attachment, whose first device is given, to switches of a tier.
 
-    ``places``: the ports and their switches; ``taken``: cages of each switch that others have, which is added to.
+    ``places``: the ports and their switches; ``taken``: cages of each switch that other attachments have, which is
+    added to.
     """
     (attachment, first), (ports, switches) = owner, places
     tier, rows = plan.tier(role), plan.rows("attachment", role, attachment.name)
@@ -145,7 +146,7 @@ def _in_own_cages(
 
 
 def _cages_above(plan: FabricPlan, tier: TierUse) -> int:
-    """Cages of a switch for links to others than servers and what is below."""
+    """Cages of a switch for links other than those to servers and the tier below."""
     if plan.numbers.fabric.structure.is_direct:
         return sum(plan.cages_between.values())
     return 0 if tier.up is None else ceil_div(tier.up_ports, parse_split(tier.up.split).ports)
@@ -164,7 +165,7 @@ def _devices(plan: FabricPlan) -> Iterator[tuple[Attachment, int]]:
 
 
 def _on_leaves(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Attached]:
-    """Attachments on leaves with their rows; each may use modules of the servers' links or of those before it."""
+    """Attachments on leaves with their rows; each may use modules of the servers' links or of earlier attachments."""
     hosts, lanes, attachments = list(of_servers), _leaf_lanes(plan), []
     dealt = _dealt(plan)
     for index, (attachment, first) in enumerate(_devices(plan)):
@@ -191,7 +192,7 @@ def _assembly(
     plan: FabricPlan, row: LinkRow, attachment: Attachment, far: int, hosts: Sequence[RowAssembly]
 ) -> RowAssembly:
     alone = row.to_cages or row.medium == NO_MEDIUM or any(part.end == "to" for part in row.parts)
-    # what has parts of its own is in no splitter
+    # links with parts of their own are in no splitter
     is_in_splitter = not row.parts
     fit = [
         host
@@ -205,8 +206,8 @@ def _assembly(
 
 
 def _joins(plan: FabricPlan, row: LinkRow, attachment: Attachment, host: RowAssembly) -> bool:
-    """Whether a module at a leaf that is there for other links serves a row: it speaks as the row's own module does,
-    has a connector of the row's fibre, and reaches as far. What has no part of its own goes anywhere.
+    """Whether a leaf's module for other links serves a row: it has the standard of the row's own module, a connector of
+    the row's fibre, and the reach. A row without parts fits any module.
     """
     embedded = plan.numbers.embedded
     module = embedded.part(host.far_module, Transceiver)
@@ -254,7 +255,7 @@ def _cabled(plan: FabricPlan, entry: _Attached, placed: LeafSlots) -> CabledLink
 
 
 def _near_end(plan: FabricPlan, entry: _Attached, slots: Ints) -> _NearEnd:
-    """Where the ports of an attachment are, in their order: on devices, or if a logical fabric's, on the servers."""
+    """The ports of an attachment in their order: on its devices, or for a logical fabric on the servers."""
     attachment = entry.attachment
     if attachment.name not in plan.numbers.logical:
         device, serial, own = _by_device(attachment, entry.ports, slots)
@@ -268,7 +269,7 @@ def _near_end(plan: FabricPlan, entry: _Attached, slots: Ints) -> _NearEnd:
 
 
 def _by_device(attachment: Attachment, serial: Ints, own: Ints) -> tuple[Ints, Ints, Ints]:
-    """Of ports of an attachment (``serial``: which) the device, the number there, and the slot in its own cages."""
+    """Device, number there, and slot in its own cages of ports of an attachment; ``serial``: their numbers."""
     if attachment.devices == 1:
         return 0 * serial, serial, own
     device, slot = np.divmod(own, attachment.ports // attachment.devices)
@@ -276,10 +277,10 @@ def _by_device(attachment: Attachment, serial: Ints, own: Ints) -> tuple[Ints, I
 
 
 def _dealt(plan: FabricPlan) -> list[AttachedPort]:
-    """The ports that are dealt over all leaves."""
+    """The attachment ports that are dealt over all leaves."""
     wanted, embedded = plan.numbers.attachments, plan.numbers.embedded
     # files from before rules were named have them anywhere
     spreads = embedded.design.rules is not None and rack_limits(embedded.case).spread_attachments
-    adds = [(one.adds or (one.ports,)) if one.placed_on == "leaf" else () for one in wanted]
+    adds = [(attachment.adds or (attachment.ports,)) if attachment.placed_on == "leaf" else () for attachment in wanted]
     racks = [rack for rack, _ in plan.numbers.fabric.places.leaf] if spreads else []
     return dealt_over_leaves(plan.numbers.clos, adds, racks)

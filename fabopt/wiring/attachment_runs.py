@@ -1,4 +1,4 @@
-"""How far attachments that are in racks are from their leaves: their cables are planned at a flat distance."""
+"""Distances of attachments in racks from their leaves: their cables are planned at a flat distance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTED = (SWITCHES, PDUS, APPLIANCES, RACK_DEVICES)
 
 
 def longer_runs(design: Design) -> Iterator[str]:
-    """Attachments that are further from a leaf, along the trays, than the site's flat distance says."""
+    """Warnings of attachments that are further from a leaf, along the trays, than the site's flat distance."""
     if not any(fabric.places.attachments for fabric in design.fabrics):
         return
     wiring, embedded = wiring_of(design), Embedded(design)
@@ -38,13 +38,17 @@ def longer_runs(design: Design) -> Iterator[str]:
 
 
 def unmeasured_runs(design: Design) -> Iterator[str]:
-    """Attachments whose devices are in no rack that is known, from which cables could be measured: whether theirs reach
-    across the floor.
+    """Warnings of attachments whose devices are in no known rack, so that their cables cannot be measured, and whether
+    these reach across the floor.
     """
     embedded = Embedded(design)
     wanted = {fabric.name: fabric.attachments for fabric in embedded.case.fabrics}
     for fabric in design.fabrics:
-        nowhere = {one.name for one in wanted.get(fabric.name, ()) if one.rack_units is None and one.network is None}
+        nowhere = {
+            attachment.name
+            for attachment in wanted.get(fabric.name, ())
+            if attachment.rack_units is None and attachment.network is None
+        }
         rows = [row for row in fabric.links if row.attachment in nowhere | {SWITCHES} and row.parts]
         across = [row for row in rows if row.length_m >= embedded.plan.farthest_m]
         counted = [row for row in across if row.attachment in COUNTED]
@@ -74,7 +78,7 @@ def _links_of_attachments(wiring: Wiring) -> dict[str, Ints]:
 
 
 def _across(fabric: str, rows: Sequence[LinkRow], why: str) -> Iterator[str]:
-    """Rows of attachments whose cables reach across the floor, and why they have to."""
+    """A warning of attachments whose cables reach across the floor, with the reason."""
     if rows:
         names = ", ".join(dict.fromkeys(str(row.attachment) for row in rows))
         reach_m = max(row.length_m for row in rows)

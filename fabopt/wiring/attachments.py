@@ -1,4 +1,4 @@
-"""Leaf cages of attachments: what has the same part in a leaf cage fills it up together with the servers' links."""
+"""Leaf cages of attachments: links with the same part in a leaf cage fill it up together with the servers' links."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PartInCage = tuple[object, ...]
 
 
 def lanes_of(attachment: Attachment) -> int:
-    """Ports of one of its cages; 1 where the case does not say."""
+    """Ports of one of an attachment's cages; 1 where the case gives no split."""
     return parse_split(attachment.split).ports if attachment.split is not None else 1
 
 
 def part_in_cage(assembly: RowAssembly, runs_differ: bool) -> PartInCage:
-    """What sits in a leaf cage for links that are made so; empty if they never share a cage with others.
+    """Key of the part in a leaf cage for links of an assembly; empty if they never share a cage with others.
 
     ``runs_differ``: a breakout is as long as its own links need; else all of a row are of one length.
     """
@@ -50,7 +50,7 @@ class OpenCages:
             self._open.update({(leaf, of_servers): int(slots) for leaf, slots in enumerate(used) if slots % lanes})
 
     def place(self, leaf: int, part: PartInCage, ports: int, per_cable: int) -> list[int]:
-        """Slots for some ports with one part; cables that carry several take whole cages."""
+        """Slots for ``ports`` ports with one part; cables that carry several take whole cages."""
         slots = []
         slot = self._open.pop((leaf, part), None) if part else None
         for number in range(ports):
@@ -73,7 +73,9 @@ def place_attachments(
     cages: OpenCages,
     per_cable: Sequence[int],
 ) -> list[LeafSlots]:
-    """Deal the ports of all attachments (``leaves``: of each) into cages; those without parts come last."""
+    """Slots of the ports of all attachments (``leaves``: of each) in leaf cages; attachments without parts come
+    last.
+    """
     order = sorted(range(len(wanted)), key=lambda index: wanted[index].buys == "none")
     placed: list[LeafSlots] = [LeafSlots(np.array([], dtype=np.int64), np.array([], dtype=np.int64))] * len(wanted)
     for index in order:
@@ -89,7 +91,8 @@ def place_attachments(
 
 
 def in_cages(slots: LeafSlots, lanes: int, per_cable: int) -> tuple[LeafSlots, Ints]:
-    """The ports of an attachment in the order of its own cages of so many lanes, and their slots there, shape (ports,).
+    """The ports of an attachment in the order of its own cages of ``lanes`` ports, and their slots there, shape
+    (ports,).
 
     Links that one cable carries to a leaf are dealt apart; here they lie side by side again, cable by cable.
     """

@@ -1,4 +1,4 @@
-"""Which fabric every link and cable belongs to, where logical fabrics are on the switches of another."""
+"""The fabric that every link and cable belongs to, where logical fabrics are on the switches of another."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fabopt.wiring.numbers import Numbers, logical_before
 class BookedFabrics(NamedTuple):
     """Fabrics in the case's order, each followed by the logical ones on it: ``names``.
 
-    ``of_link``, shape (links,), and ``of_cable``, shape (cables,): the one that every link and cable belongs to, as the
-    bill books them.
+    ``of_link``, shape (links,), and ``of_cable``, shape (cables,): index in ``names`` of the fabric that the bill books
+    every link and cable on.
     """
 
     names: list[str]
@@ -25,7 +25,7 @@ class BookedFabrics(NamedTuple):
 
 
 def booked_fabrics(design: Design, wiring: Wiring) -> BookedFabrics:
-    """Return which fabric every link and cable belongs to, logical ones told apart from their hosts."""
+    """The fabric that every link and cable belongs to, logical ones told apart from their hosts."""
     links, devices, embedded = wiring.links, wiring.devices, Embedded(design)
     before = logical_before([Numbers(embedded, fabric) for fabric in design.fabrics])
     names = [name for fabric in design.fabrics for name in (fabric.name, *(logical.name for logical in fabric.logical))]

@@ -1,6 +1,6 @@
 """From a design file to its wiring: names and places of devices, every link, cable and module.
 
-The same file always gives the same wiring. docs/formulation/wiring.md states the rules of numbering.
+The same file always gives the same wiring. docs/formulation/wiring.md has the rules of numbering.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which cages ports are in on switches whose neighbouring cages drive only so many ports together.
+"""Cages of ports on switches whose neighbouring cages drive a limited number of ports together.
 
-Cages are dealt out from the first one for links down, and from the last one for links up. A side of which two
-neighbours cannot both be gets one cage of each pair: odd ones down, even ones up. What shares its pairs takes those
-that are left.
+Cages are dealt out from the first one for links down, and from the last one for links up. A side that cannot use two
+neighbours gets one cage of each pair: odd ones down, even ones up. The other side takes the cages that are left of its
+pairs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LAST_UPWARDS = KINDS.index("spine-core")
 class _CageNumbering:
     """The cages of switches of one type in a tier, by the numbers dealt out (from 1): of links down, and of links up.
 
-    ``first``: the tier's first device; ``own``: which of its switches are of this type, shape (switches,).
+    ``first``: the tier's first device; ``own``: mask of its switches of this type, shape (switches,).
     """
 
     first: int
@@ -36,7 +36,7 @@ class _CageNumbering:
     up: Ints
 
     def of(self, device: Ints, cage: Ints, upwards: NDArray[np.bool_]) -> Ints:
-        """The cages of some ends of links; those of other devices stay."""
+        """The cages of the ends of links; cages of other devices are unchanged."""
         here = (device >= self.first) & (device < self.first + len(self.own))
         here[here] = self.own[device[here] - self.first]
         dealt = np.where(here, cage, 0)
@@ -77,7 +77,7 @@ def _numberings(plans: Sequence[FabricPlan]) -> Iterator[_CageNumbering]:
 
 
 def _numbers(switch: Switch, tier: TierUse, up: PortUse | None, upwards: bool) -> Ints:
-    """The cage of each number dealt out to a side of a tier, shape (cages + 1,); 0 stays 0. ``up``: how cages are used
+    """The cage of each number dealt out to a side of a tier, shape (cages + 1,); 0 stays 0. ``up``: use of the cages
     that face up, those of peer links among them.
     """
     numbers = np.arange(1 + sum(cage.count for cage in switch.cages))
@@ -92,7 +92,7 @@ def _numbers(switch: Switch, tier: TierUse, up: PortUse | None, upwards: bool) -
 
 
 def _places(switch: Switch, use: PortUse, other: PortUse | None, upwards: bool, place: Ints) -> Ints:
-    """Where the cages of a group go, by their place from 1."""
+    """The cages of a group in the order in which a side gets them; ``place``: that order from 1."""
     count = len(place)
     halves, other_halves = _halves(switch, use), other is not None and _halves(switch, other)
     most, ports = switch.ports_per_cage_pair, _ports(use) + (0 if other is None else _ports(other))
@@ -107,7 +107,7 @@ def _places(switch: Switch, use: PortUse, other: PortUse | None, upwards: bool, 
 
 
 def _halves(switch: Switch, use: PortUse) -> bool:
-    """Whether two neighbours cannot both be used so."""
+    """Whether a use cannot be had on two neighbouring cages."""
     most = switch.ports_per_cage_pair
     apart = use.split in switch.cages[use.cage_group].every_second
     return apart or (most is not None and 2 * _ports(use) > most)

@@ -16,14 +16,14 @@ from fabopt.wiring.model import Ints, Mask
 
 
 class Cages(NamedTuple):
-    """Where slots are: cage from 1 over all groups of the device, lane from 0, lanes of the cage."""
+    """Cages of slots: cage from 1 over all groups of the device, lane from 0, lanes of the cage."""
 
     cage: Ints
     lane: Ints
     lanes: Ints
 
     def where(self, chosen: Mask, other: Cages) -> Cages:
-        """These slots, but some in other cages."""
+        """These cages, with those of ``other`` where ``chosen``."""
         return Cages(*(np.where(chosen, theirs, own) for own, theirs in zip(self, other, strict=True)))
 
 
@@ -54,7 +54,7 @@ def last_down_cages(switch: Switch, tier: TierUse, slots: Ints, up: int) -> Cage
 def up_cages(switch: Switch, use: PortUse, slots: Ints, is_odd: Mask, past: int = 0) -> Cages:
     """Cages of uplinks, the last ones of their group, so that these stay where they are when down ports are added.
 
-    ``is_odd``: those of switches that have other uplinks than the others; ``past``: cages of peer links, after them.
+    ``is_odd``: mask of slots on switches with another number of uplinks; ``past``: cages of peer links, after them.
     """
     lanes = parse_split(use.split).ports
     of_odd, of_others = (int(slots.max(where=kind, initial=-1)) // lanes + 1 for kind in (is_odd, ~is_odd))

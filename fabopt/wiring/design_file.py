@@ -1,4 +1,4 @@
-"""What a design file embeds: its case and its parts, through the same schemas as files of their own.
+"""The case and the parts embedded in a design file, read through the schemas of their own files.
 
 Everything is read on first use. Lookups raise ``LookupError``, relations that have no value ``ValueError``.
 """
@@ -37,7 +37,7 @@ Item = TypeVar("Item")
 
 
 def item_at(items: Sequence[Item], index: int, what: str) -> Item:
-    """The item at an index of the file; counting from the end is not meant there."""
+    """The item at an index of the file; raises ``LookupError`` also for an index from the end."""
     if not 0 <= index < len(items):
         raise LookupError(f"{what} {index} does not exist, there are {len(items)}")
     return items[index]
@@ -51,7 +51,7 @@ class DisjointNetworks(NamedTuple):
 
 
 def networks_of(fabric: FabricDesign, wanted: Fabric) -> DisjointNetworks:
-    """The networks that a fabric of the file falls into: planes, or where rails never meet, each rail of each plane."""
+    """The disjoint networks of a fabric of the file: planes, or where rails never meet, each rail of each plane."""
     rail_only = fabric.topology == "rail-only"
     rails = fabric.nic.per_server if rail_only else 1
     return DisjointNetworks(fabric.planes * rails, rail_only or wanted.planes == "rails")
@@ -68,7 +68,7 @@ def divide(number: int, divisor: int, what: str) -> int:
 class Embedded:
     """A design file with its case and its parts, as of the last stage or of stage ``number`` (from 0).
 
-    ``whole``: the file with all fabrics as they are at last, where ``design`` is of a stage.
+    ``whole``: the file with all fabrics of the last stage, where ``design`` is of an earlier one.
     """
 
     design: Design
@@ -83,7 +83,7 @@ class Embedded:
 
     @cached_property
     def asked(self) -> Case | None:
-        """The case as it was written, where the file says so."""
+        """The case as the user wrote it; None in files without it."""
         asked = self.design.case.asked
         return None if asked is None else Case.model_validate_json(json.dumps(asked))
 
@@ -130,7 +130,7 @@ class Embedded:
 
     @cached_property
     def wanted(self) -> dict[str, Fabric]:
-        """The case's fabrics by name, with the attachments that there are at the stage.
+        """The case's fabrics by name, with the attachments of the stage.
 
         An out-of-band one has ports for all switches of the file, one that carries logical fabrics for their NICs.
         """
@@ -147,13 +147,17 @@ class Embedded:
 
     def _own(self, fabric: Fabric) -> tuple[Attachment, ...]:
         """The case's attachments of a fabric on the tier that the file has them on."""
-        designed = next((one for one in self.design.fabrics if one.name == fabric.name), None)
+        designed = next((other for other in self.design.fabrics if other.name == fabric.name), None)
         if designed is None or designed.structure.is_direct or len(self.case.stages or ()) > 1:
             return fabric.attachments
-        return tuple(one.as_placed(one.name in designed.free_ports) for one in fabric.attachments)
+        return tuple(attachment.as_placed(attachment.name in designed.free_ports) for attachment in fabric.attachments)
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
-        ratios = {one.name: one.max_oversubscription_leaf for one in fabric.carries if one.separation == "logical"}
+        ratios = {
+            carried.name: carried.max_oversubscription_leaf
+            for carried in fabric.carries
+            if carried.separation == "logical"
+        }
         return tuple(
             self._ports_of(logical, ratios[logical.name])
             for designed in self.design.fabrics
@@ -162,7 +166,7 @@ class Embedded:
         )
 
     def _ports_of(self, logical: LogicalUse, ratio: float) -> Attachment:
-        """The ports of servers that a logical fabric has."""
+        """The ports of servers of a logical fabric, as an attachment."""
         cage = item_at(self.nic_cages(logical), logical.nic.cage_group, "NIC cage group")
         return Attachment(
             name=logical.name,
@@ -175,7 +179,7 @@ class Embedded:
         )
 
     def nic_cages(self, logical: LogicalUse) -> tuple[Cage, ...]:
-        """The cages that a logical fabric's NICs have: their own, or those of the server that built-in ones share."""
+        """The cages of a logical fabric's NICs: their own, or those of the server that built-in ones share."""
         shared = [cage for nic in self.server.nics if nic.role == logical.role for cage in nic.cages or ()]
         return tuple(shared) or self.part(logical.nic.id, Nic).cages
 
@@ -186,13 +190,13 @@ class Embedded:
     def _switch_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
         if fabric.oob is None:
             return ()
-        nics = {one.id: self.part(one.id, Nic).cages for one in self.server.nics if one.role == fabric.role}
+        nics = {nic.id: self.part(nic.id, Nic).cages for nic in self.server.nics if nic.role == fabric.role}
         ports = tuple(number * fabric.oob.ports_per_switch for number in self.switches_by_stage)
         return (as_attachment(SWITCHES, ports, port_cage(self.server, nics)),) if ports[-1] else ()
 
     @property
     def switches_by_stage(self) -> tuple[int, ...]:
-        """Switches of all fabrics of the file that are there at each stage."""
+        """Number of switches of all fabrics of the file at each stage."""
         design = self.design if self.whole is None else self.whole
         last = sum(tier.count for fabric in design.fabrics for tier in fabric.tiers)
         grown = [fabric.growth for fabric in design.fabrics if fabric.growth]
@@ -208,7 +212,7 @@ class Embedded:
 
     @staticmethod
     def _so_far(attachments: Sequence[Attachment], number: int) -> Iterator[Attachment]:
-        """Attachments with the ports that there are at a stage; not those that come later."""
+        """Attachments with their ports up to a stage, without those that come later."""
         for attachment in attachments:
             adds = attachment.adds[: number + 1]
             if not adds:
@@ -218,7 +222,7 @@ class Embedded:
 
     @cached_property
     def stage(self) -> Stage:
-        """The stage that is looked at: the last one, for which the fabric is designed, or an earlier one."""
+        """The stage of the file: the last one, which the fabric is designed for, or an earlier one."""
         last = len(self.case.stages or ()) - 1
         return item_at(self.case.stages or (), last if self.number is None else self.number, "stage")
 
@@ -229,7 +233,9 @@ class Embedded:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Servers at each stage up to this one, whose leaves take what it adds; empty where the case has one stage."""
+        """Servers at each stage up to this one, whose leaves take its attachments; empty where the case has one
+        stage.
+        """
         stages = self.case.stages or ()
         until = len(stages) if self.number is None else self.number + 1
         return tuple(map(self.servers_of, stages[:until])) if len(stages) > 1 else ()

@@ -81,7 +81,7 @@ def placed(places: Iterator[Place]) -> Iterator[Place]:
 
 
 def units_of(height_u: float) -> int:
-    """Whole rack units that a device blocks."""
+    """Integer rack units that a device blocks."""
     return max(1, int(-(-height_u // 1)))
 
 
@@ -133,7 +133,7 @@ def _products(numbers: Numbers, tier: TierUse, network: Ints, stage: Ints) -> li
     if tier.other is not None:
         for index in np.flatnonzero(numbers.is_other(tier, np.arange(tier.count))).tolist():
             products[index] = tier.other.id
-    stages = [one.name for one in numbers.embedded.design.stages]
+    stages = [entry.name for entry in numbers.embedded.design.stages]
     installed = {name: np.flatnonzero(stage == index).tolist() for index, name in enumerate(stages)}
     for stand_in in tier.stand_ins:
         for _ in range(stand_in.count):
@@ -147,7 +147,7 @@ def _products(numbers: Numbers, tier: TierUse, network: Ints, stage: Ints) -> li
 
 
 def _attached(attachment: Attachment, fabric: FabricDesign) -> Iterator[Device]:
-    """The devices of an attachment that are told apart, numbered if there are several, in their racks."""
+    """The devices of an attachment, numbered if there are several, in their racks."""
     places = placed(iter(fabric.places.attachments.get(attachment.name, ())))
     name, height = f"{fabric.name}-{attachment.name}", attachment.rack_units or 0.0
     first = next((stage for stage, ports in enumerate(attachment.adds) if ports), 0)

@@ -1,4 +1,4 @@
-"""A fabric while it is cabled: its rows of links, its tiers, and where its devices are in the table."""
+"""A fabric while it is cabled: its rows of links, its tiers, and the rows of its devices in the table."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Lanes = tuple[int, int]
 class FabricPlan:
     """A fabric while it is cabled.
 
-    ``fabric``: its number in the design; ``first``: the row of its first device of each role; ``before``: NICs and
-    cages of a server that earlier fabrics have; ``logical``: those that others have before each logical fabric.
+    ``fabric``: its index in the design; ``first``: the row of its first device of each role; ``before``: NICs and cages
+    of a server that earlier fabrics have; ``logical``: NICs and cages before those of each logical fabric.
     """
 
     numbers: Numbers
@@ -49,7 +49,7 @@ class FabricPlan:
         return rows
 
     def assemblies(self, rows: Sequence[LinkRow], lanes: Lanes) -> list[RowAssembly]:
-        """How rows make links between cages of so many lanes."""
+        """Assemblies of rows between cages with ``lanes`` ports (near, far)."""
         return [assembly_of(self.numbers.embedded, row, *lanes) for row in rows]
 
     def tier(self, role: str) -> TierUse:
@@ -61,11 +61,11 @@ class FabricPlan:
         return self.numbers.embedded.part(self.tier(role).id, Switch)
 
     def types(self, role: str) -> list[tuple[Switch, TierUse]]:
-        """The types of a tier's switches, with how each is used."""
+        """The types of a tier's switches, with the use of each."""
         return [(self.numbers.embedded.part(own.id, Switch), own) for own in self.tier(role).types]
 
     def is_other(self, role: str, number: Ints) -> Mask:
-        """Which switches of a tier, by their numbers, are of the tier's other type, shape (switches asked,)."""
+        """Mask of the switches of a tier, by their numbers, of the tier's other type, shape (switches asked,)."""
         return self.numbers.is_other(self.tier(role), number)
 
     def down_cages(self, role: str, number: Ints, slots: Ints) -> Cages:
@@ -86,13 +86,13 @@ class FabricPlan:
 
     @cached_property
     def cages_between(self) -> Mapping[str, int]:
-        """Cages of every switch of the last tier that links to others of the tier have, by scope."""
+        """Cages of every switch of the last tier for links to others of the tier, by scope."""
         lanes, mesh = parse_split(up_use(self.numbers.fabric.tiers[-1]).split).ports, self.numbers.mesh.equals
         slots = {scope: slots_of(mesh.pairs(scope)) for scope in mesh.scopes}
         return {scope: int(max(of.a.max(), of.b.max())) // lanes + 1 for scope, of in slots.items()}
 
     def dealt(self, cabled: CabledLinks, rows: Sequence[LinkRow], lanes: Lanes) -> CabledLinks:
-        """Links that know their rows."""
+        """The links, each with its row of the file."""
         deal(cabled, self._shares(rows, cabled.assemblies, lanes))
         return cabled
 
@@ -125,14 +125,14 @@ def up_use(tier: TierUse) -> PortUse:
 
 
 def _cables(assembly: RowAssembly) -> int | None:
-    """How many cables a row has, where that is not one a link."""
+    """Number of cables of an assembly; None where it has none, or one a link."""
     if assembly.carries is Carries.LINK or not assembly.cables:
         return None
     return sum(number for *_, number in assembly.cables)
 
 
 def first_rows(devices: Sequence[Device], start: int, fabric: str) -> dict[str, int]:
-    """The row of a fabric's first device of each role; ``start``: of its first one of all."""
+    """The row of a fabric's first device of each role; ``start``: of its first device."""
     first: dict[str, int] = {}
     own: Iterable[Device] = (device for device in devices[start:] if device.fabric == fabric)
     for row, device in enumerate(own, start):

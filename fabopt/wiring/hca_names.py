@@ -1,4 +1,4 @@
-"""Names of a server's RDMA devices, port by port: as the case says, else as the catalog does of built-in NICs."""
+"""Names of a server's RDMA devices, port by port: from the case, else from the catalog for built-in NICs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def hca_names(embedded: Embedded) -> dict[str, tuple[str, ...]]:
 
 
 def hcas_by_port(embedded: Embedded) -> dict[NicPort, str]:
-    """Names of RDMA devices by NIC and port, of those that are known."""
+    """Known names of RDMA devices by NIC and port."""
     ports, names = nic_ports(embedded), hca_names(embedded)
     return {port: name for network, own in names.items() for port, name in zip(ports[network], own, strict=False)}
 

@@ -1,4 +1,4 @@
-"""From links to cables and modules: which row of the file makes a link, and what shares a cable or a cage."""
+"""From links to cables and modules: the row of the file that makes a link, and the links of each cable and cage."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ UNMADE = -1
 class CabledLinks:
     """Links of one kind at their cages, in columns of shape (links,).
 
-    ``a``, ``b``: devices; ``row``: index into ``assemblies``, ``UNMADE`` at first; ``run_m``: metres; ``stage``: from
-    which on the link is there; ``b_nic``, ``b_nic_port``: where the far end is a server.
+    ``a``, ``b``: devices; ``row``: index into ``assemblies``, ``UNMADE`` at first; ``run_m``: metres; ``stage``: that
+    installs the link; ``b_nic``, ``b_nic_port``: where the far end is a server.
     """
 
     kind: int
@@ -47,8 +47,8 @@ class CabledLinks:
 
 @dataclass(frozen=True)
 class RealizedRow:
-    """What one row of the file realises: links, cages of the side with several ports, cables (None: one a link), length
-    classes of a cage's links (None: all runs are equal), and their stages (None: of no account).
+    """Quantities of one row of the file: links, cages of the side with several ports, cables (None: one a link), length
+    classes of a cage's links (None: all runs are equal), and their stages (None: not distinguished).
     """
 
     links: int
@@ -59,8 +59,8 @@ class RealizedRow:
 
 
 class CageKind(NamedTuple):
-    """What distinguishes cages that are dealt to rows: the length class and the stage of each link (None: all are
-    equal), and their ports.
+    """Key of equal cages that are dealt to rows: the length class and the stage of each link (None: all are equal), and
+    their ports.
     """
 
     runs_m: tuple[float, ...] | None
@@ -93,7 +93,7 @@ def deal(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
 
 
 def _kinds(cabled: CabledLinks, shares: Sequence[RealizedRow], order: Ints, start: Ints, size: Ints) -> list[CageKind]:
-    """What distinguishes cages: the length class and the stage of each link where the rows name them, their ports.
+    """Keys of cages: the length class and the stage of each link where the rows name them, their ports.
 
     A run counts as the shortest of the lengths that the rows name.
     """
@@ -112,7 +112,7 @@ def _kinds(cabled: CabledLinks, shares: Sequence[RealizedRow], order: Ints, star
 
 
 def _kinds_taken(share: RealizedRow, free: dict[CageKind, list[int]], assembly: RowAssembly) -> dict[CageKind, int]:
-    """How many cages of each kind a row takes: their number, links and cables come out."""
+    """Cages of each kind that a row takes, such that its cages, links and cables add up."""
     kinds = [
         kind
         for kind, cages in free.items()
@@ -128,7 +128,7 @@ def _kinds_taken(share: RealizedRow, free: dict[CageKind, list[int]], assembly: 
 def _split(
     cages: int, links: int, cables: int | None, most: list[int], ports: list[int], assembly: RowAssembly
 ) -> list[int] | None:
-    """Counts of each kind of cage that add up to so many cages, links and cables; the most of the first kinds."""
+    """Counts of each kind of cage that add up to ``cages``, ``links`` and ``cables``; the most of the first kinds."""
     if not ports:
         return [] if cages == links == (cables or 0) == 0 else None
     of_cage = cables_of_cage(ports[0], assembly)
@@ -142,12 +142,12 @@ def _split(
 
 
 def cables_of_cage(ports: int, assembly: RowAssembly) -> int:
-    """Cables of one cage (or bundle) with so many ports in use."""
+    """Cables of one cage (or bundle) with ``ports`` ports in use."""
     return ports if assembly.carries is Carries.LINK else -(-ports // assembly.ports)
 
 
 def _codes(*columns: Ints) -> Ints:
-    """Equal codes for equal rows."""
+    """Integer codes of rows, equal for equal rows, shape of a column."""
     _, code = np.unique(np.stack(columns), axis=1, return_inverse=True)
     return np.asarray(code).ravel()
 
@@ -177,7 +177,7 @@ class LinkCables:
 
 
 def cables_of(parts: Sequence[CabledLinks], assemblies: Sequence[RowAssembly], row: Ints) -> LinkCables:
-    """Put links together that one cable carries.
+    """Cables of some links.
 
     ``parts``: kinds that may share; ``row``: index into ``assemblies``, over all their links, shape (links,).
     """
@@ -210,7 +210,7 @@ def cables_of(parts: Sequence[CabledLinks], assemblies: Sequence[RowAssembly], r
 def _measured(
     cable: Ints, first: Ints, longest: Floats, earliest: Ints, assemblies: Sequence[RowAssembly], row: Ints
 ) -> LinkCables:
-    """Choose every cable's product and length; drop those of which nothing is bought."""
+    """Cables with their product and length; those without a part are dropped."""
     bought = np.array([bool(assembly.cables) for assembly in assemblies])
     made_by = np.full(len(first), NOTHING)
     with_parts = np.flatnonzero(bought[row])[::-1]

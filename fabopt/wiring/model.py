@@ -67,7 +67,7 @@ class Devices:
     stage: Ints
 
     def __len__(self) -> int:
-        """How many devices."""
+        """Number of devices."""
         return len(self.name)
 
 
@@ -138,7 +138,7 @@ class Cables:
     stage: Ints
 
     def __len__(self) -> int:
-        """How many cables."""
+        """Number of cables."""
         return len(self.name)
 
 
@@ -153,7 +153,7 @@ class Modules:
     stage: Ints
 
     def __len__(self) -> int:
-        """How many modules."""
+        """Number of modules."""
         return len(self.device)
 
 
@@ -173,7 +173,7 @@ class Lent:
     b_lane: Ints
 
     def __len__(self) -> int:
-        """Number of times for which a link is elsewhere."""
+        """Number of times that a link is lent."""
         return len(self.link)
 
 
@@ -181,7 +181,8 @@ class Lent:
 class Wiring:
     """The fabrics of a design, cabled. ``fabrics``: their names, in the case's order.
 
-    ``links`` are as at the last stage, each from its ``stage`` on; ``lent`` says which are elsewhere before.
+    ``links`` are those of the last stage, each from its ``stage`` on; ``lent`` has those with another end at earlier
+    stages.
     """
 
     fabrics: tuple[str, ...]
@@ -217,7 +218,7 @@ class Wiring:
 
 
 def at_stage(wiring: Wiring, stage: int) -> Links:
-    """The links with the ends that they have at a stage, those that are not there yet too."""
+    """The links with their ends at a stage, later ones included."""
     lent, links = wiring.lent, wiring.links
     rows = np.flatnonzero((lent.first <= stage) & (stage <= lent.last))
     ends = {}
@@ -228,7 +229,7 @@ def at_stage(wiring: Wiring, stage: int) -> Links:
 
 
 def port_name(protocol: str, kind: int, holder: int, port: int, lanes: int) -> str:
-    """Return the name of a port, by the index into ``KINDS`` of its links; of ``len(KINDS)`` for any port of a switch.
+    """Name of a port, by the index into ``KINDS`` of its links; ``len(KINDS)`` for any port of a switch.
 
     ``holder``, ``port``: NIC and port of a server, ``nic1p1``; port of an attachment, ``port1``; else cage from 1 and
     lane from 0 of a switch, as its maker prints them. ``lanes``: ports that the cage is split into.

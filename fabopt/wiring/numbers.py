@@ -27,7 +27,7 @@ from fabopt.wiring.model import Ints, Mask
 
 
 class ServerNics(NamedTuple):
-    """NICs of a server, and the cages that they have or share."""
+    """Number of NICs of a server, and of the cages that they have or share."""
 
     nics: int
     cages: int
@@ -42,9 +42,9 @@ NO_NICS = ServerNics(0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A fabric of a design file: what the case wants of it, and its numbers.
+    """A fabric of a design file: the case's demand, and its numbers.
 
-    Raises ``ValueError`` where these do not come out.
+    Raises ``ValueError`` where these are inconsistent.
     """
 
     embedded: Embedded
@@ -59,12 +59,12 @@ class Numbers:
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """The endpoints on the leaves that are no servers of the fabric."""
+        """The endpoints of the fabric other than its servers."""
         return self.wanted.attachments
 
     @cached_property
     def nics(self) -> ServerNics:
-        """What the fabric has of every server; cages count whether or not they are in use."""
+        """The fabric's NICs and cages in every server; cages count whether or not they are in use."""
         nic = self.fabric.nic
         if self._shares_cages:
             return ServerNics(nic.per_server, sum(cage.count for own in self._built_in for cage in own.cages or ()))
@@ -78,7 +78,7 @@ class Numbers:
         return {logical.name: logical for logical in self.fabric.logical}
 
     def logical_nics(self, logical: LogicalUse) -> ServerNics:
-        """What a logical fabric has of every server; ``cages`` count whether or not they are in use."""
+        """A logical fabric's NICs and cages in every server; ``cages`` count whether or not they are in use."""
         if self.embedded.shares_cages(logical):
             return ServerNics(logical.nic.per_server, sum(cage.count for cage in self.embedded.nic_cages(logical)))
         return ServerNics(logical.nic.per_server, logical.nic.per_server * self._cages_of_nic(logical))
@@ -108,7 +108,7 @@ class Numbers:
 
     @cached_property
     def clos(self) -> ClosNumbers:
-        """The numbers that servers' links and attachments follow from."""
+        """The numbers of the links of servers and attachments."""
         fabric, structure = self.fabric, self.fabric.structure
         networks, apart = networks_of(fabric, self.wanted)
         last = structure.last_group if isinstance(structure, Structure) else None
@@ -131,13 +131,13 @@ class Numbers:
 
     @cached_property
     def installed(self) -> Installed:
-        """What is above the leaves, or beside them, and since when."""
+        """The switches above the leaves, or joined to them, with their stages."""
         if self.fabric.structure.is_direct:
             return InstalledMesh(self.mesh, self.clos.planes)
         return InstalledClos(self._tree, self._stages)
 
     def is_other(self, tier: TierUse, number: Ints) -> Mask:
-        """Which switches of a tier, by their numbers, are of its other type: the last ones of every network.
+        """Mask of the switches of a tier, by their numbers, of its other type: the last ones of every network.
 
         Both arrays have shape (switches asked,).
         """
@@ -152,7 +152,7 @@ class Numbers:
 
     @cached_property
     def mesh(self) -> Mesh:
-        """How switches (or servers) are joined to each other, one plane; raises ``ValueError`` for a Clos."""
+        """The mesh of switches (or servers), one plane; raises ``ValueError`` for a Clos."""
         return mesh_of(self.fabric.structure)
 
     @property
@@ -197,10 +197,7 @@ def nics_before(fabrics: Sequence[Numbers]) -> list[ServerNics]:
 
 
 def logical_before(fabrics: Sequence[Numbers]) -> dict[str, ServerNics]:
-    """NICs and cages of a server that others have, for every logical fabric.
-
-    Others are all fabrics themselves, then the logical fabrics before it.
-    """
+    """NICs and cages of a server before those of every logical fabric: of all fabrics, then of earlier logical ones."""
     before: dict[str, ServerNics] = {}
     start = NO_NICS
     for fabric in fabrics:

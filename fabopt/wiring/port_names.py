@@ -1,10 +1,9 @@
-"""What ports of a switch are called, by each system: the one table that exports write by and readers read by.
+"""Port names of a switch by operating system: the one table that exports write by and readers read by.
 
 A port is its cage from 1, its lane from 0, and the lanes of the cage. A name is read by writing the names of all ports
-that a switch can have and looking it up among them, so that both directions are the same function.
-
-Sources: SONiC's device folders (first port and step of each platform); for EOS, arista.com, EOS Layer 1 Profiles: a
-cage shows an interface for each of its signalling lanes; for InfiniBand, ports are counted over all cages.
+that a switch can have and looking it up among them, so that both directions are the same function. Sources: SONiC's
+device folders (first port and step of each platform); for EOS, arista.com, EOS Layer 1 Profiles: a cage shows an
+interface for each of its signalling lanes; for InfiniBand, ports are counted over all cages.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class CagePort(NamedTuple):
 
 
 class OwnName(NamedTuple):
-    """What a system calls a port; ``alias``: how SONiC also does, empty where that is not known."""
+    """A system's name of a port; ``alias``: SONiC's second name, empty where it is not known."""
 
     name: str
     alias: str = ""
@@ -63,7 +62,9 @@ def makers_own(cage: int, lane: int, lanes: int) -> OwnName:
 
 
 def infiniband(most_lanes: int, cage: int, lane: int, lanes: int) -> OwnName:
-    """Numbers over all cages: two to a cage where any cage of the switch has two; ``ValueError`` for more than so."""
+    """Numbers over all cages: ``most_lanes`` to a cage, as many as the most split cage has; ``ValueError`` for a cage
+    with more.
+    """
     if lanes > most_lanes:
         raise ValueError(f"InfiniBand cannot number {lanes} ports of a cage where others have {most_lanes}")
     return OwnName(str(most_lanes * (cage - 1) + lane + 1))
@@ -96,18 +97,18 @@ def eos(signal_lanes: dict[int, int], cage: int, lane: int, lanes: int) -> OwnNa
 
 
 def counted(cage: int, lane: int, lanes: int) -> OwnName:
-    """``Ethernet1``, ``Ethernet1/2``: the second port of a cage, however many lanes it has."""
+    """``Ethernet1``, ``Ethernet1/2``: the second port of a cage, whatever its signalling lanes."""
     return OwnName(f"Ethernet{cage}/{lane + 1}" if lanes > 1 else f"Ethernet{cage}")
 
 
 def tagged_port(system: str, name: str, vlan: int) -> str:
-    """What a VRF has of a port: ``swp1.100``, ``Eth1000.1000`` of SONiC where the long form has too many letters."""
+    """A VRF's name of a port: ``swp1.100``, ``Eth1000.1000`` of SONiC where the long form has too many letters."""
     tagged = f"{name}.{vlan}"
     return tagged.replace("Ethernet", "Eth") if system == "sonic" and len(tagged) > LONGEST else tagged
 
 
 def namer_of(system: str, switch: Switch, most_lanes: int) -> Namer | None:
-    """How a system names the ports of a switch; None where that is not known. ``most_lanes``: of its cages in use."""
+    """The naming of a switch's ports by a system; None where that is not known. ``most_lanes``: of its cages in use."""
     if system == "infiniband":
         return partial(infiniband, most_lanes)
     if system == "eos":
@@ -118,7 +119,7 @@ def namer_of(system: str, switch: Switch, most_lanes: int) -> Namer | None:
 
 
 def most_lanes(wiring: Wiring) -> list[int]:
-    """The most ports that a cage in use has, by device, over all stages."""
+    """Most ports of a cage in use, by device, over all stages."""
     most = np.ones(len(wiring.devices), dtype=np.int64)
     for side in "ab":
         np.maximum.at(most, getattr(wiring.links, side), getattr(wiring.links, f"{side}_lanes"))
@@ -135,7 +136,7 @@ def spelled_out(name: str) -> str:
 
 
 def ways_of(system: str, switch: Switch, most: int) -> Iterator[Namer]:
-    """All ways in which ports of a switch may be called, the likeliest first: by its systems, then by any other.
+    """All namings of a switch's ports, the likeliest first: by its systems, then by any other.
 
     ``most``: ports of the cage in use that is split most.
     """
@@ -150,7 +151,7 @@ def ways_of(system: str, switch: Switch, most: int) -> Iterator[Namer]:
 
 
 def _ways_of_sonic(steps: Iterable[int] = _STEPS) -> Iterator[Namer]:
-    """The ways of platforms of SONiC that are not known: each has some first number and some step."""
+    """Namings of unknown SONiC platforms: each has some first number and some step."""
     for step, first in product(dict.fromkeys(steps), (0, 1)):
         yield partial(sonic, SonicPorts(first=first, step=step, alias="etp1"))
 
@@ -158,7 +159,8 @@ def _ways_of_sonic(steps: Iterable[int] = _STEPS) -> Iterator[Namer]:
 def misnamed_port(system: str, places: Mapping[str, CagePort]) -> str:
     """The first name that a system does not give to its port; empty where all are right.
 
-    How a platform numbers is not asked: names must fit some first port and some step that all ports of a switch share.
+    The platform's numbering is not needed: names must fit some first port and some step that all ports of a switch
+    share.
     """
     splits = [place.lanes for place in places.values()]
     ways: Iterable[Namer] = (cumulus,)
@@ -191,7 +193,7 @@ def splits_of(switch: Switch, used: Mapping[int, int]) -> dict[int, tuple[int, .
 
 
 def places_by_name(way: Namer, splits: Mapping[int, Iterable[int]]) -> dict[str, CagePort]:
-    """Every port by what a way calls it, aliases too; a name that two splits of a cage have is of the first."""
+    """Every port by its name, aliases too; a name that two splits of a cage have is of the first."""
     places: dict[str, CagePort] = {}
     for cage, numbers in splits.items():
         for lanes in numbers:

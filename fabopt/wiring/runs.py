@@ -1,4 +1,4 @@
-"""How long the run of every link is: flat lengths of the site, what follows from the groups, or measured on a floor."""
+"""Runs of every link in metres: flat lengths of the site, from the sizes of groups, or measured on a floor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AS = {
 
 
 class Runs(Protocol):
-    """Runs between devices in metres. ``differ``: links of a kind need not run alike.
+    """Runs between devices in metres. ``differ``: links of a kind need not have one run.
 
     Arrays have shape (links,): ``a`` and ``b`` are the rows of the devices at both ends.
     """
@@ -38,7 +38,7 @@ class Runs(Protocol):
 
 
 class FlatRuns:
-    """Runs that are equally far for all links of a kind.
+    """Runs that are equal for all links of a kind.
 
     Arrays have shape (links,): ``a`` and ``b`` are the rows of the devices at both ends.
     """
@@ -71,7 +71,7 @@ class MeasuredRuns:
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
         """The run of every link of a kind between the racks of both ends.
 
-        That of attachments is the site's flat distance.
+        Links of attachments have the site's flat distance.
         """
         return self._flat.of(kind, a, b) if kind in ATTACHED else self.between(a, b)
 
@@ -81,15 +81,15 @@ class MeasuredRuns:
 
 
 def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]:
-    """By kind how far links of a fabric run where none is measured: as the case says, or as follows from its groups.
+    """Runs of a fabric's links by kind in metres where none is measured: from the case, or from its groups.
 
-    Groups are those of the last stage; ``LookupError`` where neither says anything.
+    Groups are those of the last stage; ``LookupError`` where neither gives a run.
     """
     site, whole = embedded.case.site, embedded.design if embedded.whole is None else embedded.whole
     groups = group_runs(site, embedded.server, embedded.servers_of((embedded.case.stages or ())[-1]))
     if groups is None:
         return given_m(site)
-    return groups.of(next((one for one in whole.fabrics if one.name == fabric.name), fabric).structure)
+    return groups.of(next((of_file for of_file in whole.fabrics if of_file.name == fabric.name), fabric).structure)
 
 
 def runs_of(embedded: Embedded, fabric: FabricDesign, devices: Devices) -> Runs:

@@ -58,7 +58,7 @@ def _of_servers(plan: FabricPlan) -> CabledLinks:
 
 
 def _devices_of_leaves(plan: FabricPlan, leaf: Ints) -> Ints:
-    """Devices of leaves with servers, which may not be all leaves of a plane."""
+    """Devices of the leaves of servers, which may not be all leaves of a plane."""
     plane, within = np.divmod(leaf, plan.numbers.clos.leaves)
     of_plane = plan.tier("leaf").count // plan.numbers.clos.planes
     return np.asarray(plan.first["leaf"] + plane * of_plane + within)

@@ -16,7 +16,7 @@ from fabopt.wiring.tables import CabledKinds
 
 
 def between_servers(plan: FabricPlan) -> Iterable[CabledKinds]:
-    """Dimension by dimension: each takes the next ports of a server's NICs, those ahead before those back."""
+    """Links of each dimension: it takes the next ports of a server's NICs, those ahead before those back."""
     first, torus = 0, plan.numbers.mesh
     for scope in torus.scopes:
         ends = torus.pairs(scope)

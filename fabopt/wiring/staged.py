@@ -1,4 +1,4 @@
-"""The wiring as it is at a stage: what comes later is not there, and every link is where it is plugged in then."""
+"""The wiring of a stage: without later devices and links, every link at its end of that stage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Table = TypeVar("Table", Devices, Links, Cables, Modules, Lent)
 
 
 def wiring_at(wiring: Wiring, stage: int) -> Wiring:
-    """The wiring at a stage, from 0. Rows are numbered anew; their order stays."""
+    """The wiring at a stage, from 0. Rows are numbered anew, in the same order."""
     devices, cables = _there(wiring.devices.stage, stage), _there(wiring.cables.stage, stage)
     device_row, cable_row = _places(devices, len(wiring.devices)), _places(cables, len(wiring.cables))
     links = _taken(at_stage(wiring, stage), np.flatnonzero(wiring.links.stage <= stage))
@@ -30,12 +30,12 @@ def wiring_at(wiring: Wiring, stage: int) -> Wiring:
 
 
 def _there(stages: Ints, stage: int) -> Ints:
-    """Rows that are there, shape (rows,)."""
+    """Rows installed by a stage, shape (rows,)."""
     return np.flatnonzero(stages <= stage)
 
 
 def _places(rows: Ints, size: int) -> Ints:
-    """New rows by old ones, shape (size + 1,); ``NOTHING``, which is the last one, stays what it is."""
+    """New rows by old ones, shape (size + 1,); ``NOTHING``, the last one, stays the same."""
     places = np.full(size + 1, NOTHING)
     places[rows] = np.arange(len(rows))
     return places

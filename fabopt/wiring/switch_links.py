@@ -57,15 +57,15 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
 
 
 def _up_cages(plan: FabricPlan, tier: TierUse, number: Ints, slots: Ints) -> Cages:
-    """Cages of uplinks of switches of a tier, whose numbers these are."""
-    is_odd = _of_odd_group(plan, tier, number)
+    """Cages of uplinks on switches of a tier, by their numbers."""
+    is_odd = _of_last_group(plan, tier, number)
     past = plan.cages_past(tier, up_use(tier))
     own, *other = (up_cages(switch, up_use(used), slots, is_odd, past) for switch, used in plan.types(tier.role))
     return own if not other else own.where(plan.is_other(tier.role, number), other[0])
 
 
 def between_peers(plan: FabricPlan) -> Iterable[CabledKinds]:
-    """Peer links between leaves two and two, each end in a cage of its own: the last ones of their group."""
+    """Peer links between the two leaves of each pair, each end in a cage of its own: the last ones of their group."""
     use = plan.peer_use
     if use is None:
         return
@@ -87,7 +87,7 @@ def _joined(
     lanes: int,
     stages: Ints,
 ) -> CabledKinds:
-    """Links between switches of one tier, of one speed: their switches and cages at both ends."""
+    """Links between switches of one tier, of one speed; ``near``, ``far``: their switches and cages."""
     (a, near_cages), (b, far_cages) = near, far
     none, split = np.full(len(a), NOTHING), (lanes, lanes)
     cabled = CabledLinks(
@@ -108,7 +108,7 @@ def _joined(
 
 
 def _peer_cages(plan: FabricPlan, use: PortUse, number: Ints, slots: Ints) -> Cages:
-    """Cages of peer links at leaves, whose numbers these are."""
+    """Cages of peer links at leaves, by their numbers."""
     is_odd, tier = np.zeros(len(number), dtype=bool), plan.tier("leaf")
     of_other = tier.other.up if tier.other is not None and tier.other.up is not None else use
     uses = (use, of_other)
@@ -118,8 +118,8 @@ def _peer_cages(plan: FabricPlan, use: PortUse, number: Ints, slots: Ints) -> Ca
     return own if not other else own.where(plan.is_other("leaf", number), other[0])
 
 
-def _of_odd_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:
-    """Which switches of a tier, by their numbers, are leaves of a last group that is unlike the others."""
+def _of_last_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:
+    """Mask of the switches of a tier, by their numbers, that are leaves of a differing last group."""
     clos = plan.numbers.clos
     if tier.role != "leaf" or not clos.is_odd:
         return np.zeros(len(number), dtype=bool)
@@ -127,7 +127,7 @@ def _of_odd_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:
 
 
 def _lent(plan: FabricPlan, links: TierLinks, spine: TierUse) -> Lent:
-    """Where uplinks are plugged in before their spine is there: before the cages of attachments."""
+    """Ports that uplinks are lent to before their spine is installed: before the cages of attachments."""
     switch, lanes = plan.switch("spine"), parse_split(spine.down.split).ports
     cages = switch.cages[spine.down.cage_group].count
     if spine.up is not None and spine.up.cage_group == spine.down.cage_group:

@@ -32,12 +32,12 @@ class CabledKinds:
 
 
 def tables_of(cabled_kinds: Sequence[CabledKinds]) -> tuple[Links, Cables, Modules, Lent]:
-    """Links, cables, modules and what is lent, over all fabrics."""
+    """Links, cables, modules and lent links, over all fabrics."""
     return _links(cabled_kinds), _cables(cabled_kinds), _modules(cabled_kinds), _lent(cabled_kinds)
 
 
 def _lent(cabled_kinds: Sequence[CabledKinds]) -> Lent:
-    """The times for which links are elsewhere, with the links' rows over all fabrics."""
+    """Lent links, with their rows over all fabrics."""
     columns: list[list[Ints]] = []
     start = 0
     for kinds in cabled_kinds:
@@ -104,7 +104,7 @@ def _cables(cabled_kinds: Sequence[CabledKinds]) -> Cables:
 class _CagesOfLinks(NamedTuple):
     """An end of links of one kind, in columns of shape (links,).
 
-    ``modules``: what each assembly has in a cage there.
+    ``modules``: the module of each assembly at that end.
     """
 
     device: Ints
@@ -115,7 +115,7 @@ class _CagesOfLinks(NamedTuple):
 
 
 def _modules(cabled_kinds: Sequence[CabledKinds]) -> Modules:
-    """Every module that is bought, cage by cage; where several kinds of links share a cage it is there once."""
+    """Every bought module, cage by cage; where several kinds of links share a cage it is counted once."""
     bought: dict[_Place, tuple[str, int]] = {}
     earliest: dict[_Place, int] = {}
     for kinds in cabled_kinds:
@@ -147,7 +147,7 @@ def _ends(kinds: CabledKinds) -> Iterator[_CagesOfLinks]:
 
 
 def _cages(end: _CagesOfLinks) -> Iterator[tuple[_Place, str, int]]:
-    """Every cage of an end: its place, the module that its first link has there, and the stage of its earliest."""
+    """Every cage of an end: its place, the module of its first link, and the stage of its earliest."""
     places, first, cage = np.unique(np.stack([end.device, end.cage]), axis=1, return_index=True, return_inverse=True)
     earliest = np.full(len(first), np.iinfo(np.int64).max)
     np.minimum.at(earliest, cage.ravel(), end.stage)

@@ -1,1 +1,1 @@
-"""Switch graphs and what can be said of their bandwidth."""
+"""Switch graphs and their bandwidth."""

@@ -1,10 +1,10 @@
-"""Uniform all-to-all on a graph: what every endpoint can send, equally to all others, over the best routing.
+"""Uniform all-to-all on a graph: the equal rate of every endpoint to all others, over the best routing.
 
-Below: the busiest link of equal-cost multipath routing. Above: for any lengths of the links, capacity x length over
-all links is at least what all traffic takes, rate x demand x distance (duality of the maximum concurrent flow:
-Shahrokhi and Matula, "The maximum concurrent flow problem", J. ACM 37, 1990). Lengths that are tried: 1 everywhere; 1
-on the busiest links and 0 elsewhere; 1 around a single switch. Where the bounds meet, the figure is exact; so it is on
-graphs whose links symmetries exchange within each bottleneck: Clos, torus, HyperX.
+Below: the busiest link of equal-cost multipath routing. Above: for any lengths of the links, capacity x length over all
+links is at least rate x demand x distance of all traffic (duality of the maximum concurrent flow: Shahrokhi and Matula,
+"The maximum concurrent flow problem", J. ACM 37, 1990). Lengths that are tried: 1 everywhere; 1 on the busiest links
+and 0 elsewhere; 1 around a single switch. Where the bounds meet, the figure is exact; so it is on graphs whose links
+symmetries exchange within each bottleneck: Clos, torus, HyperX.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def alltoall(network: Network) -> Range:
 
 
 def _balanced(network: Network) -> Floats:
-    """Share of every arc that is used by 1 from each endpoint to each other one: over shortest paths, over the minimal
-    ones of the family, or over the best mixture of both.
+    """Share of every arc that 1 from each endpoint to each other one uses: over shortest paths, over the minimal ones
+    of the family, or over the best mixture of both.
     """
     mbps = network.arcs.mbps
     minimal = np.asarray(uniform_loads(network) / mbps)
@@ -48,16 +48,16 @@ def _balanced(network: Network) -> Floats:
         return minimal
     shortest = uniform_loads(replace(network, length=np.ones_like(network.length))) / mbps
     mixed = [share * minimal + (1 - share) * shortest for share in np.linspace(0, 1, _MIXTURES)]
-    return np.asarray(min(mixed, key=lambda one: float(one.max())))
+    return np.asarray(min(mixed, key=lambda shares: float(shares.max())))
 
 
 def _by_path_lengths(network: Network) -> float:
-    """Every pair takes at least its distance of all capacity."""
+    """Upper bound: every pair takes at least its distance of all capacity."""
     return 2 * network.capacity * (network.endpoints - 1) / hopping(network).links
 
 
 def _by_one_switch(network: Network) -> float:
-    """What leaves a switch goes over its links."""
+    """Upper bound: traffic that leaves a switch goes over its links."""
     arcs, hosts = network.arcs, network.hosts
     out = np.bincount(arcs.tail, weights=arcs.mbps, minlength=network.switches)
     with_hosts = network.with_hosts
@@ -66,7 +66,7 @@ def _by_one_switch(network: Network) -> float:
 
 
 def _by_bottleneck(network: Network, busy: Floats) -> float:
-    """Pairs in parts that only the busiest links join take as many of these as parts are apart."""
+    """Upper bound: pairs in parts that only the busiest links join take as many of these as parts are apart."""
     arcs = network.arcs
     most = busy >= busy.max() * (1 - SAME)
     rows = np.unique(np.minimum(arcs.tail, arcs.head)[most] * network.switches + np.maximum(arcs.tail, arcs.head)[most])

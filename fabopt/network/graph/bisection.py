@@ -1,12 +1,10 @@
-"""The worst balanced cut of a graph: exact where all halves can be looked at, else between two bounds.
+"""The worst balanced cut of a graph: exact where all halves can be tried, else between two bounds.
 
-Halves are of switches with endpoints; the smaller half has as many of them as can be up to half. Switches without
-endpoints fall on the side that makes the cut least. The figure is what crosses one way, by the smaller half's
-endpoints.
-
+Halves are of switches with endpoints; the smaller half has the most of them up to half. Switches without endpoints fall
+on the side that makes the cut least. The figure is the capacity across, one way, over the smaller half's endpoints.
 Below: half the second eigenvalue of L x = lambda H x, L the Laplacian of capacities with switches without endpoints
 eliminated, H the endpoints (Fiedler 1973; Mohar, "Isoperimetric numbers of graphs", 1989). For with x = 1 on one side
-and -1 on the other, cut = x L x / 4 >= lambda E / 4, over E/2 endpoints; also what uniform traffic puts across any
+and -1 on the other, cut = x L x / 4 >= lambda E / 4, over E/2 endpoints; also the load of uniform traffic across any
 cut. Above: the best cut met along the eigenvector and along the switches' numbers, improved by exchanges.
 """
 
@@ -33,11 +31,9 @@ _ROUNDS = 60
 
 
 def bisection(network: Network, alltoall: float = 0.0, most_halves: int = MOST_HALVES) -> Range:
-    """Mb/s of every endpoint of a half, at most its port's speed. ``alltoall``: a rate that can be had, if known.
+    """Mb/s of every endpoint of a half, at most its port's speed. ``alltoall``: a feasible rate, if known.
 
-    Up to ``most_halves`` all halves are looked at.
-
-    Raises ``ValueError`` for fewer than two switches with endpoints.
+    Up to ``most_halves`` halves are tried one by one. Raises ``ValueError`` for fewer than two switches with endpoints.
     """
     with_hosts = network.with_hosts
     if len(with_hosts) < 2:
@@ -58,7 +54,7 @@ def _transit_is_apart(network: Network) -> bool:
 
 
 def _least_cuts(network: Network, halves: int, apart: bool) -> Iterator[float]:
-    """The least cut by endpoints of parts of all halves."""
+    """The least cut by endpoints among each batch of halves."""
     with_hosts = network.with_hosts
     picked = combinations(range(len(with_hosts)), len(with_hosts) // 2)
     for start in range(0, halves, _TOGETHER):
@@ -77,7 +73,7 @@ def _by_endpoints(network: Network, sides: Sides, apart: bool) -> Floats:
 
 
 def _cuts(network: Network, sides: Sides) -> Floats:
-    """Capacity across, transit switches on the side to which they have more."""
+    """Capacity across each row of sides, transit switches on the side to which they have more."""
     with_hosts, a, b = network.with_hosts, network.a, network.b
     full = np.zeros((len(sides), network.switches), dtype=np.bool_)
     full[:, with_hosts] = sides
@@ -151,7 +147,7 @@ def _first_half(order: Ints, hosts: Ints) -> Sides:
 
 
 def _exchanged(network: Network, side: Sides) -> float:
-    """The cut after exchanging, as long as that helps, two switches with as many endpoints (Kernighan and Lin 1970)."""
+    """The cut after exchanging two switches with equal endpoints, as long as that helps (Kernighan and Lin 1970)."""
     if len(network.with_hosts) != network.switches:
         return np.inf
     capacity = np.zeros((network.switches, network.switches))

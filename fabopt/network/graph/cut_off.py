@@ -15,10 +15,10 @@ NOWHERE = -1
 
 
 def outside(part: Ints, switch_of: Ints) -> NDArray[np.bool_]:
-    """Which servers are not in the largest part, shape (servers,).
+    """Mask of the servers that are not in the largest part, shape (servers,).
 
-    ``part``: number of the part that each switch is in, shape (switches,), ``NOWHERE`` for one that is lost.
-    ``switch_of``: switches of every server, shape (servers, ports), ``NOWHERE`` for a port that is lost.
+    ``part``: number of the part that each switch is in, shape (switches,), ``NOWHERE`` for a lost one. ``switch_of``:
+    switches of every server, shape (servers, ports), ``NOWHERE`` for a lost port.
     """
     reached = np.sort(np.where(switch_of >= 0, part[switch_of], NOWHERE), axis=1)
     first = np.concatenate([np.ones((len(switch_of), 1), dtype=np.bool_), reached[:, 1:] != reached[:, :-1]], axis=1)
@@ -41,10 +41,10 @@ def cut_off_by_switch(network: Network, kinds: Kinds, switch_of: Ints, some: Int
     server, shape (servers, ports).
     """
     tried = np.arange(network.switches) if some is None else some
-    if all(_is_joined(_without_switch(network, one)) for one in np.intersect1d(kinds.switches, tried).tolist()):
+    if all(_is_joined(_without_switch(network, switch)) for switch in np.intersect1d(kinds.switches, tried).tolist()):
         alone = switch_of[(switch_of == switch_of[:, :1]).all(axis=1), 0]
         return int(np.bincount(alone, minlength=network.switches)[tried].max(initial=0))
-    return max(cut_off(_without_switch(network, one), switch_of) for one in tried.tolist())
+    return max(cut_off(_without_switch(network, switch), switch_of) for switch in tried.tolist())
 
 
 def cut_off_by_link(network: Network, kinds: Kinds, switch_of: Ints, mbps: int | Ints) -> int:

@@ -1,4 +1,4 @@
-"""How far apart switches are: breadth-first search from many switches at once, one bit each."""
+"""Distances between switches: breadth-first search from many switches at once, one bit each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def link_counts(network: Network, sources: Ints | None = None) -> Hops:
 def path_lengths(network: Network, sources: Ints) -> Hops:
     """Length of the path that minimal routing takes, shape (sources, switches); ``UNREACHED`` where there is none.
 
-    A row of links counts as long as its ``Network.length`` says.
+    A row of links counts ``Network.length``.
     """
     return _searched(network, sources, network.arcs.length)
 
@@ -60,7 +60,7 @@ def _block(switches: int, steps: Sequence[_Step], sources: Ints) -> Hops:
     bits[sources, np.arange(len(sources))] = 1
     seen = _packed(bits)
     counts = np.full((switches, len(sources)), UNREACHED, dtype=np.int16)
-    # what was reached first at each of the last lengths, the latest first
+    # switches first reached at each of the last lengths, the latest first
     fronts = deque([seen.copy()], maxlen=max((step.length for step in steps), default=1))
     length = 0
     while any(front.any() for front in fronts):
@@ -88,7 +88,7 @@ def _unpacked(words: NDArray[np.uint64], columns: int) -> NDArray[np.bool_]:
 
 
 def host_links(network: Network, sources: Ints) -> Hops:
-    """Links from some switches to all with endpoints; raises ``ValueError`` where there is no way.
+    """Links from some switches to all with endpoints; raises ``ValueError`` where there is no path.
 
     Shape (sources, switches with endpoints).
     """
@@ -99,14 +99,16 @@ def host_links(network: Network, sources: Ints) -> Hops:
 
 
 class Hopping(NamedTuple):
-    """Switches on the longest shortest path between endpoints; ``links``: summed over all ordered pairs."""
+    """Switches on the longest shortest path between endpoints; ``links``: on shortest paths, summed over all ordered
+    pairs.
+    """
 
     most: int
     links: int
 
 
 def hopping(network: Network) -> Hopping:
-    """How far apart endpoints are; raises ``ValueError`` if some cannot reach each other."""
+    """Distances between endpoints; raises ``ValueError`` if some cannot reach each other."""
     twins, hosts = network.twins, network.hosts
     counts = host_links(network, twins.first).astype(np.int64)
     links = int((twins.size * hosts[twins.first]) @ counts @ hosts[network.with_hosts])

@@ -1,10 +1,11 @@
-"""What the leaves of a half can send to those of the other, where leaves are joined through spines.
+"""Rate of the leaves of a half to those of the other, where leaves are joined through spines.
 
-Every leaf of one half sends as much to each of the other, over all shortest paths alike: in proportion to the product
-of the capacities of their links, so that all global links of two groups carry alike. Nobody else sends. With Q leaves,
-at least Q/2 of them in the larger half, and f of every pair, a leaf of either half has ``f Q/2`` at least. A link
-carries no more than all pairs put on it; one of a leaf no more than what the leaf (as one of either half) has of the
-largest share of it, and what passes through. What the link with least room then allows is had across any two halves.
+Every leaf of one half sends an equal rate to each of the other, over all shortest paths: in proportion to the product
+of the capacities of their links, so that all global links of two groups carry alike. Other traffic is nil. With Q
+leaves, at least Q/2 of them in the larger half, and f of every pair, a leaf of either half has ``f Q/2`` at least. A
+link carries no more than all pairs put on it; one of a leaf no more than the leaf's largest share of it (as one of
+either half), and the traffic that passes through. The rate that the link with least room then allows is feasible across
+any two halves.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _TOGETHER = 64
 
 
 class HalfRate:
-    """Mb/s that the endpoints of a leaf have together; 0 where leaves are parted, infinite where there is one.
+    """Mb/s of the endpoints of a leaf together; 0 where leaves are parted, infinite where there is one.
 
     Leaves are the switches with endpoints. Arrays ``tried`` list switches, shape (tried,); ``mbps`` has shape (rows,).
     """
@@ -37,34 +38,36 @@ class HalfRate:
         self.network = network
 
     def without_switches(self, kinds: Kinds, tried: Ints) -> Iterator[float]:
-        """Rates without each of the switches ``tried`` in turn, one of each class."""
-        return (self.without_switch(one) for one in np.intersect1d(kinds.switches, tried).tolist())
+        """Rates after the loss of each of the switches ``tried`` in turn, one of each class."""
+        return (self.without_switch(switch) for switch in np.intersect1d(kinds.switches, tried).tolist())
 
     def without_links(self, kinds: Kinds, mbps: Ints) -> Iterator[float]:
-        """Rates without one link of every row in turn, one of each class; ``mbps``: speed of one link of every row."""
+        """Rates after the loss of one link of every row in turn, one of each class; ``mbps``: speed of one link of
+        every row.
+        """
         return (self.without_link(row, int(mbps[row])) for row in kinds.rows.tolist())
 
     def without_switch(self, switch: int) -> float:
-        """The rate when one switch and its links are lost; the other leaves send."""
+        """The rate after the loss of one switch and its links; the other leaves send."""
         network, hosts = self.network, self.network.hosts.copy()
         hosts[switch] = 0
         left = network.without(np.flatnonzero((network.a == switch) | (network.b == switch)))
         return half_rate(replace(left, hosts=hosts))
 
     def without_link(self, row: int, mbps: int) -> float:
-        """The rate when ``mbps`` of a row of links are lost."""
+        """The rate after the loss of ``mbps`` of a row of links."""
         network, left = self.network, self.network.mbps.copy()
         left[row] -= mbps
         return half_rate(replace(network, mbps=left).without(np.flatnonzero(left <= 0)))
 
 
 def port_share(rate_mbps: float, ports: int, most_mbps: int) -> Fraction:
-    """Mb/s of a port where ``ports`` of them share what a leaf has."""
+    """Mb/s of a port where ``ports`` of them share the rate of a leaf."""
     return rounded(rate_mbps / ports, most_mbps)
 
 
 def half_rate(network: Network) -> float:
-    """Mb/s that a leaf has to the other half, the least over all ways to halve the leaves."""
+    """Mb/s of a leaf to the other half, the least over all ways to halve the leaves."""
     leaves = network.with_hosts
     if len(leaves) < 2:
         return np.inf
@@ -79,7 +82,7 @@ def half_rate(network: Network) -> float:
 
 
 class _Shares(NamedTuple):
-    """Loads of arcs, each of shape (arcs,): of all pairs, of the leaf at the tail, and the most of that of one pair."""
+    """Loads of arcs, each of shape (arcs,): of all pairs, of the leaf at the tail, and of that the most of one pair."""
 
     loads: Floats
     own: Floats
@@ -87,7 +90,7 @@ class _Shares(NamedTuple):
 
 
 def _shares(network: Network) -> _Shares:
-    """Loads of all arcs; one leaf of every class of twins is looked at as a destination."""
+    """Loads of all arcs; one leaf of every class of twins is worked out as a destination."""
     arcs, twins = network.arcs, network.twins
     shares = _Shares(*(np.zeros(arcs.size) for _ in _Shares._fields))
     back = np.lexsort((arcs.tail, arcs.head))
@@ -101,7 +104,7 @@ def _shares(network: Network) -> _Shares:
                 members = network.with_hosts[twins.place == number]
                 out = starts[members][:, np.newaxis] + np.arange(starts[target + 1] - starts[target])
                 shares.largest[out] = np.maximum(shares.largest[out], own[out].max(axis=0))
-                loads, own = (exchanged(one, members == target, (out, back[out])) for one in (loads, own))
+                loads, own = (exchanged(of_first, members == target, (out, back[out])) for of_first in (loads, own))
             shares.loads[:] += loads
             shares.own[:] += own
     return shares

@@ -1,4 +1,4 @@
-"""Leaves of a Clos by classes, and what depends on how far apart they are: path lengths, the heaviest matching.
+"""Leaves of a Clos by classes, and figures of their distances: path lengths, the heaviest matching.
 
 Symmetries of a Clos exchange the leaves of a class. Between two leaves of one pod lies a path of two links, between
 those of two pods one of four. See docs/bandwidth.md.
@@ -47,14 +47,16 @@ def matched_links(classes: Sequence[LeafClass]) -> int:
 
 
 def _apart(some: LeafClass, other: LeafClass) -> int:
-    """Links between a leaf and the furthest one of a class; 0 where a leaf has only itself to be matched with."""
+    """Links between a leaf and the furthest one of a class; 0 where a leaf can only be matched with itself."""
     if some.kind != other.kind or some.pods > 1:
         return LINKS_BETWEEN_PODS
     return LINKS_IN_POD if some is not other or some.leaves > 1 else 0
 
 
 def mean_switches(classes: Sequence[LeafClass]) -> Fraction:
-    """Switches on the shortest path, on average over all ordered pairs of server ports; 1 for fewer than two ports."""
+    """Mean number of switches on the shortest path over all ordered pairs of server ports; 1 for fewer than two
+    ports.
+    """
     ports = sum(leaf_class.in_all * leaf_class.hosts for leaf_class in classes)
     if ports < 2:
         return Fraction(1)

@@ -1,7 +1,7 @@
-"""What traffic over shortest paths puts on every link, split as equal-cost multipath routing does.
+"""Loads of links from traffic over shortest paths, split as equal-cost multipath routing does.
 
 At every switch, traffic to a destination is shared among the links that lead nearer to it, in proportion to their
-capacity. What the busiest link then allows is a rate that can be had: a lower bound of the best over all routings.
+capacity. The rate that the busiest link then allows is feasible: a lower bound of the best over all routings.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def uniform(network: Network) -> Floats:
 
 
 def arc_loads(network: Network, demand: Floats) -> Floats:
-    """Load of every arc of ``network.arcs``; ``demand``: what each switch sends to each, shape (switches, switches).
+    """Load of every arc of ``network.arcs``; ``demand``: from each switch to each, shape (switches, switches).
 
-    Raises ``ValueError`` if traffic has no way.
+    Raises ``ValueError`` if some demand has no path.
     """
     load = np.zeros(network.arcs.size)
     targets = np.flatnonzero(demand.any(axis=0))
@@ -44,8 +44,8 @@ def arc_loads(network: Network, demand: Floats) -> Floats:
 def uniform_loads(network: Network) -> Floats:
     """Load of every arc where every endpoint sends 1 to each other one, shape (arcs,).
 
-    One switch of every class of twins is looked at as a destination: exchanging it with another one exchanges their
-    links, and leaves all others as they are.
+    One switch of every class of twins is worked out as a destination: exchanging it with another one exchanges their
+    links, and leaves all others unchanged.
     """
     arcs, twins = network.arcs, network.twins
     load, hosts = np.zeros(arcs.size), network.hosts.astype(np.float64)
@@ -69,8 +69,8 @@ def uniform_loads(network: Network) -> Floats:
 def exchanged(of_first: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, Ints]) -> Floats:
     """Loads of the traffic to all switches of a class, from those of the traffic to the first one.
 
-    Both of shape (arcs,). ``is_target``: which switch of the class is that first one, shape (switches of the class,).
-    ``own``: arcs from, and to, every switch of the class, shape (switches of the class, links), in the same order.
+    Both of shape (arcs,). ``is_target``: mask of that first one, shape (switches of the class,). ``own``: arcs from,
+    and to, every switch of the class, shape (switches of the class, links), in the same order.
     """
     whole = of_first * len(is_target)
     for rows in own:
@@ -80,7 +80,7 @@ def exchanged(of_first: Floats, is_target: NDArray[np.bool_], own: tuple[Ints, I
 
 
 def _sent(arcs: Arcs, demand: Floats, away: Hops) -> Floats:
-    """The load of the traffic to some switches, which are ``away`` from all: from the furthest inwards.
+    """The load of the traffic to some switches, whose distances from all are ``away``: from the furthest inwards.
 
     ``demand``, ``away``: shape (some switches, switches).
     """

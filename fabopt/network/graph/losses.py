@@ -1,4 +1,4 @@
-"""What the loss of a switch, or of several at once, takes from servers: every way that they have, or all of a NIC's."""
+"""The effect on servers of losing a switch, or several at once: cut off, or without all ports of some NICs."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Mask = NDArray[np.bool_]
 
 
 class Holders(NamedTuple):
-    """Ports by who holds them, a NIC or a device: ``holder`` from 0 and ``switch``, each of shape (ports,)."""
+    """Ports by their NIC or device: ``holder`` from 0 and ``switch``, each of shape (ports,)."""
 
     holder: Ints
     switch: Ints
 
     @property
     def number(self) -> int:
-        """How many holders."""
+        """Number of holders."""
         return int(self.holder.max(initial=-1)) + 1
 
     def without(self, reached: Mask) -> Mask:
-        """Which holders have no port on a switch that is ``reached``.
+        """Mask of the holders without a port on a ``reached`` switch.
 
         The result has shape (holders,), ``reached`` shape (switches,).
         """
@@ -48,9 +48,9 @@ class Holders(NamedTuple):
 class Loss(NamedTuple):
     """The effect of a loss on servers, in arrays of shape (servers,), and on devices.
 
-    ``cut_off``: servers outside the largest part that stays joined; of every other server, ``nics``: how many of its
-    NICs reach fewer servers than others of their network, ``parted``: whether two of its NICs that did reach each other
-    do not any more; ``devices``: which are cut off, a mask of shape (devices,) for each kind.
+    ``cut_off``: servers outside the largest part that stays joined; of every other server, ``nics``: number of its NICs
+    that reach fewer servers than others of their network, ``parted``: whether two of its NICs that did reach each other
+    do not any more; ``devices``: those cut off, a mask of shape (devices,) for each kind.
     """
 
     cut_off: Mask
@@ -96,16 +96,17 @@ class Served:
 
     @cached_property
     def _unhurt(self) -> Loss | None:
-        """The effect of losing no switch, whichever servers are absent; None where it hits any as it is."""
+        """The effect of losing no switch, whichever servers are absent; None where the fabric is parted without
+        a loss.
+        """
         loss = self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), False)
         return None if loss.cut_off.any() or loss.nics.any() or loss.parted.any() else loss
 
     def after(self, lost: Ints, absent: Mask | None = None, splits: bool = True) -> Loss:
-        """The effect when some switches are lost.
+        """The effect of losing some switches.
 
-        ``lost``: their numbers, shape (lost,). ``absent``: which servers are not there, shape (servers,). Absent
-        servers count as neither cut off nor hit. ``splits``: False where it is known that the others stay joined as
-        they were.
+        ``lost``: their numbers, shape (lost,). ``absent``: mask of servers that are not there, shape (servers,). Absent
+        servers count as neither cut off nor hit. ``splits``: False where it is known that the others stay joined.
         """
         if not len(lost) and self._unhurt is not None:
             return self._unhurt
@@ -126,7 +127,7 @@ class Served:
             cut,
             np.where(others, nics, 0),
             self._parted(np.where(reached, part, NOWHERE)) & others,
-            tuple(one.without(reached) for one in self.devices),
+            tuple(holders.without(reached) for holders in self.devices),
         )
 
     def _pairs(self, part: Ints) -> tuple[Ints, Ints]:
@@ -149,7 +150,7 @@ class Served:
         return reached
 
     def _parted(self, part: Ints) -> Mask:
-        """Which servers have ports in several parts of one network."""
+        """Mask of the servers with ports in several parts of one network."""
         network = np.zeros(int(part.max(initial=-1)) + 1, dtype=np.int64)
         network[part[part >= 0]] = self.joined[part >= 0]
         of_part, server = self._pairs(part)
@@ -157,14 +158,16 @@ class Served:
         return np.isin(np.arange(self.servers), pair[count > 1] % self.servers)
 
     def one_by_one(self) -> LossesBySwitch:
-        """What is lost with every single switch."""
+        """The effect of losing every single switch."""
         losses = self._that_stay_joined()
         for switch in cut_switches(self.network).tolist():
             losses.put(switch, self.after(np.array([switch])))
         return losses
 
     def _that_stay_joined(self) -> LossesBySwitch:
-        """Losses by switch as far as the others stay joined without it: who has all ports on the switch is cut off."""
+        """Losses by switch as far as the others stay joined without it: servers with all ports on the switch are cut
+        off.
+        """
         switches = self.network.switches
         alone = Holders(np.repeat(np.arange(self.servers), self.switch_of.shape[1]), self.switch_of.ravel())
         own = alone.on_one_switch()
@@ -197,7 +200,7 @@ class LossesBySwitch:
     devices: Sequence[Ints]
 
     def put(self, switch: int, loss: Loss) -> None:
-        """Set what is lost with one switch."""
+        """Set the effect of losing one switch."""
         self.cut_off[switch] = loss.cut_off.sum()
         self.degraded[switch] = (loss.nics > 0).sum()
         self.nics[switch] = loss.nics.max(initial=0)
@@ -207,7 +210,7 @@ class LossesBySwitch:
 
 
 def cut_switches(network: Network) -> Ints:
-    """Switches without which some others are parted, as numbers, shape (switches found,).
+    """Switches whose loss parts some others, as numbers, shape (switches found,).
 
     A depth-first search, in time with the links. A switch is one of them if nothing beyond a branch of the search leads
     back to before it; the first of a search, if it has several branches. Source: Tarjan 1972.
@@ -230,7 +233,9 @@ def cut_switches(network: Network) -> Ints:
 
 
 def _depth_first(network: Network) -> tuple[list[int], list[int]]:
-    """Switches in the order of a depth-first search, and from which each was reached; ``NOWHERE`` at the first ones."""
+    """Switches in the order of a depth-first search, and the switch that each was reached from; ``NOWHERE`` at the
+    first ones.
+    """
     arcs, switches = network.arcs, network.switches
     heads = arcs.head.tolist()
     next_arc, end = np.searchsorted(arcs.tail, [np.arange(switches), np.arange(1, switches + 1)]).tolist()

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 def heaviest_transport(weights: Ints, counts: Sequence[int]) -> int:
-    """The most that a matching of all switches with all switches weighs, ``counts[c]`` of them being of class c.
+    """Weight of the heaviest matching of all switches with all switches, ``counts[c]`` of them being of class c.
 
     ``weights``: weight of the best pair of a switch of the first class and one of the second, shape (classes, classes).
     Exact; raises ``RuntimeError`` if the flow has no optimum.
@@ -37,7 +37,7 @@ def heaviest_transport(weights: Ints, counts: Sequence[int]) -> int:
 
 
 def heaviest_assignment(weights: Ints) -> int:
-    """The most that a matching of all switches with all weighs, one by one; ``weights``: shape (switches, switches).
+    """Weight of the heaviest matching of all switches with all, one by one; ``weights``: shape (switches, switches).
 
     Exact. Raises ``RuntimeError`` if the assignment has no optimum.
     """

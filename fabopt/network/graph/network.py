@@ -1,6 +1,6 @@
 """The graph of a network: switches, links between them, endpoints on them.
 
-Everything that is judged on an explicit graph is judged on this, whichever family it is of.
+All figures of an explicit graph are worked out on this, for every family.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Arcs(NamedTuple):
 
 
 class Twins(NamedTuple):
-    """Classes of switches with as many endpoints and equal links to the same switches: symmetries exchange them.
+    """Classes of switches with equal endpoints and equal links to the same switches: symmetries exchange them.
 
     place    class of every switch of ``Network.with_hosts``, shape (switches with endpoints,)
     first    a switch of every class; other: another one, or the same if there is none; each of shape (classes,)
-    size     how many switches, shape (classes,)
+    size     number of switches, shape (classes,)
     """
 
     place: Ints
@@ -66,8 +66,8 @@ class Network:
     mbps       capacity of the row's links together, each way
     hosts      endpoints (ports of servers) on every switch; shape (switches,)
     port_mbps  speed of the link of an endpoint
-    length     what minimal routing counts a row's links as: 1, but for the links between groups of a dragonfly, which
-               it takes one of; shape (rows,)
+    length     length of a row's links in minimal routing: 1, but more for the global links of a dragonfly, of which
+               a path has one; shape (rows,)
     """
 
     a: Ints
@@ -108,7 +108,7 @@ class Network:
 
     @cached_property
     def twins(self) -> Twins:
-        """The switches with endpoints by classes."""
+        """The classes of switches with endpoints."""
         arcs, with_hosts = self.arcs, self.with_hosts
         ends = np.searchsorted(arcs.tail, np.stack([with_hosts, with_hosts + 1]))
         known: dict[tuple[int, bytes], int] = {}
@@ -133,7 +133,7 @@ class Network:
 
 
 def _links_of(arcs: Arcs, start: int, end: int) -> bytes:
-    """A switch's links as something to compare."""
+    """A switch's links as bytes, equal for equal links."""
     return np.stack([arcs.head[start:end], arcs.mbps[start:end], arcs.length[start:end]]).tobytes()
 
 

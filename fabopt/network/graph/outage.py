@@ -1,8 +1,8 @@
-"""What any set of failures leaves of one fabric: bandwidth per GPU of the worst-hit server, and who is cut off.
+"""Bandwidth left of one fabric after any set of failures: Mb/s per GPU of the worst-hit server, and servers cut off.
 
-The figures are those of one failure (docs/bandwidth.md), of whatever fails together: what the leaves of a server still
-send upwards, and their pods' spines on; where switches are joined to each other, what all pairs of them can have, or
-the leaves of one half to those of the other.
+The figures are those of one failure (docs/bandwidth.md), for any devices and links that fail together: the rate that
+the leaves of a server still send upwards, and their pods' spines on; where switches are joined to each other, the rate
+of all pairs of them, or of the leaves of one half to those of the other.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Mask = NDArray[np.bool_]
 class Plant:
     """One fabric, port by port. Speeds in Mb/s. Columns have shape (switches,), (links,) or (servers, ports).
 
-    tier        of every switch: 0 leaf, 1 spine, 2 core; network: which of those that share no switch it is in
+    tier        of every switch: 0 leaf, 1 spine, 2 core; network: its index among those without a shared switch
     pod         of every leaf and spine, over all networks; plane: as the design file counts them, from 0
     a, b        switches of every link between switches, the end nearer to servers first; mbps and length of it
     switch_of   of every port of every server, shape (servers, ports); nic_of: of these ports, shape (ports,)
-    port_mbps   speed of a server's port; nic_mbps: what a NIC moves at most; gpus: what a server sends over what the
-                GPU with the smallest share of its NICs does
-    below_leaf  what the endpoints of the busiest leaf send; of shape (switches,) where a last group has its own
-    below_spine what the busiest spine's links from leaves carry
-    carried     what the bisection of a whole network carries of a port's speed; ports: most of a switch
+    port_mbps   speed of a server's port; nic_mbps: bandwidth of a NIC; gpus: rate of a server over that of the
+                GPU with the smallest share of its NICs
+    below_leaf  Mb/s of the endpoints of the busiest leaf; of shape (switches,) where a last group differs
+    below_spine Mb/s of the busiest spine's links from leaves
+    carried     share of a port's speed that the bisection of a whole network carries; ports: most of a switch
     direct      whether switches of a tier are joined to each other; apart: whether rails never meet
-    most_mbps   what crosses a server's scale-up domain for a GPU, where rails never meet; or uneven stripes, at most
+    most_mbps   limit of a GPU: of a server's scale-up domain, where rails never meet; or of uneven stripes
     """
 
     tier: Ints
@@ -72,9 +72,9 @@ class Plant:
         return np.full(self.switches, self.carried) if self.direct else self._of_tiers(nothing(self))
 
     def after(self, lost: Lost, absent: Mask | None = None) -> Left:
-        """What is left after some losses.
+        """The bandwidth left after some losses.
 
-        ``absent``: servers that are lost too, of which nothing is said, shape (servers,).
+        ``absent``: mask of servers that are lost too and do not count, shape (servers,).
         """
         there = np.ones(len(self.switch_of), dtype=np.bool_) if absent is None else ~absent
         alive = ~lost.ports & ~lost.switches[self.switch_of]
@@ -85,14 +85,14 @@ class Plant:
         return Left(float(rate[there].min(initial=np.inf)), cut_off)
 
     def rates(self, lost: Lost) -> Floats:
-        """Mb/s per GPU that every server has left after some losses, shape (servers,)."""
+        """Mb/s per GPU of every server after some losses, shape (servers,)."""
         alive, shares = ~lost.ports & ~lost.switches[self.switch_of], self.whole
         if lost.switches.any() or lost.links.any():
             shares = self._of_networks(lost) if self.direct else self._of_tiers(lost)
         return self._rate(alive, np.where(alive, shares[self.switch_of], np.inf))
 
     def _rate(self, alive: Mask, shares: Floats) -> Floats:
-        """Mb/s per GPU of every server, whose ports' boundaries carry such shares; a lost port's is infinite.
+        """Mb/s per GPU of every server, whose ports' boundaries carry ``shares``; a lost port's is infinite.
 
         All ports of a server in a network send alike, where rails meet, in all networks.
         """
@@ -114,10 +114,12 @@ class Plant:
     def _kept(self, lost: Lost) -> Mask:
         return np.asarray(~lost.links & ~lost.switches[self.a] & ~lost.switches[self.b])
 
-    # -- what boundaries carry ----------------------------------------------------------------------------------
+    # -- shares of boundaries ----------------------------------------------------------------------------------
 
     def _of_tiers(self, lost: Lost) -> Floats:
-        """A leaf's uplinks over its endpoints, x what the spines of its pod send on of what comes up."""
+        """Share of each leaf's endpoints that its uplinks carry, times the share that the spines of its pod send on,
+        shape (switches,).
+        """
         kept = self._kept(lost)
         up = np.bincount(self.a[kept], weights=self.mbps[kept], minlength=self.switches)
         leaf, spine = self.tier == 0, (self.tier == 1) & ~lost.switches
@@ -140,7 +142,7 @@ class Plant:
         return shares
 
     def _of_network(self, lost: Lost, network: int, shares: Floats) -> None:
-        """Set what the largest part carries that stays joined; the others carry nothing."""
+        """Set the shares of the largest part that stays joined; the others carry nothing."""
         whole, switches = self._graph(network)
         inside = self.network[self.a] == network
         left = replace(whole, mbps=whole.mbps - self._gone(lost, inside, whole, switches))
@@ -155,14 +157,14 @@ class Plant:
         shares[switches[members]] = min(self.carried, self._port_rate(whole, left, members, rows) / self.port_mbps)
 
     def _port_rate(self, whole: Network, left: Network, members: Ints, gone: Ints) -> float:
-        """Mb/s of a port across any cut into halves of what is joined; ``gone``: rows without links."""
+        """Mb/s of a port across any cut into halves of the joined members; ``gone``: rows without links."""
         if whole.hosts.all():
             return rate_of(whole, left, members) * len(members) / (2 * self.ports)
         hosts = np.where(np.isin(np.arange(whole.switches), members), whole.hosts, 0)
         return half_rate(replace(left.without(gone), hosts=hosts)) / self.ports
 
     def _graph(self, network: int) -> tuple[Network, Ints]:
-        """One network with an endpoint on each leaf, and which switch of the fabric each of its switches is."""
+        """One network with an endpoint on each leaf, and the fabric's number of each of its switches."""
         switches = np.flatnonzero(self.network == network)
         inside = self.network[self.a] == network
         a, b = (np.searchsorted(switches, end[inside]) for end in (self.a, self.b))
@@ -170,7 +172,7 @@ class Plant:
         return network_of(a, b, self.mbps[inside], hosts, self.port_mbps, self.length[inside]), switches
 
     def _gone(self, lost: Lost, inside: Mask, whole: Network, switches: Ints) -> Ints:
-        """Capacity that each row of a network loses with the links that are lost."""
+        """Capacity that each row of a network loses with the lost links."""
         rows = np.flatnonzero(inside & lost.links)
         ends = np.searchsorted(switches, np.stack([self.a[rows], self.b[rows]]))
         code = ends.min(axis=0) * whole.switches + ends.max(axis=0)
@@ -181,7 +183,7 @@ class Plant:
 
 
 class Lost(NamedTuple):
-    """Masks of what fails.
+    """Masks of failed devices and links.
 
     ``switches`` has shape (switches,); ``links``, those between switches, (links,); ``ports``, those of servers,
     (servers, ports).

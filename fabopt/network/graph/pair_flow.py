@@ -1,9 +1,9 @@
-"""What every two switches with endpoints can send each other at once: of a whole graph, and after one loss.
+"""Equal rate of every two switches with endpoints at once: of a whole graph, and after one loss.
 
-Traffic takes equal-cost shortest paths of what is left, shared in proportion to capacity, as routing does once it
-knows of a loss; what a lost one of several parallel links carried takes those that do without the others too. Nothing
-is assumed of where servers are, so symmetries of the graph carry over: one switch and one link of every class say what
-the worst is.
+Traffic takes equal-cost shortest paths of the links left, shared in proportion to capacity, as routing does once it
+knows of a loss; the load of a lost one of several parallel links takes the paths that there are without the others too.
+Positions of servers do not matter, so symmetries of the graph carry over: one switch and one link of every class tell
+the worst loss.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DENOMINATOR = 10**6
 
 
 def port_rate(flow_mbps: float, switches: int, ports: int, most_mbps: int) -> Fraction:
-    """Mb/s of a port across any cut into halves, where every ordered pair of switches has so much.
+    """Mb/s of a port across any cut into halves, where every ordered pair of switches has ``flow_mbps``.
 
     Between x of Q switches and the others run ``flow x (Q - x)``, for ``ports x`` ports at most, ``ports`` on each.
     """
@@ -33,7 +33,7 @@ def port_rate(flow_mbps: float, switches: int, ports: int, most_mbps: int) -> Fr
 
 
 def rounded(rate_mbps: float, most_mbps: int) -> Fraction:
-    """A rate worked out in floating point, at most a whole one."""
+    """A rate from floating point as a fraction, at most ``most_mbps``."""
     return Fraction(most_mbps) if rate_mbps >= most_mbps else Fraction(rate_mbps).limit_denominator(_DENOMINATOR)
 
 
@@ -52,23 +52,23 @@ class PairFlow:
         return arc_loads(self.network, self._demand)
 
     def whole(self) -> float:
-        """The rate when nothing is lost."""
+        """The rate without a loss."""
         if not _joined(self.network, self.network.with_hosts):
             return 0.0
         return _rate(self._loads, self.network)
 
     def without_switch(self, switch: int) -> float:
-        """The rate when one switch and its links are lost; the others send to each other."""
+        """The rate after the loss of one switch and its links; the others send to each other."""
         network = self.network
         left = network.without(np.flatnonzero((network.a == switch) | (network.b == switch)))
         others = network.with_hosts[network.with_hosts != switch]
         return _rate(arc_loads(left, _between(left, others)), left) if _joined(left, others) else 0.0
 
     def without_link(self, row: int, mbps: int) -> float:
-        """The rate when ``mbps`` of a row of links are lost.
+        """The rate after the loss of ``mbps`` of a row of links.
 
-        What these links carried goes where all traffic of the row would go without it; the rest stays. If nothing goes
-        around the row, what is left of it carries all.
+        The load of these links goes where all traffic of the row would go without it; the rest stays. If nothing goes
+        around the row, the links left of it carry all.
         """
         network = self.network
         left, share = network.mbps.copy(), mbps / int(network.mbps[row])
@@ -77,13 +77,13 @@ class PairFlow:
         loads = self._loads if around is None else (1 - share) * self._loads + share * around
         if left[row] == 0 and around is None:
             return 0.0
-        # what is gone carries nothing
+        # lost links carry nothing
         return _rate(loads, replace(network, mbps=np.maximum(left, 1)))
 
     def _around(self, row: int) -> Floats | None:
-        """Load of every arc without a row; None if that is the only way.
+        """Load of every arc without a row; None if there is no other path.
 
-        Only traffic to switches that the row leads nearer to takes other ways.
+        Only traffic to switches that the row leads nearer to takes other paths.
         """
         network, ends = self.network, np.array([self.network.a[row], self.network.b[row]])
         left = network.without(np.array([row]))
@@ -99,16 +99,16 @@ class PairFlow:
         return loads
 
     def without_switches(self, kinds: Kinds) -> Iterator[float]:
-        """Rates without each switch in turn, one of each class."""
-        return (self.without_switch(one) for one in kinds.switches.tolist())
+        """Rates after the loss of each switch in turn, one of each class."""
+        return (self.without_switch(switch) for switch in kinds.switches.tolist())
 
     def without_links(self, kinds: Kinds, mbps: int) -> Iterator[float]:
-        """Rates without one link, of ``mbps``, of each row in turn, one of each class."""
-        return (self.without_link(one, mbps) for one in kinds.rows.tolist())
+        """Rates after the loss of one link, of ``mbps``, of each row in turn, one of each class."""
+        return (self.without_link(row, mbps) for row in kinds.rows.tolist())
 
 
 def rate_of(whole: Network, left: Network, members: Ints) -> float:
-    """The rate in Mb/s that all pairs of ``members`` can have after any losses, as ``PairFlow`` has it after one.
+    """The rate in Mb/s of all pairs of ``members`` after any losses, as ``PairFlow`` has it after one.
 
     ``members``: switches that are joined, shape (members,). ``left``: the rows of ``whole`` with the capacity that is
     left. Of rows that lost links but not all, the largest lost share goes where all traffic would without these rows,
@@ -126,7 +126,7 @@ def rate_of(whole: Network, left: Network, members: Ints) -> float:
 
 
 def _spread(network: Network, members: Ints, rows: Ints) -> Floats:
-    """Load of every arc of a network if some rows, which carry nothing, are gone."""
+    """Load of every arc of a network without some rows, which carry nothing."""
     left = network.without(rows)
     arcs, gone = network.arcs, np.zeros(len(network.a), dtype=np.bool_)
     gone[rows] = True

@@ -21,7 +21,8 @@ _MOST_CLASSES = 400
 
 
 def permutation_bound(network: Network) -> Fraction:
-    """Mb/s of every endpoint that no routing of the worst permutation passes, at most its port's speed; exact.
+    """Upper bound of every endpoint's rate in Mb/s over any routing of the worst permutation, at most its port's speed;
+    exact.
 
     Raises ``ValueError`` if some endpoints cannot reach each other.
     """
@@ -46,7 +47,7 @@ def matched_links(network: Network) -> int:
 
 
 def _has_regular_antipodes(counts: Hops, hosts: Ints) -> bool:
-    """Whether as many switches are furthest from each switch, all with equal endpoints.
+    """Whether equally many switches are furthest from each switch, all with equal endpoints.
 
     A regular bipartite graph has a perfect matching (Koenig 1916), so then all are matched at the greatest distance.
     """

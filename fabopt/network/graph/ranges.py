@@ -1,4 +1,4 @@
-"""A figure that is known exactly, or to lie between two numbers, and how."""
+"""A figure that is known exactly, or to lie between two numbers, with its method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SAME = 1e-9
 
 
 class Range(NamedTuple):
-    """Mb/s of every endpoint: ``lower`` can be had, ``upper`` cannot be passed. ``how``: what says so."""
+    """Mb/s of every endpoint: ``lower`` is feasible, ``upper`` a bound. ``how``: the methods of both."""
 
     lower: float
     upper: float
@@ -17,11 +17,11 @@ class Range(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether both are the same number."""
+        """Whether both bounds are equal, within rounding."""
         return self.lower >= self.upper * (1 - SAME)
 
     def allows(self, claimed: float) -> bool:
-        """Whether a claimed figure is not outside, to within what six decimals of Gb/s leave open."""
+        """Whether a claimed figure is within the bounds, to the rounding of six decimals of Gb/s."""
         return self.lower * (1 - SAME) - LAST_DIGIT <= claimed <= self.upper * (1 + SAME) + LAST_DIGIT
 
 
@@ -30,8 +30,8 @@ LAST_DIGIT = 0.0005
 
 
 def narrowest(lower: float, uppers: dict[str, float], most: float, how: str) -> Range:
-    """The range below the least of several upper bounds; ``most``: what nothing passes, as the port's speed."""
-    name = min(uppers, key=lambda one: uppers[one]) if uppers else ""
+    """The range below the least of several upper bounds; ``most``: another one, as the port's speed."""
+    name = min(uppers, key=lambda bound_name: uppers[bound_name]) if uppers else ""
     upper = uppers[name] if uppers else most
     if lower >= most * (1 - SAME):
         return Range(most, most, "the ports' own speed")

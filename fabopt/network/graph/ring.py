@@ -1,8 +1,8 @@
 """Ring all-reduce along rails on a graph: every endpoint sends to the next one of its ring, all rings at once.
 
-In a ring all-reduce of S bytes over n members each sends 2 (n-1)/n x S to its neighbour (Patarasuk and Yuan,
-"Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009), so the rate at which all can send
-is what counts.
+In a ring all-reduce of S bytes over n members each sends 2 (n-1)/n x S to its neighbour (Patarasuk and Yuan, "Bandwidth
+optimal all-reduce algorithms for clusters of workstations", JPDC 2009), so the figure is the rate at which all can
+send.
 """
 
 from __future__ import annotations

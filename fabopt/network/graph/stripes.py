@@ -1,9 +1,10 @@
-"""Leaves whose uplinks do not divide evenly over spines: the worst cut into halves, and what two leaves share.
+"""Leaves whose uplinks do not divide evenly over spines: the worst cut into halves, and the links that two leaves
+share.
 
 For a set X of leaves and a set Y of spines on one side, the halves of the endpoints that are cut least with these sets
 take the side of their leaf as far as they can: ``v |H(X) - E/2|`` for the ports of those that cannot, and the links
-between X, Y and the others. With Y given the best X is found by sorting; so what is looked at is sets of spines, of
-which spines with the same links take the same side. Proof: docs/formulation/clos.md.
+between X, Y and the others. With Y given the best X is found by sorting; so sets of spines are tried, in which spines
+with the same links take the same side. Proof: docs/formulation/clos.md.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ _TOGETHER = 1024
 
 
 def round_robin(leaves: int, spines: int, uplinks: int, rails: int = 0) -> Ints:
-    """Links of every leaf of a pod to every spine, shape (leaves, spines): odd links go round from leaf to leaf.
+    """Links of every leaf of a pod to every spine, shape (leaves, spines): extra links go round from leaf to leaf.
 
-    ``rails``: after so many leaves they begin anew; 0: never.
+    ``rails``: number of leaves after which they begin anew; 0: never.
     """
     base, extra = divmod(uplinks, spines)
     place = np.arange(leaves)[:, np.newaxis] % (rails or leaves)
@@ -32,7 +33,7 @@ def round_robin(leaves: int, spines: int, uplinks: int, rails: int = 0) -> Ints:
 
 
 def fewest_shared(spines: int, uplinks: int) -> int:
-    """Links at least that two leaves of a pod have to the same spines, counted where the one has fewer."""
+    """Fewest links that two leaves of a pod have to the same spines, counted where the one has fewer."""
     base, extra = divmod(uplinks, spines)
     return base * spines + max(0, 2 * extra - spines)
 
@@ -41,7 +42,7 @@ def fewest_shared(spines: int, uplinks: int) -> int:
 def least_half(
     leaves: int, last: int, hosts: tuple[int, int], spines: int, uplinks: int, mbps: tuple[int, int], rails: int
 ) -> Fraction:
-    """``worst_half`` of so many leaves, the ``last`` of which have the second number of ``hosts``.
+    """``worst_half`` of ``leaves`` leaves, the ``last`` of which have the second number of ``hosts``.
 
     ``mbps``: of an endpoint's port and of a link; ``rails``: see ``round_robin``.
     """
@@ -54,7 +55,7 @@ def worst_half(links: Ints, hosts: Ints, port_mbps: int, link_mbps: int) -> Frac
 
     ``links``: of leaves and spines, shape (leaves, spines); ``hosts``: endpoints of a leaf, shape (leaves,). Exact for
     up to ``MOST_CLASSES`` kinds of spines; of more, never above the worst cut, if sets of spines without a gap are the
-    worst for equal leaves. At most the port's speed, which is what one endpoint has.
+    worst for equal leaves. At most the port's speed, the rate of a single endpoint.
     """
     endpoints = int(hosts.sum())
     half = endpoints // 2
@@ -78,7 +79,9 @@ def worst_half(links: Ints, hosts: Ints, port_mbps: int, link_mbps: int) -> Frac
 
 
 def _kinds_of_spines(links: Ints) -> tuple[Ints, Ints]:
-    """Links of leaves to spines of every kind, in the order of the first of a kind, and how many are of it."""
+    """Links of leaves to spines of every kind, in the order of the first of a kind, and the number of spines of
+    each.
+    """
     _, first, counts = np.unique(links, axis=1, return_index=True, return_counts=True)
     order = np.argsort(first)
     return links[:, first[order]], counts[order]
@@ -90,7 +93,7 @@ def _sizes(hosts: Ints) -> list[Ints]:
 
 
 def _sets(kinds: int, exact: bool) -> Iterator[Ints]:
-    """Sets of kinds of spines, rows of 0 and 1: one of every two that are each other's rest."""
+    """Sets of kinds of spines, rows of 0 and 1: one of every two complements."""
     if exact:
         rows = np.arange(1 << (kinds - 1))
         whole = rows[:, np.newaxis] >> np.arange(kinds) & 1
@@ -102,7 +105,7 @@ def _sets(kinds: int, exact: bool) -> Iterator[Ints]:
 
 
 def _by_size(crossing: Ints, moved: Ints, hosts: Ints, sizes: list[Ints]) -> tuple[Ints, Ints]:
-    """Links across by how many leaves of every size join the side of a set, the best of each size first."""
+    """Links across, by the number of leaves of every size on the side of a set, the best of each size first."""
     crossed, below = crossing[:, np.newaxis], np.zeros(1, dtype=np.int64)
     for leaves in sizes:
         joined = _running_sums(moved[:, leaves])
@@ -112,7 +115,7 @@ def _by_size(crossing: Ints, moved: Ints, hosts: Ints, sizes: list[Ints]) -> tup
 
 
 def _by_number(crossing: Ints, moved: Ints, hosts: Ints, sizes: list[Ints]) -> tuple[Ints, Ints]:
-    """Links across by how many leaves join the side of a set, with all endpoints that so many may have."""
+    """Links across, by the number of leaves on the side of a set, with all endpoints that such leaves may have."""
     number, below = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     for leaves in sizes:
         more = np.arange(len(leaves) + 1)
@@ -122,7 +125,7 @@ def _by_number(crossing: Ints, moved: Ints, hosts: Ints, sizes: list[Ints]) -> t
 
 
 def _running_sums(moved: Ints) -> Ints:
-    """Sums of the least 0, 1, 2 and so on of every row."""
+    """Sums of the least 0, 1, 2 and so on of every row, shape (rows, columns + 1)."""
     sums = np.zeros((len(moved), moved.shape[1] + 1), dtype=np.int64)
     np.cumsum(np.sort(moved, axis=1), axis=1, out=sums[:, 1:])
     return sums

@@ -1,4 +1,4 @@
-"""What is left when leaves, planes, spines or cables fail: the worst way in which they can, of a server and in all.
+"""Bandwidth left when leaves, planes, spines or cables fail in the worst way, of a server and in all.
 
 Arrays of shares, one for each candidate, have shape (candidates,).
 """
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# A share of what was there: exact for one candidate, of many in an array.
+# A share of the bandwidth without failures: exact for one candidate, of many in an array.
 Share = Fraction | float | NDArray[np.float64]
 
-# What fails at a server, above leaves, and above spines, by what is said to fail.
+# The kind that fails at a server, above leaves, and above spines, by the kind that the case names.
 PLACES = {
     "leaf": ("leaf", "", ""),
     "spine": ("", "spine", ""),
@@ -27,14 +27,14 @@ PLACES = {
     "switch": ("leaf", "spine", "core"),
     "cable": ("server-leaf", "leaf-spine", "spine-core"),
 }
-# Ways in which leaves of a server can fail that are all looked at, where its slots deliver less than its ports.
+# Sets of failed leaves of a server up to which all are tried, where its slots deliver less than its ports.
 _MOST_WAYS = 5_000
 
 
 class ServerPorts(NamedTuple):
     """The ports of a server: ``ports`` of each of its ``nics``, evenly over ``planes``; ``per_leaf`` on each leaf.
 
-    ``top``: what a NIC moves, in ports' speed; less than its ports where its slot delivers less. ``dual``: the first
+    ``top``: bandwidth of a NIC in ports' speed; less than its ports where its slot delivers less. ``dual``: the first
     ports of all NICs in a plane come before the second ones. ``apart``: a leaf has ports of one NIC, its rail, only;
     ``own_planes``: so has a plane.
     """
@@ -54,23 +54,23 @@ class ServerPorts(NamedTuple):
         return self.nics * self.ports // self.per_leaf
 
     def without_planes(self, failed: int) -> Fraction:
-        """Share of the server's injection that is left if planes fail."""
+        """Share of the server's injection that is left if ``failed`` planes fail."""
         if self.own_planes:
             return self.without_cables(failed * (self.nics * self.ports // self.planes))
         left = self.ports - min(failed, self.planes) * (self.ports // self.planes)
         return min(Fraction(left), self.top) / self.top
 
     def without_cables(self, failed: int) -> Fraction:
-        """Share of the server's injection that is left if so many of its cables fail, NIC by NIC: the worst case."""
+        """Share of the server's injection that is left if ``failed`` of its cables fail, NIC by NIC: the worst case."""
         full, rest = divmod(min(failed, self.nics * self.ports), self.ports)
         partly = min(Fraction(self.ports - rest), self.top) if rest else Fraction(0)
         return ((self.nics - full - (rest > 0)) * self.top + partly) / (self.nics * self.top)
 
     def without_leaves(self, failed: int) -> Fraction:
-        """Share of the server's injection that is left if so many leaves fail, in the worst case.
+        """Share of the server's injection that is left if ``failed`` leaves fail, in the worst case.
 
-        Exact where NICs move all that their ports do, leaves are of one NIC each (those of one NIC are the worst), or
-        there are some thousand ways at most; else a lower bound.
+        Exact where NICs move the bandwidth of all their ports, leaves are of one NIC each (those of one NIC are the
+        worst), or there are some thousand combinations at most; else a lower bound.
         """
         count = min(failed, self.leaves)
         if self.apart or self.top == self.ports or comb(self.leaves, count) > _MOST_WAYS:
@@ -86,11 +86,11 @@ class ServerPorts(NamedTuple):
         by_leaf = lost.reshape(-1, self.nics)
         for failed in combinations(range(len(by_leaf)), count):
             left = self.ports - by_leaf[list(failed)].sum(axis=0)
-            yield sum(min(Fraction(one), self.top) for one in left.tolist()) / (self.nics * self.top)
+            yield sum(min(Fraction(ports), self.top) for ports in left.tolist()) / (self.nics * self.top)
 
 
 def by_number(share: Callable[[int], Share], most: int) -> list[Share]:
-    """Shares after 0, 1, 2 failures and so on, until there are so many or nothing is left."""
+    """Shares after 0, 1, 2 failures and so on, up to ``most`` or until nothing is left."""
     by_failures = [share(0)]
     while len(by_failures) <= most and np.any(np.asarray(by_failures[-1] > 0)):
         by_failures.append(share(len(by_failures)))
@@ -106,22 +106,24 @@ def worst_mix(some: Sequence[Share], others: Sequence[Share], count: int) -> lis
 
 
 def over_rails(shares: Sequence[Share], rails: int, count: int) -> list[Share]:
-    """What boundaries carry on average where rails never meet, after 0 to ``count`` failures; ``shares``: of a rail.
+    """Mean share that boundaries carry where rails never meet, after 0 to ``count`` failures; ``shares``: of a rail.
 
-    Inside a server, traffic moves to the rails that carry it. Failures are dealt to the rails as badly as can be.
+    Inside a server, traffic moves to the rails that carry it. Failures are dealt to the rails in the worst way.
     """
     total: Sequence[Share] = (Fraction(0),)
     for _ in range(rails):
         total = dealt(total, shares, count, operator.add)
-    return [one / rails for one in total]
+    return [share / rails for share in total]
 
 
 def dealt(some: Sequence[Share], others: Sequence[Share], count: int, join: Callable[[Any, Any], Share]) -> list[Share]:
-    """The least joined share, by the number of failures that both kinds have together."""
+    """The least joined share, by the number of failures of both kinds together."""
     most = min(count, len(some) + len(others) - 2)
-    if any(isinstance(one, np.ndarray) for one in (*some, *others)):
+    if any(isinstance(share, np.ndarray) for share in (*some, *others)):
         # a fraction makes an array one of fractions, each of them worked out by itself
-        some, others = ([one if isinstance(one, np.ndarray) else float(one) for one in kind] for kind in (some, others))
+        some, others = (
+            [share if isinstance(share, np.ndarray) else float(share) for share in kind] for kind in (some, others)
+        )
     return [
         least(
             join(some[number - other], others[other])
@@ -134,6 +136,8 @@ def dealt(some: Sequence[Share], others: Sequence[Share], count: int, join: Call
 def least(shares: Iterable[Share]) -> Share:
     """The least share of each candidate."""
     all_shares = list(shares)
-    if any(isinstance(one, np.ndarray) for one in all_shares):
-        return np.asarray(np.minimum.reduce(np.broadcast_arrays(*(np.asarray(one, dtype=float) for one in all_shares))))
+    if any(isinstance(share, np.ndarray) for share in all_shares):
+        return np.asarray(
+            np.minimum.reduce(np.broadcast_arrays(*(np.asarray(share, dtype=float) for share in all_shares)))
+        )
     return min(all_shares)

@@ -1,4 +1,4 @@
-"""Switches and links of a graph that are alike: symmetries of the graph exchange them.
+"""Classes of switches and links of a graph under its symmetries.
 
 Arrays that renumber switches (``moves``) hold the new number of each and have shape (switches,).
 """
@@ -14,7 +14,9 @@ from fabopt.network.graph.network import Ints, Network
 
 
 class Kinds(NamedTuple):
-    """One of every class: ``switches`` with endpoints or without, and ``rows`` of links, each of shape (classes,)."""
+    """A member of every class: ``switches`` with endpoints or without, and ``rows`` of links, each of shape
+    (classes,).
+    """
 
     switches: Ints
     rows: Ints
@@ -49,7 +51,7 @@ def group_moves(groups: int, group: int) -> list[Ints]:
 def place_moves(groups: int, group: int) -> list[Ints]:
     """Renumberings that exchange two places next to each other, in all groups at once.
 
-    With them all orders of the places that are alike can be made.
+    Together they make all orders of the places.
     """
     number, moves = np.arange(groups * group).reshape(groups, group), []
     for place in range(group - 1):
@@ -60,7 +62,7 @@ def place_moves(groups: int, group: int) -> list[Ints]:
 
 
 def kinds_of(network: Network, moves: Iterable[Ints]) -> Kinds:
-    """Classes of switches and rows of links under those of ``moves`` that leave the graph as it is."""
+    """Classes of switches and rows of links under those of ``moves`` that are symmetries of the graph."""
     code = network.a * network.switches + network.b
     order = np.argsort(code)
     symmetries = [(move, rows) for move in moves if (rows := _moved(network, move, code, order)) is not None]
@@ -71,7 +73,7 @@ def kinds_of(network: Network, moves: Iterable[Ints]) -> Kinds:
 
 
 def _moved(network: Network, move: Ints, code: Ints, order: Ints) -> Ints | None:
-    """The row that each becomes; None if the renumbering is no symmetry. ``order``: rows by their ``code``."""
+    """The row that each becomes; None if the renumbering is no symmetry. ``order``: rows sorted by ``code``."""
     a, b = move[network.a], move[network.b]
     wanted = np.minimum(a, b) * network.switches + np.maximum(a, b)
     place = np.minimum(np.searchsorted(code[order], wanted), max(0, len(code) - 1))

@@ -29,7 +29,7 @@ KINDS = (*ORDERS, "yearly", "energy", "residual")
 
 
 class Outlay(NamedTuple):
-    """An amount in cents that is due in a month. ``kind``: one of ``KINDS``."""
+    """An amount in cents due in a month, counted from month 0. ``kind``: one of ``KINDS``."""
 
     month: int
     kind: str
@@ -38,9 +38,8 @@ class Outlay(NamedTuple):
 
 @dataclass(frozen=True)
 class Period:
-    """What is paid in a quarter or a year, in cents, by kind; ``owned``: all until its end; ``book``: value in books.
-
-    ``local``: the sum in cents of the case's currency.
+    """Payments of a quarter or a year in cents, by kind; ``owned``: the sum of all payments until its end; ``book``:
+    book value. ``local``: the period's payments in cents of the case's currency.
     """
 
     name: str
@@ -51,7 +50,7 @@ class Period:
 
     @property
     def total(self) -> int:
-        """All that is paid in it."""
+        """Payments of the period in cents, all kinds together."""
         return sum(self.paid.values())
 
 
@@ -66,7 +65,7 @@ def finance_of(design: Design) -> Finance:
 
 
 def cash_flow(design: Design, months: int) -> list[Period]:
-    """Every period of so many calendar months from the first payment to the last; none without terms of payment."""
+    """Periods of ``months`` calendar months from the first payment to the last; none without terms of payment."""
     if not has_cash(design):
         return []
     finance, offset = finance_of(design), _calendar_month(design)
@@ -88,10 +87,10 @@ def cash_flow(design: Design, months: int) -> list[Period]:
 
 
 def _owned(sums: dict[str, Fraction], before: dict[str, int], due: set[str]) -> dict[str, int]:
-    """Sums in whole cents, of which those that are ``due`` differ from the period before.
+    """Payments so far by kind in whole cents; only kinds with a payment ``due`` differ from the period before.
 
-    What is paid for orders is rounded as one sum, so no period goes over its budget by rounding: the cents between
-    that and the kinds' own sums go to those of them that are furthest from theirs.
+    Payments for orders are rounded as one sum, so no period goes over its budget by rounding: the cents between that
+    sum and the sums by kind go to the kinds furthest from theirs.
     """
     owned = {kind: rounded(amount) if kind in due else before[kind] for kind, amount in sums.items()}
     left = rounded(sum((sums[kind] for kind in ORDERS), Fraction(0))) - sum(owned[kind] for kind in ORDERS)
@@ -115,7 +114,7 @@ def _name(design: Design, number: int, months: int) -> str:
 
 
 def _in_currency(finance: Finance, owned: int, before: int) -> int | None:
-    """What is paid in the case's currency between two sums of dollars; None where that is the dollar."""
+    """Payments between two sums of dollar cents, in cents of the case's currency; None where that is the dollar."""
     if finance.currency == DOLLAR:
         return None
     rate = exact(finance.rates[finance.currency].usd)
@@ -136,7 +135,7 @@ def _dues(design: Design, finance: Finance) -> Iterator[Outlay]:
 
 
 def _order_dues(row: BomRow, month: int, payment: Payment) -> Iterator[Outlay]:
-    """What a line pays when; a line without an order date is ordered in the month of its stage."""
+    """Payments for a line of the bill by month; a line without an order date is ordered in the month of its stage."""
     ordered = month if row.order_by_month is None else math.floor(row.order_by_month)
     amount = cents(row.total_usd)
     for kind, due, share in (
@@ -149,14 +148,14 @@ def _order_dues(row: BomRow, month: int, payment: Payment) -> Iterator[Outlay]:
 
 
 def _yearly_dues(row: BomRow, month: int, end: Fraction) -> Iterator[Outlay]:
-    """What is due every year is paid ahead, of the last year as much as is left."""
+    """Yearly charges, paid ahead; the last year in proportion to its months."""
     for start in range(month, math.ceil(end), MONTHS_PER_YEAR) if row.yearly_usd else ():
         share = min(Fraction(1), (end - start) / MONTHS_PER_YEAR)
         yield Outlay(start, "yearly", share * cents(row.yearly_usd or 0))
 
 
 def _energy_dues(design: Design, finance: Finance, end: Fraction) -> Iterator[Outlay]:
-    """Energy is paid at the end of every month, which is counted to that month."""
+    """Energy bills, due at the end of every month and counted to that month."""
     rate = exact(finance.energy_usd_per_kwh) * exact(finance.pue) * CENTS_PER_USD / MILLIWATTS_PER_KILOWATT
     monthly = rate * HOURS_PER_YEAR / MONTHS_PER_YEAR
     for stage in design.stages:
@@ -166,7 +165,7 @@ def _energy_dues(design: Design, finance: Finance, end: Fraction) -> Iterator[Ou
 
 
 def _book_cents(design: Design, finance: Finance, month: int) -> int | None:
-    """What the parts bought are worth in the books at the start of a month: written off evenly from their stage on."""
+    """Book value in cents of the parts bought at the start of a month: written off evenly from their stage on."""
     if finance.depreciation_years is None:
         return None
     months, left = MONTHS_PER_YEAR * exact(finance.depreciation_years), Fraction(0)
@@ -180,7 +179,7 @@ def _book_cents(design: Design, finance: Finance, month: int) -> int | None:
 
 
 def worth_lines(design: Design) -> Iterator[str]:
-    """Purchase price, present value and total cost of ownership beside each other, and what makes the difference."""
+    """Purchase price, present value and total cost of ownership side by side, with the reasons why they differ."""
     finance, totals = finance_of(design), design.totals
     if totals is None:
         return

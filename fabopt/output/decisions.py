@@ -44,7 +44,9 @@ def _figures(side: SolvedSide) -> Iterator[tuple[str, str]]:
 
 
 def _objective(design: Design) -> Iterator[tuple[str, str]]:
-    """What is minimized where that is not capex, a step of the case's model, and what more than the least decided."""
+    """The objective where it is not capex, a step of the case's model, and the rule that picked among designs near the
+    least.
+    """
     metric, value, use = design.objective.metric, design.objective.value or 0, design.workload
     if use is not None:
         yield "step", duration(use.step_s)
@@ -70,7 +72,7 @@ def _ratios(design: Design) -> str:
 
 
 def _low_confidence(design: Design) -> str:
-    """The share of the price whose parts have prices that are estimates or of low confidence."""
+    """The share of the purchase price whose prices are estimates or of low confidence."""
     total = sum(float(row.total_usd) for row in design.bom) or 1
     low = 0.0
     for row in design.bom:
@@ -83,8 +85,8 @@ def _low_confidence(design: Design) -> str:
 
 def _worst_failure(design: Design) -> str:
     fabric = design.fabrics[0]
-    failures = [one for one in fabric.failures if one.failed != "plane" or fabric.planes > 1]
+    failures = [failure for failure in fabric.failures if failure.failed != "plane" or fabric.planes > 1]
     if not failures:
         return "not known"
-    worst = min(failures, key=lambda one: one.gbps_per_gpu)
+    worst = min(failures, key=lambda failure: failure.gbps_per_gpu)
     return f"{worst.count} {worst.failed}: {worst.gbps_per_gpu:g} Gb/s a GPU are left"

@@ -1,4 +1,4 @@
-"""Default rules that a design is without, in words."""
+"""Default rules that a design leaves out, in words."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ COLUMN = "rules left out"
 
 
 def left_out_claim(rows: Iterable[RuleLeftOut]) -> str:
-    """How many parts of default rules are left out, as the end of a sentence; empty where there are none."""
+    """Count of the parts of default rules left out, as the end of a sentence; empty where there are none."""
     number = len(tuple(rows))
     return f", {some(number, 'rule')} left out" if number else ""
 
 
 def left_out_lines(rows: Iterable[RuleLeftOut]) -> list[str]:
-    """Each part that is left out, by the key that turns it off, and why."""
+    """Each part of a rule left out, by the key that turns it off, and why."""
     return [f"{row.name}: {row.why}" for row in rows]
 
 
 def left_out_cell(rows: Iterable[RuleLeftOut]) -> str:
-    """What is left out, in a cell of a table."""
+    """Names of the rules left out, in a cell of a table."""
     return "; ".join(row.name for row in rows)

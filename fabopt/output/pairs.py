@@ -1,4 +1,4 @@
-"""What fabrics whose servers are on two switches give with both, and without one of them, in words."""
+"""Bandwidth of fabrics whose servers are on two switches, with both and without one of them, in words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pair_lines(design: Design) -> Iterator[str]:
 
 
 def _joined(fabric: FabricDesign) -> str:
-    """What joins the two switches of a server, in words; nothing where nothing does."""
+    """The links between the two switches of a server, in words; empty where there are none."""
     if fabric.peer_links is not None:
         return f" that {CABLES_OF_PEER_LINK} cables of {plain(fabric.peer_links.gbps)} Gb/s join"
     return " that run EVPN multihoming" if fabric.pairing == MULTIHOMING else ""

@@ -1,4 +1,4 @@
-"""Pictures of a front or a sweep: the trade, and what the money goes into, as .html, .png or .svg."""
+"""Pictures of a front or a sweep: the trade, and cost by kind of part, as .html, .png or .svg."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def plot_format(target: str) -> str:
 
 
 def write_plot(front: Front, path: Path) -> None:
-    """Write the picture of a front, whole or not at all: ``InputError`` for an ending, ``OutputError`` for a place."""
+    """Write the picture of a front, whole or not at all: ``InputError`` for an unknown ending, ``OutputError`` for a
+    path that cannot be written.
+    """
     write_whole(path, plot_bytes(front, plot_format(str(path))))
 
 

@@ -1,4 +1,4 @@
-"""What is bought beside what is used: spares, what comes out of one's own stock, what packs and breaks leave over."""
+"""Units bought but not in use: spares, own stock, leftovers of packs and breaks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SHARES = {"from_stock": "From own stock", "from_earlier": "From earlier orders",
 
 
 class Beside(NamedTuple):
-    """Units of a part over all stages: of those ``bought``, ``spares`` and what is ``left_over`` in the end are not in
-    use; ``from_stock`` come besides.
+    """Units of a part over all stages: ``spares`` and ``left_over`` are among those ``bought``, but not in use;
+    ``from_stock`` come besides.
     """
 
     bought: int = 0
@@ -24,12 +24,12 @@ class Beside(NamedTuple):
 
 
 def shared_rows(design: Design) -> tuple[BomRow, ...]:
-    """The rows of a bill with where their units come from, which files of 0.1.0 do not say."""
+    """The rows of a bill with the sources of their units, which files of 0.1.0 do not state."""
     return with_shares(design.bom) if design.rules is None else design.bom
 
 
 def beside_use(design: Design) -> dict[Part, Beside]:
-    """What is bought of every part, by kind, id and length, and what of it is not in use: sums over the bill's rows."""
+    """Units bought of every part, by kind, id and length, and those of them not in use: sums over the bill's rows."""
     sums: dict[Part, Beside] = {}
     for row in shared_rows(design):
         if row.kind != "other":
@@ -44,5 +44,5 @@ def beside_use(design: Design) -> dict[Part, Beside]:
 
 
 def has_any(rows: Sequence[BomRow], columns: Iterable[str]) -> bool:
-    """Whether any row has anything in some columns."""
+    """Whether any row has a value in some columns."""
     return any(getattr(row, name) != BomRow.model_fields[name].default for row in rows for name in columns)

@@ -1,4 +1,4 @@
-"""Which slot holds back the NICs of a design, where their ports could carry more."""
+"""The server slots that limit the NICs of a design, where their ports could carry more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
-    """``252 of the 400 Gb/s of each NIC pass its slot (Gen4 x16 of dgx)``; empty where ports are what limits."""
+    """``252 of the 400 Gb/s of each NIC pass its slot (Gen4 x16 of dgx)``; empty where the ports are the limit."""
     server = str(design.case.content.get("server"))
     slot, card = (design.parts.get(part, {}).get("pcie") for part in (server, nic.id))
     if not isinstance(slot, dict) or not isinstance(card, dict) or not design.stages:
@@ -33,18 +33,18 @@ def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
 
 
 def slots_at(front: Front, number: int) -> str:
-    """Which slot holds back the NICs of a point, from 1, of a sweep or front; empty where none does."""
+    """The slots that limit the NICs of a point, from 1, of a sweep or front; empty where none does."""
     if not front.points[number - 1].fabrics:
         return ""
     from fabopt.design.points import design_at
 
     design = design_at(front, number)
-    words = (slot_words(design, one.nic, one.metrics.injection_gbps_per_gpu) for one in design.fabrics)
+    words = (slot_words(design, fabric.nic, fabric.metrics.injection_gbps_per_gpu) for fabric in design.fabrics)
     return "; ".join(dict.fromkeys(text for text in words if text))
 
 
 def _of_each(nic: NicUse, gpus: int, injection: Number) -> Fraction:
-    """What each NIC moves where the slowest GPU gets so much: NICs are shared evenly, or by whole GPUs."""
+    """Gb/s of each NIC where the slowest GPU gets ``injection`` Gb/s: NICs are shared evenly, or by whole GPUs."""
     if nic.per_server % gpus == 0 or gpus % nic.per_server == 0:
         return exact(injection) * gpus / nic.per_server
     return exact(injection) * -(-gpus // nic.per_server)

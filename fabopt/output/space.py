@@ -1,4 +1,4 @@
-"""The space that a design is the best of, in words: what the case lets its networks be, and where that is defined."""
+"""The space of networks that a design is the best of, in words: families and choices that the case allows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _TIERS = {2: "two", 3: "three"}
 
 
 def floor_line(design: Design) -> str:
-    """What no Clos of these parts costs less than, whatever its groups, rails and stripes; empty if not known."""
+    """The cost below which no Clos of these parts is, whatever its groups, rails and stripes; empty if not known."""
     objective = design.objective
     if not objective.floor or not objective.value:
         return ""
@@ -75,7 +75,9 @@ def _allowed(design: Design, fabric: FabricDesign) -> tuple[float, ...]:
 
 
 def pages_line(design: Design) -> str:
-    """The pages that define the space, and what is not in it; empty where there is no ``space_line``."""
+    """The pages that define the space, and the page on networks outside of it; empty where there is no
+    ``space_line``.
+    """
     if not space_line(design):
         return ""
     direct = any(_families(_fabric(design, fabric)) - set(_SWITCHED) for fabric in design.fabrics)
@@ -91,7 +93,7 @@ def space_of(design: Design, fabric: FabricDesign) -> str:
 
 
 def _places(fabric: FabricDesign) -> str:
-    """Where switches might have been on a floor: in the places that a rule gives them in a few layouts, or in all."""
+    """Layouts of switches on a floor that were compared: places given by a rule in a few layouts, or all places."""
     policy = fabric.places.policy
     if not policy:
         return ""
@@ -121,7 +123,7 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
 
 
 def _groups(design: Design, asked: Fabric) -> str:
-    """How leaf groups may be: whether the last one may be unlike the others, and why not where it may not."""
+    """The leaf groups allowed: whether the last one may be unlike the others, and why not where it may not."""
     racks = asked.racks_per_group is not None
     groups = "groups of whole racks" if racks else "equal groups"
     if not _may_have_own_last_group(design, asked):
@@ -136,12 +138,12 @@ def _groups(design: Design, asked: Fabric) -> str:
 
 
 def _may_have_own_last_group(design: Design, asked: Fabric) -> bool:
-    """Whether the case asks for last groups of their own; files of the first version say nothing, theirs are equal."""
+    """Whether the case allows a last group unlike the others; files of the first version do not, theirs are equal."""
     return asked.groups == "any" and design.rules is not None and bool(switched_tiers(asked))
 
 
 def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
-    """How many types of switches a tier may have; spines may be of two in files of 0.2 alone."""
+    """Number of switch types that a tier may have; two types of spines only in files of 0.2."""
     alike = "one switch type a tier"
     if _may_have_own_last_group(design, asked):
         own = not any(what_keeps_leaves_alike(Embedded(design).case, protocol))
@@ -156,7 +158,7 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
 
 
 def _stand_ins(design: Design, asked: Fabric) -> Iterator[tuple[object, object]]:
-    """Products of switches that stand beside those of their tier, with the product of these, whoever sells them."""
+    """Products of stand-in switches, each with the product of its tier, of whichever vendor."""
     for tier in (tier for fabric in design.fabrics if fabric.name == asked.name for tier in fabric.tiers):
         for own in tier.stand_ins:
             product, beside = (design.parts.get(id_, {}).get("offer_of") or id_ for id_ in (own.id, tier.id))

@@ -1,4 +1,4 @@
-"""Why a point of a sweep or front costs what it costs more than the one before: what is bought more, and less."""
+"""The extra cost of a point of a sweep or front over the one before: parts bought more, and less."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST_NAMED = 4
 
 
 def marginal_unit(front: Front) -> str:
-    """What the marginal cost of a front buys one more of: ``server``, ``Gb/s per GPU``; empty where nothing."""
-    metric = next((one.metric for one in front.objectives if one.sense == "maximize"), "")
+    """The unit of the marginal cost of a front: ``server``, ``Gb/s per GPU``; empty without a maximized objective."""
+    metric = next((objective.metric for objective in front.objectives if objective.sense == "maximize"), "")
     names = {
         "servers": "server",
         "headroom_servers": "server that could still join",
@@ -38,9 +38,9 @@ def ratio_of(point: FrontPoint) -> str:
 
 
 def step_of(front: Front, number: int) -> str:
-    """Why a point (from 1) costs what it costs against the last one before it that has a design; empty for the first.
+    """The extra cost of a point (from 1) over the last one before it with a design; empty for the first.
 
-    Dollars by kind of part, and the parts whose number changes the bill most.
+    Dollars by kind of part, and the parts whose change of quantity changes the bill most.
     """
     point = front.points[number - 1]
     before = next((other for other in reversed(range(1, number)) if front.points[other - 1].bom), None)
@@ -66,7 +66,7 @@ def _kinds(before: FrontPoint, after: FrontPoint) -> Iterator[str]:
 
 
 def _parts(before: FrontPoint, after: FrontPoint) -> Iterator[str]:
-    """Parts in another number, those first that change the bill most."""
+    """Parts of changed quantity, the largest changes in dollars first."""
     earlier, later = _bought(before.bom), _bought(after.bom)
     spent = _spent(after.bom)
     spent.subtract(_spent(before.bom))

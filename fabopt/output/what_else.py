@@ -1,4 +1,4 @@
-"""The columns of what else there is, in words, for every output that has a table of it."""
+"""The columns of alternatives, in words, for every output that has a table of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE = "-"
 
 
 class Column(NamedTuple):
-    """A figure of every row: its title, the figure, how it is written, and its format in a workbook."""
+    """A figure of every row: its title, value, wording, and format in a workbook."""
 
     title: str
     figure: Callable[[Alternative], Number | None]
@@ -29,8 +29,8 @@ class Column(NamedTuple):
 
 
 def columns_of(design: Design) -> list[Column]:
-    """Cost and power; the objective where it is neither; what a step of the model takes and comes to, where there is
-    one.
+    """Cost and power; the objective where it is neither; time of a step, utilization and cost per effective GPU for a
+    case with a model.
     """
     columns = [
         Column("cost", lambda row: row.capex_usd, money),
@@ -49,5 +49,5 @@ def columns_of(design: Design) -> list[Column]:
 
 
 def name_of(row: Alternative) -> str:
-    """What is another in a row, and which."""
+    """The choice that an alternative changes, and its value there."""
     return f"{row.what}: {row.value}" if row.value else row.what

@@ -25,7 +25,7 @@ KIND_NAMES = {
 
 
 def limit_name(limit: str) -> str:
-    """What a conflict's limit is called where it is shown."""
+    """The name of a conflict's limit, as shown."""
     return "no single limit" if limit == NO_SINGLE_LIMIT else limit
 
 
@@ -35,14 +35,16 @@ def count(number: int) -> str:
 
 
 def joined(row: LinkRow) -> str:
-    """What the links of a row join: ``server - leaf``; which of several kinds too: ``leaf - leaf, global``."""
+    """The ends of the links of a row: ``server - leaf``; with the kind where there are several: ``leaf - leaf,
+    global``.
+    """
     near = f"{row.from_} {row.attachment}" if row.attachment else row.from_
     return f"{near} - {row.to}{f', {row.scope}' if row.scope else ''}"
 
 
 def run(fabric: FabricDesign, row: LinkRow) -> str:
-    """How far the links of a row run: ``7 m``; on a floor, where each runs its own way, ``up to 7 m``, the length on
-    sale that covers them, or ``up to 5 and 7 m`` where those of a cage differ.
+    """The length of the links of a row: ``7 m``; on a floor, where runs differ, ``up to 7 m``, the length on sale that
+    covers them, or ``up to 5 and 7 m`` where those of a cage differ.
     """
     is_covered = bool(fabric.places.policy) and row.attachment is None
     lengths = dict.fromkeys(sorted({*(row.runs_m or ()), row.length_m}))
@@ -69,7 +71,7 @@ def power(watts: Number) -> str:
 
 
 def has_three_digits(number: Number) -> bool:
-    """Whether nothing of a number is lost in three digits."""
+    """Whether a number is exact in three digits."""
     return float(f"{number:.3g}") == number
 
 
@@ -96,7 +98,7 @@ def measured(number: Number, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """``7.3 %`` of a share of one; ``<0.01 %`` for what would read as nothing."""
+    """``7.3 %`` of a share of one; ``<0.01 %`` for a share that would be rounded to 0."""
     value = share * 100
     if 0 < value < 0.01:
         return ALMOST_NOTHING
@@ -117,7 +119,7 @@ def sentence(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return text without control characters, which could steer a terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
+    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
 
 
 # Of what a file is spared.
@@ -130,8 +132,10 @@ def verdict_on(held: int, spared: int) -> str:
 
 
 def json_bytes(content: object) -> bytes:
-    """JSON for people to read, too: what cannot be printed, or would turn its direction, is escaped."""
+    """JSON for people to read, too: letters that cannot be printed, or turn the direction of text, are escaped."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
     if not text.replace("\n", "").isprintable():
-        text = "".join(one if one == "\n" or one.isprintable() else json.dumps(one)[1:-1] for one in text)
+        text = "".join(
+            letter if letter == "\n" or letter.isprintable() else json.dumps(letter)[1:-1] for letter in text
+        )
     return text.encode() + b"\n"

@@ -1,4 +1,4 @@
-"""What the worst switch of a point of a sweep or front cuts off, in a cell of a table."""
+"""Servers cut off by the worst switch of a point of a sweep or front, in a cell of a table."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ EVERY_PATH = "every path"
 
 
 def cut_off(point: FrontPoint) -> int | None:
-    """The most servers that any one switch takes every path of a fabric from; None where the file does not say."""
+    """The most servers that lose every path of a fabric with one switch; None where the file does not state it."""
     points = point.single_points_of_failure
     if points is None:
         return None
-    switches = (one for one in points if one.device != "rack" and not one.degraded and one.loses.startswith(EVERY_PATH))
-    return max((one.servers for one in switches), default=0)
+    switches = (
+        point
+        for point in points
+        if point.device != "rack" and not point.degraded and point.loses.startswith(EVERY_PATH)
+    )
+    return max((switch.servers for switch in switches), default=0)
 
 
 def cut_off_cell(point: FrontPoint) -> str:

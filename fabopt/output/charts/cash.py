@@ -1,4 +1,4 @@
-"""Bars of what is paid in each period by what it is for, and a line of what has been paid so far."""
+"""Bars of payments in each period by kind, and a line of the payments so far."""
 
 from __future__ import annotations
 

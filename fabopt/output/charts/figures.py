@@ -74,5 +74,5 @@ def value_of(point: FrontPoint, metric: str) -> Number | None:
 
 
 def setting_of(point: FrontPoint, key: str) -> Number | str | None:
-    """Return what a key of the case is at a point."""
+    """Return the value of a key of the case at a point."""
     return point.budget_usd if key == BUDGET_KEY and point.budget_usd is not None else point.over.get(key)

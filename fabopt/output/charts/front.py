@@ -85,7 +85,7 @@ def _scale(values: Sequence[float], pixels: float) -> _Scale:
 
 
 def _capex_of(front: Front, axes: Axes, dots: Sequence[Dot]) -> list[float]:
-    """Return what is spent under each budget, where budgets are the axis."""
+    """Return the purchase price in dollars under each budget, where budgets are the axis."""
     if not axes.x_is_key or axes.x.name != BUDGET_KEY:
         return []
     return [float(dot.point.totals.capex_usd) for dot in dots if dot.point.totals is not None and dot.is_drawn]
@@ -126,7 +126,7 @@ def _budgets(front: Front, frame: _Frame, palette: Palette) -> Iterator[Spec]:
 
 
 def _spending(front: Front, frame: _Frame, dots: Sequence[Dot], palette: Palette) -> Iterator[Spec]:
-    """Yield, for a sweep over budgets, a line from each budget to what is spent of it."""
+    """Yield, for a sweep over budgets, a line from each budget to the purchase price under it."""
     if not _capex_of(front, frame.axes, dots):
         return
     rows = [
@@ -143,7 +143,7 @@ def _spending(front: Front, frame: _Frame, dots: Sequence[Dot], palette: Palette
 
 
 def _way(front: Front, frame: _Frame, dots: Sequence[Dot], palette: Palette) -> Iterator[Spec]:
-    """Yield the line through the points: in steps where nothing lies between them, none over a surface."""
+    """Yield the line through the points: in steps where no design lies between them, none over a surface."""
     if frame.axes.third is not None or frame.x is None:
         return
     rows = [{"x": dot.x, "y": dot.y} for dot in dots if dot.is_drawn]
@@ -182,14 +182,14 @@ def _mark(dot: Dot, radius: float) -> dict[str, Any]:
 
 
 def _growth(drawn: Sequence[Dot]) -> list[float]:
-    """Return how much larger than the least each mark is: by the third quantity, where there is one."""
+    """Return the size of each mark as a multiple of the smallest: by the third quantity, where there is one."""
     values = [0.0 if dot.third is None else float(dot.third) for dot in drawn]
     low, high = min(values, default=0.0), max(values, default=0.0)
     return [1 + (_LARGEST - 1) * ((value - low) / (high - low) if high > low else 0.0) for value in values]
 
 
 def _labels(frame: _Frame, drawn: Sequence[Dot], radius: float, palette: Palette) -> Iterator[Spec]:
-    """Yield the labels that have room: layers of their own, because offsets are of a mark and not of its data."""
+    """Yield the labels that have room: each a layer of its own, because offsets belong to a mark, not to its data."""
     spots = [
         Spot(frame.x_place(dot.x or 0), HEIGHT - frame.y.at(dot.y or 0), text, _is_urgent(dot, drawn))
         for dot, text in zip(drawn, _texts(drawn), strict=True)

@@ -1,4 +1,4 @@
-"""The heat map of a sweep over two keys: a cell for each point, shaded by what the points are best in."""
+"""The heat map of a sweep over two keys: a cell for each point, shaded by the objective of the sweep."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def grid_chart(front: Front, y: Quantity, dots: Sequence[Dot], palette: Palette)
 
 def _settings(dots: Sequence[Dot], key: str) -> list[Number | str]:
     settings = dict.fromkeys(setting_of(dot.point, key) for dot in dots)
-    return [one for one in settings if one is not None]
+    return [setting for setting in settings if setting is not None]
 
 
 def _axis(channel: str, quantity: Quantity, values: Sequence[Number | str]) -> Spec:
-    expression = {} if any(isinstance(one, str) for one in values) else {"labelExpr": quantity.label_expression}
+    expression = {} if any(isinstance(value, str) for value in values) else {"labelExpr": quantity.label_expression}
     axis = {"title": quantity.title, "labelAngle": 0, "ticks": False, "domain": False, **expression}
     if channel == "y":  # a key may be longer than the chart is high: above it, and level
         axis |= {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": -30, "titleY": -16}

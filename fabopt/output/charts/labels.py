@@ -60,14 +60,14 @@ def placed(
     to the right.
     """
     chart = _Area(0, 0, width, height)
-    taken = [_Area(one.x - radius, one.y - radius, one.x + radius, one.y + radius) for one in spots]
+    taken = [_Area(spot.x - radius, spot.y - radius, spot.x + radius, spot.y + radius) for spot in spots]
     placed: list[Label | None] = [None] * len(spots)
     for index in sorted(range(len(spots)), key=lambda index: (not spots[index].urgent, index)):
         own = taken[index]
         if not spots[index].text:
             continue
         for label, area in _candidates(spots[index], size, radius, rising):
-            if area.is_within(chart) and not any(area.meets(one) for one in taken if one is not own):
+            if area.is_within(chart) and not any(area.meets(other) for other in taken if other is not own):
                 placed[index] = label
                 taken.append(area)
                 break

@@ -1,4 +1,4 @@
-"""What of a front is drawn: which quantities are its axes, and every point with its place and its words."""
+"""The axes of a front's chart, and every point with its place and its words."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Dot:
 
 
 def axes_of(front: Front) -> Axes:
-    """Return what is drawn against what.
+    """Return the quantities on the axes.
 
-    A front: what is minimized along, the other one up. A sweep: its (first) key along, and up the first objective of
-    the file; over budgets what is maximized under them, because what is spent is then told apart anyway.
+    A front: the quantity minimized along, the other one up. A sweep: its (first) key along, and up the first objective
+    of the file; over budgets the quantity maximized under them, because the purchase price is then shown apart anyway.
     """
     metrics = [objective.metric for objective in front.objectives]
     if front.kind == "pareto" and len(metrics) > 1:
@@ -61,7 +61,7 @@ def axes_of(front: Front) -> Axes:
 
 
 def _best_in(front: Front) -> str:
-    """Return the metric that the points of a sweep are best in."""
+    """Return the metric of a sweep's objective."""
     if BUDGET_KEY in front.keys:
         for objective in front.objectives:
             if objective.sense == "maximize":

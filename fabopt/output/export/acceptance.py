@@ -30,7 +30,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def acceptance_json(acceptance: Acceptance) -> bytes:
-    """Return verdicts as JSON: ``findings`` are those that fail, ``measurements`` are all."""
+    """Return verdicts as JSON: ``findings`` are the failed tests, ``measurements`` are all."""
     content = {
         "ok": acceptance.ok,
         "findings": [verdict_row(verdict) for verdict in acceptance.faults],
@@ -48,7 +48,7 @@ def verdict_row(verdict: Verdict) -> dict[str, object]:
 
 
 def _written(value: object) -> object:
-    """A number to four places; what is no number as a word, as JSON has none for it."""
+    """A number to four places; infinity and NaN as words, as JSON has no numbers for them."""
     if not isinstance(value, float):
         return value
     return round(value, 4) if math.isfinite(value) else str(value)

@@ -1,4 +1,4 @@
-"""The sheet of alternatives: what else there is, against the answer."""
+"""The sheet of alternatives: changes to the case, with their cost against the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found of a fabric as files: JSON whole, CSV with a row for each finding."""
+"""Findings about a fabric as built, as files: JSON whole, CSV with a row for each finding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ FINDING_COLUMNS = (
 
 @dataclass(frozen=True)
 class Shown:
-    """What was found, with the places of ports and the labels of cables; ``mark``: of a design that is not proven."""
+    """Findings about a fabric, with the places of ports and the labels of cables; ``mark``: the words for a design that
+    is not proven.
+    """
 
     design: Design
     wiring: Wiring
@@ -40,7 +42,7 @@ class Shown:
         return Walk(self.wiring, self.result.plan)
 
     def place(self, port: PortName) -> RackPlace:
-        """Where the device of a port is."""
+        """Rack and unit of the device of a port."""
         return self._walk.place(port)
 
     def cable(self, finding: Finding) -> str:
@@ -54,7 +56,7 @@ class Shown:
 
     @cached_property
     def _labels(self) -> Mapping[tuple[str, PortName], str]:
-        """Texts of all labels, by cable and port, of the cables that are in repairs."""
+        """Texts of the labels of all cables under repair, by cable and port."""
         if not self.result.repairs:
             return {}
         rows = schedule(self.design, self.wiring)

@@ -18,7 +18,9 @@ FOLDER = "astra-sim"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write of each compute fabric ``FABRIC.topo``, ``FABRIC.json`` (ranks) and ``FABRIC-nodes.csv`` (who is who)."""
+    """Write for each compute fabric ``FABRIC.topo``, ``FABRIC.json`` (ranks) and ``FABRIC-nodes.csv`` (names by
+    number).
+    """
     plan = plan_of(design, wiring, options.stage)
     files: dict[str, Iterable[str] | bytes] = {}
     for fabric in simulated_fabrics(design, plan, "astra-sim"):
@@ -31,7 +33,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     own = folder / FOLDER
     return sorted([*own.glob("*.topo"), *own.glob("*.json"), *own.glob("*-nodes.csv")])
 

@@ -45,4 +45,6 @@ def _best(best: Design) -> dict[str, object]:
 
 def audit_csv(audit: Audit) -> bytes:
     """Return a table with ``AUDIT_COLUMNS``, a row for each finding."""
-    return printable_csv(AUDIT_COLUMNS, ([getattr(one, name) for name in AUDIT_COLUMNS] for one in audit.findings))
+    return printable_csv(
+        AUDIT_COLUMNS, ([getattr(finding, name) for name in AUDIT_COLUMNS] for finding in audit.findings)
+    )

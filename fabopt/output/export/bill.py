@@ -39,7 +39,7 @@ def bill_format(target: str) -> str:
 def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS) -> bytes:
     """Return the bill of materials in the format of ``ending``, the same bytes for the same design.
 
-    ``marks``: what else it says, by the word that stands for it: that the design was not proven, or other prices.
+    ``marks``: sentences by the word that marks a bill as not proven, or as priced by other books.
     """
     if ending == ".xlsx":
         from fabopt.output.export.workbook import workbook_bytes
@@ -49,7 +49,7 @@ def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS) -> bytes:
 
 
 def bill_rows(design: Design) -> list[dict[str, Any]]:
-    """Return the bill's rows: the columns of ``BomRow`` that it has, in its order, how a price is known, from when.
+    """Return the bill's rows: the columns of ``BomRow`` in use, in its order, then source and date of each price.
 
     Part numbers are those to order by.
     """
@@ -58,8 +58,9 @@ def bill_rows(design: Design) -> list[dict[str, Any]]:
 
 
 def bill_columns(design: Design) -> list[str]:
-    """Return the titles of the bill's columns; those of charges, surcharges, and units that no order of
-    their stage has, where it has any.
+    """Return the titles of the bill's columns.
+
+    Columns of charges, surcharges and shares of stock are there only where a row has a value.
     """
     rows = orderable(design)
     absent = {name for names in SOME_COLUMNS if not has_any(rows, names) for name in names}
@@ -67,7 +68,7 @@ def bill_columns(design: Design) -> list[str]:
 
 
 def _price(design: Design, row: BomRow) -> dict[str, object]:
-    """The columns of a row that its product says."""
+    """Maker, vendor, currency, basis and date of a row's price, as its product states them."""
     part = body_of(design, row)
     if not part:
         return dict(zip(PRICE_COLUMNS, (None, None, CURRENCY, None, None), strict=True))

@@ -1,6 +1,6 @@
-"""What is laid, and where: the cable schedule, and the lists that are drawn from it.
+"""The cable schedule, and the lists that are drawn from it.
 
-A *breakout end* is what runs between two connectors: a splitter has one for each of its far ends, every other cable has
+A *breakout end* runs between two connectors: a splitter has one for each of its far ends, every other cable has
 one. The schedule has one row a breakout end; all quantities count cables, as the bill does.
 """
 
@@ -125,23 +125,26 @@ def _begins_end(wiring: Wiring, cable: Ints) -> Bools:
 
 
 def _begins_connector(cable: Ints, connectors: Ints) -> Bools:
-    """Tell which rows begin a connector at a side with so many connectors by cable: breakout ends may share one."""
+    """Tell which rows begin a connector at a side; breakout ends may share one.
+
+    ``connectors``: on that side, by cable.
+    """
     several: Bools = np.append(connectors, 0)[cable] > 1
     return several | _begins_cable(cable)
 
 
 def _end_numbers(wiring: Wiring, cable: Ints) -> list[str]:
-    """Return ``1 of 2`` and the like; a connector that joins nothing has no row, and no number."""
+    """Return ``1 of 2`` and the like; a connector without a link has no row, and no number."""
     starts = np.flatnonzero(_begins_cable(cable))
     number = np.arange(len(cable)) - np.repeat(starts, np.diff(starts, append=len(cable))) + 1
     of = _ends_of_cables(wiring)[cable]
-    return [f"{one} of {all_}" if all_ else "" for one, all_ in zip(number.tolist(), of.tolist(), strict=True)]
+    return [f"{index} of {all_}" if all_ else "" for index, all_ in zip(number.tolist(), of.tolist(), strict=True)]
 
 
 def _labels(rows: pd.DataFrame, near: str, far: str, begins: Bools) -> list[str]:
-    """Return for every row the label of its connector ``near``: where that is, and where all that leaves it ends.
+    """Return for every row the label of its connector ``near``: its port, and the ports at the far ends of its links.
 
-    A device at the far end of which several ports follow each other is named once.
+    A device whose ports at the far end follow each other is named once.
     """
     starts = np.flatnonzero(begins)
     far_devices, far_ports = rows[f"{far}_device"], rows[f"{far}_port"]
@@ -155,7 +158,7 @@ def _labels(rows: pd.DataFrame, near: str, far: str, begins: Bools) -> list[str]
 
 
 def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> dict[str, Any]:
-    """Return what is known of the cables at the rows of the schedule, and the fabric and kind of their links."""
+    """Return the columns of the schedule that describe cables, with the fabric and kind of their links."""
     cables, links, networks = wiring.cables, wiring.links, booked_fabrics(design, wiring)
     parts = taken(cables.part, cable)
     descriptions = part_texts(design, parts, "description")
@@ -180,9 +183,9 @@ def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> d
 
 
 def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str]:
-    """Return the bundle that the cable of every breakout end is laid in: ``A01-B08``, the same in both directions.
+    """Return the bundle of the cable of every breakout end: ``A01-B08``, the same in both directions.
 
-    A splitter whose breakout ends part is in a bundle of its own, ``A01-B07+B08``; nothing without a floor plan.
+    A splitter whose breakout ends part is in a bundle of its own, ``A01-B07+B08``; empty without a floor plan.
     """
     starts = np.flatnonzero(_begins_cable(cable))
     ends = list(zip(joined(from_racks, starts, "+"), joined(to_racks, starts, "+"), strict=True))
@@ -226,7 +229,7 @@ def stage_names(design: Design) -> list[str]:
 
 
 def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """One row a cable that a stage recables: the port that it leaves, and the one that it goes to."""
+    """One row a cable that a stage recables: the port that it leaves, and the port that it goes to."""
     import pandas as pd
 
     rows: list[pd.DataFrame] = []
@@ -252,7 +255,7 @@ def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
 
 
 def bundles(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
-    """Cables by bundle, part and length; ``bundle_cables`` and ``bundle_m`` are of the whole bundle."""
+    """Cables by bundle, part and length; ``bundle_cables`` and ``bundle_m`` sum the whole bundle."""
     cables = rows[rows["cable"] != ""].drop_duplicates("cable")
     keys = ["bundle", "part", "medium", "length_m"]
     table = cables.groupby(keys, sort=True).agg(cables=("part", "size"), total_m=("length_m", "sum")).reset_index()
@@ -280,7 +283,7 @@ def point_to_point(wiring: Wiring) -> pd.DataFrame:
 
 
 def transceivers(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """One row a module: the device and cage that it goes into, and the ports that it serves there."""
+    """One row a module: the device and cage that hold it, and the ports that it serves there."""
     import pandas as pd
 
     modules = wiring.modules

@@ -19,7 +19,7 @@ TOTAL, SO_FAR = len(KINDS) + 1, len(KINDS) + 2
 
 
 def write_cash(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
-    """Write the sheet: a row a quarter, the sums of all below, and what purchase price, present value and TCO are."""
+    """Write the sheet: a row a quarter, the sums of all below, then purchase price, present value and TCO."""
     periods, columns = cash_flow(design, QUARTER), cash_columns(design)
     titles = [title[:1].upper() + title[1:] for title, _ in columns]
     titles = [f"{title} USD" if 0 < column <= SO_FAR else title for column, title in enumerate(titles)]

@@ -1,4 +1,6 @@
-"""The sheet of deliveries: what arrives for each stage, when and from whom, and how much has arrived by then."""
+"""The sheet of deliveries: the parts that arrive for each stage, when and from whom, and the share that has arrived by
+then.
+"""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def topology_lines(graph: Graph) -> Iterator[str]:
 
 def _node(node: GraphNode) -> str:
     about = [node.title, node.product, node.place]
-    label = "\\n".join(_escaped(one) for one in about if one)
+    label = "\\n".join(_escaped(line) for line in about if line)
     return (
         f'{quoted(node.id)} [label="{label}", role={quoted(node.role)}, boxes={node.boxes}, '
         f"fillcolor={quoted(_FILLS[node.role])}]"

@@ -106,7 +106,7 @@ def _device(device: RackDevice, rack_units: int) -> str:
 
 
 def _kept(kept: KeptUnits, rack_units: int) -> str:
-    """Return units in which something else is, with its name."""
+    """Return units kept for something else, with its name."""
     y, height = (rack_units - kept.unit - kept.units + 1) * UNIT, kept.units * UNIT
     shape = f'x="{POST:g}" y="{y:g}" width="{PANEL:g}" height="{height:g}" fill="{_EDGE}"'
     text = _text(POST + 4, y + height / 2 + _SMALL * 0.36, kept.what, _SMALL, _INK)

@@ -1,4 +1,4 @@
-"""What is installed in every rack: devices with their power, and how much of a rack's units and power they take."""
+"""The devices in every rack with their power, and the rack's units and power in use."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ MODULES, CABLES = "modules in attachments", "active cables"
 
 @dataclass(frozen=True)
 class RackDevice:
-    """A device in a rack. ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown.
+    """A device in a rack.
 
-    ``most_w``: the most that its maker states, 0 where that is not known.
+    ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown. ``most_w``: maximum power as
+    its maker states it, 0 where that is not known.
     """
 
     unit: int
@@ -50,7 +51,7 @@ class RackDevice:
 class Rack:
     """A rack and its devices, from the top down. ``state``: empty text, ``blocked`` or ``reserved``.
 
-    ``kept``: units in which something else is, as rule ``rack-rules`` has it.
+    ``kept``: units kept for something else by rule ``rack-rules``.
     """
 
     id: str
@@ -65,17 +66,17 @@ class Rack:
 
     @property
     def kept_units(self) -> int:
-        """Units in which something else is."""
+        """Units kept for something else."""
         return sum(kept.units for kept in self.kept)
 
     @property
     def power_w(self) -> float:
-        """Power of its devices, NaN where that of one is unknown."""
+        """Power of its devices, NaN where one device's is unknown."""
         return sum(device.power_w for device in self.devices)
 
     @property
     def most_w(self) -> float:
-        """Power of its devices, that which makers state where it is more; NaN where that of one is unknown."""
+        """Maximum power of its devices as makers state it, at least their own; NaN where one device's is unknown."""
         return sum(
             device.power_w if math.isnan(device.power_w) else max(device.power_w, device.most_w)
             for device in self.devices
@@ -92,7 +93,7 @@ class RackRow:
 
 @dataclass(frozen=True)
 class Elevation:
-    """The rows that have something in them. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack."""
+    """The rows that have devices. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack."""
 
     rows: tuple[RackRow, ...]
     rack_units: int
@@ -124,7 +125,7 @@ def _rack(embedded: Embedded, plan: FloorPlan, index: int, devices: dict[str, li
 
 
 def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) -> Iterator[KeptUnits]:
-    """What else is in a rack, if it has servers or switches."""
+    """Units of a rack kept for something else, if it has servers or switches."""
     own = [device for device in installed if device.role != "attachment"]
     if embedded.server.rack is not None and any(device.role == "server" for device in own):
         filled = {unit for device in installed for unit in range(device.unit, device.top_unit + 1)}
@@ -167,7 +168,7 @@ def power_text(rack: Rack, elevation: Elevation) -> str:
 
 
 def is_over_power(rack: Rack, elevation: Elevation) -> bool:
-    """Whether a rack uses more power than it may, as far as is known."""
+    """Whether a rack's known maximum power is above its limit."""
     return elevation.rack_power_w is not None and rack.most_w > elevation.rack_power_w
 
 
@@ -206,7 +207,7 @@ def _is_attachment(wiring: Wiring) -> Mask:
 
 
 def _most_w(embedded: Embedded, wiring: Wiring) -> list[float]:
-    """The most power that makers state of switches where rule ``rack-rules`` asks for it, by device; else 0."""
+    """Maximum power of devices in watts as makers state it of switches, if rule ``rack-rules`` counts it; else 0."""
     devices, counts = wiring.devices, rack_limits(embedded.case).largest_power
     switches = {
         product: (embedded.part(product, Switch).power_max_w or 0.0) if counts else 0.0
@@ -218,8 +219,8 @@ def _most_w(embedded: Embedded, wiring: Wiring) -> list[float]:
 
 def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> float:
     if role == "attachment":
-        attachment = next(one for one in embedded.wanted[fabric].attachments if one.name == product)
-        return 0.0 if attachment.rack_units is None else _known(attachment.power_w)
+        attached = next(attached for attached in embedded.wanted[fabric].attachments if attached.name == product)
+        return 0.0 if attached.rack_units is None else _known(attached.power_w)
     if role != "server":
         return _known(embedded.part(product, Switch).power_w)
     fabrics = embedded.design.fabrics
@@ -230,9 +231,10 @@ def _own_power_w(embedded: Embedded, role: str, product: str, fabric: str) -> fl
 
 
 def _shares_of_whole_racks(embedded: Embedded, wiring: Wiring) -> Floats:
-    """What each server has of the power of its rack-scale system, in whole milliwatts, shape (devices,); 0 of others.
+    """Each server's share of the power of its rack-scale system, in watts, exact to the milliwatt, shape (devices,); 0
+    of others.
 
-    A rack that is partly filled is there whole. Without a floor racks are filled one after the other.
+    A partly filled rack uses its whole power. Without a floor racks are filled one after the other.
     """
     devices, server = wiring.devices, embedded.server
     shares = np.zeros(len(devices.role))

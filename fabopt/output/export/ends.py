@@ -1,4 +1,4 @@
-"""The wiring with names instead of numbers: what every list of cables and ports is drawn from."""
+"""The wiring with names instead of numbers, the source of every list of cables and ports."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def units_of(devices: Devices) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
-    """Return where devices are and what they are called, as columns rack, unit, device, each of shape (rows,)."""
+    """Return rack, unit and name of devices, as columns rack, unit, device, each of shape (rows,)."""
     devices = wiring.devices
     return {
         "rack": taken(devices.rack, rows),

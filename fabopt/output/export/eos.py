@@ -52,7 +52,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return sorted((folder / FOLDER).glob("*.yml"))
 
 
@@ -69,7 +69,7 @@ def _lines(plan: OperationPlan, config: Config) -> Iterator[str]:
 
 
 def config_of(plan: OperationPlan, switch: Switch, device: NamedDevice, lossless: LosslessSwitch | None) -> Config:
-    """All keys of a switch of a product; ``lossless``: its queues where RDMA goes over it."""
+    """Configuration of a switch of a product; ``lossless``: its queues where it carries RDMA."""
     links = [(port, plan.other(port, link), link) for port, link in plan.configured_ports[device.row]]
     tagged = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[device.row]]
     config = {
@@ -96,7 +96,7 @@ def config_of(plan: OperationPlan, switch: Switch, device: NamedDevice, lossless
 
 
 def _management(plan: OperationPlan, device: NamedDevice) -> Config:
-    """Its address; the pool's first one is the gateway's."""
+    """Address of the management port; the gateway has the pool's first address."""
     network = IPv4Network(plan.operate.management)
     return {
         "name": "Management1", "vrf": _MANAGEMENT, "ip_address": f"{device.management}/{network.prefixlen}",
@@ -117,7 +117,7 @@ def _vlans(plan: OperationPlan, links: Ends) -> list[Config]:
 
 
 def _gateways(plan: OperationPlan, links: Ends) -> Iterator[Config]:
-    """The address of a leaf in each subnet that its hosts share."""
+    """Address of a leaf in each subnet shared by its hosts."""
     subnets = {link.network: port.address for port, _, link in links if plan.is_in_subnet(port, link)}
     for name, address in subnets.items():
         network = plan.network_of[name]
@@ -141,7 +141,7 @@ def _interface(plan: OperationPlan, port: NamedPort, far: NamedPort, link: Named
 
 
 def _pauses(plan: OperationPlan, link: NamedLink) -> Config:
-    """What a port of a fabric with RDMA has: pauses on its priority, queues by its speed, trust in DSCP."""
+    """Settings of a port of a fabric with RDMA: pauses on its priority, queues by its speed, trust in DSCP."""
     pauses = {"priority": plan.queues.rdma_priority, "no_drop": True}
     return {
         "priority_flow_control": {"enabled": True, "priorities": [pauses]},
@@ -163,7 +163,7 @@ def _speed(switch: Switch, port: NamedPort, link: NamedLink) -> Config:
 
 
 def _tagged(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:
-    """What a VRF has of a port to another switch."""
+    """Subinterface of a VRF on a port to another switch."""
     network = plan.network_of[link.network]
     return {
         "name": port.name, "description": f"{plan.device_at[far.device].name} {far.name}", "shutdown": False,
@@ -173,7 +173,7 @@ def _tagged(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLin
 
 
 def _routing(plan: OperationPlan, device: NamedDevice, links: Ends, tagged: Ends) -> Config:
-    """A session over each link to another switch; loopbacks and hosts are told, all links that lead on are used."""
+    """A session over each link to another switch; loopbacks and hosts are announced, all links upwards are used."""
     upwards = [(port, far) for port, far, _ in links if plan.device_at[far.device].role in SWITCHES]
     is_numbered = plan.operate.links != "unnumbered"
     next_hop: Config = (
@@ -202,7 +202,7 @@ def _routing(plan: OperationPlan, device: NamedDevice, links: Ends, tagged: Ends
 
 
 def _told(device: NamedDevice, sessions: int) -> Config:
-    """How a router is known, that all links are used, and that what is its own is told."""
+    """Router id, equal-cost paths over all links, and announcement of a router's own networks."""
     paths = min(_MOST_PATHS, max(1, sessions))
     return {
         "router_id": device.loopback, "maximum_paths": {"paths": paths, "ecmp": paths},
@@ -230,7 +230,7 @@ def _profile(gbps: float) -> str:
 
 
 def _queues(plan: OperationPlan, lossless: LosslessSwitch) -> Config:
-    """Classes by DSCP, a profile for each speed, and what ends a storm of pauses."""
+    """Classes by DSCP, a profile for each speed, and the watchdog that ends a storm of pauses."""
     queues = plan.queues
     classes = {queues.rdma_dscp: queues.rdma_priority, queues.cnp_dscp: queues.cnp_priority}
     patience = f"{WATCHDOG_MS / 1000:.2f}"

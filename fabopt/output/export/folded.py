@@ -1,4 +1,4 @@
-"""Where the devices of a torus are to be, so that no cable spans a row: every ring is folded."""
+"""Places for the devices of a torus so that no cable spans a row: every ring is folded."""
 
 from __future__ import annotations
 

@@ -31,11 +31,11 @@ from fabopt.wiring.staged import wiring_at
 
 @dataclass(frozen=True)
 class Options:
-    """What formats may be asked for. ``netbox``: the version that files are for, 4.4, 4.6 or 4.7.
+    """Options of formats. ``netbox``: the NetBox release of its files, 4.4, 4.6 or 4.7.
 
-    ``mark``: what every file says of a design that was not proven; empty for one that was. ``stage``: its number, from
-    0, None being the last. ``discovery``: what ``ibnetdiscover`` printed of the fabric. ``skip``: takes a sentence of
-    each format that does not apply to the design, which is then left out; None: none is.
+    ``mark``: the sentence that marks every file of a design that was not proven; empty for a proven one. ``stage``: its
+    number, from 0, None being the last. ``discovery``: the output of ``ibnetdiscover`` for the fabric. ``skip``: takes
+    a sentence about each format that does not apply to the design, and leaves it out; None: no format is left out.
     """
 
     netbox: str = "4.7"
@@ -86,7 +86,7 @@ def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path,
 
 
 def _require_options(formats: Sequence[str], options: Options) -> None:
-    """Refuse options that formats asked for would leave aside."""
+    """Refuse options that none of the formats asked for takes."""
     faults = []
     if options.stage is not None and WHOLE in formats:
         faults.append(
@@ -120,7 +120,7 @@ def _through_temporary(
 
 
 def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path, options: Options) -> list[Path]:
-    """Write every format; an ``InputError`` has what each of them refuses, once."""
+    """Write every format; an ``InputError`` has the faults of all formats, each once."""
     then = _cut(design, wiring, options.stage)
     written: list[Path] = []
     refusals: list[InputError] = []
@@ -135,11 +135,11 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
         for refusal, name in zip(refusals, refused, strict=True):
             options.skip(f"{name} is left out: {refusal.faults[0].problem}")
     elif refusals:
-        faults = [one for error in refusals for one in error.faults]
+        faults = [problem for error in refusals for problem in error.faults]
         if rest := [name for name in formats if name not in refused]:
             hint = f"`--to {','.join(rest)}` can be"
             faults.append(fault("--to", "", "nothing was written, for not all can be", ",".join(formats), hint=hint))
-        raise InputError([one for place, one in enumerate(faults) if one not in faults[:place]])
+        raise InputError([problem for place, problem in enumerate(faults) if problem not in faults[:place]])
     return written
 
 
@@ -165,7 +165,7 @@ def _set_aside(paths: Sequence[Path], temporary: Path) -> Iterator[None]:
 
 
 def _make_room(targets: Sequence[Path]) -> None:
-    """Make the folders of files, and find what would stop a move before the first one."""
+    """Make the folders of files; ``OutputError`` for a folder in a file's place, before the first file is moved."""
     for target in targets:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir():
@@ -178,7 +178,7 @@ def _missing_folders(folder: Path) -> list[Path]:
 
 
 def _module(name: str) -> ModuleType:
-    """Return the module of a format, which is read only now, with all that it imports."""
+    """Import the module of a format, only now, because of all that it imports."""
     return importlib.import_module(f"fabopt.output.export.{name.replace('-', '_')}")
 
 

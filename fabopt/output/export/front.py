@@ -26,7 +26,9 @@ def front_bytes(front: Front) -> bytes:
 
 
 def readable(front: Front) -> tuple[Front, bytes]:
-    """A front that can be read again, and its file: where that would be too large, points spread evenly over all."""
+    """Return a front that is small enough to be read again, and its file; a larger one is thinned to points spread
+    evenly over all.
+    """
     data, shown = front_bytes(front), front
     count = kept = len(front.points)
     while (share := share_read(data)) < 1 and kept > 2:
@@ -46,7 +48,9 @@ def readable(front: Front) -> tuple[Front, bytes]:
 
 
 def front_csv(front: Front) -> bytes:
-    """Return a table: keys, status, the design in a line, all metrics, cost by kind; why there is none."""
+    """Return a table: keys, status, the design in a line, all metrics, cost by kind; conflicts where there is no
+    design.
+    """
     rows = [_row(front, number) for number in range(1, len(front.points) + 1)]
     columns = [*dict.fromkeys(key for row in rows for key in row if key not in LAST), *LAST]
     return csv_bytes(columns, ([row.get(column, "") for column in columns] for row in rows))
@@ -70,5 +74,5 @@ def _row(front: Front, number: int) -> dict[str, Any]:
         "knee": point.knee,
         "worst_switch_cuts_off": cut_off(point),
         "rules_left_out": left_out_cell(point.rules_left_out),
-        "conflicts": "; ".join(f"{limit_name(one.limit)}: {one.detail}" for one in point.conflicts),
+        "conflicts": "; ".join(f"{limit_name(conflict.limit)}: {conflict.detail}" for conflict in point.conflicts),
     }

@@ -31,7 +31,7 @@ Ends = list[tuple[NamedPort, NamedPort, NamedLink]]
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
     """Write ``frr/DEVICE.conf`` of every switch that routes; ``InputError`` where none does.
 
-    Comments before it are what Cumulus Linux is told of ports that are split or slower than their cages.
+    Comments before it configure the ports of Cumulus Linux that are split or slower than their cages.
     """
     plan = plan_of(design, wiring, options.stage)
     routers = [device for device in plan.devices if device.asn]
@@ -49,15 +49,15 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return sorted((folder / FOLDER).glob("*.conf"))
 
 
 def port_lines(plan: OperationPlan, switch: Switch, device: NamedDevice) -> Iterator[str]:
     """Commands of NVUE, as comments, for ports of Cumulus Linux that are split or slower than their cages.
 
-    A cage is split with the lanes of each port (Cumulus Linux 5.4 and later), which then says its speed. Other systems
-    have none.
+    A cage is split with the lanes of each port (Cumulus Linux 5.4 and later), which then states its speed. No lines for
+    other systems.
     """
     split: set[int] = set()
     for port, link in plan.ports_at[device.row] if device.system == "cumulus" else ():
@@ -93,7 +93,7 @@ def router_lines(plan: OperationPlan, router: NamedDevice) -> Iterator[str]:
 
 
 def _bridge(plan: OperationPlan, network: NamedNetwork, router: NamedDevice, links: Ends) -> Iterator[str]:
-    """The subnet of a leaf is of a bridge, which the system makes of the ports to hosts."""
+    """The interface of a leaf's subnet: a bridge, which the system makes of the ports to hosts."""
     shared = (port.address for port, _, link in links if plan.is_in_subnet(port, link) and link.network == network.name)
     yield f"interface {bridge_of(network)}{f' vrf {network.vrf}' if network.vrf else ''}"
     yield f" description ports of {network.name} on {router.name}"
@@ -102,7 +102,7 @@ def _bridge(plan: OperationPlan, network: NamedNetwork, router: NamedDevice, lin
 
 
 def bridge_of(network: NamedNetwork) -> str:
-    """The name of a network's bridge: with its VLAN in place of what Linux has no letters for."""
+    """The name of a network's bridge: with its VLAN in place of letters that Linux does not take."""
     whole = f"br-{network.name}"
     return whole if len(whole) <= LONGEST else f"br-{network.name[:6].rstrip('-')}-{network.vlan}"
 
@@ -118,7 +118,7 @@ def _interface(plan: OperationPlan, port: NamedPort, far: NamedPort, link: Named
 
 
 def _announced(plan: OperationPlan) -> Iterator[str]:
-    """What is told to neighbours: loopbacks and hosts, so not the management network."""
+    """The prefix list announced to neighbours: loopbacks and hosts, so not the management network."""
     for pool in (plan.operate.loopbacks, plan.operate.hosts):
         yield f"ip prefix-list fabric permit {pool} le 32"
     yield from ("!", "route-map fabric permit 10", " match ip address prefix-list fabric", "exit", "!")
@@ -127,7 +127,7 @@ def _announced(plan: OperationPlan) -> Iterator[str]:
 def _bgp(
     router: NamedDevice, neighbours: list[tuple[NamedPort, NamedPort]], numbered: bool, vrf: str = ""
 ) -> Iterator[str]:
-    """Sessions over links, unnumbered by the interface; all links that lead on are used alike."""
+    """BGP sessions over links, unnumbered by the interface; all equal-cost links upwards are used."""
     yield f"router bgp {router.asn}{f' vrf {vrf}' if vrf else ''}"
     yield f" bgp router-id {router.loopback}"
     yield " bgp bestpath as-path multipath-relax"

@@ -1,7 +1,7 @@
 """Wiring diagrams of Hedgehog's fabric: switches, servers and connections of every fabric of Ethernet that routes.
 
-Fields are those of ``wiring.githedgehog.com/v1beta1`` (githedgehog/fabric, ``api/wiring/v1beta1``). What a switch is
-known by when it starts, its serial number or MAC address, is filled in when it is there.
+Fields are those of ``wiring.githedgehog.com/v1beta1`` (githedgehog/fabric, ``api/wiring/v1beta1``). Serial number or
+MAC address, by which a switch is known when it starts, are filled in once it has arrived.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _API = "wiring.githedgehog.com/v1beta1"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``hedgehog/FABRIC.yaml`` for each fabric that routes; ``InputError`` for what a diagram cannot say."""
+    """Write ``hedgehog/FABRIC.yaml`` for each fabric that routes; ``InputError`` for links that a diagram has no words
+    for.
+    """
     plan = plan_of(design, wiring, options.stage)
     names = list(dict.fromkeys(network.fabric for network in plan.networks if network.routed))
     if not names:
@@ -41,12 +43,12 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return sorted((folder / FOLDER).glob("*.yaml"))
 
 
 def _faults(plan: OperationPlan, fabric: str, links: Sequence[NamedLink]) -> Iterator[Fault]:
-    """What has no place in a diagram: it knows leaves, spines between them, and servers on leaves."""
+    """Devices and links without a place in a diagram: it has leaves, spines between them, and servers on leaves."""
     joined = {(plan.device_at[link.a.device].role, plan.device_at[link.b.device].role) for link in links}
     if any("core" in roles for roles in joined):
         yield fault("--to hedgehog", "", f"{fabric} has a third tier of switches, and Hedgehog knows leaves and spines")

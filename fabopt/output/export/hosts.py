@@ -42,7 +42,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return [path for name in (NCCL, HOSTS, ROCE) if (path := folder / FOLDER / name).is_file()]
 
 
@@ -54,7 +54,7 @@ def _ports(plan: OperationPlan, fabric: FabricDesign) -> list[NamedPort]:
 
 
 def nccl_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
-    """Yield what the design says of NCCL; what is not there stays as NCCL has it."""
+    """Yield NCCL's settings as far as the design determines them; others keep NCCL's defaults."""
     yield f"# /etc/nccl.conf of {plan.case}, fabric {fabric.name}, stage {plan.stage}"
     ports = _ports(plan, fabric)
     names = [port.name for port in ports]
@@ -74,13 +74,15 @@ def nccl_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
 
 
 def spreading_lines(embedded: Embedded, fabric: FabricDesign) -> Iterator[str]:
-    """Yield how flows of Ethernet come to all uplinks: switches spread packets, or hash several queue pairs."""
+    """Yield NCCL's settings for spreading flows of Ethernet over uplinks: switches spread packets, or hash several
+    queue pairs.
+    """
     if fabric.protocol != "ethernet" or not any(tier.up_ports for tier in fabric.tiers):
         return
     workload = embedded.case.workload
     said = workload.spreading if workload else None
     ids = (row.id for tier in fabric.tiers for row in tier.types)
-    others = [one for one in ids if ADAPTIVE not in embedded.part(one, Switch).features]
+    others = [product for product in ids if ADAPTIVE not in embedded.part(product, Switch).features]
     if isinstance(said, QueuePairs):
         yield f"# workload.spreading: flows are hashed to uplinks, {said.queue_pairs} queue pairs for each connection."
         yield f"NCCL_IB_QPS_PER_CONNECTION={said.queue_pairs}"

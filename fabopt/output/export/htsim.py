@@ -31,7 +31,9 @@ class _UnsayableError(Exception):
 
 @dataclass(frozen=True)
 class TreeTier:
-    """Links below a tier: speed; links of a switch down and up (0: the top); links of a pair of switches; lengths."""
+    """Links below a tier: speed; links of a switch down and up (0: the top); links of a pair of switches; shortest and
+    longest run.
+    """
 
     gbps: float
     down: int
@@ -41,7 +43,7 @@ class TreeTier:
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``htsim/FABRIC.topo`` of each compute fabric; ``InputError`` for one that is no such tree."""
+    """Write ``htsim/FABRIC.topo`` of each compute fabric; ``InputError`` for a fabric that is no such tree."""
     plan = plan_of(design, wiring, options.stage)
     files = {}
     for fabric in simulated_fabrics(design, plan, "htsim"):
@@ -54,7 +56,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return sorted((folder / FOLDER).glob("*.topo"))
 
 
@@ -126,7 +128,7 @@ def _tier(fabric: SimulatedFabric, below: Mapping[str, Sequence[NamedLink]], rol
 
 
 def _pods(links: Sequence[NamedLink]) -> int:
-    """How many pods links from leaves to spines make, every leaf of one being joined to every spine of it."""
+    """Pods made by links from leaves to spines; each leaf of a pod is joined to each spine of it."""
     spines: dict[int, set[int]] = defaultdict(set)
     for link in links:
         spines[link.a.device].add(link.b.device)
@@ -148,7 +150,7 @@ def _require_planes(below: Mapping[str, Sequence[NamedLink]]) -> None:
 
 
 def _ratio(tier: TreeTier, upper: TreeTier) -> int:
-    """The oversubscription of a tier, which htsim takes as a whole number, and as that of links of one speed."""
+    """The oversubscription of a tier, whole and at one speed, as htsim takes it."""
     ratio = tier.down * tier.gbps / (tier.up * upper.gbps)
     if ratio != tier.down // tier.up or ratio < 1:
         raise _UnsayableError(

@@ -1,7 +1,7 @@
 """Topology files of ibdiagnet and its kin: the links of a subnet, and each kind of system that they join.
 
-Formats: ibdm-topo-file(1) and ibdm-ibnl-file(1) of ibutils. A host is called after the first word of what its adapters
-describe themselves as, an adapter ``Un`` after the number of ``HCA-n``.
+Formats: ibdm-topo-file(1) and ibdm-ibnl-file(1) of ibutils. A host is named after the first word of its adapters' node
+description, an adapter ``Un`` after the number of ``HCA-n``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _UNFIT = re.compile(r"[^A-Za-z0-9]+")
 
 
 def system_name(design: Design, device: NamedDevice) -> str:
-    """What the kind of a device is called: its part number, else its id, in letters and digits."""
+    """Name of a device's system type: its part number, else its id, in letters and digits."""
     name = _UNFIT.sub("", part_text(design, device.product, "part_number") or device.product)
     return name if name[:1].isalpha() else f"X{name}"
 
 
 def topo_lines(design: Design, plan: OperationPlan, subnet: Subnet) -> Iterator[str]:
-    """Yield a section for each switch, with all that is joined to it; links between switches are in the first one's."""
+    """Yield a section for each switch, with all ports joined to it; links between switches are in the first one's."""
     rows: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for adapter in subnet.adapters:
         far = f"{system_name(design, adapter.host)} {adapter.host.name} P{adapter.number}"

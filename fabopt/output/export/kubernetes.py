@@ -1,7 +1,7 @@
-"""Topology for Kubernetes: Kueue's object for each fabric that jobs use, and the labels of nodes that it goes by.
+"""Topology for Kubernetes: Kueue's object for each fabric that jobs use, and the node labels that it goes by.
 
-Labels of the first fabric, and of domains of NVLink, are those of Topograph, so that either may write them: tier 0 is
-nearest the node. Those of further fabrics are apart: one tree for several fabrics would join what is not joined.
+Labels of the first fabric, and of NVLink domains, are those of Topograph, so that either may write them: tier 0 is
+nearest the node. Further fabrics have labels of their own: one tree for several fabrics would join separate switches.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     plan = plan_of(design, wiring, options.stage)
     fabrics = labelled_fabrics(design, plan)
     long = sorted(
-        {value for one in fabrics for own in one.labels.values() for value in own.values() if _is_long(value)}
+        {value for fabric in fabrics for own in fabric.labels.values() for value in own.values() if _is_long(value)}
     )
     if long:
         problem = f"Kubernetes takes labels of at most {_LONGEST} letters, and {len(long)} would be longer"
@@ -56,7 +56,7 @@ def _is_long(value: str) -> bool:
 
 
 def labelled_fabrics(design: Design, plan: OperationPlan) -> list[LabelledFabric]:
-    """The fabrics that jobs use, those of compute first; nodes are called as the kubelet does, in small letters."""
+    """The fabrics that jobs use, compute fabrics first; nodes are named as the kubelet does, in small letters."""
     together = nvlink_servers(Embedded(design).server)
     return [
         _labelled(
@@ -67,7 +67,10 @@ def labelled_fabrics(design: Design, plan: OperationPlan) -> list[LabelledFabric
 
 
 def _labelled(plan: OperationPlan, fabric: FabricDesign, prefix: str, together: int) -> LabelledFabric:
-    """``together``: servers of a domain of NVLink, which is a level if none is in several groups."""
+    """Levels and labels of a fabric.
+
+    ``together``: servers of an NVLink domain, a level if no domain spans several groups.
+    """
     groups = server_groups(plan, fabric.name)
     has_pods = len({pod for pod, _ in groups}) > 1
     labels: dict[str, dict[str, str]] = defaultdict(dict)
@@ -100,7 +103,7 @@ def topology_lines(plan: OperationPlan, fabrics: Sequence[LabelledFabric]) -> It
 
 
 def label_lines(plan: OperationPlan, fabrics: Sequence[LabelledFabric]) -> Iterator[str]:
-    """Yield a script that labels each node once, with what it is in all fabrics."""
+    """Yield a script that labels each node once, with its groups in all fabrics."""
     labels: dict[str, dict[str, str]] = defaultdict(dict)
     for fabric in fabrics:
         for node, own in fabric.labels.items():

@@ -1,4 +1,4 @@
-"""How a file says that its design was not proven: in its own way where its format has one, else in a file beside it.
+"""Marks for files of a design that was not proven: each format's own way, or else a file beside it.
 
 A table has a last column ``UNCHECKED``, a workbook a first sheet, a page a banner, JSON a key; a drawing shows it, text
 begins with it. ``NAME.UNCHECKED.txt`` is written beside a file whose format has room for none of these.
@@ -20,12 +20,12 @@ NO_MARKS: Marks = MappingProxyType({})
 
 
 def beside(path: Path) -> Path:
-    """The file that marks another one whose format has no room for a mark."""
+    """Path of the file that marks another file whose format has no room for a mark."""
     return path.with_name(f"{path.name}.{MARK}.txt")
 
 
 def marked(path: Path, mark: str) -> list[Path]:
-    """Mark a file that was just written, and return it with what is written beside it.
+    """Mark a file just written, and return it with the file written beside it.
 
     ``mark`` is a sentence without characters that any format gives a meaning. Workbooks are marked as they are made.
     """
@@ -66,7 +66,7 @@ def _drawio(text: str, mark: str) -> str:
 
 
 def _json(text: str, mark: str) -> str | None:
-    """Return an object with one more key; None for a list, all of whose items have a meaning to who reads it."""
+    """Return an object with one more key; None for a list, as its readers take each item for data."""
     content = json.loads(text)
     if not isinstance(content, dict):
         return None

@@ -1,8 +1,8 @@
-"""What watches a fabric: an alarm of Prometheus for each planned link, tests of these rules, and gNMI subscriptions.
+"""Monitoring of a fabric: an alarm of Prometheus for each planned link, tests of these rules, and gNMI subscriptions.
 
-Where the state of a port is seen: of Linux switches by node_exporter (``node_network_up``), of EOS by gNMI through
-gnmic, of servers by the RDMA device (``node_infiniband_physical_state_id``, 5 is up), of InfiniBand by the exporter
-that runs ``ibnetdiscover`` (``infiniband_switch_uplink_info`` is there for each port that is joined to something).
+Sources of a port's state: of Linux switches node_exporter (``node_network_up``), of EOS gNMI through gnmic, of servers
+the RDMA device (``node_infiniband_physical_state_id``, 5 is up), of InfiniBand the exporter that runs
+``ibnetdiscover`` (``infiniband_switch_uplink_info`` exists for each port with a link).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Row = Mapping[str, object]
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
     """Write ``monitoring/``; ``gnmic.yml`` only where a switch speaks gNMI."""
     plan = plan_of(design, wiring, options.stage)
-    switched = [one for one in design.fabrics if one.protocol == INFINIBAND and one.structure.has_switches]
+    switched = [fabric for fabric in design.fabrics if fabric.protocol == INFINIBAND and fabric.structure.has_switches]
     subnets = subnets_among(design, plan, switched, None) if switched else []
     subnet_of = {link.row: subnet.name for subnet in subnets for link in subnet.links}
     files: dict[str, Iterable[str]] = {
@@ -51,7 +51,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return [path for name in (TARGETS, RULES, TESTS, CONFIG, GNMIC) if (path := folder / FOLDER / name).is_file()]
 
 
@@ -143,7 +143,7 @@ def rule_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[st
 
 
 def _unseen(plan: OperationPlan) -> Iterator[str]:
-    """Sentences on devices of which nobody knows what to ask: their ports are those of whoever records ``UP``."""
+    """Sentences on switches of unknown software: whoever records ``UP`` names their ports."""
     unknown = Counter(device.product for device in plan.devices if device.role in SWITCHES and not device.system)
     for product, number in unknown.items():
         yield f"What runs on {product} ({some(number, 'switch')}) is not known: record {UP}{{node, port}} of its ports."
@@ -170,7 +170,9 @@ def _summary(plan: OperationPlan, link: NamedLink) -> str:
 
 
 def _down(plan: OperationPlan, link: NamedLink, subnet: str) -> str:
-    """When a link is down: if either end says so; in a subnet, if its exporter works and sees nothing at the port."""
+    """Expression for a link that is down: if either end says so; in a subnet, if its exporter works and sees no link at
+    the port.
+    """
     if subnet:
         switch = link.a if plan.device_at[link.a.device].role in SWITCHES else link.b
         return f'up{{job="infiniband",subnet="{subnet}"}} == 1 unless on () {_uplink(plan, switch)}'
@@ -178,7 +180,7 @@ def _down(plan: OperationPlan, link: NamedLink, subnet: str) -> str:
 
 
 def _seen(plan: OperationPlan, port: NamedPort) -> str:
-    """What says whether a port is up (1) or not (0)."""
+    """Expression for the state of a port: 1 up, 0 down."""
     is_device = plan.device_at[port.device].role == "server" and port.name != port.port
     return f"({_source(plan, port)} == bool {RDMA_UP})" if is_device else _source(plan, port)
 
@@ -191,7 +193,7 @@ def _uplink(plan: OperationPlan, port: NamedPort) -> str:
 
 
 def test_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[str]:
-    """Yield tests: of all links up and all down, one end down, a port down that no link is planned for, silence."""
+    """Yield tests: all links up, all down, one end down, a port down without a planned link, silence."""
     yield from _head(plan, f"promtool test rules {TESTS}")
     yield f"rule_files: [{RULES}]"
     yield "evaluation_interval: 2m"
@@ -228,7 +230,7 @@ def _exporters(subnet_of: Mapping[int, str], value: str) -> list[tuple[str, str]
 def _states(
     plan: OperationPlan, links: Iterable[NamedLink], subnet_of: Mapping[int, str], value: str
 ) -> list[tuple[str, str]]:
-    """What is seen of links that are up (1) or down (0): nothing of those in subnets that are down."""
+    """Series of links that are up (1) or down (0): none for down links in subnets."""
     states = []
     for link in links:
         if link.row not in subnet_of:
@@ -245,7 +247,7 @@ def _state(plan: OperationPlan, port: NamedPort, value: str) -> tuple[str, str]:
 
 
 def _source(plan: OperationPlan, port: NamedPort) -> str:
-    """The series that has the state of a port: by what runs on its device."""
+    """The series with the state of a port: by the software of its device."""
     device = plan.device_at[port.device]
     if device.role == "server" and port.name != port.port:
         return f'node_infiniband_physical_state_id{{node="{device.name}",device="{port.name}"}}'

@@ -1,7 +1,7 @@
 """The sheet of offers: formulas over the RFQ sheet that pick the best of up to eight quotes for each part.
 
 An offer counts whose lead time, where it says one, is no longer than the time from the first month in which orders can
-be placed until the first stage that needs the part: the rule ``orders_arrive_in_time`` for what is quoted.
+be placed until the first stage that needs the part: the rule ``orders_arrive_in_time`` for quotes.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ _COLUMNS = (
 
 
 def write_offers(sheet: Worksheet, formats: dict[str, Format], rfq: QuoteTable, design: Design) -> None:
-    """Write the lines with the best price of each and whose it is, sums, and what each vendor offers and wins.
+    """Write the lines with the best price of each and its vendor, sums, and lines quoted and won by each vendor.
 
-    The first vendor asked is offer 1. Of equal prices the first one wins; a line that nobody quotes, or nobody in time,
-    costs nothing.
+    The first vendor asked is offer 1. Of equal prices the first one wins; a line without a quote in time costs nothing.
     """
     titles = [title for title, _, _ in rfq.columns]
     prices, lead_times = (
@@ -56,7 +55,9 @@ def write_offers(sheet: Worksheet, formats: dict[str, Format], rfq: QuoteTable, 
 
 
 def _weeks_until_needed(design: Design) -> dict[tuple[object, object], float]:
-    """How long a part, by id and length, may take for the first stage that buys it; none for what comes at any time."""
+    """Weeks from the first month of orders to the first stage that buys a part, by id and length; none for a part that
+    may come at any time.
+    """
     first = (design.case.content.get("procurement") or {}).get("order_from_month")
     months = {stage.name: stage.month for stage in design.stages}
     weeks: dict[tuple[object, object], float] = {}
@@ -96,7 +97,7 @@ def _write_best(
 
 
 def _write_vendors(sheet: Worksheet, formats: dict[str, Format], end: int, prices: list[str], quantity: str) -> None:
-    """What each vendor asked quotes in all, and what the lines come to that it is best in."""
+    """For each vendor the lines quoted and their total, and the lines won and theirs."""
     top = end + 3
     titles = "Offer", "Lines quoted", "Total of its lines USD", "Lines won", "Total won USD"
     for column, title in enumerate(titles):

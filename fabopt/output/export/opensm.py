@@ -1,4 +1,4 @@
-"""Files for OpenSM, the subnet manager: how each subnet is routed and parted; and the fabric for ibsim."""
+"""Files for OpenSM, the subnet manager: routing and partitions of each subnet; and the fabric for ibsim."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     own = folder / FOLDER
     return [path for name in FILES for path in (own / name, *sorted(own.glob(f"*/{name}"))) if path.is_file()]
 
@@ -165,6 +165,6 @@ def _port(subnet: Subnet, port: NamedPort) -> str:
 
 
 def ports_of(design: Design, product: str) -> int:
-    """Ports of a switch of InfiniBand, as it counts them."""
+    """Ports of a switch of InfiniBand, as the switch numbers them."""
     cages = Embedded(design).part(product, Switch).cages
     return sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in cages)

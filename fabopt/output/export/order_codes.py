@@ -11,7 +11,7 @@ from fabopt.schema.design import BomRow, Design
 
 
 def body_of(design: Design, row: BomRow) -> dict[str, Any] | None:
-    """What a file says of the product or the charge of a line: who sells it, where its price comes from."""
+    """The embedded product or charge of a line: its seller, and the source of its price."""
     if row.charge is None:
         return design.parts.get(row.id)
     of_case = design.case.content.get("charges") or []
@@ -20,18 +20,18 @@ def body_of(design: Design, row: BomRow) -> dict[str, Any] | None:
 
 
 def seller_of(body: Mapping[str, Any]) -> str | None:
-    """Who sells a part as a file says it: whose offer its price is, else its maker."""
+    """Seller of a part as a file states it: the vendor of the offer, else the maker."""
     seller: str | None = body.get("sold_by") or body.get("vendor")
     return seller
 
 
 def code_of(design: Design, part: str, length_m: float | None) -> OrderCode:
-    """What to order a part of the design by, in its length and with the airflow that its case wants."""
+    """Order code of a part of the design, in its length and with the airflow that its case wants."""
     return order_code(design.parts.get(part, {}), length_m, wanted_airflow(design.case.content))
 
 
 def orderable(design: Design) -> list[BomRow]:
-    """The bill's rows with a part number for each length and airflow; where that is not known, none."""
+    """The bill's rows with a part number for each length and airflow; empty where the number is not known."""
     return [
         row.model_copy(update={"part_number": code_of(design, row.id, row.length_m).code})
         if row.id in design.parts

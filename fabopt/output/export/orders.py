@@ -1,4 +1,4 @@
-"""The sheet of orders: what is ordered when and from whom, how much of it is there already, and when it arrives."""
+"""The sheet of orders: part, vendor, order date, units of one's own stock, and arrival."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ EXPEDITED = "Expedited, in unit price USD"
 
 
 class OrderLine(NamedTuple):
-    """A part to order for a stage: by when, from whom, how many, and how many more come out of one's own stock."""
+    """A part to order for a stage: by when, from whom, how many, and how many more come out of one's own stock.
+
+    ``arrives``: None without a calendar; ``total_cents``: the order's price.
+    """
 
     month: float | None
     day: date | None
@@ -39,7 +42,7 @@ class OrderLine(NamedTuple):
 
 
 def order_lines(design: Design) -> list[OrderLine]:
-    """Every part that is ordered or taken out of stock for a stage, by order date and vendor."""
+    """Every part ordered or taken out of stock for a stage, by order date and vendor."""
     lines = list(_lines(design))
     return sorted(
         lines, key=lambda line: (_month(line), line.vendor, line.row.kind, line.row.id, line.row.length_m or 0)
@@ -77,7 +80,7 @@ def _line(design: Design, rows: list[BomRow], bought: int, from_stock: int, arri
 def order_table(design: Design) -> QuoteTable:
     """The orders as a table, real dates where the case has a calendar; own work is no order.
 
-    What has to be asked for sooner than the vendor delivers has its surcharge, in a column where any line has one.
+    An order sooner than the vendor's lead time has its surcharge, in a column where any line has one.
     """
     lines = order_lines(design)
     hurries = [True] if any(line.row.expedite_usd is not None for line in lines) else []

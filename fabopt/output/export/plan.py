@@ -88,7 +88,7 @@ def _links(plan: OperationPlan) -> Iterator[Row]:
 
 
 def _vrf_links(plan: OperationPlan) -> Iterator[Row]:
-    """By the ports of the links that carry them."""
+    """Links of VRFs, by the ports that carry them."""
     carrying = {link.row: link for link in plan.links}
     for link in plan.vrf_links:
         yield {
@@ -103,7 +103,7 @@ def _end(plan: OperationPlan, port: NamedPort) -> Row:
 
 
 def _known(row: Row) -> Row:
-    """A row without what does not apply."""
+    """A row without empty values."""
     return {key: value for key, value in row.items() if value not in ("", -1)}
 
 

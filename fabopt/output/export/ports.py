@@ -1,4 +1,4 @@
-"""The port map: every cage of every switch, what is plugged in, where it leads, and what is kept free."""
+"""The port map: every cage of every switch, its module, its far end, and ports kept free."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def port_map(design: Design, wiring: Wiring) -> pd.DataFrame:
 
 
 def kept_ports(design: Design, wiring: Wiring) -> dict[tuple[int, int], list[tuple[str, float]]]:
-    """Names and Gb/s of the ports of split cages of which some are kept free and none is used, by device and cage."""
+    """Names and Gb/s of the ports of split cages in which some are kept free and none is used, by device and cage."""
     ports = _Ports(design, wiring)
     rows = [row for row, role in enumerate(wiring.devices.role) if role not in HOSTS]
     return {(row, cage): kept for row in rows for cage, kept in ports.kept(row).items()}
 
 
 class _PortEnd(NamedTuple):
-    """An end of a link at a switch, and what is at the other end. ``lanes``: ports that its cage is split into."""
+    """An end of a link at a switch, and the port at its far end. ``lanes``: ports that its cage is split into."""
 
     port: str
     lanes: int
@@ -91,7 +91,7 @@ class _Ports:
         return {(fabric.name, tier.role): tier for fabric in self.design.fabrics for tier in fabric.tiers}
 
     def _tier(self, row: int) -> TierUse:
-        """The tier of a switch, as switches of its type, or of a last group that is unlike the others, are used."""
+        """The tier of a switch, with the ports of its type, or of the last group where that is unlike the others."""
         devices = self.wiring.devices
         fabric, role = devices.fabric[row], devices.role[row]
         tier = self._tiers[fabric, role]
@@ -103,7 +103,7 @@ class _Ports:
 
     @cached_property
     def _last_groups(self) -> dict[str, tuple[int, LastGroup | None]]:
-        """Number of the last leaf group by fabric, and what is its own; of a Clos."""
+        """Number and structure of the last leaf group of each Clos, by fabric; None where it is like the others."""
         trees = (fabric for fabric in self.design.fabrics if not fabric.structure.is_direct)
         return {fabric.name: (fabric.clos.groups, fabric.clos.last_group) for fabric in trees}
 
@@ -123,7 +123,7 @@ class _Ports:
 
     @cached_property
     def _ends(self) -> dict[int, dict[tuple[int, int], _PortEnd]]:
-        """Ends of links by device, then by cage and lane; hosts' too, which nobody asks for."""
+        """Ends of links by device, then by cage and lane; those of hosts too, which are never looked up."""
         wiring, links = self.wiring, self.wiring.links
         by_device: dict[int, dict[tuple[int, int], _PortEnd]] = defaultdict(dict)
         cables = taken(wiring.cables.name, links.cable)
@@ -139,7 +139,7 @@ class _Ports:
         return by_device
 
     def kept(self, row: int) -> dict[int, list[tuple[str, float]]]:
-        """Ports of the split cages of a switch of which some are kept free and none is used."""
+        """Ports of a switch's split cages in which some are kept free and none is used."""
         tier, ends = self._tier(row), self._ends.get(row, {})
         if not tier.reserved_ports:
             return {}
@@ -152,7 +152,7 @@ class _Ports:
         return kept
 
     def _name(self, row: int, port: _Port) -> str:
-        """What a port without a link is called."""
+        """Name of a port without a link."""
         protocol = self._protocols[self.wiring.devices.fabric[row]]
         return port_name(protocol, len(KINDS), port.cage, port.lane, port.split.ports)
 
@@ -174,7 +174,7 @@ class _Ports:
 
 
 class _Port(NamedTuple):
-    """A port of a switch: its cage from 1, what fits that, how it is split, lane from 0, and what is there."""
+    """A port of a switch: its cage from 1, that cage's form factor and split, lane from 0, and the end of its link."""
 
     cage: int
     form_factor: str
@@ -197,7 +197,7 @@ def _ports_of(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _PortEn
 
 
 def _reserved(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _PortEnd]) -> set[tuple[int, int]]:
-    """Return the down ports (cage, lane) that the case keeps free: those that follow the last one in use."""
+    """Return the down ports (cage, lane) that the case keeps free: those after the last one in use."""
     if not tier.reserved_ports:
         return set()
     up = {cage for (cage, _), end in ends.items() if end.up}
@@ -216,5 +216,5 @@ def _cages(switch: Switch) -> Iterator[tuple[int, int, Cage]]:
 
 
 def _least_split(kind: Cage) -> Lane:
-    """Return the fewest, then fastest ports that a cage can be used as."""
+    """Return the split of a cage with the fewest, then fastest ports."""
     return min(map(parse_split, kind.splits), key=lambda split: (split.ports, -split.port_mbps))

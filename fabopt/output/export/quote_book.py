@@ -1,4 +1,4 @@
-"""A quote as files: the price book that it makes, and everything that was read of it as JSON."""
+"""A quote as files: the price book made of it, and all rows of it as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD = (
 
 
 def book_bytes(book: PriceBook) -> bytes:
-    """Return a price book as a YAML file, which reads as it was."""
+    """Return a price book as a YAML file, which reads back equal."""
     content = book.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     whole = {key: _whole(value) if key in ("prices", "terms") else value for key, value in content.items()}
     text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)
@@ -28,7 +28,7 @@ def book_bytes(book: PriceBook) -> bytes:
 
 
 def _whole(value: Any) -> Any:
-    """Numbers, and lengths that are keys, without decimals where they have none."""
+    """Numbers, and lengths as keys, without decimals where they are whole."""
     if isinstance(value, dict):
         return {_key(key): _whole(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -44,7 +44,7 @@ def _key(key: str) -> Any:
 
 
 def quote_bytes(quote: Quote, faults: Sequence[Fault], book: str | None) -> bytes:
-    """Return all rows of a quote with what became of each, as JSON. ``book``: the file that was written, if one was."""
+    """Return all rows of a quote with the status of each, as JSON. ``book``: the file that was written, if one was."""
     content = {
         "ok": not faults and quote.is_clear,
         "quote": quote.file,
@@ -55,19 +55,19 @@ def quote_bytes(quote: Quote, faults: Sequence[Fault], book: str | None) -> byte
         "counts": dict(Counter(line.status for line in quote.lines)),
         "lines": [line_content(quote, line) for line in quote.lines],
         "tables": [
-            {"sheet": one.sheet, "row": one.row, "columns": {role: list(at) for role, at in one.columns.items()},
-             "not_read": list(one.not_read)}
-            for one in quote.tables
+            {"sheet": table.sheet, "row": table.row, "columns": {role: list(at) for role, at in table.columns.items()},
+             "not_read": list(table.not_read)}
+            for table in quote.tables
         ],
         "doubts": list(quote.doubts),
         "notes": list(quote.notes),
-        "faults": [str(one) for one in faults],
+        "faults": [str(problem) for problem in faults],
     }  # fmt: skip
     return json_bytes(content)
 
 
 def line_content(quote: Quote, line: QuoteLine) -> dict[str, Any]:
-    """A line as JSON has it: amounts as numbers, what is empty left out but for status, place and part."""
+    """A line as JSON has it: amounts as numbers, without empty values but for status, place and part."""
     content: dict[str, Any] = {
         "sheet": line.sheet,
         "row": line.row,

@@ -1,4 +1,4 @@
-"""Sheets for the buyer: what each stage costs, and a request for quotes, vendor by vendor."""
+"""Sheets for the buyer: the costs of each stage, and a request for quotes, vendor by vendor."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class QuoteTable(NamedTuple):
 def write_quotes(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
     """Write the request; it is printed as the first vendor gets it, without the columns of others.
 
-    On one page these were too small to read: on both of two, side by side, is whose part each line is.
+    One page would be too small to read: it is printed on two, side by side, with the part of each line on both.
     """
     write_table(sheet, formats, table)
     titles = [title for title, _, _ in table.columns]
@@ -58,22 +58,22 @@ def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable)
 
 
 def stage_table(design: Design) -> QuoteTable:
-    """What every stage spends and what is installed from it on, and all stages together."""
+    """Costs of every stage and sizes installed from it on, and of all stages together."""
     columns = [
         ("Stage", 16, "text"), ("Month", 8, "count"), ("Servers", 10, "count"), ("GPUs", 10, "count"),
         ("Purchases USD", 16, "money"), ("Present value USD", 16, "money"), ("Energy until the next USD", 16, "money"),
         ("Power W", 12, "number"), ("Rack units", 10, "number"), ("Moved cables", 10, "count"),
     ]  # fmt: skip
     rows: list[Sequence[object]] = [
-        (one.name, one.month, one.servers, one.gpus, one.capex_usd, one.present_value_usd, one.energy_usd, one.power_w,
-         one.rack_units, one.moved_cables)
-        for one in design.stages
+        (stage.name, stage.month, stage.servers, stage.gpus, stage.capex_usd, stage.present_value_usd, stage.energy_usd,
+         stage.power_w, stage.rack_units, stage.moved_cables)
+        for stage in design.stages
     ]  # fmt: skip
     sums = [
-        round(sum(getattr(one, key) or 0 for one in design.stages), 2)
+        round(sum(getattr(stage, key) or 0 for stage in design.stages), 2)
         for key in ("capex_usd", "present_value_usd", "energy_usd")
     ]
-    moved = sum(one.moved_cables for one in design.stages)
+    moved = sum(stage.moved_cables for stage in design.stages)
     rows.append(("all stages", None, None, None, *sums, None, None, moved))
     return QuoteTable(columns, rows)
 
@@ -84,7 +84,7 @@ def asked_title(title: str, number: int) -> str:
 
 
 def quote_table(design: Design) -> QuoteTable:
-    """What to ask whom for: one row a part number, with its quantity at every stage and in all."""
+    """The request for quotes: one row a part number, with its quantity at every stage and in all."""
     stages = [stage.name for stage in design.stages]
     columns: list[tuple[str, float, str]] = [
         ("Vendor", 18, "text"), ("Kind", 12, "text"), ("Part number", 26, "text"), ("Id", 32, "text"),
@@ -109,7 +109,7 @@ def quote_table(design: Design) -> QuoteTable:
 
 
 def is_asked_for(row: BomRow) -> bool:
-    """Whether a vendor quotes for a line: for parts that are bought, and charges but for taxes."""
+    """Whether a vendor quotes for a line: for parts bought, and charges but for taxes."""
     return row.quantity > 0 and (row.kind != OWN_WORK or row.charge not in (None, "tax"))
 
 

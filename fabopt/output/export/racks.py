@@ -62,9 +62,9 @@ def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Pa
 
 
 def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, float]]) -> pd.DataFrame:
-    """One row a device, and what else is in units, with ``RACK_COLUMNS``, rack by rack from the top down.
+    """One row a device or a run of kept units, with ``RACK_COLUMNS``, rack by rack from the top down.
 
-    Last, without a rack, what modules in attachments and active cables use: with them the power of all rows but
+    Last, without a rack, the power of modules in attachments and of active cables: with them the power of all rows but
     attachments is that of the cluster. The heights of all rows but those that are kept are its rack units.
     """
     import pandas as pd
@@ -133,7 +133,7 @@ def _rack_lines(rack: Rack, elevation: Elevation, widths: tuple[int, ...]) -> It
 
 
 def _between(rack: Rack, low: int, high: int) -> Iterator[str]:
-    """Units without devices: what is kept in them, from the top down, and what is free."""
+    """Units without devices: those kept for something else, from the top down, and free ones."""
     for kept in rack.kept:
         if low <= kept.unit <= high:
             top = kept.unit + kept.units - 1

@@ -1,4 +1,4 @@
-"""A quote as a workbook with what is wrong in it marked, what is missing added, and the findings as a list."""
+"""A quote as a workbook with its faults marked, missing parts added, and the findings as a list."""
 
 from __future__ import annotations
 
@@ -102,16 +102,16 @@ def _head(sheet: Worksheet, formats: dict[str, Format], columns: Sequence[tuple[
 
 
 def _quoted_rows(quote: Quote, comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:
-    """Lines of the quote in its order, each with how it looks."""
+    """Lines of the quote in its order, each with its cell format."""
     for line in quote.lines:
         if line.status in _NO_LINES:
             continue
-        own = [one for one in comparison.findings if (one.sheet, one.row) == (line.sheet, line.row)]
+        own = [finding for finding in comparison.findings if (finding.sheet, finding.row) == (line.sheet, line.row)]
         planned = comparison.planned.get(line.key) if line.id else None
         yield _look(own), [
             line.sheet, line.row, line.part, line.description, line.id, line.length_m, line.quantity,
             planned.quantity if planned else None, quote.unit_usd(line), planned.unit_usd if planned else None,
-            "; ".join(one.text for one in own),
+            "; ".join(finding.text for finding in own),
         ]  # fmt: skip
 
 
@@ -121,12 +121,12 @@ def _look(findings: Sequence[QuoteFinding]) -> str:
     faults = [finding for finding in findings if finding.severity == "fault"]
     if not faults:
         return "remark"
-    is_unwanted = all(one.kind in _UNWANTED and not one.planned for one in faults)
+    is_unwanted = all(finding.kind in _UNWANTED and not finding.planned for finding in faults)
     return "struck" if is_unwanted else "changed"
 
 
 def _missing_rows(comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:
-    """What is on the bill and in no line of the quote, to be added."""
+    """Parts of the bill that no line of the quote offers, to be added."""
     lines = {(finding.id, finding.length_m) for finding in comparison.findings if finding.kind == "unpriced"}
     for finding in comparison.findings:
         if finding.kind == "missing" and finding.row is None and (finding.id, finding.length_m) not in lines:

@@ -1,4 +1,4 @@
-"""The bill of a design at other prices: what is bought stays, what it costs is worked out again."""
+"""The bill of a design at other prices: quantities stay, unit prices and all sums of money are computed anew."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ class NamedBook:
 def repriced(design: Design, books: Sequence[NamedBook]) -> Design:
     """Return a design with the bill and all sums of money at the books' prices; of two books, the later one wins.
 
-    Quantities stay, so the price of a part is that of the break which its order reaches. What the search stated of the
-    design stays too: that was at its own prices. ``InputError`` if a book has nothing for this bill, or other lengths.
+    Quantities stay, so the price of a part is that of the break which its order reaches. Status, bound and alternatives
+    stay too: they hold at the design's own prices. ``InputError`` if a book has nothing for this bill, or other
+    lengths.
     """
     catalog = _catalog_of(design)
     known = {product.id for product in products(catalog)}
-    chosen = [_of_design(one, catalog, known) for one in books]
+    chosen = [_of_design(book, catalog, known) for book in books]
     priced = {product.id: product for product in products(with_price_books(catalog, chosen))}
     ids = {part for book in chosen for part in book.prices}
     parts = {
@@ -59,10 +60,12 @@ def repriced(design: Design, books: Sequence[NamedBook]) -> Design:
 
 
 def mark_of(books: Sequence[NamedBook], design: Design) -> str:
-    """What every format says of a bill at other prices: the books, their hashes, how much of the bill they price."""
-    names = ", ".join(f"{one.name} (sha256 {one.sha256[:16]})" for one in books)
+    """The sentence for every format of a repriced bill: the books, their hashes, the share of the bill
+    that they price.
+    """
+    names = ", ".join(f"{book.name} (sha256 {book.sha256[:16]})" for book in books)
     ids = {row.id for row in design.bom}
-    priced = len(ids.intersection(part for one in books for part in one.book.prices))
+    priced = len(ids.intersection(part for book in books for part in book.book.prices))
     lines = f"{priced} of {some(len(ids), 'product')} of this bill"
     return f"{REPRICED} with {names}: {lines}. The design was chosen at other prices; at these another may be better"
 
@@ -79,7 +82,7 @@ def _catalog_of(design: Design) -> Catalog:
 
 
 def _of_design(named: NamedBook, catalog: Catalog, known: set[str]) -> PriceBook:
-    """A book's prices for the products of a design; it may be for more than them."""
+    """A book's prices for the products of a design, without those of other products."""
     prices = {part: price for part, price in named.book.prices.items() if part in known}
     if not prices:
         raise InputError([fault(named.name, "prices", "none of these products is in the design")])

@@ -1,4 +1,4 @@
-"""Requests for quotes as workbooks, one for each maker or vendor asked: what is wanted when, without planned prices."""
+"""Requests for quotes as workbooks, one for each maker or vendor asked: quantities by date, without planned prices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_DATE = "not said"
 
 
 class RequestTerms(NamedTuple):
-    """What a request says of itself: its revision, and the day by which to answer (None: not said)."""
+    """Terms of a request: its revision, and the day by which to answer (None: not said)."""
 
     revision: str = "1"
     due: str | None = None
@@ -73,7 +73,7 @@ def _needed(design: Design) -> dict[tuple[object, object], str]:
 
 
 def _file_names(vendors: Sequence[str]) -> dict[str, str]:
-    """A name for the file of each vendor, none twice."""
+    """File name for each vendor, none twice."""
     names: dict[str, str] = {}
     for vendor in vendors:
         stem = re.sub(r"[^a-z0-9]+", "-", vendor.lower()).strip("-") or "vendor"

@@ -36,7 +36,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def roce_lines(plan: OperationPlan, switches: Sequence[LosslessSwitch]) -> Iterator[str]:
-    """Yield the queues, each switch's pool, when it marks, each port's headroom; what is not known is counted."""
+    """Yield the queues, each switch's pool and marking thresholds, each port's headroom; unknown ones are counted."""
     yield "---"
     yield f"# {plan.case}, stage {plan.stage}: bytes a port and lossless priority, by the length of its cable"
     yield f"queues: {json.dumps(plan.queues.model_dump())}"
@@ -61,7 +61,7 @@ def _rows(key: str, rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
 
 
 def _classes(queues: Queues) -> Mapping[str, Mapping[str, object]]:
-    """What each class is told by, how it is served, and what ends a storm of pauses."""
+    """DSCP, priority and scheduling of each class, and the watchdog that ends a storm of pauses."""
     watchdog = {"detection_ms": WATCHDOG_MS, "restoration_ms": WATCHDOG_MS, "action": "drop"}
     share = queues.rdma_share
     return {
@@ -73,7 +73,7 @@ def _classes(queues: Queues) -> Mapping[str, Mapping[str, object]]:
 
 
 def _hosts(queues: Queues) -> Mapping[str, object]:
-    """The same numbers as a server's NICs are told them (``--to hosts`` has the commands)."""
+    """The same queue settings for a server's NICs (``--to hosts`` has the commands)."""
     pauses = [int(priority == queues.rdma_priority) for priority in range(8)]
     return {"mtu": queues.mtu, "trust": "dscp", "pfc": pauses, "traffic_class": queues.rdma_dscp << 2 | CAN_MARK}
 

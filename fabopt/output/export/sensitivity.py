@@ -20,7 +20,7 @@ def sensitivity_bytes(sensitivity: Sensitivity) -> bytes:
 
 
 def sensitivity_csv(sensitivity: Sensitivity) -> bytes:
-    """Return a table of the ranges; an empty cell is no end, or no price of its own."""
+    """Return a table of the ranges; an empty cell is an open end, or a part without a price of its own."""
     rows = map(_row, sensitivity.ranges)
     return csv_bytes(COLUMNS, ([row.get(column, "") for column in COLUMNS] for row in rows))
 

@@ -1,7 +1,7 @@
-"""Rows of large workbooks, written as they come: cells that a library would gather first are never held together.
+"""Rows of large workbooks, written one by one: their cells are never held in memory together.
 
-A workbook is a ZIP file of XML (ECMA-376 part 1, 18.3 and 18.4). One that has the heads of its sheets alone is copied
-with their rows put in. Texts are numbered as they are met, sheet by sheet and row by row, as the library does.
+A workbook is a ZIP file of XML (ECMA-376 part 1, 18.3 and 18.4). A workbook with headings alone is copied with its
+rows put in. Texts are numbered as they are met, sheet by sheet and row by row, as the library does.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _NUMBERED = re.compile("(_x[0-9a-fA-F]{4}_)")
 
 
 class SharedTexts(dict[str, int]):
-    """Numbers of the texts of a workbook, given as they are asked for. ``entries``: each once, as XML.
+    """Numbers of the texts of a workbook, given as they are asked for.
 
-    ``cells``: how many cells have a text.
+    ``entries``: each once, as XML. ``cells``: count of cells with a text.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class SharedTexts(dict[str, int]):
 
 
 def _entry(text: str) -> str:
-    """A text as an entry of the list of texts; what cannot be printed is not."""
+    """A text as an entry of the list of texts, without characters that cannot be printed."""
     text = (text if text.isprintable() else printable(text))[:LONGEST_CELL]
     text = _NUMBERED.sub(r"_x005F\1", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     kept = ' xml:space="preserve"' if text[0].isspace() or text[-1].isspace() else ""
@@ -70,7 +70,7 @@ def _entry(text: str) -> str:
 def fill_workbook(heads: bytes, tables: Sequence[pd.DataFrame], path: Path) -> None:
     """Write a workbook with rows below the heads of its last sheets, a table for each.
 
-    An empty text and a number that is missing are no cell.
+    An empty text and a missing number have no cell.
     """
     texts = SharedTexts()
     with ZipFile(io.BytesIO(heads)) as source, ZipFile(path, "w", ZIP_DEFLATED) as book:
@@ -119,7 +119,7 @@ def _sheet(content: str, entries: Sequence[str], table: pd.DataFrame | None, tex
 
 
 def _extents(filled: Bools) -> list[str]:
-    """The first and the last column that a block of rows has."""
+    """First and last column in use of each block of rows."""
     rows, columns = filled.shape
     blocks = np.vstack([filled, np.zeros((-rows % BLOCK, columns), dtype=np.bool_)]).reshape(-1, BLOCK, columns)
     used: Bools = np.asarray(np.any(blocks, axis=1))
@@ -128,7 +128,7 @@ def _extents(filled: Bools) -> list[str]:
 
 
 def _rows(table: pd.DataFrame, extents: Sequence[str], texts: SharedTexts) -> Iterator[str]:
-    """Rows of a sheet from its second one on, many at once; a row without a cell is none."""
+    """Rows of a sheet from its second one on, many at once; a row without cells is left out."""
     columns = [(xl_col_to_name(place), kind.kind in "iuf") for place, kind in enumerate(table.dtypes)]
     for start in range(0, len(table), _AT_ONCE):
         lines: list[str] = []

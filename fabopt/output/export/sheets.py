@@ -43,7 +43,7 @@ _AT_ONCE = 8192
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> Path:
-    """Write a table as CSV as spreadsheets like it, text that they would compute marked as text."""
+    """Write a table as CSV for spreadsheets, text that they would compute marked as text."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\r\n")
         writer.writerow([safe(name) for name in table.columns])
@@ -66,9 +66,9 @@ def _csv_cells(column: pd.Series) -> list[object]:
 
 
 def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], mark: str = "") -> Path:
-    """Write tables as sheets with a frozen title row and a filter; what one sheet cannot hold goes on in the next.
+    """Write tables as sheets with a frozen title row and a filter; rows beyond a sheet's limit go on in the next sheet.
 
-    ``mark``: goes on a sheet before them.
+    ``mark``: text of a sheet before them.
     """
     stream = io.BytesIO()
     book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
@@ -92,8 +92,8 @@ def _sheets(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 
 def _sheet_name(name: str, taken: Mapping[str, object]) -> str:
-    """Return a name that a sheet may have and no other has: the end of a long one, which tells devices apart."""
-    used = {one.lower() for one in taken}
+    """Return a sheet name that Excel takes and no other sheet has: the end of a long one, which tells devices apart."""
+    used = {name_taken.lower() for name_taken in taken}
     short, number = name[-_LONGEST_NAME:], 1
     while short.lower() in used:
         number += 1
@@ -102,7 +102,7 @@ def _sheet_name(name: str, taken: Mapping[str, object]) -> str:
 
 
 def _head(sheet: Worksheet, head: Format, table: pd.DataFrame) -> None:
-    """The title row of a sheet, and how all of it looks."""
+    """The title row of a sheet, with column widths, filter and page setup."""
     for column, name in enumerate(table.columns):
         sheet.write_string(0, column, name, head)
         sheet.set_column(column, column, _width(table[name]))

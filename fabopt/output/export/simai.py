@@ -1,6 +1,6 @@
-"""A topology for SimAI: every GPU with its NVSwitch and the leaf that its NIC is joined to, switches, every link.
+"""A topology for SimAI: every GPU with its NVSwitch and its NIC's leaf, switches, every link.
 
-The first line has nodes, GPUs of a domain of NVLink, NVSwitches, switches, links and the kind of GPU; the second the
+The first line has nodes, GPUs of an NVLink domain, NVSwitches, switches, links and the kind of GPU; the second the
 numbers of NVSwitches and switches (aliyun/SimAI, ``inputs/topo/gen_Topo_Template.py``).
 """
 
@@ -56,7 +56,9 @@ class _Nodes:
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write of each compute fabric ``FABRIC.topo`` and ``FABRIC-nodes.csv``; ``InputError`` for what has no place."""
+    """Write for each compute fabric ``FABRIC.topo`` and ``FABRIC-nodes.csv``; ``InputError`` for a fabric the format
+    cannot hold.
+    """
     plan = plan_of(design, wiring, options.stage)
     server = Embedded(design).server
     files: dict[str, Iterable[str] | bytes] = {}
@@ -69,13 +71,13 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     own = folder / FOLDER
     return sorted([*own.glob("*.topo"), *own.glob("*-nodes.csv")])
 
 
 def _require(fabric: SimulatedFabric, server: Server) -> None:
-    """Refuse what the format has no words for."""
+    """Refuse fabrics and servers that the format has no words for."""
     nics = fabric.fabric.nic.per_server
     problem = ""
     if server.scale_up is None:
@@ -116,13 +118,13 @@ def topology_lines(nodes: _Nodes) -> Iterator[str]:
 
 
 def _links(fabric: SimulatedFabric) -> list[NamedLink]:
-    """Links of the fabric's own network; attachments and NICs of logical fabrics are no GPUs'."""
+    """Links of the fabric's own network; attachments and NICs of logical fabrics belong to no GPU."""
     name = fabric.fabric.name
     return [link for link in fabric.links if fabric.roles[link.a.device] != "attachment" and link.network == name]
 
 
 def _rows(nodes: _Nodes) -> Iterator[tuple[object, ...]]:
-    """Who is who; attachments have no number, as they are not there."""
+    """Names and roles by node number; attachments have no number, as the topology leaves them out."""
     own = nodes.server.gpus
     for index, device in enumerate(nodes.fabric.servers):
         yield from ((index * own + gpu, device.name, f"gpu {gpu}") for gpu in range(own))

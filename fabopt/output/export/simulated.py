@@ -1,4 +1,4 @@
-"""What simulators are told of a fabric: nodes by number, links with their speed, lengths as the time of light."""
+"""Fabrics for simulators: nodes by number, links with their speed, lengths as the time of light."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _simulated(plan: OperationPlan, fabric: FabricDesign) -> SimulatedFabric:
 
 
 def latency_ms(link: NamedLink) -> str:
-    """How long a signal is on the way, in milliseconds; 0 where no cable is bought, so that its length is not known."""
+    """Time of flight of a link in milliseconds; 0 where no cable is bought, so that its length is not known."""
     return f"{link.length_m * NS_PER_METRE * 1e-6:.7f}".rstrip("0").rstrip(".") + "ms"
 
 

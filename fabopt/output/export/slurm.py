@@ -1,4 +1,4 @@
-"""Topology of Slurm: a tree of server groups for each fabric, blocks for each domain of NVLink, and both as YAML."""
+"""Topology of Slurm: a tree of server groups for each fabric, blocks for each NVLink domain, and both as YAML."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ FOLDER = "slurm"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.conf`` of the compute fabric, ``topology-FABRIC.conf`` of others that jobs use, and blocks; all
-    of these as ``topology.yaml`` too, which Slurm 25.05 and later read first.
+    """Write ``topology.conf`` of the compute fabric, ``topology-FABRIC.conf`` of other fabrics of jobs, and blocks.
+
+    ``topology.yaml`` has the same trees and blocks; Slurm 25.05 and later read it first.
     """
     plan = plan_of(design, wiring, options.stage)
     files: dict[str, Iterable[str]] = {}
@@ -38,12 +39,12 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return sorted([*(folder / FOLDER).glob("topology*.conf"), *(folder / FOLDER).glob("topology.yaml")])
 
 
 def tree_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
-    """The tree of a fabric: a server group is what its leaves join, a pod joins groups, the root all of it.
+    """The tree of a fabric: servers on the same leaves are a group, a pod joins groups, the root joins pods.
 
     Servers with NICs on several leaves are below all of these, which Slurm cannot say of single switches.
     """
@@ -54,7 +55,7 @@ def tree_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:
 
 
 class TreeSwitch(NamedTuple):
-    """A switch as Slurm has it, and what is below it: servers or other switches, as a list of hosts."""
+    """A switch of Slurm's tree, and the servers or switches below it, as a list of hosts."""
 
     name: str
     below: str
@@ -80,7 +81,10 @@ def tree_of(plan: OperationPlan, fabric: FabricDesign) -> Iterator[TreeSwitch]:
 
 
 def yaml_lines(plan: OperationPlan, fabrics: Sequence[FabricDesign], together: int) -> Iterator[str]:
-    """A topology for each fabric that jobs use, the first one for partitions that name none, and one of blocks."""
+    """A topology for each fabric that jobs use, the first one for partitions that name none, and one of blocks.
+
+    ``together``: servers of an NVLink domain.
+    """
     yield "---"
     yield f"# {plan.case}, stage {plan.stage}. Slurm reads this from 25.05 on, and then no topology.conf."
     for number, fabric in enumerate(fabrics):
@@ -105,17 +109,19 @@ def yaml_lines(plan: OperationPlan, fabrics: Sequence[FabricDesign], together: i
 
 
 def block_name(number: int) -> str:
-    """The name of a domain of NVLink, by its number from 0."""
+    """The name of an NVLink domain, by its number from 0."""
     return f"domain-{number + 1:03d}"
 
 
 def block_sizes(whole: int, together: int) -> list[int]:
-    """A domain of so many servers, and domains together: twice as many each, as far as there are whole ones."""
+    """Servers of a block and of aggregated blocks, each twice the one before, up to the ``whole`` domains of
+    ``together`` servers.
+    """
     return [together << power for power in range(whole.bit_length())]
 
 
 def block_lines(plan: OperationPlan, together: int) -> Iterator[str]:
-    """A block for each domain of NVLink; one with fewer servers than others would stop Slurm, so it is left out."""
+    """A block for each NVLink domain; a smaller one would stop Slurm, so it is left out."""
     names = [server.name for server in plan.servers]
     whole = len(names) // together
     yield f"# {plan.case}, stage {plan.stage}: a block is {some(together, 'server')} of one NVLink domain."

@@ -1,7 +1,7 @@
 """Configuration of SONiC for every switch that runs it: a ``config_db`` as ``config load`` reads it.
 
 Tables and fields are those of sonic-net/sonic-buildimage 086b03bd, ``src/sonic-yang-models``. Ports in use are
-configured; a platform's own tables stand for what is not known of it.
+configured; a platform's own tables stay for settings that are not known.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ROUTES, _FAMILY, _NO_VRF = "fabric", "ipv4_unicast", "default"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``sonic/DEVICE.json``; ``InputError`` where nothing runs SONiC, or its ports are not known."""
+    """Write ``sonic/DEVICE.json``; ``InputError`` where no switch runs SONiC, or its ports are not known."""
     plan = plan_of(design, wiring, options.stage)
     switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "sonic"]
     embedded = Embedded(design)
@@ -60,12 +60,12 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     return sorted((folder / FOLDER).glob("*.json"))
 
 
 def _refused(plan: OperationPlan, embedded: Embedded, switches: Sequence[NamedDevice]) -> Iterator[Fault]:
-    """What is not known of a product that runs SONiC: its ports' numbers, or the lanes behind them."""
+    """Faults of products that run SONiC whose port numbers or lanes are not known."""
     if not switches:
         problem = "no switch of this design runs SONiC; `operate.systems` of the case says what runs on a product"
         yield fault("--to sonic", "", problem)
@@ -116,7 +116,7 @@ def config_of(plan: OperationPlan, embedded: Embedded, device: NamedDevice, loss
 
 
 def _lengths(links: Ends) -> Table:
-    """In whole metres, rounded up, which is safe; of what others supply nothing is known."""
+    """Cable lengths in whole metres, rounded up, which is safe; none for cables that others supply."""
     lengths = {port.name: f"{ceil(link.length_m)}m" for port, _, link in links if link.length_m}
     return {"AZURE": lengths} if lengths else {}
 
@@ -130,7 +130,7 @@ def _metadata(device: NamedDevice) -> dict[str, str]:
 
 
 def _management(plan: OperationPlan, device: NamedDevice) -> Table:
-    """Its address; the pool's first one is the gateway's."""
+    """Address of the management port; the gateway has the pool's first address."""
     network = IPv4Network(plan.operate.management)
     key = f"{_MANAGEMENT_PORT}|{device.management}/{network.prefixlen}"
     return {key: {"gwaddr": str(network.network_address + 1)}}
@@ -187,7 +187,7 @@ def _interfaces(plan: OperationPlan, device: NamedDevice, links: Ends) -> dict[s
 
 
 def _tagged(plan: OperationPlan, tagged: Ends) -> dict[str, Table]:
-    """What VRFs have of ports to other switches, with their VLAN."""
+    """Subinterfaces of VRFs on ports to other switches, with their VLAN."""
     rows: Table = {}
     for port, _, link in tagged:
         vlan = str(plan.network_of[link.network].vlan)
@@ -212,7 +212,7 @@ def _subnets(plan: OperationPlan, links: Ends) -> dict[str, Table]:
 
 
 def _bridged(plan: OperationPlan, links: Ends) -> dict[str, Table]:
-    """Of a switch that does not route: all ports in the VLAN of their network."""
+    """Tables of a switch that does not route: all ports in the VLAN of their network."""
     numbers = {plan.network_of[link.network].vlan: link.network for _, _, link in links}
     vlans: Table = {
         f"Vlan{vlan}": {"vlanid": str(vlan), "description": name} for vlan, name in numbers.items()
@@ -224,7 +224,9 @@ def _bridged(plan: OperationPlan, links: Ends) -> dict[str, Table]:
 
 
 def _routing(plan: OperationPlan, device: NamedDevice, links: Ends) -> dict[str, Table]:
-    """A session over each link to another switch, in each VRF; loopbacks and hosts are told, all links are used."""
+    """A session over each link to another switch, in each VRF; loopbacks and hosts are announced, all
+    links are used.
+    """
     vrfs = [_NO_VRF, *map(_vrf_of, plan.vrfs_of(device))]
     neighbours: Table = {}
     sessions: Counter[str] = Counter()

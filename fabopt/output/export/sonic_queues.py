@@ -1,4 +1,4 @@
-"""Queues of SONiC: which traffic is lossless, what each port keeps for it, when it is marked, what breaks a storm."""
+"""Queues of SONiC: lossless classes, buffers of each port, marking thresholds, and the watchdog of pause storms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def queue_tables(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Tab
 
 
 def _classes(plan: OperationPlan, lossless: Sequence[int]) -> dict[str, Table]:
-    """RDMA and its notifications have a class, a queue and a priority group each; all else is class 0."""
+    """RDMA and its notifications have a class, a queue and a priority group each; other traffic is class 0."""
     queues = plan.queues
     classes = {queues.rdma_dscp: queues.rdma_priority, queues.cnp_dscp: queues.cnp_priority}
     same = {str(priority): str(priority) for priority in _PRIORITIES}
@@ -93,7 +93,7 @@ def _ports(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Table]:
 
 
 def _buffers(plan: OperationPlan, lossless: LosslessSwitch) -> dict[str, Table]:
-    """Pools and profiles; nothing where the pool is not known or too small: the platform's own tables hold then."""
+    """Pools and profiles; none where the pool is unknown or too small: the platform's own tables hold then."""
     verdict, pool, asic = lossless.verdict, lossless.switch.buffer_pool, lossless.switch.asic or ""
     if verdict is None or pool is None or verdict.spare < 0:
         return {}
@@ -147,7 +147,7 @@ def _tomahawk_pools(size: int, shared_headroom: int) -> Table:
 
 
 def _tomahawk_profiles(size: int) -> Table:
-    """What is not lossless is bounded where it leaves, not where it comes in."""
+    """Lossy traffic is bounded where it leaves, not where it comes in."""
     return {
         "ingress_lossy_profile": {"pool": _INGRESS, "size": "0", "static_th": str(size)},
         "egress_lossless_profile": {"pool": _EGRESS, "size": "0", "static_th": str(size)},

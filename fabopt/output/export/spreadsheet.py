@@ -1,4 +1,4 @@
-"""What all tables for spreadsheets share: text that is never computed, looks of cells, a page to print.
+"""Cells and pages of all tables for spreadsheets: text that is never computed, formats, page setup.
 
 The same design gives the same bytes, and no text of a catalog becomes a formula.
 """
@@ -85,7 +85,7 @@ def safe(value: object) -> object:
 
 
 def are_plain(cells: Sequence[object]) -> bool:
-    """Whether all cells are texts that ``safe`` leaves as they are, as far as one look tells."""
+    """Whether all cells are texts that ``safe`` surely leaves unchanged; False may be a false alarm."""
     texts = [cell for cell in cells if isinstance(cell, str)]
     together = "\n".join(texts)
     return len(texts) == len(cells) and together.count("\n") < max(1, len(texts)) and not _UNPLAIN.search(together)
@@ -101,7 +101,7 @@ def csv_bytes(columns: Sequence[str], rows: Iterable[Sequence[object]], quote_al
 
 
 def printable_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """Return a CSV file of what strangers wrote: a question mark for each letter that cannot be printed."""
+    """Return a CSV file of texts from outside: a question mark for each letter that cannot be printed."""
     return csv_bytes(columns, ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows))
 
 
@@ -114,9 +114,9 @@ def write_headings(sheet: Worksheet, columns: Sequence[tuple[str, float]], style
 
 
 def set_height(sheet: Worksheet, row: int, cells: Iterable[tuple[str, float]]) -> None:
-    """Make a row as high as the longest of its wrapped texts, each in a cell of a width.
+    """Make a row as high as the longest of its wrapped texts; ``cells``: (text, width).
 
-    Not every program that prints a workbook does so by itself; then lines are cut, or printed over the next row.
+    Programs that print a workbook may not do so by themselves; then lines are cut, or printed over the next row.
     """
     lines = max((len(wrap(text, max(1, int(width) - 1))) for text, width in cells), default=1)
     if lines > 1:
@@ -124,7 +124,7 @@ def set_height(sheet: Worksheet, row: int, cells: Iterable[tuple[str, float]]) -
 
 
 def set_page(sheet: Worksheet, wide: int = 1) -> None:
-    """Let a sheet be printed across, as ``wide`` as so many pages of the printer's paper, with the pages numbered."""
+    """Let a sheet be printed in landscape, ``wide`` pages across, with the pages numbered."""
     sheet.set_landscape()
     sheet.fit_to_pages(wide, 0)
     sheet.set_footer("&L&A&RPage &P of &N")

@@ -1,4 +1,4 @@
-"""The topology as programs that check cabling expect it: ibdiagnet, UFM, PTM; and as JSON with a published schema."""
+"""The topology for programs that check cabling: ibdiagnet, UFM, PTM; and as JSON with a published schema."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     ethernet = {network.name for network in plan.networks if network.protocol == "ethernet"}
     if ethernet:
         files[DOT] = dot_lines(plan, [link for link in plan.links if link.network in ethernet])
-    switched = [one for one in design.fabrics if one.protocol == "infiniband" and one.structure.has_switches]
+    switched = [
+        fabric for fabric in design.fabrics if fabric.protocol == "infiniband" and fabric.structure.has_switches
+    ]
     if switched:
         subnets = subnets_among(design, plan, switched, None)
         files |= {f"{subnet.name}.topo": topo_lines(design, plan, subnet) for subnet in subnets}
@@ -43,7 +45,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Files there that this format may have written."""
+    """Files of this format in a folder, of whichever design."""
     own = folder / FOLDER
     endings = ("*.topo", "ibnl/*.ibnl", DOT, EXPECTED, POINTS, ADAPTERS)
     return [path for ending in endings for path in sorted(own.glob(ending))]
@@ -78,7 +80,7 @@ def _interface(plan: OperationPlan, port: NamedPort, link: NamedLink) -> dict[st
 
 
 def dot_lines(plan: OperationPlan, links: Iterable[NamedLink]) -> Iterator[str]:
-    """Yield links as Cumulus' PTM compares them with what LLDP sees: by names of hosts and interfaces."""
+    """Yield links as Cumulus' PTM compares them with LLDP's neighbours: by names of hosts and interfaces."""
     yield "graph network {"
     yield '  LLDP="match_type=ifname, match_hostname=hostname";'
     for link in links:

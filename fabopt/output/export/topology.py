@@ -21,7 +21,7 @@ _NUMBERS = ("plane", "pod", "group")
 
 @dataclass(frozen=True)
 class GraphNode:
-    """A device, or ``boxes`` of them that are alike. ``id`` is unique; places are of single devices only."""
+    """A device, or a class of ``boxes`` equal devices. ``id`` is unique; only single devices have a place."""
 
     id: str
     role: str
@@ -33,7 +33,7 @@ class GraphNode:
 
     @property
     def title(self) -> str:
-        """The name, and of a class how many devices it is for."""
+        """The name, with the number of devices of a class."""
         return self.id if self.boxes == 1 else f"{count(self.boxes)} x {self.id}"
 
     @property
@@ -44,9 +44,9 @@ class GraphNode:
 
 @dataclass(frozen=True)
 class Edge:
-    """Links between two nodes that are alike. ``a`` is nearer the servers.
+    """Equal links between two nodes. ``a`` is nearer the servers.
 
-    links               how many, over all devices of both nodes
+    links               count over all devices of both nodes
     gbps                of one link
     medium              empty where nothing is bought
     length_m, shortest_m  the longest and shortest cable; 0 where nothing is bought
@@ -86,7 +86,7 @@ def topology(design: Design, wiring: Wiring, most: int = MOST_NODES) -> Graph:
     """Return the graph: every device is a node up to ``most`` devices, else the finest classes of at most ``most``.
 
     Classes are servers that share their leaf groups, leaves of a group, spines of a pod and cores; failing that by pod,
-    by plane, and last by fabric and product. Rails that never meet are told apart like planes.
+    by plane, and last by fabric and product. Rails of a rail-only fabric are told apart like planes.
     """
     single = len(wiring.devices) <= most
     rail_only = frozenset(fabric.name for fabric in design.fabrics if fabric.topology == "rail-only")
@@ -111,7 +111,7 @@ def _classes(wiring: Wiring, most: int, rail_only: frozenset[str]) -> list[int]:
 
 
 def _networks(wiring: Wiring, rail_only: frozenset[str]) -> list[Hashable]:
-    """The plane of every device, and where rails never meet its rail too."""
+    """The plane of every device, and in a rail-only fabric its rail too."""
     devices = wiring.devices
     return [
         (plane, rail) if fabric in rail_only else plane
@@ -120,7 +120,7 @@ def _networks(wiring: Wiring, rail_only: frozenset[str]) -> list[Hashable]:
 
 
 def _keys(wiring: Wiring, numbers: Sequence[str], rail_only: frozenset[str]) -> list[Hashable]:
-    """What devices of a class have in common: role, product, fabric, some numbers; of servers those of their leaves."""
+    """The key of every device's class: role, product, fabric, ``numbers``; of servers also their leaves'."""
     devices, links = wiring.devices, wiring.links
     columns: list[list[Hashable]] = [getattr(devices, name).tolist() for name in numbers]
     if columns:

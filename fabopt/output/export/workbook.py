@@ -161,14 +161,16 @@ class _Summary:
             tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in fabric.switches)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
         self.section("Totals", sorted(design.totals.model_dump().items()) if design.totals else [])
-        shares = [(f"Fabric {one.name}", _share_line(one)) for one in network_shares(design)]
+        shares = [(f"Fabric {share.name}", _share_line(share)) for share in network_shares(design)]
         self.section("By fabric", shares)
-        self.section("Checks", [(one.name, f"{'ok' if one.ok else 'FAIL'}: {one.detail}") for one in design.checks])
+        self.section(
+            "Checks", [(check.name, f"{'ok' if check.ok else 'FAIL'}: {check.detail}") for check in design.checks]
+        )
         self.section("Assumptions", _assumptions(design.case.content))
         self.section("Notes", [("", note) for note in design.notes])
 
     def single_points(self, design: Design) -> None:
-        """What is lost with any one switch or rack; nothing where the file does not say."""
+        """Losses with any one switch or rack; no lines where the file has none of them stated."""
         if design.single_points_of_failure is None:
             return
         self.line(POINTS_TITLE, lead_line(design))

@@ -1,4 +1,4 @@
-"""What else there is, against the answer, as rows of the page."""
+"""Alternatives to the answer, as rows of the page."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from fabopt.schema.design import Design
 
 @dataclass(frozen=True)
 class AlternativeRow:
-    """One design that lost. ``cells``: its figures, column by column; ``change``: the keys that give it; ``length``:
-    its extra cost against the largest, of 100; 0 where it is cheaper.
+    """An alternative with its figures.
+
+    ``cells``: column by column; ``change``: the keys that give it; ``length``: extra cost in percent of the largest; 0
+    where it is cheaper.
     """
 
     what: str

@@ -32,7 +32,7 @@ class KeyFigure:
 
 
 def answer(design: Design) -> str:
-    """Say what is bought, for how much, and how sure it is."""
+    """State purchases, price, and the proof of optimality."""
     if design.totals is None or not design.stages:
         return _no_answer(design)
     totals, stage = design.totals, design.stages[-1]
@@ -93,7 +93,7 @@ def key_figures(design: Design) -> list[KeyFigure]:
 
 
 def _racks(totals: Totals) -> list[KeyFigure]:
-    """Return how many racks are filled; nothing without a floor plan."""
+    """Return the count of racks in use; no figure without a floor plan."""
     if totals.racks is None or totals.cluster_rack_units is None:
         return []
     return [KeyFigure("Racks", count(totals.racks), f"{measured(totals.cluster_rack_units, 'rack unit')} in use")]

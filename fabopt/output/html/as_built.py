@@ -1,4 +1,4 @@
-"""The page of what was found of a fabric: findings, repairs, and the racks with the devices that are touched marked."""
+"""The page about a fabric as built: findings, repairs, and a map of racks with the affected devices marked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _places(shown: Shown, finding: Any) -> str:
 
 
 def faults_by_device(shown: Shown) -> dict[str, int]:
-    """How many findings each planned device is in."""
+    """Count of findings at each planned device."""
     numbers: dict[str, int] = {}
     for finding in shown.result.findings:
         ends = {port.device for port in (finding.a, finding.b, *finding.seen) if port != NO_PORT}
@@ -56,7 +56,7 @@ def faults_by_device(shown: Shown) -> dict[str, int]:
 
 
 def marked(floor: FloorView, faults: dict[str, int]) -> FloorView:
-    """Return a floor whose racks and devices say how many findings they are in; the first of them is shown at first."""
+    """Return a floor with counts of findings on racks and devices; the first rack with a finding is shown at first."""
     racks = {
         rack: [words, [_device(device, faults) for device in devices]]
         for rack, (words, devices) in floor.data["racks"].items()

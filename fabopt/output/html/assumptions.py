@@ -1,4 +1,4 @@
-"""What the answer rests on: the case, and where prices come from."""
+"""Assumptions of the answer: the case, and the sources of prices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONFIDENCES = ("high", "medium", "low")
 
 @dataclass(frozen=True)
 class PriceRow:
-    """One product that is bought, what is spent on it at prices of one source, and that source."""
+    """A product bought, the dollars spent on it at prices of one source, and that source."""
 
     id: str
     description: str
@@ -102,7 +102,7 @@ def _site(case: Case) -> Iterator[tuple[str, str]]:
 
 
 def _limits(case: Case) -> Iterator[str]:
-    """Those of the whole case, then of each stage that has some."""
+    """Limits of the whole case, then of each stage that has some."""
     yield from _of_limits(case.limits)
     for stage in case.stages or ():
         if own := "; ".join(_of_limits(stage.limits)):
@@ -125,7 +125,7 @@ def _of_limits(limits: Limits) -> Iterator[str]:
 
 
 def price_rows(design: Design) -> list[PriceRow]:
-    """Return the products on the bill, once for each source of prices, those on which most is spent first."""
+    """Return the products on the bill, once for each source of prices, the largest sums first."""
     bought: dict[tuple[str, str], list[BomRow]] = {}
     for row in design.bom:
         if row.charge is None:
@@ -136,7 +136,7 @@ def price_rows(design: Design) -> list[PriceRow]:
 
 
 def confidence_sentence(rows: list[PriceRow]) -> str:
-    """Say how much of the money rests on prices of which confidence."""
+    """State the shares of the purchase price by confidence of prices."""
     sums: Counter[str] = Counter()
     for row in rows:
         sums[row.confidence] += cents(row.usd)

@@ -1,4 +1,4 @@
-"""The page of an audit of a design made by hand: findings by rule, and what it costs beside the best design."""
+"""The page of an audit of a design made by hand: findings by rule, and its cost beside the best design's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ def audit_page(audit: Audit) -> bytes:
         audit=audit,
         verdict=verdict(audit.findings),
         numbers=numbers_words(audit),
-        findings=[(kind_words(one.kind, one.severity), RULES[one.kind], one.text) for one in audit.findings],
+        findings=[
+            (kind_words(finding.kind, finding.severity), RULES[finding.kind], finding.text)
+            for finding in audit.findings
+        ],
         costs=list(cost_rows(audit)),
         titles=[title for title, _ in COST_COLUMNS],
         reasons=audit.cost.reasons() if audit.cost is not None else [],

@@ -16,7 +16,7 @@ from fabopt.schema.design import BomRow, Design, Number
 
 @dataclass(frozen=True)
 class BillCell:
-    """A cell after the part's: its column, whether that holds numbers, words, and what they are sorted by."""
+    """A cell after the part's: its column, whether that holds numbers, its words, and its sort key."""
 
     column: str
     is_number: bool
@@ -50,7 +50,7 @@ def bill_link(design: Design, mark: str = "") -> str:
 
 
 def _row(row: BomRow, with_fabric: bool, with_stage: bool, beside: Mapping[str, str]) -> BillRow:
-    """``beside``: titles of columns of units that are not ordered for use, by their names."""
+    """A line as cells; ``beside``: titles of columns of spares, stock and surplus, by their names."""
     length = "" if row.length_m is None else f"{plain(row.length_m)} m"
     cells = [BillCell("Kind", False, KIND_NAMES[row.kind], row.kind)]
     if with_fabric:

@@ -38,9 +38,9 @@ from fabopt.wiring.build import wiring_of
 def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = None, mark: str = "") -> bytes:
     """Return the page of a design as HTML, the same bytes for the same input.
 
-    checks    what checking the design again came to: `verify`; empty for one that was not found
+    checks    results of `verify`; empty for a design that was not found
     front     of the same case, to be shown with it
-    mark      what a banner says of a design that was not proven
+    mark      the banner's sentence on a design that was not proven
     """
     content = {**_of_every_design(design), **_of_front(design, front)}
     if design.fabrics:
@@ -49,7 +49,9 @@ def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = 
 
 
 def _of_every_design(design: Design) -> dict[str, Any]:
-    conflicts = [(limit_name(one.limit), *_is_and_needs(one), one.detail) for one in design.conflicts]
+    conflicts = [
+        (limit_name(conflict.limit), *_is_and_needs(conflict), conflict.detail) for conflict in design.conflicts
+    ]
     return {
         "design": design,
         "description": design.case.content.get("description") or "",
@@ -67,7 +69,7 @@ def _of_every_design(design: Design) -> dict[str, Any]:
 
 
 def _is_and_needs(conflict: Conflict) -> tuple[str, str]:
-    """Return a limit's value and what it would have to be; the latter is empty where no value would do."""
+    """Return a limit's value and the value it needs; the latter is empty where no value would do."""
     limit, needed = conflict.limit, conflict.needed
     if limit == NO_SINGLE_LIMIT:
         return "-", "-"
@@ -124,7 +126,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
 
 
 def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, Drawing], FloorView | None]:
-    """Return pictures and floor; neither for a design that does not hold together, or is too large for a list."""
+    """Return pictures and floor; neither for a design whose checks fail, or one too large for a list."""
     if not holds_together(checks) or sum(row.count for fabric in design.fabrics for row in fabric.links) > MOST_LINKS:
         return {}, None
     wiring = wiring_of(design)

@@ -30,7 +30,7 @@ _BOTTOM = ("server", "attachment")
 
 @dataclass(frozen=True)
 class Drawing:
-    """A fabric's picture, and whether boxes in it are for several devices."""
+    """A fabric's picture, and whether its boxes are classes of several devices."""
 
     svg: str
     aggregated: bool
@@ -128,7 +128,7 @@ class _Picture:
                 yield _words(0, y + 16 * line, words, "note")
 
     def _between(self, row: int) -> Iterator[str]:
-        """Yield what joins a tier to the one below: links by speed, how much they carry, the oversubscription."""
+        """Yield the lines on links between a tier and the tier below: count by speed, Tb/s, oversubscription."""
         upper = {node.id for node in self.rows[row]}
         lower = {node.id for node in self.rows[row + 1]}
         links: dict[float, int] = defaultdict(int)
@@ -158,7 +158,9 @@ class _Picture:
         )
 
     def _range(self, node: GraphNode, width: float) -> str:
-        """``leaf-001–008``: the first name without its fabric, and the last one's number; numbers alone if need be."""
+        """``leaf-001–008``: the first name without its fabric, and the last one's number; numbers alone if space is
+        short.
+        """
         first, _, last = node.id.partition(" ... ")
         first = first.removeprefix(f"{self.fabric.name}-")
         whole = f"{first}–{last.rpartition('-')[2]}" if last else first
@@ -174,7 +176,7 @@ class _Picture:
         return "; ".join(parts)
 
     def _lines(self) -> Iterator[str]:
-        """Yield a line for each two nodes with links, as thick as what they carry."""
+        """Yield a line for each two nodes with links, its thickness in proportion to their Gb/s."""
         carried: dict[tuple[str, str], float] = defaultdict(float)
         for edge in self.edges:
             carried[edge.a, edge.b] += edge.links * edge.gbps

@@ -36,10 +36,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class FrontTable:
-    """Points as rows of words. A column is (title, whether it holds numbers).
+    """Points as rows of words.
 
-    ``details``: of each row what it opens: the design in a line, the slot that holds it back, and why it costs what it
-    costs; ``design``: the column that opens it.
+    A column is (title, whether it holds numbers). ``details``: texts under each row: the design in a line, the slot
+    that limits its NICs, and the reasons for its extra cost; ``design``: the column that opens them.
     """
 
     columns: tuple[tuple[str, bool], ...]
@@ -62,7 +62,7 @@ def front_figures(front: Front) -> list[Figure]:
 
 
 def front_table(front: Front) -> FrontTable:
-    """Return every point that is shown with its settings, its design or why there is none, and its figures."""
+    """Return every point shown, with its settings, its design or the reason for none, and its figures."""
     axes = axes_of(front)
     metrics = _metrics(front, axes)
     columns = [("point", False), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
@@ -121,12 +121,14 @@ class _Optional:
 
 
 def _metrics(front: Front, axes: Axes) -> list[Quantity]:
-    """Return what is traded, then cost, power and switches where they are not among it."""
+    """Return the metrics of the axes, then cost, power and switches where they are not among them."""
     wanted = [] if axes.x_is_key else [axes.x]
     wanted += [axes.y, *([axes.third] if axes.third is not None else [])]
     wanted += [Quantity(name) for name in ("capex_usd", "power_w", "switches")]
     unique = dict.fromkeys(wanted)
-    return [one for one in unique if any(value_of(point, one.name) is not None for point in front.points)]
+    return [
+        quantity for quantity in unique if any(value_of(point, quantity.name) is not None for point in front.points)
+    ]
 
 
 def _large(title: str) -> str:

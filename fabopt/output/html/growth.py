@@ -1,4 +1,4 @@
-"""Growth: what is bought at each stage, and what is installed then."""
+"""Growth: purchases of each stage, and the sizes installed then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fabopt.schema.design import BomRow, Design, Number
 
 @dataclass(frozen=True)
 class GrowthView:
-    """A row for each stage, and a chart of what is bought at each."""
+    """A row for each stage, and a chart of each stage's purchases."""
 
     rows: tuple[tuple[str, ...], ...]
     moving: str | None

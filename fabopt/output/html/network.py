@@ -1,4 +1,4 @@
-"""A fabric in words and tables: its tiers, how they are joined, what it carries."""
+"""A fabric in words and tables: its tiers, their links, its bandwidth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_OPEN = 6
 
 @dataclass(frozen=True)
 class FabricView:
-    """One fabric. ``picture`` is None where its wiring cannot be told."""
+    """One fabric. ``picture`` is None where its wiring cannot be derived."""
 
     name: str
     about: str
@@ -31,7 +31,7 @@ class FabricView:
 
 
 def fabric_view(design: Design, fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
-    """Return what the page says of a fabric."""
+    """Return a fabric's section of the page."""
     links = tuple(_link_row(fabric, row) for row in merged(fabric.links))
     return FabricView(
         fabric.name,

@@ -1,4 +1,4 @@
-"""What the money and the power go into, by kind of part."""
+"""Dollars and watts by kind of part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fabopt.units import cents, usd
 
 @dataclass(frozen=True)
 class KindRow:
-    """One kind of part: how many, dollars in all and in each fabric, watts, and shares of the sums."""
+    """One kind of part: quantity, dollars in all and in each fabric, watts, and shares of the sums."""
 
     kind: str
     name: str

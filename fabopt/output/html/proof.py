@@ -1,4 +1,4 @@
-"""What was proven: the checks in groups, worst first to see."""
+"""Results of checking again: the checks in groups, failed ones first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CheckGroup:
 
     @property
     def failed(self) -> int:
-        """How many do not hold."""
+        """Count of checks that do not hold."""
         return sum(not check.ok for check in self.checks)
 
     @property
@@ -54,7 +54,7 @@ class CheckGroup:
 
 
 def check_groups(checks: Sequence[Check]) -> list[CheckGroup]:
-    """Return checks by what they are about; groups without any are left out."""
+    """Return checks by subject; empty groups are left out."""
     title_of = {name: title for title, names in _GROUPS for name in names}
     titles = [*(title for title, _ in _GROUPS), _OTHER]
     groups = [
@@ -71,7 +71,7 @@ def holds_together(checks: Sequence[Check]) -> bool:
 
 
 def checks_sentence(checks: Sequence[Check], spared: int = 0) -> str:
-    """Say what checking again, without the solver, came to; ``spared``: checks that the file is not asked for."""
+    """State the result of checking again without the solver; ``spared``: checks that the file is not asked for."""
     failed = sum(not check.ok for check in checks)
     if failed:
         return f"{failed} of {some(len(checks), 'check')} FAILED when this page was made. Do not buy from this design."

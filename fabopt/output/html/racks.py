@@ -1,4 +1,4 @@
-"""The floor as a map, and what is in every rack as data, from which the page draws the rack that is chosen."""
+"""The floor as a map, and the devices of every rack as data, from which the page draws the chosen rack."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATES = ("servers", "network", "mixed", "attachments", "empty", "blocked", "re
 
 @dataclass(frozen=True)
 class RackCell:
-    """A rack on the map. ``use``: what is installed there, one of the words of the legend."""
+    """A rack on the map. ``use``: one of the words of the legend, by the devices in it."""
 
     id: str
     use: str
@@ -64,7 +64,7 @@ def floor_view(design: Design, wiring: Wiring) -> FloorView | None:
 
 
 def _first(cells: list[RackCell]) -> str:
-    """Return the rack that is shown at first: one with switches, if there is any."""
+    """Return the rack shown at first: one with switches, else one with servers, else the first."""
     for uses in (("mixed", "network"), ("servers",)):
         for cell in cells:
             if cell.use in uses:
@@ -96,8 +96,7 @@ def _use(rack: Rack) -> str:
 
 
 def rack_data(elevation: Elevation) -> dict[str, Any]:
-    """Return devices, and what is kept in other units, as [lowest unit, height, name, index of a kind]; a kind is
-    [role, product, power].
+    """Return devices and kept units as [lowest unit, height, name, index of a kind]; a kind is [role, product, power].
 
     Devices of a kind are alike but for their names: so a hall of thousands of servers stays small.
     """
@@ -111,7 +110,7 @@ def _filled(elevation: Elevation) -> Iterator[Rack]:
 
 
 def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, str, str], int]) -> list[Any]:
-    """Return what is said of a rack, then its devices and what is kept in other units, from the top down."""
+    """Return a rack's sentence on units and power, then its devices and kept units, from the top down."""
     entries = [
         (device.unit, device.top_unit - device.unit + 1, device.name, (device.role, device.product, watts))
         for device in rack.devices

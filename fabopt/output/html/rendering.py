@@ -1,6 +1,6 @@
 """HTML pages that stand alone: style and script are in the page, nothing is fetched, nothing else may run.
 
-What a case or a catalog says is text wherever it goes: escaped in markup, in attributes and in data for scripts. A
+Texts of a case or a catalog stay text: escaped in markup, in attributes and in data for scripts. A
 Content-Security-Policy allows exactly the page's own style and script, by their hashes.
 """
 
@@ -23,7 +23,7 @@ _TEMPLATES = "templates"
 
 
 def render(template: str, **content: Any) -> bytes:
-    """Return a page made of a template; text in ``content`` is escaped, except what is ``Markup`` already."""
+    """Return a page made of a template; text in ``content`` is escaped, except ``Markup``."""
     style, script = _text("page.css"), _text("page.js")
     page = _environment().get_template(template)
     return page.render(**content, style=style, script=script, policy=_policy(style, script)).encode()
@@ -37,7 +37,7 @@ def drawn(svg: str) -> Any:
 
 
 def linked(pieces: Iterable[tuple[str, str | None]]) -> Any:
-    """Join pieces of text, each a link to a place in the page where that is told, as markup; texts are escaped."""
+    """Join pieces of text, each with the id of a place in the page to link to, as markup; texts are escaped."""
     from markupsafe import Markup
 
     link = Markup('<a href="#{}">{}</a>')
@@ -64,7 +64,7 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Replace control characters, which could reorder or hide what is in a page."""
+    """Replace control characters, which could reorder or hide parts of a page."""
     return printable(value) if type(value) is str else value
 
 

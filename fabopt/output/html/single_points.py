@@ -1,4 +1,4 @@
-"""What is lost with any one switch or rack, for the page."""
+"""Losses with any one switch or rack, for the page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from fabopt.schema.design import Design
 
 @dataclass(frozen=True)
 class PointsView:
-    """Title and sentences of the section, and its table: titles of columns, which are numbers, rows of cells."""
+    """Title and sentences of the section, and its table: titles of columns, whether each holds numbers,
+    rows of cells.
+    """
 
     title: str
     lines: tuple[str, ...]
@@ -20,7 +22,7 @@ class PointsView:
 
 
 def points_view(design: Design) -> PointsView | None:
-    """Return the section; None where the file does not say."""
+    """Return the section; None where the file states no losses."""
     if design.single_points_of_failure is None:
         return None
     lines = tuple(line for line in (lead_line(design), rack_line(design), redundancy_line(design)) if line)

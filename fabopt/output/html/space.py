@@ -1,4 +1,4 @@
-"""The words of the space that an answer is the best of, as links to what they mean, further down the page."""
+"""The sentence on the space of networks searched, with links to definitions of its words further down the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _CLOS, _DIRECT, _ = PAGES
 
 
 class Word(NamedTuple):
-    """A word of the space: how it is said, what it means, as docs/glossary.md has it, and where that is defined."""
+    """A word of the space: its name, the pattern that finds it, its meaning as in docs/glossary.md, and the page that
+    defines it.
+    """
 
     name: str
     said: str
@@ -23,7 +25,7 @@ class Word(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Of its place in a page."""
+        """Id of its definition in a page."""
         return "space-" + re.sub(r"\W+", "-", self.name.replace("+", "-plus"))
 
 
@@ -140,7 +142,7 @@ def words_of(design: Design) -> tuple[Word, ...]:
 
 
 def _pieces(space: str) -> Iterator[tuple[str, str | None]]:
-    """The line in pieces, each with the id of its word, if it is one."""
+    """The line in pieces, each with the id of its word, None for text between words."""
     end = 0
     for said in _SAID.finditer(space):
         yield space[end : said.start()], None

@@ -1,4 +1,4 @@
-"""Sections of tables: what growth that may end costs wherever it does, and when money leaves."""
+"""Sections of tables: costs of growth by where it ends, and the cash flow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabopt.schema.stages import QUARTER
 
 @dataclass(frozen=True)
 class TableView:
-    """A table with a caption. ``sides``: 1 where the numbers of a column are at the right."""
+    """A table with a caption. ``sides``: 1 for columns of numbers, aligned right."""
 
     caption: str
     titles: tuple[str, ...]
@@ -38,7 +38,7 @@ class TablesView:
 
 
 def cash_view(design: Design) -> TablesView | None:
-    """Return the cash flow by quarter; None where the case does not say when it pays."""
+    """Return the cash flow by quarter; None for a case without terms of payment."""
     if not has_cash(design):
         return None
     columns = cash_columns(design)
@@ -54,7 +54,7 @@ def cash_view(design: Design) -> TablesView | None:
 
 
 def futures_view(design: Design) -> TablesView | None:
-    """Return the futures; None where growth is certain."""
+    """Return costs by future; None where growth is certain."""
     if design.futures is None:
         return None
     tables = (

@@ -1,4 +1,4 @@
-"""What the workload moves between GPUs, as the page shows it."""
+"""The traffic of the workload between GPUs, as the page shows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabopt.schema.design import Design
 
 @dataclass(frozen=True)
 class WorkloadView:
-    """The model, a row for every communicator, and what follows from them."""
+    """The model, a row for every communicator, and sentences on the step."""
 
     about: str
     rows: tuple[tuple[str, ...], ...]

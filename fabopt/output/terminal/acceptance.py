@@ -1,4 +1,4 @@
-"""Measurements of a fabric for a terminal: what fails and why, what passes, and the verdict."""
+"""Measurements of a fabric for a terminal: failures and reasons, passes, and the verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
 def acceptance_report(acceptance: Acceptance) -> RenderableType:
-    """Return a table of verdicts, those that fail first, notes, and the verdict on all."""
+    """Return a table of verdicts, failed ones first, notes, and the verdict on all."""
     verdicts = sorted(acceptance.verdicts, key=lambda verdict: not verdict.is_fault)
     rows = [
         [
@@ -37,7 +37,7 @@ def acceptance_report(acceptance: Acceptance) -> RenderableType:
 
 
 def headline_of_acceptance(acceptance: Acceptance) -> str:
-    """How many measurements pass, fail, and are not compared."""
+    """Counts of measurements that pass, fail, and are not compared."""
     kinds = [verdict.kind for verdict in acceptance.verdicts]
     fails = len(acceptance.faults)
     left = kinds.count("not-compared")
@@ -51,7 +51,7 @@ def _servers(measurement: Measurement) -> str:
 
 
 def size_words(size: int | None) -> str:
-    """``512 MiB``, ``8 GiB``, ``2 B``; nothing where it is not of a size."""
+    """``512 MiB``, ``8 GiB``, ``2 B``; empty for a test without a size."""
     if size is None:
         return ""
     for unit, name in _UNITS:

@@ -1,4 +1,4 @@
-"""The answer in sentences: what was found, and how sure it is."""
+"""The answer in sentences: the design found, and its proof."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def metric_value(metric: str, value: int | float) -> str:
 
 
 def leading_notes(design: Design) -> list[str]:
-    """Notes that a reader must know with the answer: what its prices rest on, what fabrics on shared NICs take, hosts
-    that it needs to be managed, that it is just above a cliff, and what is left of pairs of switches without one.
+    """Notes to show with the answer: the basis of its prices, bandwidth taken by fabrics on shared NICs, hosts needed
+    for management, a cliff just below, and bandwidth of pairs of switches without one.
     """
     notes = [note for note in design.notes if note.startswith((PRICES, SHARED_PORTS, HOSTS, CLIFF))]
     return [*notes, *pair_lines(design)]
 
 
 def headline(design: Design) -> str:
-    """Say in one sentence what the answer is."""
+    """State the answer in one sentence."""
     if design.status == "infeasible":
         return no_design(design.case.name)
     if design.status == "unknown" and design.conflicts:
@@ -71,7 +71,7 @@ def headline(design: Design) -> str:
 
 
 def nearest_line(design: Design) -> list[str]:
-    """Say which design is nearest where limits on spending leave none that keeps the rules; nothing if not known."""
+    """Name the cheapest design that keeps every rule where limits on spending leave none; empty if not known."""
     nearest = design.nearest
     if nearest is None:
         return []
@@ -80,7 +80,7 @@ def nearest_line(design: Design) -> list[str]:
 
 
 def bound_alone(design: Design) -> str:
-    """Say what no design is below, where none was found; empty where that is not known."""
+    """State the proven bound where no design was found; empty where it is not known."""
     metric, bound = design.objective.metric, design.objective.bound
     words = "" if bound is None else f"{metric_name(metric)} below {metric_value(metric, bound)}"
     return f" None that keeps the rules of the case has a {words}." if words else ""
@@ -92,7 +92,7 @@ def no_design(case: str) -> str:
 
 
 def served(design: Design) -> str:
-    """Say what a design joins, for how much, and nothing of other designs."""
+    """State the servers joined and the cost of a design, without a claim about other designs."""
     totals, stage = design.totals, design.stages[-1]
     assert totals is not None
     joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
@@ -121,12 +121,12 @@ _CHOSEN = {
 
 
 def chosen_words(design: Design, decision: DecidedBy) -> str:
-    """What a design is that was picked by more than its objective, and how far it is above the least."""
+    """The rule by which a design was picked where that is more than its objective, and its distance from the least."""
     return f"{_CHOSEN[decision.by, decision.error is not None]}{_above_least(design, decision)}"
 
 
 def _above_least(design: Design, decision: DecidedBy) -> str:
-    """How far a design that was picked for its robustness is above the least; nothing of others."""
+    """Distance in percent from the least of a design picked for its robustness; empty for others."""
     if decision.error is None:
         return ""
     if decision.by == "regret":
@@ -145,13 +145,13 @@ def _least(metric: str) -> str:
 
 
 def proof_line(design: Design) -> str:
-    """Say what was proven, and by what; nothing of how long that took, which is different every time."""
+    """State the proof and its engine, without times, which differ from run to run."""
     engine = design.objective.engine
     return " · ".join([*_proof(design), *([engine] if engine is not None else [])])
 
 
 def search_line(design: Design) -> str:
-    """Say what was proven, by what, over how much, in what time."""
+    """State the proof, its engine, the candidates searched and the time."""
     objective, parts = design.objective, _proof(design)
     if objective.candidates is not None:
         parts.append(f"{some(objective.candidates, 'candidate')} sized")
@@ -183,7 +183,7 @@ def _proof(design: Design) -> list[str]:
 
 
 def gap_share(design: Design) -> str:
-    """By how much another design could be better: in the file a gap of less than a millionth is 0."""
+    """The gap in percent; a gap of less than a millionth, which the file rounds to 0, still shows."""
     objective = design.objective
     if objective.gap:
         return percent(float(objective.gap))
@@ -199,15 +199,15 @@ def fabric_line(fabric: FabricDesign) -> str:
 
 
 def nic_line(fabric: FabricDesign) -> str:
-    """Say what sits in every server, and what each GPU gets from it."""
+    """State the NICs of every server, and the Gb/s of each GPU."""
     return _nics(fabric.nic, fabric.metrics.injection_gbps_per_gpu)
 
 
 def logical_lines(fabric: FabricDesign) -> tuple[str, ...]:
-    """Say what sits in every server for each logical fabric on this one's switches."""
+    """State the NICs of every server for each logical fabric on this one's switches."""
     return tuple(
-        f"carries {one.name} in a VLAN and VRF of its own: {_nics(one.nic, one.injection_gbps_per_gpu)}"
-        for one in fabric.logical
+        f"carries {logical.name} in a VLAN and VRF of its own: {_nics(logical.nic, logical.injection_gbps_per_gpu)}"
+        for logical in fabric.logical
     )
 
 
@@ -218,7 +218,7 @@ def _nics(nic: NicUse, injection: Number) -> str:
 
 
 def bandwidth_line(fabric: FabricDesign) -> str:
-    """Say what the fabric carries."""
+    """State the bandwidth of the fabric."""
     metrics = fabric.metrics
     hops = f"at most {some(metrics.max_switch_hops, 'switch')} on a path"
     if metrics.max_nic_hops is not None:
@@ -231,7 +231,7 @@ def bandwidth_line(fabric: FabricDesign) -> str:
 
 
 def failure_line(fabric: FabricDesign) -> str:
-    """Say what is left when something fails, but for the only plane; empty where the file does not say."""
+    """State the bandwidth left after failures, leaving out a fabric's only plane; empty where the file states none."""
     parts = []
     for failure in fabric.failures:
         if failure.failed == "plane" and fabric.planes == 1:
@@ -245,19 +245,19 @@ def failure_line(fabric: FabricDesign) -> str:
 
 
 def structure_line(fabric: FabricDesign) -> str:
-    """Say how servers, leaves, spines and cores are linked."""
+    """Describe the links between servers, leaves, spines and cores."""
     return links_of(fabric.structure, fabric)
 
 
 def about_lines(design: Design, fabric: FabricDesign) -> Iterator[str]:
-    """NICs, logical fabrics, structure, bandwidth, what failures leave and subnet managers, a line each."""
+    """NICs, logical fabrics, structure, bandwidth, bandwidth after failures and subnet managers, a line each."""
     held = slot_words(design, fabric.nic, fabric.metrics.injection_gbps_per_gpu)
     lines = (nic_line(fabric), held, *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
     yield from (line for line in (*lines, failure_line(fabric), manager_line(fabric)) if line)
 
 
 def manager_line(fabric: FabricDesign) -> str:
-    """Say what manages the subnets of InfiniBand; empty where nothing is known of it, or there are none."""
+    """Name the subnet managers of InfiniBand; empty where they are not known, or there are no subnets."""
     said = fabric.subnet_manager
     if said is None or said.kept is None:
         return ""
@@ -267,7 +267,7 @@ def manager_line(fabric: FabricDesign) -> str:
 
 
 def totals_line(design: Design) -> str:
-    """Say what the whole costs and uses."""
+    """State cost, power and space of the whole design."""
     totals = design.totals
     assert totals is not None
     parts = []
@@ -284,7 +284,7 @@ def totals_line(design: Design) -> str:
 
 
 def spares_line(design: Design) -> str | None:
-    """Say how many of the parts bought are spares or left over, and how many come out of stock; None where none do."""
+    """Count the spares, leftovers and units out of stock among the parts; None where there are none."""
     parts = beside_use(design)
     said = []
     for words, key in (("spares among these", "spares"), ("left over from packs and breaks", "left_over"),
@@ -298,7 +298,7 @@ def spares_line(design: Design) -> str | None:
 
 
 def infeasible_lines(design: Design) -> list[str]:
-    """Say which limits clash, and what each would have to be."""
+    """Name the limits that clash, and the value that each would need."""
     if design.status == "unknown":
         return [headline(design), *map(_in_the_way, design.conflicts)]
     return [
@@ -321,7 +321,7 @@ def clash_line(conflicts: Sequence[Conflict]) -> list[str]:
 
 
 def alternative_line(alternative: Alternative) -> str:
-    """What a design of another kind costs, and how much more than the answer."""
+    """Cost of an alternative, and its difference from the answer."""
     name = f"{alternative.what}: {alternative.value}" if alternative.value else alternative.what
     cost, more = alternative.capex_usd, alternative.capex_delta_usd
     return (
@@ -330,7 +330,7 @@ def alternative_line(alternative: Alternative) -> str:
 
 
 def conflict_line(conflict: Conflict) -> str:
-    """What a limit is, and what it would have to be, alone or together with others."""
+    """A limit's value, and the value it would need, alone or together with others."""
     if conflict.limit == NO_SINGLE_LIMIT or (conflict.value is None and conflict.needed is None):
         return _in_the_way(conflict)
     detail = f" ({conflict.detail})" if conflict.detail else ""
@@ -344,26 +344,26 @@ BUDGET = "limits.budget_usd"
 
 
 def needed_text(conflict: Conflict) -> str:
-    """What a limit would have to be, and with it others."""
+    """The value that a limit needs, and the other limits that must change with it."""
     if conflict.needed is None:
         return "no value of it alone would do" if conflict.minimal is None else "not settled"
     costs = "" if conflict.capex_usd is None or conflict.limit == BUDGET else f", at {money(conflict.capex_usd)}"
     needs = f"needs {conflict_quantity(conflict.limit, conflict.needed)}{costs}"
     others = [
-        f"{one.limit} {conflict_quantity(one.limit, one.needed)}"
-        for one in conflict.together
-        if one.limit != conflict.limit
+        f"{other.limit} {conflict_quantity(other.limit, other.needed)}"
+        for other in conflict.together
+        if other.limit != conflict.limit
     ]
     return f"{needs}, together with {listed(others)}" if others else needs
 
 
 def _in_the_way(conflict: Conflict) -> str:
-    """What stands in the way, where no figure of a limit says it."""
+    """The obstacle, where no limit's figure expresses it."""
     return f"  {conflict.detail}" if conflict.limit == NO_SINGLE_LIMIT else f"  {conflict.limit}: {conflict.detail}"
 
 
 def conflict_quantity(limit: str, value: int | float | str | tuple[str, ...] | None) -> str:
-    """A limit's value, or what it would have to be, with its unit; in full, for a rounded one might not do."""
+    """A limit's value, or the one it needs, with its unit; in full, for a rounded one might not do."""
     if value is None:
         return "not set"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What was found of a fabric: the findings kind by kind, the repairs in walking order, and the verdict."""
+"""Findings about a fabric as built: kind by kind, the repairs in walking order, and the verdict."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def as_built_report(shown: Shown) -> RenderableType:
 
 
 def moves_words(result: AsBuilt) -> str:
-    """How many moves a list of repairs has, and of which lists it is proven to be the shortest."""
+    """Count of moves of a list of repairs, and the lists among which it is proven to be the shortest."""
     moves = some(len(result.repairs), "move")
     if not result.shares:
         return f"{moves}, and no fewer do"
@@ -70,7 +70,7 @@ def _repairs(shown: Shown) -> Table:
 
 
 def repair_words(shown: Shown, move: Move) -> tuple[str, str, str, str]:
-    """The cable of a repair and what is done with it, then where: from, to, and at its other end."""
+    """The cable and kind of a repair, then its ports: from, to, and at the cable's other end."""
     what = f"{MOVES[move.move]}{f' of {move.cable}' if move.move == 'move' and move.cable else ''}"
     if move.move != "move" and move.cable:
         what = f"{what}: {move.cable}"

@@ -1,4 +1,4 @@
-"""An audit of a design made by hand for a terminal: findings by rule, costs beside the best design, the verdict."""
+"""An audit of a design made by hand for a terminal: findings by rule, cost beside the best design's, the verdict."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def audit_of_hand_made_report(audit: Audit) -> RenderableType:
     """Return findings, costs, notes and the verdict."""
     blocks: list[RenderableType] = [Text(printable(f"{audit.hand.file}: {numbers_words(audit)}"))]
     if audit.findings:
-        rows = [[kind_words(one.kind, one.severity), one.text] for one in audit.findings[:MOST_LINES]]
+        rows = [[kind_words(finding.kind, finding.severity), finding.text] for finding in audit.findings[:MOST_LINES]]
         blocks.append(table((("rule", False), ("finding", False)), rows))
     if len(audit.findings) > MOST_LINES:
         more = some(len(audit.findings) - MOST_LINES, "finding")
@@ -45,7 +45,7 @@ def kind_words(kind: str, severity: str) -> str:
 
 
 def headline_of_hand_made(audit: Audit) -> str:
-    """How a design made by hand fares, in one line."""
+    """The verdict on a design made by hand, in one line."""
     return f"{audit.hand.file}: {verdict(audit.findings)}"
 
 

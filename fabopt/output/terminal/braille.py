@@ -13,7 +13,10 @@ _ROWS, _COLUMNS = len(_BITS), len(_BITS[0])
 
 
 def dots(points: Sequence[tuple[float, float]], width: int, height: int) -> list[str]:
-    """Lines of a plot of so many characters, the largest y on top; both axes from the least to the most."""
+    """Lines of a plot, the largest y on top; both axes from the least to the largest value.
+
+    ``width``, ``height``: in characters.
+    """
     cells = [[ord(BLANK)] * width for _ in range(height)]
     across = _scaled([x for x, _ in points], width * _COLUMNS - 1)
     down = _scaled([-y for _, y in points], height * _ROWS - 1)
@@ -23,7 +26,7 @@ def dots(points: Sequence[tuple[float, float]], width: int, height: int) -> list
 
 
 def stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Points joined by steps: what one has holds until the next, as what a budget buys does."""
+    """Points joined by steps: a point's y holds until the next x, as the design for a budget does."""
     drawn: list[tuple[float, float]] = []
     rising = sorted(points)
     for (x, y), (next_x, next_y) in pairwise(rising):

@@ -1,4 +1,4 @@
-"""The cash flow in tables: years beside each other on a screen, quarters below each other on a page."""
+"""The cash flow in tables: years side by side on a screen, quarters below each other on a page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cash_columns(design: Design) -> tuple[tuple[str, bool], ...]:
 
 
 def cash_rows(design: Design, months: int = YEAR) -> Iterator[list[str]]:
-    """A row for every period of so many months, cells as ``cash_columns``; none without terms of payment."""
+    """A row for every period of ``months`` months, cells as ``cash_columns``; none without terms of payment."""
     for period in cash_flow(design, months):
         amounts = [period.paid[kind] for kind in KINDS]
         cells = [money(usd(amount)) if amount else NOTHING for amount in amounts]
@@ -40,7 +40,7 @@ def cash_rows(design: Design, months: int = YEAR) -> Iterator[list[str]]:
 
 
 def cash_years(design: Design) -> Iterator[tuple[Columns, list[list[str]]]]:
-    """Tables of a few years each: a column for a year, a row for what is paid in any."""
+    """Tables of a few years each: a column for a year, a row for each kind of payment in use."""
     titles = [title for title, _ in cash_columns(design)]
     years = list(cash_rows(design, YEAR))
     kept = [place for place in range(1, len(titles)) if any(year[place] != NOTHING for year in years)]
@@ -51,7 +51,7 @@ def cash_years(design: Design) -> Iterator[tuple[Columns, list[list[str]]]]:
 
 
 def cash_lines(design: Design) -> Iterator[str]:
-    """What the three sums of money are, and which rate is used."""
+    """Definitions of the three sums of money, and the exchange rate in use."""
     finance = finance_of(design)
     yield from worth_lines(design)
     if finance.currency != DOLLAR:

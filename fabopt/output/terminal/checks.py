@@ -14,7 +14,7 @@ from fabopt.units import some
 
 
 def stated(design: Design, is_solved_again: bool = False) -> str:
-    """Name what a file states and only a search can prove, and whether one follows."""
+    """Name the statements of a file that only a search can prove, and whether one follows."""
     objective = design.objective
     parts = [f"status {design.status}", f"bound {objective.bound}", f"gap {objective.gap}"]
     parts += [some(len(design.alternatives), "alternative"), some(len(design.notes), "note")]
@@ -25,7 +25,7 @@ def stated(design: Design, is_solved_again: bool = False) -> str:
 def check_report(
     design: Design, checks: Sequence[Check], is_solved_again: bool = False, spared: int = 0
 ) -> RenderableType:
-    """Return every check with ok or FAIL and what was compared, what no check proves, and the verdict.
+    """Return every check with ok or FAIL and its detail, statements that no check proves, and the verdict.
 
     ``spared``: checks that the file is not asked for, as its version did not have them.
     """
@@ -33,7 +33,7 @@ def check_report(
 
 
 def checks_report(case: str, checks: Sequence[Check], unproven: str = "", spared: int = 0) -> RenderableType:
-    """Return every check with ok or FAIL, what no check proves, and the verdict on what is of a case."""
+    """Return every check with ok or FAIL, statements that no check proves, and the verdict on a file of a case."""
     name = printable(case)
     grid = Table.grid(padding=(0, 2))
     for check in checks:

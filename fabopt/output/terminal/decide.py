@@ -1,4 +1,6 @@
-"""Decisions on a case for a terminal: both sides of each question, what would tip it, and renting beside building."""
+"""Decisions on a case for a terminal: both sides of each question, thresholds that would tip it, and renting beside
+building.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def _line(text: str) -> Text:
 
 
 def verdict_words(decision: Decision) -> str:
-    """``Ethernet, by $128,000``, by what is minimized where that is not capex; why there is nothing to choose else."""
+    """``Ethernet, by $128,000``, in the objective where that is not capex; the reason where a side has no design."""
     if any(side.status == "unknown" for side in decision.sides):
         return "not answered in time"
     if not decision.better:
@@ -55,7 +57,7 @@ def verdict_words(decision: Decision) -> str:
 
 
 def tip_lines(decision: Decision) -> Iterator[str]:
-    """What would tip a decision, and what other sizes say."""
+    """Changes that would tip a decision, and the better side at other sizes."""
     for tip in decision.tips:
         yield f"would tip it: {tip}"
     for size in decision.sizes:
@@ -64,7 +66,7 @@ def tip_lines(decision: Decision) -> Iterator[str]:
 
 
 def rent_lines(rent: RentComparison) -> Iterator[str]:
-    """Renting beside building, a sentence each."""
+    """Renting and building, a sentence for each offer."""
     yield from (_offer_line(rent, offer) for offer in rent.offers)
     if rent.build_usd is not None:
         energy = (

@@ -1,4 +1,4 @@
-"""What is said of a network of each family: its shape, and how servers and switches are linked."""
+"""The network of each family in words: its shape, and the links between servers and switches."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shape_of(structure: Structure | DirectStructure) -> str:
 
 @singledispatch
 def links_of(structure: Structure | DirectStructure, fabric: FabricDesign) -> str:
-    """Servers and their leaves, then what is between switches."""
+    """Links between servers and their leaves, then links between switches."""
     raise LookupError(f"no words for a {structure.kind}")
 
 
@@ -99,7 +99,7 @@ def _tiered(structure: Structure, own_rails: bool, uplinks: int) -> list[str]:
 
 
 def _two_types(mixed: MixedSpines, spines: str) -> str:
-    """What leaves have to spines of two types; ``spines``: all of them, in words."""
+    """Links of leaves to spines of two types; ``spines``: all of them, in words."""
     (own, other), (own_links, other_links) = mixed.spines, mixed.links_per_pair
     links = some(own_links, "link")
     return f"{links} from each leaf to each of {own}, {other_links} to each of the other {other} of {spines}"

@@ -1,4 +1,4 @@
-"""What a floor plan comes to: copper, active cables and optics, metres, the longest run."""
+"""The cables of a floor plan: copper, active cables and optics, metres, the longest run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTICAL = "optical"
 
 
 def floor_lines(design: Design) -> list[str]:
-    """Say where the switches are, and what the runs are made of; nothing without a floor plan."""
+    """State the places of switches, and the media of the runs; empty without a floor plan."""
     if design.floor is None:
         return []
     wiring = wiring_of(design)

@@ -29,16 +29,18 @@ FEWEST_TO_PLOT = 3
 
 
 def front_summary(front: Front) -> RenderableType:
-    """Return what a sweep or front says at a glance."""
+    """Return a sweep or front at a glance."""
     return Group(*_blocks(front))
 
 
 def front_headline(front: Front) -> str:
-    """Say in one sentence what was found."""
+    """State the points found in one sentence."""
     done = [point for point in front.points if point.totals is not None]
     proven = "proven" if all(point.status == "optimal" for point in done) else "not all proven optimal"
     if front.kind == "pareto":
-        points = f"{some(len(done), 'point')} of the front of {listed([one.metric for one in front.objectives])}"
+        points = (
+            f"{some(len(done), 'point')} of the front of {listed([objective.metric for objective in front.objectives])}"
+        )
         text = f"{front.case.name}: {points}, {proven}"
     else:
         none = len(front.points) - len(done)
@@ -61,7 +63,7 @@ def _blocks(front: Front) -> Iterator[RenderableType]:
 
 
 def value_text(metric: str, value: int | float | str | None, to_the_watt: bool = False) -> str:
-    """A figure of a point as people read it; ``to_the_watt``: power such that points of a front are told apart."""
+    """A figure of a point in words; ``to_the_watt``: power in full, so that points of a front are told apart."""
     if value is None:
         return "-"
     if isinstance(value, str):
@@ -74,7 +76,7 @@ def value_text(metric: str, value: int | float | str | None, to_the_watt: bool =
 
 
 def _table(front: Front) -> RenderableType:
-    traded = [one.metric for one in front.objectives]
+    traded = [objective.metric for objective in front.objectives]
     shown = list(dict.fromkeys([*traded, "capex_usd", "power_w"]))
     has_marginal = any(point.marginal is not None for point in front.points)
     columns = [(key.rpartition(".")[2], True) for key in front.keys]
@@ -102,13 +104,15 @@ def _table(front: Front) -> RenderableType:
 
 
 def _as_above(above: FrontPoint, point: FrontPoint) -> str:
-    """What a design that is alike in a line is beside the one above: its NICs, where they are others."""
-    others = [one.nic.id for one, before in zip(point.fabrics, above.fabrics, strict=False) if one.nic != before.nic]
+    """The difference of a design from the one above with an equal summary: its NICs, where they differ."""
+    others = [
+        fabric.nic.id for fabric, before in zip(point.fabrics, above.fabrics, strict=False) if fabric.nic != before.nic
+    ]
     return f"{AS_ABOVE}, with {listed(list(dict.fromkeys(others)))}" if others else AS_ABOVE
 
 
 def _held_back(front: Front) -> Iterator[str]:
-    """Slots that hold back the NICs of points, each with what these give a GPU."""
+    """Slots that limit the NICs of points, each with the Gb/s of a GPU."""
     told: dict[str, list[str]] = {}
     for number, point in enumerate(front.points, 1):
         words = slots_at(front, number)
@@ -119,11 +123,11 @@ def _held_back(front: Front) -> Iterator[str]:
 
 
 def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
-    """Points, and how many are left out between them: of a long front ends, knee and some that are evenly spread."""
+    """Points, and counts of those left out between them: a long front shows its ends, knee and points spread evenly."""
     last = len(front.points) - 1
     told: Sequence[int] = range(last + 1)
     if front.kind == "pareto" and last >= MOST_SHOWN:
-        knees = [number for number, one in enumerate(front.points) if one.knee]
+        knees = [number for number, point in enumerate(front.points) if point.knee]
         told = sorted({*knees, *(last * step // (FEW_SHOWN - 1) for step in range(FEW_SHOWN))})
     for before, number in pairwise([-1, *told]):
         if number - before > 1:
@@ -141,7 +145,7 @@ def _row(
     has_left_out: bool,
 ) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
-    traded = {one.metric for one in front.objectives} if front.kind == "pareto" else set()
+    traded = {objective.metric for objective in front.objectives} if front.kind == "pareto" else set()
     cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
     if has_marginal:
         cells.append("-" if point.marginal is None else money(point.marginal))
@@ -157,7 +161,7 @@ def _row(
 def _why(point: FrontPoint) -> str:
     if not point.conflicts:
         return "no design"
-    return "no design: " + "; ".join(_needs(one) for one in point.conflicts)
+    return "no design: " + "; ".join(_needs(conflict) for conflict in point.conflicts)
 
 
 def _needs(conflict: Conflict) -> str:
@@ -185,8 +189,8 @@ def _plot(front: Front) -> Iterator[RenderableType]:
 
 
 def _axes(front: Front) -> tuple[str, str] | None:
-    """What goes across and up: the two objectives; or the one swept key and the objective."""
-    metrics = [one.metric for one in front.objectives]
+    """The quantities across and up: the two objectives; or the one swept key and the objective."""
+    metrics = [objective.metric for objective in front.objectives]
     if front.kind == "pareto":
         return (metrics[0], metrics[1]) if len(metrics) == 2 else None
     return (front.keys[0], metrics[-1]) if len(front.keys) == 1 else None

@@ -1,4 +1,4 @@
-"""What a design costs in each future of a growth that may end, and what plans for one future would."""
+"""Costs of a design in each future of a growth that may end, and of plans for one future."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plan_rows(design: Design) -> Iterator[list[str]]:
 
 
 def future_lines(design: Design) -> Iterator[str]:
-    """Say what is expected, what not knowing costs, and the most that it can cost."""
+    """State the expected cost, the average cost of not knowing the future, and the largest."""
     futures, expected = design.futures, _expected(design)
     if futures is None or expected is None:
         return

@@ -1,4 +1,4 @@
-"""How a cluster grows: what each stage buys, plugs in, recables and leaves free."""
+"""How a cluster grows: purchases, cables, recabled cables and free ports of each stage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def growth_rows(design: Design) -> Iterator[list[str]]:
     laid = 0
     for number, stage in enumerate(design.stages):
         grown = {fabric.name: fabric.growth[number] for fabric in design.fabrics if fabric.growth}
-        cables = sum(one.cables for one in grown.values())
+        cables = sum(grown_fabric.cables for grown_fabric in grown.values())
         yield [
             stage.name,
             str(stage.month),
@@ -30,15 +30,15 @@ def growth_rows(design: Design) -> Iterator[list[str]]:
             power(stage.power_w),
             _by_fabric({name: _switches(tiers) for name, tiers in stage.fabrics.items()}),
             count(cables - laid),
-            count(sum(one.moved_cables for one in grown.values())),
-            _by_fabric({name: _free(one) for name, one in grown.items()}),
-            _by_fabric({name: _ratios(one) for name, one in grown.items()}),
+            count(sum(grown_fabric.moved_cables for grown_fabric in grown.values())),
+            _by_fabric({name: _free(grown_fabric) for name, grown_fabric in grown.items()}),
+            _by_fabric({name: _ratios(grown_fabric) for name, grown_fabric in grown.items()}),
         ]
         laid = cables
 
 
 def _by_fabric(words: dict[str, str]) -> str:
-    """What is said of each fabric, by its name where there are several."""
+    """Texts of fabrics, each with the fabric's name where there are several."""
     return "; ".join(f"{name}: {text}" if len(words) > 1 else text for name, text in words.items())
 
 
@@ -56,8 +56,8 @@ def _ratios(grown: StageStructure) -> str:
 
 
 def moving_line(design: Design) -> str | None:
-    """How long recabling takes; None where nothing is recabled."""
-    recabled = sum(one.moved_cables for fabric in design.fabrics for one in fabric.growth)
+    """Hours of recabling; None where no cable moves."""
+    recabled = sum(stage.moved_cables for fabric in design.fabrics for stage in fabric.growth)
     if not recabled:
         return None
     minutes = design.case.content.get("growth", {}).get("minutes_per_moved_cable", 0)

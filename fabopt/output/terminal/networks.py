@@ -1,4 +1,4 @@
-"""What each of several fabrics takes of the one bill, of power and of racks."""
+"""Shares of several fabrics in the bill, in power and in racks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARE_COLUMNS = (("fabric", False), *((title, True) for title in _NUMBERS))
 
 @dataclass(frozen=True)
 class NetworkShare:
-    """One fabric's part of a design's totals; what counts in none of them has a share of its own."""
+    """One fabric's part of a design's totals; parts that belong to no fabric have a share of their own."""
 
     name: str
     switches: int
@@ -33,8 +33,8 @@ class NetworkShare:
 
 
 def network_shares(design: Design) -> list[NetworkShare]:
-    """Return the part of every fabric, and of what is on the bill for none; empty where there is one fabric only."""
-    if design.totals is None or len(design.fabrics) + sum(len(one.logical) for one in design.fabrics) < 2:
+    """Return the share of every fabric, and of parts of no fabric; empty where there is one fabric only."""
+    if design.totals is None or len(design.fabrics) + sum(len(fabric.logical) for fabric in design.fabrics) < 2:
         return []
     return list(_shares(design, design.totals.capex_usd))
 

@@ -1,4 +1,4 @@
-"""What random failures leave, one line for each fabric and kind."""
+"""Bandwidth left by random failures, one line for each fabric and kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLUMNS = ("least", "5 %", "median", "95 %", "mean")
 
 
 def outage_report(outages: Sequence[Outages], seed: int) -> RenderableType:
-    """Return a table: Gb/s per GPU of the worst-hit server, and servers cut off, over all that was drawn."""
+    """Return a table: Gb/s per GPU of the worst-hit server, and servers cut off, over all draws."""
     title = Text(f"left per GPU of the worst-hit server after random failures, Gb/s (seed {seed})", style="bold")
     grid = Table.grid(padding=(0, 2))
     for column in range(5 + len(_COLUMNS)):

@@ -1,4 +1,4 @@
-"""What solving the case of a design again proves: that nothing is less, and what no design keeps."""
+"""Results of solving the case of a design again: no design is less, and no design keeps the rules left out."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from fabopt.schema.design import Design
 
 
 def differences(design: Design, again: Design) -> Iterator[str]:
-    """What a design says that solving its case again does not give; nothing where all is proven."""
+    """Statements of a design that solving its case again contradicts; none where all are proven."""
     if again.status != "optimal":
         yield f"solving it again ended with status {again.status}"
         return
-    content, content_again = (one.case.content for one in (design, again))
+    content, content_again = (solved.case.content for solved in (design, again))
     for key in sorted(content.keys() | content_again.keys()):
         if content.get(key) != content_again.get(key):
             yield f"`case.content.{key}` is not what the case as it was asked for, `case.asked`, comes to"
     metric, value, least = design.objective.metric, design.objective.value, again.objective.value
     if value != least:
-        told = [_said(metric, one) for one in (value, least)]
+        told = [_said(metric, amount) for amount in (value, least)]
         yield f"{metric} is {told[0]}, and solving it again gives {told[1]}"
-    listed, again_left_out = (sorted(row.name for row in one.rules_left_out) for one in (design, again))
+    listed, again_left_out = (sorted(row.name for row in solved.rules_left_out) for solved in (design, again))
     yield from (
         f"{name} is listed as left out, and some design keeps it" for name in listed if name not in again_left_out
     )
@@ -31,7 +31,7 @@ def differences(design: Design, again: Design) -> Iterator[str]:
 
 
 def proven_again(design: Design) -> str:
-    """What solving a case again has proven, in a sentence."""
+    """The proof by solving a case again, in a sentence."""
     objective = design.objective
     claim = f"{design.case.name}: solved again: "
     if objective.bound is not None:

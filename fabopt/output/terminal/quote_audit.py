@@ -1,4 +1,4 @@
-"""What an audit of a quote found, in words for a terminal and a workbook, and as JSON."""
+"""The findings of an audit of a quote, in words for a terminal and a workbook, and as JSON."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _COLUMNS = (("row", True), ("finding", False), ("USD", True), ("what", False))
 
 @dataclass(frozen=True)
 class QuoteAudit:
-    """A quote against a design. ``best``: the cheapest design on the same prices; None where none was looked for.
+    """A quote against a design.
 
-    ``notes``: what the reader must know of the comparison.
+    ``best``: the cheapest design on the same prices; None where none was looked for. ``notes``: caveats of the
+    comparison.
     """
 
     quote: str
@@ -47,12 +48,12 @@ def audit_report(audit: QuoteAudit) -> RenderableType:
 
 
 def headline_of_audit(audit: QuoteAudit) -> str:
-    """How a quote stands against its design, in one line."""
+    """The verdict on a quote against its design, in one line."""
     return f"{audit.quote} against {audit.design}: {verdict(audit.findings)}"
 
 
 def summary_lines(audit: QuoteAudit) -> Sequence[tuple[str, str]]:
-    """Label and text of what an audit comes to; the first line is the headline."""
+    """Label and text of each result of an audit; the first line is the headline."""
     return [("Audit", headline_of_audit(audit)), *_sums(audit), *(("Note", note) for note in audit.notes)]
 
 
@@ -69,7 +70,7 @@ def _sums(audit: QuoteAudit) -> Iterator[tuple[str, str]]:
 
 
 def proof_of(best: Design) -> str:
-    """Whether a design is proven to be the best, or how far from it it can be."""
+    """Whether a design is proven to be the best, or its gap."""
     if best.status == "optimal":
         return "proven optimal"
     bound = best.objective.bound
@@ -77,7 +78,7 @@ def proof_of(best: Design) -> str:
 
 
 def _row(finding: QuoteFinding, several: bool) -> list[str]:
-    """A finding as a row of the table. ``several``: lines of more than one sheet are told apart by its name."""
+    """A finding as a row of the table. ``several``: rows of several sheets, each with its sheet's name."""
     where = "" if finding.row is None else f"{finding.sheet} {finding.row}" if several else str(finding.row)
     kind = finding.kind if finding.severity == "fault" else f"{finding.kind} (remark)"
     return [where, kind, "" if finding.usd is None else money(finding.usd), printable(finding.text)]

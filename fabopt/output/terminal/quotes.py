@@ -1,4 +1,4 @@
-"""What a quote holds, on a terminal: lines that were matched, those that were not and why, and how it was read."""
+"""The lines of a quote, on a terminal: matched ones, others with the reasons, and how the columns were read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TITLES: tuple[tuple[LineStatus, str], ...] = (
 
 
 def quote_report(quote: Quote) -> RenderableType:
-    """Return everything that a buyer must know of a quote."""
+    """Return a quote's lines, columns not read, doubts and notes."""
     return Group(*_blocks(quote))
 
 
@@ -56,7 +56,7 @@ def _blocks(quote: Quote) -> Iterator[RenderableType]:
 
 
 def headline_of_quote(quote: Quote) -> str:
-    """How many lines there are, and what became of them; until when they hold."""
+    """Counts of lines by status; the day until which they are valid."""
     counts = {status: len(quote.with_status(status)) for status in ("matched", "left over", "unpriced")}
     charges = len(quote.with_status("charge"))
     lines = sum(counts.values()) + charges

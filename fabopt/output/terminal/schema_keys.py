@@ -1,4 +1,4 @@
-"""What a key of a file means, in the terminal: its sentence, what is allowed, its default, and an example."""
+"""The meaning of a file's key, in the terminal: its sentence, allowed values, default, and an example."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Key(NamedTuple):
 
 
 def key_lines(kind: str, wanted: str) -> Iterator[str]:
-    """Say what a key of a kind of file means; of a name that several places have, what it means at each.
+    """Say what a key of a kind of file means; of a name in several places, its meaning at each.
 
     ``InputError`` where the kind has no such key.
     """
@@ -108,7 +108,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _leads_to(words: tuple[str, ...], steps: tuple[str, ...]) -> bool:
-    """Whether words say all steps to a key; entries of lists by their number or name, or not at all."""
+    """Whether words are all steps to a key; entries of lists by their number or name, or not at all."""
     if not steps or not words:
         return not steps and not words
     if steps[0] in (ENTRY, OWN_WORD):
@@ -121,7 +121,9 @@ def _last_names(keys: tuple[Key, ...]) -> list[str]:
 
 
 def keys_of_file(model: type[BaseModel], above: tuple[str, ...] = (), inside: tuple[type, ...] = ()) -> Iterator[Key]:
-    """All keys of a class, each followed by those below it; ``above``: steps to it, in ``inside`` which classes."""
+    """All keys of a class, each followed by those below it; ``above``: steps to the class, ``inside``: the classes on
+    the way.
+    """
     for name, field in model.model_fields.items():
         steps = (*above, field.alias or name)
         yield Key(steps, model, field)
@@ -131,7 +133,7 @@ def keys_of_file(model: type[BaseModel], above: tuple[str, ...] = (), inside: tu
 
 
 def _models_at(kind: Any, steps: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
-    """The classes that a value of a type has inside, with the steps to them."""
+    """The classes inside a value of a type, with the steps to them."""
     for branch in branches(kind):
         if isinstance(branch, type) and issubclass(branch, BaseModel):
             yield steps, branch
@@ -146,21 +148,21 @@ def _property(schema: Mapping[str, Any], key: Key) -> Mapping[str, Any]:
 
 
 def _allowed(written: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """What a JSON Schema allows, in words."""
+    """The values that a JSON Schema allows, in words."""
     if "$ref" in written:
         name = written["$ref"].rpartition("/")[2]
         definition = schema["$defs"][name]
         return "keys of its own" if "properties" in definition else _allowed(definition, schema)
     if "anyOf" in written:
-        return "; or ".join(dict.fromkeys(_allowed(one, schema) for one in written["anyOf"]))
+        return "; or ".join(dict.fromkeys(_allowed(choice, schema) for choice in written["anyOf"]))
     if "const" in written or "enum" in written:
-        return listed([json.dumps(one).strip('"') for one in written.get("enum", [written.get("const")])], "or")
+        return listed([json.dumps(word).strip('"') for word in written.get("enum", [written.get("const")])], "or")
     kind = written.get("type")
     if kind in _NUMBERS:
         bounds = [words.format(f"{written[key]:,.15g}") for key, words in _BOUNDS if key in written]
         return ", ".join([_NUMBERS[kind], *bounds])
     if kind == "array":
-        kinds = [_allowed(one, schema) for one in written.get("prefixItems", [written.get("items", {})])]
+        kinds = [_allowed(item, schema) for item in written.get("prefixItems", [written.get("items", {})])]
         return f"a list of: {', '.join(dict.fromkeys(kinds))}"
     if kind == "object":
         return f"by name: {_allowed(_of_each(written), schema)}"
@@ -168,7 +170,7 @@ def _allowed(written: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
 
 
 def _of_each(written: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a JSON Schema allows under each name of the user's own."""
+    """The JSON Schema of the values under each name of the user's own."""
     allowed = written.get("additionalProperties")
     return allowed if isinstance(allowed, dict) else {}
 
@@ -189,7 +191,9 @@ def _in_one_line(value: Any) -> str:
 
 
 def _below(key: Key) -> Iterator[str]:
-    fields = [one for _, model in _models_at(key.field.annotation, ()) for one in model.model_fields.items()]
+    fields = [
+        named_field for _, model in _models_at(key.field.annotation, ()) for named_field in model.model_fields.items()
+    ]
     if fields:
         yield from _wrapped(f"keys: {', '.join(dict.fromkeys(field.alias or name for name, field in fields))}")
 
@@ -210,14 +214,14 @@ def _example(kind: str, key: Key) -> Iterator[str]:
 
 
 def _begun(value: Any) -> Any:
-    """A value, or so much of it as an example needs."""
+    """A value, cut to the length of an example."""
     if isinstance(value, dict):
         return {name: _begun(inner) for name, inner in islice(value.items(), MOST_ENTRIES)}
     return [_begun(inner) for inner in value[:MOST_ENTRIES]] if isinstance(value, list) else value
 
 
 def _values(content: Any, steps: tuple[str, ...]) -> Iterator[Any]:
-    """What stands at some steps into a file's content, at every entry of its lists."""
+    """Values at some steps into a file's content, at every entry of its lists."""
     if not steps:
         yield content
     elif isinstance(content, list) and steps[0] == ENTRY:

@@ -35,7 +35,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 
 
 def kind_of_file(kind: str) -> type[BaseModel]:
-    """Return the class that reads a kind of file; ``InputError`` for a word that is none."""
+    """Return the class that reads a kind of file; ``InputError`` for an unknown kind."""
     if kind not in SCHEMAS:
         close = nearest(kind, SCHEMAS)
         hint = f"did you mean `{close}`?" if close else ""
@@ -44,7 +44,7 @@ def kind_of_file(kind: str) -> type[BaseModel]:
 
 
 def schema_bytes(kind: str) -> bytes:
-    """Return the JSON Schema of a kind of file; ``InputError`` for a word that is none."""
+    """Return the JSON Schema of a kind of file; ``InputError`` for an unknown kind."""
     schema: dict[str, Any] = {"$schema": _DIALECT, **kind_of_file(kind).model_json_schema(by_alias=True)}
     schema["title"] = f"fabopt {kind}"
     if kind in PART_MODELS:  # one product a file: there the id may be left to the file's name

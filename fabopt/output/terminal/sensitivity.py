@@ -23,7 +23,7 @@ def sensitivity_summary(sensitivity: Sensitivity) -> RenderableType:
 
 
 def sensitivity_headline(sensitivity: Sensitivity) -> str:
-    """Say in one sentence what the answer is, and how many ranges are known."""
+    """State the answer and the count of known ranges in one sentence."""
     known = some(len(sensitivity.ranges), "price range")
     proven = ", proven" if all(span.proven for span in sensitivity.ranges) else ", not all proven"
     proven = proven if sensitivity.ranges else ""
@@ -67,7 +67,7 @@ def _limit(factor: float | None, price: float | None, without: str) -> str:
 
 
 def _beyond(sensitivity: Sensitivity, word: str, end: Takeover) -> str:
-    """What takes over, and what it costs more or less than today's answer."""
+    """The design that takes over, and its cost against today's answer."""
     if end.objective is None:
         return f"{word}: {end.summary}"
     shown = list(end.changes[:MOST_CHANGES_SHOWN])

@@ -1,4 +1,4 @@
-"""What is lost with any one switch or rack, in words: for the terminal, the page and the workbook alike."""
+"""Losses with any one switch or rack, in words: for the terminal, the page and the workbook alike."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = (("fabric", False), ("without", False), ("lost", False), ("servers", T
 
 
 def lead_line(design: Design) -> str:
-    """Say how many switches and racks cut something off; empty where the file does not say."""
+    """Count the switches and racks whose loss cuts devices off; empty where the file states none of it."""
     points = design.single_points_of_failure
     if points is None:
         return ""
@@ -37,14 +37,14 @@ def lead_line(design: Design) -> str:
 
 
 def redundancy_line(design: Design) -> str:
-    """Say which parts of the default rule of resilience each fabric keeps; empty where none is asked for."""
+    """Name the parts of the default rule of resilience that each fabric keeps; empty where none is asked for."""
     words = (_kept(fabric) for fabric in design.fabrics if fabric.redundancy)
     told = "; ".join(text for text in words if text)
     return f"redundancy by default: {told}" if told else ""
 
 
 def _kept(fabric: FabricDesign) -> str:
-    """The parts that a fabric keeps, and those that it does not; why none applies where that is so."""
+    """The parts of the rule that a fabric keeps, and those that it breaks; the reason where it is exempt."""
     # what several tiers keep by themselves is not told
     tall = len(fabric.tiers) > 1
     kept = ", ".join(row.rule for row in fabric.redundancy if row.kept and not (tall and row.rule == TWO_SWITCHES))
@@ -56,7 +56,7 @@ def _kept(fabric: FabricDesign) -> str:
 
 
 def point_rows(design: Design) -> Iterator[list[str]]:
-    """The cells of each line: devices that take something alike are one line, those that cut off come first."""
+    """The cells of each line: devices with an equal loss are one line, those that cut off come first."""
     points = sorted(design.single_points_of_failure or (), key=lambda point: point.degraded)
     for (fabric, degraded), of_fabric in groupby(points, key=lambda point: (point.fabric, point.degraded)):
         for _, alike in groupby(of_fabric, key=lambda point: (point.device, point.count)):
@@ -87,7 +87,7 @@ def _servers(point: SinglePoint) -> str:
 
 
 def rack_line(design: Design) -> str:
-    """Say what the rack takes with it whose loss hits most servers; empty without a floor."""
+    """Name the rack whose loss hits most servers, and those servers; empty without a floor."""
     rack = design.worst_rack
     if rack is None:
         return ""

@@ -1,4 +1,4 @@
-"""The summary on a terminal: an architect should see within ten seconds what is built, for how much, and why."""
+"""The summary on a terminal: an architect should see within ten seconds the design, its cost, and why."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _WHOLE = ("id", "name", "switch", "tier")
 
 
 def summary(design: Design) -> RenderableType:
-    """Return everything worth knowing about a design that was found."""
+    """Return the whole summary of a design that was found."""
     return Group(*_blocks(design))
 
 
@@ -100,7 +100,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
 
 
 def _growth(design: Design) -> Iterator[RenderableType]:
-    """What comes at each stage, and what it costs wherever growth ends."""
+    """Purchases of each stage, and the costs of each future."""
     if len(design.stages) > 1:
         yield _heading("Growth")
         yield table(COLUMNS, growth_rows(design))
@@ -111,7 +111,7 @@ def _growth(design: Design) -> Iterator[RenderableType]:
 
 
 def _futures(design: Design) -> Iterator[RenderableType]:
-    """What growth costs wherever it ends, where it may."""
+    """Costs of growth wherever it ends, where it may end early."""
     if design.futures is None:
         return
     yield _heading(FUTURES_TITLE)
@@ -123,7 +123,7 @@ def _futures(design: Design) -> Iterator[RenderableType]:
 
 
 def _cash(design: Design) -> Iterator[RenderableType]:
-    """What is paid in each year, where the case says when it pays."""
+    """Payments of each year, for a case with terms of payment."""
     if has_cash(design):
         from fabopt.output.terminal.cash import TITLE as CASH_TITLE
         from fabopt.output.terminal.cash import cash_lines, cash_years
@@ -143,7 +143,7 @@ def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:
 
 
 def _single_points(design: Design) -> Iterator[RenderableType]:
-    """What is lost with any one switch or rack; nothing where the file does not say."""
+    """Losses with any one switch or rack; no lines where the file states none."""
     if design.single_points_of_failure is None:
         return
     yield _heading(POINTS_TITLE, lead_line(design))
@@ -156,7 +156,7 @@ def _single_points(design: Design) -> Iterator[RenderableType]:
 
 
 def checks_line(design: Design) -> str:
-    """Say how many rules were proven again without the solver."""
+    """State the count of rules proven again without the solver."""
     failed = [check.name for check in design.checks if not check.ok]
     if failed:
         return f"{len(failed)} of {some(len(design.checks), 'check')} FAILED: {', '.join(failed)}"
@@ -250,7 +250,7 @@ def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str
 
 
 def _what_else(design: Design) -> Iterator[RenderableType]:
-    """The rows that were finished as a table, and the names of all others."""
+    """The finished alternatives as a table, and the names of all others."""
     figures = columns_of(design)
     columns = [("instead", False), ("design", False), *((column.title, True) for column in figures)]
     finished = [row for row in design.alternatives if row.finished]

@@ -1,4 +1,4 @@
-"""The workload in words and rows: what it needs, what moves where in a step, what binds, what a working GPU costs."""
+"""The workload in words and rows: its needs, the bytes of a step, the times that bind, the cost of a working GPU."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
 
 
 def workload_lines(use: WorkloadUse) -> tuple[str, ...]:
-    """What is said below the rows."""
+    """The sentences below the rows."""
     return needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
 
 
 def needs_line(use: WorkloadUse) -> str:
-    """Say what the workload needs of the network, and what the fabric was asked to give."""
+    """State the Gb/s that the workload needs of the network, the ratios it allows, and the binding communicator."""
     needs = use.needs
     if not needs.min_gbps_per_gpu:
         return f"{use.model} needs no network: nothing leaves the scale-up domains"
@@ -68,7 +68,7 @@ def _ratio(ratio: int | float) -> str:
 
 
 def step_line(use: WorkloadUse) -> str:
-    """Say what a step takes on this design."""
+    """State the time of a step on this design."""
     low, high = map(duration, use.step_band_s)
     slow, fast = (_three_digits(use.tokens_per_s * use.step_s / bound) for bound in reversed(use.step_band_s))
     step = f"a step of {count(round(use.tokens_per_step))} tokens takes about {duration(use.step_s)} ({low} to {high})"
@@ -78,7 +78,7 @@ def step_line(use: WorkloadUse) -> str:
 
 
 def memory_line(use: WorkloadUse) -> str:
-    """Say what of a GPU's memory the plan takes."""
+    """State the GB of a GPU's memory that the plan takes, by purpose."""
     memory = use.memory
     parts = ", ".join(f"{plain(amount)} {name.replace('_', ' ')}" for name, amount in memory.parts_gb.items())
     of_gpu = "" if memory.gpu_gb is None else f" of {plain(memory.gpu_gb)} GB"
@@ -86,25 +86,27 @@ def memory_line(use: WorkloadUse) -> str:
 
 
 def placement_lines(use: WorkloadUse) -> Iterator[str]:
-    """Say where ranks are put, what a step takes at both ends, and what other ratios would cost."""
+    """State the placement of ranks, the time of a step with ranks packed and scattered, and the cost of
+    other ratios.
+    """
     if not use.ends:
         return
-    ends = ", ".join(f"{one.placement} {duration(one.step_s)}" for one in use.ends)
+    ends = ", ".join(f"{end.placement} {duration(end.step_s)}" for end in use.ends)
     allowed = ", ".join(f"{_ratio(ratio)} at the {role}" for role, ratio in use.allowed_oversubscription.items())
     keeps = f"; with its groups the limit of exposed communication allows at most {allowed}" if allowed else ""
     yield f"ranks {placement_words(use.placement)}; a step with ranks {ends}{keeps}"
     if use.scenarios:
-        steps = ", ".join(f"{_PERCENT * one.weight:g} % {duration(one.step_s)}" for one in use.scenarios)
+        steps = ", ".join(f"{_PERCENT * scenario.weight:g} % {duration(scenario.step_s)}" for scenario in use.scenarios)
         yield f"steps in the scenarios of the case, by weight: {steps}; utilization and cost are of their mean"
         yield from _regrets(use)
     for where, told in _tapers(use).items():
         (_, least), *others = told
         slower = ", ".join(
-            f"{plain(ratio)}:1 {_slower(one.packed_s, least.packed_s)} to {_slower(one.scattered_s, least.scattered_s)}"
-            for ratio, one in others
+            f"{plain(ratio)}:1 {_slower(at.packed_s, least.packed_s)} to {_slower(at.scattered_s, least.scattered_s)}"
+            for ratio, at in others
         )
         yield f"against 1:1 {where} a step takes longer by, packed to scattered: {slower}"
-    if not use.tapers and any(one.place != "domain" for one in use.communicators):
+    if not use.tapers and any(communicator.place != "domain" for communicator in use.communicators):
         yield "all servers are on the same switches, so that no ratio beyond these makes a step longer"
 
 
@@ -119,8 +121,10 @@ def _tapers(use: WorkloadUse) -> dict[str, list[tuple[int | float, TaperedStep]]
 
 
 def _regrets(use: WorkloadUse) -> Iterator[str]:
-    """Say what a working GPU costs more in each scenario than with the best design for it, where regret decides."""
-    regrets = ", ".join(f"{_PERCENT * one.regret:.2g} %" for one in use.scenarios if one.regret is not None)
+    """State the extra cost of a working GPU in each scenario over the best design for it, where regret decides."""
+    regrets = ", ".join(
+        f"{_PERCENT * scenario.regret:.2g} %" for scenario in use.scenarios if scenario.regret is not None
+    )
     if regrets:
         yield f"regret in each, against the best design for that scenario alone: {regrets}"
 
@@ -137,7 +141,7 @@ def _slower(step_s: int | float, least_s: int | float) -> str:
 
 
 def utilization_line(use: WorkloadUse) -> str:
-    """Say how much of the GPUs is used, and what one that works costs."""
+    """State the utilization of GPUs, and the cost of one that works."""
     low, high = (use.gpu_utilization * use.step_s / bound for bound in reversed(use.step_band_s))
     used = f"predicted GPU utilization {_PERCENT * low:.0f} to {_PERCENT * high:.0f} %"
     if use.usd_per_effective_gpu is None:
@@ -152,7 +156,7 @@ def _about(usd: float) -> str:
 
 
 def _three_digits(amount: float) -> int:
-    """Three digits of a number: more would be more than a prediction knows."""
+    """A number cut to three digits: more would be more than a prediction knows."""
     return round(float(f"{amount:.3g}"))
 
 

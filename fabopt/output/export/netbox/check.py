@@ -1,4 +1,4 @@
-"""What NetBox would refuse, found before anything is written: the rules of its models, on the rows themselves.
+"""Rows that NetBox would refuse, found before a file is written: the rules of its models, on the rows themselves.
 
 Source of the rules: ``clean`` and the constraints of the models in ``netbox/dcim/models`` of NetBox v4.4.10, v4.6.8 and
 v4.7.0-beta1, and ``CableImportForm`` in ``netbox/dcim/forms/bulk_import.py``.
@@ -79,7 +79,9 @@ Termination = tuple[str, str, str]
 
 
 def check(tables: Tables) -> None:
-    """Raise ``InputError`` with all that NetBox would refuse: of every rule the first faults, and how many more."""
+    """Raise ``InputError`` with the rows that NetBox would refuse: of every rule the first faults, and a count of the
+    others.
+    """
     terminations = list(_terminations(tables))
     rules = (
         _texts_fit(tables),
@@ -90,7 +92,7 @@ def check(tables: Tables) -> None:
         _terminations_exist(tables, terminations),
         _terminations_are_free(terminations),
     )
-    faults = [one for rule in rules for one in _first(rule)]
+    faults = [problem for rule in rules for problem in _first(rule)]
     if faults:
         raise InputError(faults)
 
@@ -116,7 +118,7 @@ def _texts_fit(tables: Tables) -> Iterator[Fault]:
 def _rows_differ(tables: Tables) -> Iterator[Fault]:
     for file, names in _UNIQUE:
         fold = file == DEVICES
-        seen = Counter(tuple(one.lower() if fold else one for one in row) for row in _pick(tables, file, names))
+        seen = Counter(tuple(cell.lower() if fold else cell for cell in row) for row in _pick(tables, file, names))
         for row, times in seen.items():
             if times > 1:
                 yield fault(file, " + ".join(names), f"is in {times} rows, NetBox takes one", ", ".join(row))
@@ -140,7 +142,7 @@ def _heights_are_halves(tables: Tables) -> Iterator[Fault]:
 
 
 def _racks_are_free(tables: Tables) -> Iterator[Fault]:
-    """Every device in a rack has a place and a face there, and no half unit holds two of them."""
+    """Every device in a rack has a place and a face there, and no half unit holds two devices."""
     heights = {row[:2]: float(row[2]) for row in _pick(tables, TYPES, ("manufacturer", "model", "u_height"))}
     racks = {rack: int(units) for rack, units in _pick(tables, RACKS, ("name", "u_height"))}
     taken: dict[tuple[str, float], str] = {}

@@ -1,7 +1,7 @@
-"""Connectors of cables by the cage that they are in: what NetBox calls the sides of a cable.
+"""Connectors of cables by the cage that they are in: the sides of a cable in NetBox.
 
-A *connector* of a cable is in one cage and holds the links that leave through it. From NetBox 4.7 on one of several
-links is one interface that is channelized; before, every link is a cable of its own.
+A *connector* of a cable is in one cage and holds the links that leave through it. From NetBox 4.7 on a connector with
+several links is one channelized interface; before, every link is a cable of its own.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Plug:
 
 @dataclass(frozen=True)
 class JoinedCable:
-    """A cable, or a link for which nothing is bought (``cable`` is ``NOTHING``), with its connectors and links.
+    """A cable with its connectors and links; ``cable`` is ``NOTHING`` for a link without a cable on the bill.
 
     profile     NetBox's cable profile; empty where none describes it
-    channels    channels of each side's interfaces: N for a connector that is channelized, 0 for one that is not
+    channels    channels of each side's interfaces: N for a channelized connector, else 0
     turned      True if side A of the cable (the one that splits) is the end farther from the servers
     """
 
@@ -94,7 +94,7 @@ def _ends(device: Ints, fabric: list[int], cage: Ints, lane: Ints, lanes: Ints) 
 
 
 def joined_cables(wiring: Wiring, embedded: Embedded, ends: LaneEnds) -> Iterator[JoinedCable]:
-    """Yield every cable, those that are bought first; links of one by the lanes of the end that is in a single cage."""
+    """Yield every cable, those on the bill first; its links are in the order of lanes at the end with a single cage."""
     cables, cable = wiring.cables, wiring.links.cable
     order = np.lexsort((wiring.links.a_lane, wiring.links.a_cage, wiring.links.a, cable))
     start = np.searchsorted(cable[order], np.arange(len(cables) + 1)).tolist()
@@ -113,7 +113,7 @@ def joined_cables(wiring: Wiring, embedded: Embedded, ends: LaneEnds) -> Iterato
 
 
 class _ConnectorCounts:
-    """Connectors through which a cage's ports leave, by cable and module; 0 where nothing is known."""
+    """Connectors of a cage's module, by cable and module; 0 where neither is known."""
 
     def __init__(self, embedded: Embedded) -> None:
         self.embedded = embedded
@@ -142,7 +142,7 @@ def _capacity(ends: Sequence[LaneEnd], connectors: int) -> int:
 
 
 def _shaped(cable: int, links: Sequence[int], near: tuple[Plug, ...], far: tuple[Plug, ...]) -> JoinedCable:
-    """Find the profile of a cable by what is at its ends."""
+    """Find the profile of a cable by the connectors at its ends."""
     most = max(plug.capacity for plug in (*near, *far))
     if most == 1 and len(links) == 1:
         return _straight(cable, links, near, far)

@@ -45,20 +45,22 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     check(whole)
     tables = {part: rows for name, table in whole.items() for part, rows in parts_of(name, table).items()}
     content = {name: table.csv_bytes() for name, table in tables.items()}
-    content |= {f"{TYPE_FOLDER}/{one.slug}.yaml": one.yaml_bytes() for one in objects.types.values()}
+    content |= {
+        f"{TYPE_FOLDER}/{device_type.slug}.yaml": device_type.yaml_bytes() for device_type in objects.types.values()
+    }
     content[README] = readme(objects, ports, whole, {name: len(table.rows) for name, table in tables.items()}).encode()
     return [_written(folder / name, data) for name, data in content.items()]
 
 
 def own_files(folder: Path) -> list[Path]:
-    """Return the files of a folder that an import of any design has; of device types those that say who wrote them."""
+    """Return the files of this format in a folder, of whichever design; device types only if fabopt wrote them."""
     types = [path for path in sorted((folder / TYPE_FOLDER).glob("*.yaml")) if path.is_file() and _is_own_type(path)]
     patterns = [pattern for name in TABLES for pattern in (name, _part(name, "[0-9][0-9]"))]
     return [path for pattern in patterns for path in sorted(folder.glob(pattern)) if path.is_file()] + types
 
 
 def parts_of(name: str, table: CsvTable) -> dict[str, CsvTable]:
-    """A file by its name, or its parts where the form would refuse it as one: each with the first line, in order."""
+    """A file by its name, or its parts where the form would refuse it whole: each with the column names, in order."""
     number = -(-len(table.csv_bytes()) // MOST_BYTES)
     if number <= 1:
         return {name: table}

@@ -38,7 +38,7 @@ class Interfaces:
         self.ports, self.objects, self.wiring = ports, ports.objects, ports.wiring
 
     def table(self) -> CsvTable:
-        """Return interfaces device by device; a channelized one comes before its channels."""
+        """Return interfaces device by device; a channelized interface comes before its channels."""
         more = ("parent", "channels", "channel_id") if self.ports.version.channels else ()
         columns = ("device", "name", "type", *more, "speed", "enabled", "mgmt_only", "description")
         return CsvTable(columns, [row for cage in self.ports.cages() for row in self._cage(cage)])
@@ -88,9 +88,9 @@ class Interfaces:
 
     @cached_property
     def _logical_abouts(self) -> dict[tuple[int, str], str]:
-        """What ports of logical fabrics are for, by device and name, at both ends of their links."""
+        """Descriptions of the ports of logical fabrics, by device and name, at both ends of their links."""
         wiring, networks = self.wiring, booked_fabrics(self.objects.design, self.wiring)
-        hosts = {one.name: fabric.name for fabric in self.objects.design.fabrics for one in fabric.logical}
+        hosts = {logical.name: fabric.name for fabric in self.objects.design.fabrics for logical in fabric.logical}
         abouts = {}
         for row, number in enumerate(networks.of_link.tolist() if hosts else ()):
             name = networks.names[number]
@@ -106,7 +106,7 @@ class Interfaces:
     # -- what a cage is -------------------------------------------------------------------------------------------
 
     def _kind(self, cage: CageKey) -> Cage | None:
-        """Return what a cage is; None for one of an attachment of which the case does not say it."""
+        """Return a cage's kind; None for a cage of an attachment that the case does not describe."""
         role, fabric = self.wiring.devices.role[cage.device], self.wiring.fabrics[cage.fabric]
         if role == "server":
             logical = next((kind for first, last, kind in self._logical_cages if first < cage.cage <= last), None)
@@ -121,7 +121,7 @@ class Interfaces:
 
     @cached_property
     def _logical_cages(self) -> list[tuple[int, int, Cage]]:
-        """Cages of a server that NICs of logical fabrics have: after the first number, up to the last, and which."""
+        """Server cages of logical fabrics' NICs: the number before the first, the last number, and their kind."""
         design, embedded = self.objects.design, self.objects.embedded
         numbers = [Numbers(embedded, fabric) for fabric in design.fabrics]
         before, cages = logical_before(numbers), []
@@ -136,14 +136,20 @@ class Interfaces:
         """Return the cages of the server that the NICs share, else those of the NIC."""
         embedded, use = self.objects.embedded, fabric.nic
         shared = [
-            one.cages for one in embedded.server.nics if one.cages and (one.role, one.id) == (fabric.role, use.id)
+            listing.cages
+            for listing in embedded.server.nics
+            if listing.cages and (listing.role, listing.id) == (fabric.role, use.id)
         ]
         return (shared[0] if shared else embedded.part(use.id, Nic).cages)[use.cage_group]
 
     @cached_property
     def _attachment_cages(self) -> dict[tuple[str, str], Cage | None]:
         fabrics = self.objects.embedded.wanted.values()
-        return {(fabric.name, one.name): _attachment_cage(one) for fabric in fabrics for one in fabric.attachments}
+        return {
+            (fabric.name, attachment.name): _attachment_cage(attachment)
+            for fabric in fabrics
+            for attachment in fabric.attachments
+        }
 
 
 def _attachment_cage(attachment: Attachment) -> Cage | None:
@@ -153,9 +159,9 @@ def _attachment_cage(attachment: Attachment) -> Cage | None:
 
 
 def _most_gbps(kind: Cage | None) -> float:
-    """Return the most that a cage carries, over all its ports, however it is split."""
+    """Return the most Gb/s that a cage carries, over all its ports, of any split."""
     splits = [parse_split(split) for split in kind.splits] if kind is not None else []
-    return max((gbps(one.ports * one.port_mbps) for one in splits), default=0)
+    return max((gbps(lane.ports * lane.port_mbps) for lane in splits), default=0)
 
 
 def transceivers(ports: Ports) -> CsvTable:
@@ -189,7 +195,7 @@ class CableRows:
         self.ports, self.design, self.cables = ports, ports.objects.design, ports.wiring.cables
 
     def table(self) -> CsvTable:
-        """Return one row a cable; of those that ``Ports.is_whole`` does not take, one for every breakout end."""
+        """Return one row a cable; for cables that ``Ports.is_whole`` does not take, one for every breakout end."""
         ends = [f"side_{side}_{what}" for side in "ab" for what in ("device", "type", "name")]
         more = ("profile",) if self.ports.version.profiles else ()
         columns = (*ends, "type", "status", *more, "label", "length", "length_unit", "description")

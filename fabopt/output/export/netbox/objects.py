@@ -1,4 +1,4 @@
-"""What is on the site: manufacturers, site, roles, racks, device types and devices."""
+"""The objects of a site: manufacturers, site, roles, racks, device types and devices."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HALF_UNITS = 2
 
 
 class TypeKey(NamedTuple):
-    """What tells device types apart; ``height_u`` as the product or the case says."""
+    """The key of a device type; ``height_u`` as the product or the case states it."""
 
     attached: bool
     product: str
@@ -101,16 +101,16 @@ class Objects:
 
     @property
     def _place_columns(self) -> tuple[str, ...]:
-        """What is said of a device's place."""
+        """Columns of a device's place."""
         return ("rack", "position", "face") if self.racks_in_use else ()
 
     def vendor(self, part: str) -> str:
-        """Maker of an embedded part; of anything else ``NO_VENDOR``."""
+        """Maker of an embedded part; ``NO_VENDOR`` for an attachment or an unknown id."""
         return line(self.design.parts.get(part, {}).get("vendor")) or NO_VENDOR
 
     @cached_property
     def types(self) -> dict[TypeKey, DeviceType]:
-        """Device types by what tells them apart, in the order of the devices."""
+        """Device types by key, in the order of the devices."""
         keys = dict.fromkeys(map(self._key, range(len(self.wiring.devices))))
         models = self._models(list(keys))
         slug = slugs(" ".join(models[key]) for key in keys)
@@ -123,7 +123,7 @@ class Objects:
     def _models(self, keys: list[TypeKey]) -> dict[TypeKey, tuple[str, str]]:
         """Return (maker, model) of every type: the part number, or the id where that is missing, long or taken.
 
-        Attachments of one name and two heights have these in their models.
+        Attachments of one name and two heights have the height in their models.
         """
         models: dict[TypeKey, tuple[str, str]] = {}
         for key in keys:
@@ -163,7 +163,7 @@ class Objects:
 
     def manufacturers(self) -> CsvTable:
         """Makers of devices and of modules."""
-        names = dict.fromkeys(one.manufacturer for one in self.types.values())
+        names = dict.fromkeys(device_type.manufacturer for device_type in self.types.values())
         names |= dict.fromkeys(self.vendor(part) for part in self.wiring.modules.part)
         return CsvTable(("name", "slug"), [(name, slug) for name, slug in slugs(names).items()])
 
@@ -182,7 +182,7 @@ class Objects:
         return CsvTable(("name", "slug", "color", "vm_role"), list(rows))
 
     def racks(self) -> CsvTable:
-        """The racks in which something is installed."""
+        """The racks with devices in them."""
         table = CsvTable(("site", "name", "status", "form_factor", "width", "u_height", "desc_units"))
         for rack in self.racks_in_use:
             units = self.embedded.plan.floor.rack_units
@@ -193,8 +193,16 @@ class Objects:
         """The products of all devices."""
         columns = ("manufacturer", "model", "slug", "part_number", "u_height", "is_full_depth", "description")
         rows = [
-            (one.manufacturer, one.model, one.slug, one.part_number, f"{one.u_height:g}", "true", one.description)
-            for one in self.types.values()
+            (
+                device_type.manufacturer,
+                device_type.model,
+                device_type.slug,
+                device_type.part_number,
+                f"{device_type.u_height:g}",
+                "true",
+                device_type.description,
+            )
+            for device_type in self.types.values()
         ]
         return CsvTable(columns, list(rows))
 
@@ -211,7 +219,7 @@ class Objects:
         yield self._numbers(device)
 
     def _place(self, device: int) -> tuple[str | int, ...]:
-        """Rack, position and face. What takes no units is in the rack, but has no place in it."""
+        """Rack, position and face. A device of no height is in the rack, but has no place in it."""
         rack, unit = self.wiring.devices.rack[device], int(self.wiring.devices.unit[device])
         placed = bool(rack) and self.type_of(device).u_height > 0
         return rack, unit if placed and unit else "", "front" if placed else ""

@@ -24,7 +24,7 @@ from fabopt.wiring.model import KINDS, port_name
 
 
 class Port(NamedTuple):
-    """A port that a link uses, or that lies idle beside one in the same cage."""
+    """A port with a link, or an idle one in the same cage."""
 
     name: str
     gbps: float
@@ -68,7 +68,7 @@ class Ports:
 
     @cached_property
     def used(self) -> dict[CageKey, dict[int, Port]]:
-        """Ports by cage in use and lane; of switches also those that lie idle in such a cage."""
+        """Ports by cage in use and lane; of switches also the idle ports of such a cage."""
         by_cage: dict[CageKey, dict[int, Port]] = {}
         speeds = self.wiring.links.gbps.tolist()
         for ends, names in ((self.ends.near, self.near_names), (self.ends.far, self.far_names)):
@@ -82,12 +82,12 @@ class Ports:
 
     @cached_property
     def kept(self) -> dict[tuple[int, int], list[Port]]:
-        """Ports of split cages of which some are kept free and none is used, by device and cage, as in the port map."""
+        """Ports of split cages in which some are kept free and none is used, by device and cage, as in the port map."""
         kept = kept_ports(self.objects.design, self.wiring)
         return {place: [Port(*port) for port in ports] for place, ports in kept.items()}
 
     def cages(self) -> Iterator[CageKey]:
-        """Yield cages device by device: those of a host in use, all of a switch."""
+        """Yield cages device by device: of a host those in use, of a switch all."""
         in_use: dict[int, list[CageKey]] = {}
         for cage in self.used:
             in_use.setdefault(cage.device, []).append(cage)
@@ -100,7 +100,7 @@ class Ports:
                 yield from sorted(in_use.get(device, []))
 
     def switch_cages(self, device: int) -> list[Cage]:
-        """Return what each cage of a switch is, in the order of their numbers."""
+        """Return the kind of each cage of a switch, in the order of their numbers."""
         product = self.wiring.devices.product[device]
         if product not in self._cages_of_product:
             switch = self.objects.embedded.part(product, Switch)
@@ -112,7 +112,7 @@ class Ports:
         return port_name(self.wiring.protocols[cage.fabric], len(KINDS), cage.cage, lane, lanes)
 
     def cage_name(self, cage: CageKey) -> str:
-        """Return the name of a cage; those of a host have none of their own."""
+        """Return the name of a cage; a host's cage is named by its number."""
         return self.switch_port(cage) if self.is_switch[cage.device] else f"cage{cage.cage}"
 
     # -- channels -------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class Ports:
         return (far, near) if joined.turned else (near, far)
 
     def is_whole(self, joined: JoinedCable) -> bool:
-        """Return True if a cable is one in NetBox too. Without a profile, NetBox joins each port with all opposite."""
+        """Whether a cable is one in NetBox too. Without a profile, NetBox joins each port with all opposite."""
         return len(joined.links) == 1 or (self.version.channels and bool(joined.profile))
 
     def breakout_ends(self, joined: JoinedCable) -> Iterator[tuple[CableEnds, CableEnds]]:

@@ -1,4 +1,4 @@
-"""README.txt beside the files: how to import them, and what they leave out or tell in other words."""
+"""README.txt beside the files: how to import them, and what is left out or said in other words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NetBox calls things, release by release: versions, choices, lengths of names.
+"""NetBox's words, release by release: versions, choices, lengths of names.
 
 Source: ``netbox/dcim/choices.py`` and ``netbox/dcim/models`` of NetBox v4.4.10, v4.6.8 and v4.7.0-beta1.
 """
@@ -70,7 +70,7 @@ _CABLES = {
 
 @dataclass(frozen=True)
 class Version:
-    """What a release can say.
+    """A NetBox release, with the features that files may use.
 
     profiles     cables have a profile (4.5 and later)
     channels     an interface can be channelized, and a side of a cable may be a comma list (4.7)
@@ -84,8 +84,8 @@ class Version:
 
 
 VERSIONS = {
-    one.name: one
-    for one in (
+    version.name: version
+    for version in (
         Version("4.4", profiles=False, channels=False, has_1600g=False),
         Version("4.6", profiles=True, channels=False, has_1600g=True),
         Version("4.7", profiles=True, channels=True, has_1600g=True),
@@ -103,11 +103,11 @@ def version_of(name: str) -> Version:
 def interface_type(version: Version, protocol: str, cage: Cage | None, speed_gbps: float) -> str:
     """Return the interface type of a port of ``speed_gbps`` in a cage; ``other`` where NetBox has no word for it.
 
-    ``cage``: None where nothing is known of it.
+    ``cage``: None for a cage of unknown kind.
     """
     if protocol == "infiniband":
         lane = cage.lane_gbps if cage is not None else None
-        fastest = speed_gbps if cage is None else max(gbps(parse_split(one).port_mbps) for one in cage.splits)
+        fastest = speed_gbps if cage is None else max(gbps(parse_split(split).port_mbps) for split in cage.splits)
         return _BY_LANE.get(int(lane or 0)) or _BY_PORT.get(int(fastest), OTHER)
     words = OTHER if cage is None else _TYPES.get(_family(cage.form_factor), {}).get(speed_gbps, OTHER)
     return words if version.has_1600g or not words.startswith("1.6t") else OTHER
@@ -119,7 +119,7 @@ def _family(form_factor: str) -> str:
     if name.startswith("osfp"):
         return "osfp-rhs" if name.endswith("-rhs") else "osfp"
     name = name.replace("qsfp112-dd", "qsfp-dd")
-    return next((one for one in ("qsfp-dd", "qsfp", "sfp-dd", "sfp", "rj45") if name.startswith(one)), name)
+    return next((family for family in ("qsfp-dd", "qsfp", "sfp-dd", "sfp", "rj45") if name.startswith(family)), name)
 
 
 def cable_type(medium: str, description: str) -> str:

@@ -33,7 +33,7 @@ class CountedMemory:
         self.layers = layers_of_stage(self.sizes.layers, self.plan)[0]
         self.tokens = Fraction(self.plan.micro_batch * self.sizes.sequence, self.plan.context)
 
-    def parts(self) -> dict[str, Fraction]:
+    def bytes_by_purpose(self) -> dict[str, Fraction]:
         """What there is of it, by what it is for."""
         formats = self.run.model.precision
         zero = self.plan.zero_stage
@@ -141,7 +141,7 @@ def _attention(sizes: Architecture, plan: Plan, likely: bool) -> Fraction:
 
 def recounted_memory(run: ModelRun) -> MemoryUse:
     """What a design file has to say of a run's memory, in GB of 2^30 bytes and hundredths."""
-    least, likely = (CountedMemory(run, is_likely).parts() for is_likely in (False, True))
+    least, likely = (CountedMemory(run, is_likely).bytes_by_purpose() for is_likely in (False, True))
     return MemoryUse(
         least_gb=plain_fraction(sum(least.values(), Fraction(0)) / GIB, 2),
         likely_gb=plain_fraction(sum(likely.values(), Fraction(0)) / GIB, 2),

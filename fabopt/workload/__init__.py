@@ -1,1 +1,1 @@
-"""What a model moves between GPUs in a step, what the network must give for it, and what a step takes on a design."""
+"""Traffic of a model between GPUs in a step, the network that it needs, and the time of a step on a design."""

@@ -1,4 +1,4 @@
-"""The oversubscription that a workload tolerates at each boundary, and figures that it needs, where the case leaves
+"""The oversubscription that a workload tolerates at each boundary, and the figures that it needs, where the case leaves
 them open.
 """
 
@@ -25,7 +25,8 @@ FIGURES: Mapping[str, frozenset[Operation]] = {
 
 
 def figure_gbps(needs: WorkloadNeeds) -> int | float:
-    """The figures that are set: what the most oversubscription leaves, in whole Mb/s; less the last digit, rounded.
+    """Bandwidth in Gb/s that figures demand: per GPU at the most oversubscription, less the last digit of its rounding,
+    down to whole Mb/s.
 
     A Clos within its ratios gives that much of uniform traffic and around a ring, so that it is a demand of other
     families only.
@@ -34,17 +35,17 @@ def figure_gbps(needs: WorkloadNeeds) -> int | float:
 
 
 def figures_needed(workload: ModelRun, reach: Reach) -> tuple[str, ...]:
-    """Keys of the figures that calls which leave the scale-up domains take."""
+    """Keys of the figures that bound the calls which leave the scale-up domains."""
     costs = step_on(workload, flat(MOST_MBPS, reach)).costs
-    far = {one.traffic.operation for one in costs if one.place != DOMAIN}
+    far = {cost.traffic.operation for cost in costs if cost.place != DOMAIN}
     return tuple(key for key, operations in FIGURES.items() if operations & far)
 
 
 def step_limit(workload: ModelRun, needs: WorkloadNeeds, limit: Fraction, own_mbps: int | None) -> Fraction | None:
     """The longest step, in seconds, of a design on which neighbouring ranks share leaves or pods; None for no limit.
 
-    Exposed communication of a share x makes a step free / (1 - x). A bandwidth that the fabric asks for itself goes
-    first, as do ratios that it gives.
+    Exposed communication of a share x makes a step free / (1 - x). A bandwidth or ratios given by the fabric take
+    precedence.
     """
     open_ratios = any(name.startswith("max_oversubscription") for name in needs.sets)
     if limit >= 1 or not workload.placing.counts_on_sizes or not open_ratios:
@@ -63,15 +64,15 @@ def needs_of(
     offered: Fraction,
     figures: Collection[str] = (),
 ) -> WorkloadNeeds:
-    """What a workload needs of a fabric; ``least``: Mb/s per GPU, ``offered``: what the slowest NICs give.
+    """A workload's needs of a fabric; ``least``: Mb/s per GPU, ``offered``: Mb/s per GPU of the slowest NICs.
 
-    ``figures``: keys that all families of the fabric can be asked for. Where ranks are put together, ratios depend on
-    how many servers leaves and pods hold: they are open, and every design is timed (``step_limit``).
+    ``figures``: keys that all families of the fabric can be asked for. Where neighbouring ranks are put together,
+    ratios depend on the servers of leaves and pods: they are open, and every design is timed (``step_limit``).
     """
     given = fabric.max_oversubscription
     own = given if isinstance(given, Oversubscription) else Oversubscription(leaf=given, spine=given)
     if workload.placing.counts_on_sizes:
-        leaf, spine = (Fraction(MOST_RATIO) if one is None else exact(one) for one in (own.leaf, own.spine))
+        leaf, spine = (Fraction(MOST_RATIO) if ratio is None else exact(ratio) for ratio in (own.leaf, own.spine))
     else:
         leaf = most_leaf_ratio(workload, limit, offered, reach) if own.leaf is None else exact(own.leaf)
         spine = most_spine_ratio(workload, limit, offered, leaf, reach) if own.spine is None else exact(own.spine)

@@ -20,7 +20,7 @@ PASSES = {"training": 3, "inference": 1}
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of a model. ``routed``: of all routed experts; ``active``: those that a token meets."""
+    """Parameters of a model. ``routed``: of all routed experts; ``active``: those that a token passes through."""
 
     dense: int
     routed: int
@@ -34,7 +34,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Flops:
-    """Operations of one sequence. ``model``: what the model needs; ``hardware``: with what is computed again."""
+    """Operations of one sequence. ``model``: without recomputation; ``hardware``: with recomputation."""
 
     model: int
     hardware: int
@@ -121,8 +121,8 @@ def _expert(model: Architecture, experts: Experts) -> int:
 def flops(model: Model, recomputation: Recomputation) -> Flops:
     """Operations of one sequence over forward and backward passes.
 
-    For the GPT kind 72 s l h^2 (1 + s/(6 h) + V/(12 l h)), and with all activations computed again the published
-    96 s l h^2 (1 + s/(6 h) + V/(16 l h)). Only matrix products count; attention counts every pair of tokens.
+    For the GPT kind 72 s l h^2 (1 + s/(6 h) + V/(12 l h)), and with full recomputation the published 96 s l h^2 (1 +
+    s/(6 h) + V/(16 l h)). Only matrix products count; attention counts every pair of tokens.
     """
     architecture, passes = model.architecture, PASSES[model.task]
     layers, scores, logits = _forward(architecture)

@@ -1,4 +1,4 @@
-"""What is wrong with a workload on a cluster, with the arithmetic: every fault says which numbers would do."""
+"""Faults of a workload on a cluster, with the arithmetic: every fault names numbers that would do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_NEAR = 65
 
 
 class Wrong(NamedTuple):
-    """A fault below ``workload``: key path, what is wrong, the value found, what is allowed, what to do."""
+    """A fault below ``workload``: key path, problem, the value found, allowed values, remedy."""
 
     path: str
     problem: str
@@ -39,24 +39,29 @@ class Wrong(NamedTuple):
 
 
 def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
-    """Everything that keeps a model from running on so many GPUs of a server; empty if nothing."""
+    """All faults that keep a model from running on ``gpus`` GPUs of a server; empty if none."""
     plan = wanted.changes.on(model.plan)
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
     of_server = [*_fits_server(model, server), *_fits_precision(wanted, model, server)]
     wrongs = [*_fits_model(plan, model), *fits_gpus, *of_server]
     if wanted.changes.auto and wrongs:
         given = wanted.changes.given
-        of_given = [one for one in _fits_model(plan, model) if one.path in {f"plan.{key}" for key in given} & _ALONE]
+        of_given = [
+            wrong for wrong in _fits_model(plan, model) if wrong.path in {f"plan.{key}" for key in given} & _ALONE
+        ]
         wrongs = [*of_given, *of_server] or [_no_plan(model, plan, server, gpus, given)]
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
 
 
 def _no_plan(model: Model, plan: Plan, server: Server, gpus: int, kept: Collection[str]) -> Wrong:
-    """Of plans that are picked, none divides so evenly that no GPU is idle, or none fits."""
+    """The fault of automatic plans: none divides so evenly that no GPU is idle, or none fits.
+
+    ``kept``: keys that the case gives.
+    """
     step = server.gpus
     near = (gpus + sign * times * step for times in range(1, MOST_NEAR) for sign in (-1, 1))
-    good = _first_with_a_plan((one for one in near if one > 0), model, plan, server, kept)
+    good = _first_with_a_plan((number for number in near if number > 0), model, plan, server, kept)
     problem = (
         f"no plan keeps all {gpus} GPUs at work and fits: tensor x context x pipeline x data is their number, and data "
         f"x micro_batch divides the batch of {plan.batch}"
@@ -100,7 +105,7 @@ def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
         return
     if gpus % replica:
         below = gpus - gpus % replica
-        near = " or ".join(str(one) for one in (below, below + replica) if one)
+        near = " or ".join(str(number) for number in (below, below + replica) if number)
         yield Wrong("plan", f"{product} = {replica} does not divide the {gpus} GPUs of the last stage", gpus,
                     allowed=f"a multiple of {replica} GPUs, such as {near}")  # fmt: skip
         return
@@ -109,13 +114,13 @@ def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
     step = data * plan.micro_batch
     if plan.batch % step:
         below = plan.batch - plan.batch % step
-        near = " or ".join(str(one) for one in (below, below + step) if one)
+        near = " or ".join(str(number) for number in (below, below + step) if number)
         yield Wrong("plan.batch", f"{data} data x {plan.micro_batch} micro_batch = {step} does not divide the batch",
                     plan.batch, allowed=f"a multiple of {step}, such as {near}")  # fmt: skip
 
 
 def _deals_experts(plan: Plan, data: int) -> Iterator[Wrong]:
-    """Ranks of a stage come out even as experts and ways of each."""
+    """The ranks of a stage divide evenly into experts and ways of each."""
     given = plan.expert_tensor
     if given is None and data % plan.expert:
         plan = plan.model_copy(update={"expert_tensor": 1})
@@ -131,7 +136,7 @@ def _deals_experts(plan: Plan, data: int) -> Iterator[Wrong]:
 
 
 def _shares_evenly(model: Model, plan: Plan, gpus: int) -> Iterator[Wrong]:
-    """Groups of neighbours that share what is sharded come out of the data ranks, and of the copies of experts."""
+    """Shard groups divide the data ranks, and the copies of experts, evenly."""
     given = plan.shard_group
     if given is None:
         return
@@ -145,9 +150,9 @@ def _shares_evenly(model: Model, plan: Plan, gpus: int) -> Iterator[Wrong]:
         data = gpus // replica_gpus(plan)
         stage = f"{plan.context} context x {data} data = {plan.context * data} ranks"
         groups = f"{stage} / {given} = {float(Fraction(plan.context * data, given)):g} groups"
-        good = [one * plan.context * data // group.size for one in known]
+        good = [number * plan.context * data // group.size for number in known]
         copies = "" if name == "data" else f", and {group.size} copies of each expert are not dealt evenly to these"
-        allowed = ", ".join(str(one) for one in good)
+        allowed = ", ".join(str(number) for number in good)
         yield Wrong("plan.shard_group", f"{groups}{copies or ' of neighbours'}", given, allowed=allowed)
         return
 
@@ -157,7 +162,7 @@ def _divisor(number: int) -> str:
 
 
 def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
-    """The server says how fast its GPUs are in the model's number format."""
+    """The server states the peak of its GPUs in the model's number format."""
     compute = model.precision.compute
     if compute not in server.gpu_peak_tflops:
         known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
@@ -166,13 +171,18 @@ def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
 
 
 def _fits_precision(wanted: Wanted, model: Model, server: Server) -> Iterator[Wrong]:
-    """No run is given a larger share of the peak than the fastest kernels reach in the model's number format."""
+    """No given utilization is above the share of the peak that the fastest kernels reach in the model's
+    number format.
+    """
     compute = model.precision.compute
     most = most_utilization(server, compute)
     if most is None or compute not in server.gpu_peak_tflops:
         return
     given = {"gpu_utilization": wanted.gpu_utilization}
-    given |= {f"scenarios[{place}].gpu_utilization": one.gpu_utilization for place, one in enumerate(wanted.scenarios)}
+    given |= {
+        f"scenarios[{place}].gpu_utilization": scenario.gpu_utilization
+        for place, scenario in enumerate(wanted.scenarios)
+    }
     for path, used in given.items():
         if used is not None and exact(used) > most:
             problem = (
@@ -185,13 +195,15 @@ def _fits_precision(wanted: Wanted, model: Model, server: Server) -> Iterator[Wr
 
 
 def _fits_memory(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:
-    """The least that the plan can do with is not more than a GPU's memory."""
+    """The least memory of the plan is not more than a GPU's."""
     if server.gpu_memory_gb is None:
         return
     least = least_memory(model, ranks_of(model, plan, gpus))
     if least.total <= exact(server.gpu_memory_gb) * GIB:
         return
-    sums = " + ".join(f"{float(amount / GIB):,.1f} {name.replace('_', ' ')}" for name, amount in least.parts.items())
+    sums = " + ".join(
+        f"{float(amount / GIB):,.1f} {name.replace('_', ' ')}" for name, amount in least.bytes_by_purpose.items()
+    )
     near = nearest_plan(model, plan, server, gpus)
     what_fits = _on_more_gpus(model, plan, server, gpus) if near is None else difference(plan, near)
     problem = f"a GPU needs at least {sums} = {float(least.total / GIB):,.1f} GB, and has {server.gpu_memory_gb:g} GB"
@@ -205,21 +217,21 @@ def _ways_in_words(plan: Plan) -> str:
 def _first_with_a_plan(
     numbers: Iterable[int], model: Model, plan: Plan, server: Server, kept: Collection[str] = ()
 ) -> int | None:
-    """The first number of GPUs on which some plan with the keys that are kept has all of them at work and fits."""
+    """The first number of GPUs on which some plan with the ``kept`` keys has no idle GPU and fits."""
     for gpus in numbers:
-        if any(fits(model, one, server, gpus) for one in plans_keeping(kept, model, plan, server, gpus)):
+        if any(fits(model, tried, server, gpus) for tried in plans_keeping(kept, model, plan, server, gpus)):
             return gpus
     return None
 
 
 def enough_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> int | None:
-    """Where no plan fits on so many GPUs: how many would do, by doubling them."""
+    """GPUs on which some plan fits, by doubling ``gpus``, where none fits; None up to ``MOST_DOUBLINGS``."""
     more = (gpus * 2**times for times in range(1, MOST_DOUBLINGS + 1))
     return _first_with_a_plan(more, model, plan, server)
 
 
 def _on_more_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> str:
-    """Say on how many GPUs some plan would fit, where none does."""
+    """Advice on the number of GPUs that some plan would fit, where none does."""
     none, enough = "no plan of this model on so many GPUs", enough_gpus(model, plan, server, gpus)
     return none if enough is None else f"{none}; with {enough} GPUs some plan does"
 

@@ -1,4 +1,4 @@
-"""What a collective costs: bytes over each boundary for every GPU, and latency, by algorithm.
+"""Costs of a collective: bytes over each boundary for every GPU, and latency, by algorithm.
 
 Factors are those of bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md). Latencies and the share of
 the line that is payload are those that NCCL's tuner assumes for each protocol (``fabopt.workload.nccl``).
@@ -34,7 +34,7 @@ _RING_PASSES: dict[Operation, int] = {"all-reduce": 2, "reduce-scatter": 1, "all
 
 
 def algorithms(operation: Operation, in_network: bool) -> tuple[Algorithm, ...]:
-    """Ways to run an operation; ``in_network``: whether switches on the way can reduce."""
+    """Algorithms of an operation; ``in_network``: whether switches on the way can reduce."""
     if operation not in _RING_PASSES:
         return ("direct",)
     if operation != "all-reduce":
@@ -43,8 +43,8 @@ def algorithms(operation: Operation, in_network: bool) -> tuple[Algorithm, ...]:
 
 
 class Running(NamedTuple):
-    """How a call runs with a protocol: seconds of latency, the share of a line's rate that is payload, and the least
-    seconds of its bytes, however fast the lines are.
+    """A call with a protocol: seconds of latency, the share of a line's rate that is payload, and the least seconds of
+    its bytes, however fast the lines are.
     """
 
     latency_s: Fraction
@@ -52,14 +52,14 @@ class Running(NamedTuple):
     least_s: Fraction = Fraction(0)
 
     def time_s(self, bytes_s: Fraction) -> Fraction:
-        """Seconds of a call whose bytes take so long on lines that are all payload."""
+        """Seconds of a call; ``bytes_s``: seconds of its bytes on lines that are all payload."""
         return self.latency_s + max(bytes_s / self.payload, self.least_s)
 
 
 def payloads(algorithm: Algorithm) -> dict[Protocol, Fraction]:
     """The share of a line's rate that each protocol of an algorithm reaches; NCCL takes the fastest for a call.
 
-    What is sent directly has no LL128; what is reduced in the network has Simple only, as NCCL's CollNet.
+    Direct sends have no LL128; reductions in the network have Simple only, as NCCL's CollNet.
     """
     shares = TREE_SHARES if algorithm == "tree" else RING_SHARES
     known = {protocol: LINE_SHARE * share for protocol, share in shares.items()}
@@ -68,7 +68,7 @@ def payloads(algorithm: Algorithm) -> dict[Protocol, Fraction]:
 
 
 def factor(operation: Operation, algorithm: Algorithm, members: int) -> Fraction:
-    """Bytes that each member sends, over the bytes of the vector (for all-to-all: of all that it has).
+    """Bytes that each member sends, over the bytes of the vector (for all-to-all: of all its messages).
 
     Ring: (n-1)/n for reduce-scatter and for all-gather, both for all-reduce: 2 (n-1)/n. Double binary tree: 2, half of
     the vector up and down each tree. In the network: 1, the vector goes up once and comes down once. Source:
@@ -89,7 +89,7 @@ def sent_over(
     """Bytes over a boundary for each GPU behind it.
 
     A ring, a tree or a reduction crosses once for all members of a group that are behind the boundary, which share it:
-    where there are k of each group f V / k. All-to-all: what is for members elsewhere, V (n-k)/n. A send: one of k
+    where there are k of each group f V / k. All-to-all: messages for members elsewhere, V (n-k)/n. A send: one of k
     neighbours is elsewhere, V / k.
     """
     if operation == "all-to-all":
@@ -98,8 +98,8 @@ def sent_over(
 
 
 class Spread(NamedTuple):
-    """A group as NCCL sees it: its members, the most in a scale-up domain, the most of these that it lies in, and the
-    channels between them.
+    """A group as NCCL sees it: its members, the most in a scale-up domain, the most domains, and the channels between
+    them.
     """
 
     members: int
@@ -116,7 +116,9 @@ def running(
     spread: Spread,
     generation: Generation | None,
 ) -> Running:
-    """How a call with so many bytes runs: rings and trees have limits that lines do not, on GPUs of a generation."""
+    """Latency, payload and least time of a call; rings and trees have limits of their own on GPUs of a known
+    generation. ``vector``: in bytes.
+    """
     members, inside, domains, channels = spread
     latency = latency_s(operation, algorithm, protocol, members, inside, domains)
     payload, least_s = payloads(algorithm)[protocol], Fraction(0)
@@ -134,7 +136,7 @@ def latency_s(
 ) -> Fraction:
     """Seconds before the last byte, whatever the size.
 
-    ``inside``: most members in a scale-up domain; ``domains``: most of them that a group lies in.
+    ``inside``: most members of a group in a scale-up domain; ``domains``: most domains of a group.
 
     Ring and tree: as NCCL's tuner counts. In the network: once over it. Others: one step of a ring.
     """

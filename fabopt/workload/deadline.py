@@ -1,4 +1,4 @@
-"""How long a step may take, and the share of the NICs' bandwidth that it takes at each boundary.
+"""Deadlines of a step, and the share of the NICs' bandwidth that a step needs at each boundary.
 
 A step never takes longer where a boundary has more bandwidth, so that the least share is found by halving, for each
 number of neighbours behind it: more of them may be worse, where groups of ranks straddle the boundary. Networks are
@@ -27,7 +27,7 @@ SHARES = 64
 
 @dataclass(frozen=True, eq=False)
 class Pace:
-    """How long a step of a workload takes: of a run that is as it is said, or the mean of weighted scenarios."""
+    """The time of a step of a workload on any network: of a single run, or the mean of weighted scenarios."""
 
     workload: ModelRun
     runs: tuple[tuple[Fraction, ModelRun], ...]
@@ -47,22 +47,22 @@ class Pace:
 
     @property
     def loses_spine(self) -> bool:
-        """Whether what is left once a spine is lost counts."""
+        """Whether bandwidth after the loss of a spine counts."""
         return any(run.placing.loses_spine for _, run in self.runs)
 
     @property
     def holds_pods(self) -> bool:
-        """Whether neighbouring ranks fill pods, so that it depends on these what crosses their uplinks."""
+        """Whether neighbouring ranks fill pods, so that the pods' size decides the traffic over their uplinks."""
         return any(run.placing.holds("pod") for _, run in self.runs)
 
     @cached_property
     def _last(self) -> list[tuple[FabricBandwidths, Floats]]:
-        """The networks that were timed last: the same ones are asked for in turn."""
+        """The networks timed last: callers ask for the same ones in turn."""
         return []
 
     @cached_property
     def _known(self) -> KnownSteps:
-        """Steps that were worked out before: other hardware often gives the same network."""
+        """Steps computed before: other hardware often gives the same network."""
         return KnownSteps()
 
     @cached_property
@@ -72,27 +72,27 @@ class Pace:
 
 @dataclass(frozen=True, eq=False)
 class WorstPace:
-    """The largest of several paces, each times a factor: what is as good as the worst of them."""
+    """The largest of several paces, each times a factor: the least time that would do for the worst of them."""
 
     workload: ModelRun
     paces: tuple[tuple[Fraction, Pace], ...]
 
     def step_s(self, network: FabricBandwidth) -> Fraction:
-        """The largest, exactly."""
+        """Seconds of the slowest step, factor included, exactly."""
         return max(factor * pace.step_s(network) for factor, pace in self.paces)
 
     def steps_s(self, networks: FabricBandwidths) -> Floats:
-        """The largest on many networks at once, to rounding; shape (networks,)."""
+        """Seconds of the slowest step on many networks at once, to rounding; shape (networks,)."""
         return np.asarray(np.max([float(factor) * pace.steps_s(networks) for factor, pace in self.paces], axis=0))
 
     @property
     def loses_spine(self) -> bool:
-        """Whether what is left once a spine is lost counts."""
+        """Whether bandwidth after the loss of a spine counts."""
         return any(pace.loses_spine for _, pace in self.paces)
 
     @property
     def holds_pods(self) -> bool:
-        """Whether neighbouring ranks fill pods, so that it depends on these what crosses their uplinks."""
+        """Whether neighbouring ranks fill pods, so that the pods' size decides the traffic over their uplinks."""
         return any(pace.holds_pods for _, pace in self.paces)
 
 
@@ -113,10 +113,10 @@ def _step_s(workload: ModelRun, network: FabricBandwidth) -> Fraction:
 
 @dataclass(eq=False)
 class CostTimesStep:
-    """What the cost of a design times its step is wanted to be, at the most: the dearer it is, the faster it has to be.
+    """An upper limit on cost times step of a design: the dearer the design, the faster it has to be.
 
-    ``before``: cost beside that of candidates; ``most``: of what is wanted; ``spare``: only what is so near to the
-    ``least`` that was met, as a share, which makes ``limit`` fall.
+    ``before``: cost outside the candidates'; ``most``: of the product; ``spare``: share above the ``least`` product met
+    up to which candidates are kept, which makes ``limit`` fall.
     """
 
     before: float
@@ -126,15 +126,15 @@ class CostTimesStep:
 
     @property
     def limit(self) -> float:
-        """No product that is lower is left out."""
+        """The product up to which candidates are kept."""
         return min(self.most, self.least * (1 + self.spare))
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Leaves under which so many GPUs reach each other, of ``gpus`` in all. ``reduces``: whether all switches can.
+    """Leaves under which ``leaf_gpus`` GPUs reach each other, of ``gpus`` in all.
 
-    ``leaf_gpus`` has shape (sizes,).
+    ``reduces``: whether all switches can. ``leaf_gpus`` has shape (sizes,).
     """
 
     injection: Fraction
@@ -145,9 +145,9 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class Deadline:
-    """A step takes ``most_s`` at most; with ``less``, less than that. ``also``: another deadline that is to be met.
+    """The longest step, ``most_s`` seconds; with ``less``, that long is too long.
 
-    ``product``: what it may take by its cost.
+    ``also``: another deadline to be met. ``product``: the limit on cost times step.
     """
 
     pace: AnyPace
@@ -163,13 +163,13 @@ class Deadline:
 
     @property
     def products(self) -> tuple[CostTimesStep, ...]:
-        """What products are wanted to be, its own first."""
+        """Limits on cost times step, its own first."""
         own = () if self.product is None else (self.product,)
         return own if self.also is None else (*own, *self.also.products)
 
     @property
     def loses_spine(self) -> bool:
-        """Whether what is left once a spine is lost counts."""
+        """Whether bandwidth after the loss of a spine counts."""
         return self.pace.loses_spine or (self.also is not None and self.also.loses_spine)
 
     @property
@@ -177,7 +177,7 @@ class Deadline:
         return self.most_s, not self.less
 
     def beside(self, other: Deadline | None) -> Deadline:
-        """This deadline and another one."""
+        """This deadline and another one, both to be met."""
         if other is None or self.is_before(other):
             return self
         return other if other.is_before(self) else replace(self, also=other.beside(self.also))
@@ -191,9 +191,10 @@ class Deadline:
     def are_met(
         self, networks: FabricBandwidths, exactly: Callable[[int], FabricBandwidth], key: Callable[[int], Hashable]
     ) -> NDArray[np.bool_]:
-        """Which networks are in time, shape (networks,).
+        """Whether each network is in time, shape (networks,).
 
-        ``exactly``: one of them, for those near the deadline; ``key``: what it follows from, so that it is asked once.
+        ``exactly``: one network in fractions, for those near the deadline; ``key``: its inputs, so that each is
+        computed once.
         """
         steps = self.pace.steps_s(networks)
         most = float(self.most_s)
@@ -206,9 +207,9 @@ class Deadline:
         return met if self.also is None else met & self.also.are_met(networks, exactly, key)
 
     def most_cost(self, networks: FabricBandwidths) -> Floats:
-        """The most that whatever is no faster than a network may cost for its product to be wanted, shape (networks,).
+        """The most cost at which a design no faster than each network keeps the product's limit, shape (networks,).
 
-        Infinite where there is no product.
+        Infinite without a product.
         """
         most = np.full(networks.leaf_mbps.shape, np.inf) if self.also is None else self.also.most_cost(networks)
         if self.product is None:
@@ -217,8 +218,8 @@ class Deadline:
         return np.asarray(np.minimum(most, own))
 
     def most_cost_at(self, injection: Fraction, gpus: int, reduces: bool) -> float:
-        """The most that any network that gives GPUs so much may cost for its product to be wanted; minus infinity where
-        none is in time. ``gpus``: of all.
+        """The most cost at which a network with this ``injection`` per GPU keeps the product's limit; minus infinity
+        where none is in time. ``gpus``: in all.
         """
         whole = np.array([gpus], dtype=np.int64)
         block = Blocks(injection, whole, gpus, reduces)
@@ -227,17 +228,18 @@ class Deadline:
     def most_cost_of_leaves(
         self, block: Blocks, most: float, share_cost: float, in_pods: bool, least: float = 0.0
     ) -> Floats:
-        """The most that leaves may cost without uplinks, whatever share of the injection these give; shape (sizes,).
+        """The most cost of leaves without uplinks, for the best share of the injection that the uplinks give; shape
+        (sizes,).
 
-        ``most``: what is wanted with uplinks; ``share_cost``: the least that these cost, with what is above them, to
-        give all of the injection, of which a share costs its part; ``in_pods``: with cores, to which so much has to be
-        left; ``least``: what these cost however little they give. Minus infinity where no share will do.
+        ``most``: the cost limit with uplinks; ``share_cost``: the least cost of uplinks and the tiers above for all of
+        the injection, a share of it in proportion; ``in_pods``: with cores, whose uplinks of pods are shared out;
+        ``least``: the least cost of these at any share. Minus infinity where no share will do.
         """
         before = np.maximum(share_cost * np.arange(SHARES) / SHARES, least)
         return np.asarray((np.minimum(self._most_at_shares(block, in_pods), most) - before).max(axis=1))
 
     def _most_at_shares(self, block: Blocks, in_pods: bool) -> Floats:
-        """The most that networks may cost whose uplinks give no more than a share, shape (sizes, shares)."""
+        """The most cost of networks whose uplinks give at most each share of the injection, shape (sizes, shares)."""
         steps = self._known("in pods" if in_pods else "leaves", block.injection, block.reduces).of(
             block.leaf_gpus, lambda sizes: self._steps_at_shares(replace(block, leaf_gpus=sizes), in_pods)
         )
@@ -247,7 +249,7 @@ class Deadline:
         return most if self.also is None else np.minimum(most, self.also._most_at_shares(block, in_pods))
 
     def _steps_at_shares(self, block: Blocks, in_pods: bool) -> Floats:
-        """Steps where uplinks of leaves, or with ``in_pods`` those of pods, give shares; all else is at its best."""
+        """Steps where uplinks of leaves, or with ``in_pods`` those of pods, give each share; the others give all."""
         rate, sizes = float(block.injection), block.leaf_gpus.size
         leaf_gpus = np.repeat(block.leaf_gpus, SHARES)
         above = np.tile(rate * np.arange(1, SHARES + 1) / SHARES, sizes)
@@ -259,7 +261,7 @@ class Deadline:
         return self.pace.steps_s(networks).reshape(sizes, SHARES)
 
     def meet(self, networks: FabricBandwidths, network_of: Ints, cost: Floats) -> None:
-        """Let candidates that are in time lower the product that is wanted; arrays have shape (candidates,)."""
+        """Lower the product's limit to that of candidates in time; arrays have shape (candidates,)."""
         if self.product is None or not cost.size:
             return
         if self.also is not None:
@@ -270,14 +272,14 @@ class Deadline:
 
     @cached_property
     def _met(self) -> dict[Hashable, bool]:
-        """Whether networks near the deadline are in time, by what they follow from."""
+        """Whether networks near the deadline are in time, by key."""
         return {}
 
     def leaf_shares(self, injection: Fraction, leaf_gpus: Ints, gpus: int, reduces: bool) -> Floats:
-        """Shares of the injection that leaves must give for a step to be in time, nothing slowing above.
+        """Shares of the injection that leaves must give for a step to be in time, pods slowing nothing.
 
-        Shape of ``leaf_gpus``, (sizes,). With less it is not in time; with that much it may be. Infinite where no share
-        will do. ``gpus``: of all.
+        Shape of ``leaf_gpus``, (sizes,). Below the share a step is late; at the share it may be in time. Infinite where
+        no share will do. ``gpus``: in all.
         """
         rate = float(injection)
 
@@ -317,7 +319,7 @@ class Deadline:
 
     @cached_property
     def _shares(self) -> dict[tuple[str, Fraction, bool], _KnownShares]:
-        """Least shares that were asked for, by boundary, injection and whether switches reduce."""
+        """Least shares computed so far, by boundary, injection and whether switches reduce."""
         return {}
 
     def _least(self, shape: tuple[int, ...], networks: Callable[[Floats], FabricBandwidths]) -> Floats:
@@ -333,14 +335,14 @@ class Deadline:
 
 
 class _KnownShares:
-    """Shares, or steps at shares, by the sizes of blocks that they are for, each worked out once."""
+    """Shares, or steps at shares, by sizes of blocks, each computed once."""
 
     def __init__(self) -> None:
         self._sizes: Ints = np.zeros(0, dtype=np.int64)
         self._shares: Floats | None = None
 
     def of(self, sizes: Ints, least: Callable[[Ints], Floats]) -> Floats:
-        """What is known of some sizes, the first axis as theirs; ``least`` works it out for new ones."""
+        """Values of some sizes, the first axis as theirs; ``least`` computes those of new sizes."""
         places = np.searchsorted(self._sizes, sizes)
         known = places < self._sizes.size
         known[known] = self._sizes[places[known]] == sizes[known]

@@ -1,4 +1,4 @@
-"""A step of a workload on a design, seen otherwise: ranks put elsewhere, other ratios, what is allowed."""
+"""Variants of a step on a design: other placements of ranks, other ratios, the ratios allowed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATIOS = (1, 2, 3, 4, 7)
 
 
 def whole_use(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
-    """The prediction as a design file has it, with what it is seen otherwise."""
+    """The prediction for a design file, with its variants."""
     return use_of(prediction, needs).model_copy(
         update={
             "ends": tuple(ends_of(prediction)),
@@ -31,7 +31,7 @@ def whole_use(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
 
 
 def placed(workload: ModelRun, placement: Placement) -> ModelRun:
-    """The workload with ranks put in another way."""
+    """The workload with another placement of ranks."""
     return replace(workload, placing=replace(workload.placing, placement=placement))
 
 
@@ -51,7 +51,7 @@ def ends_of(prediction: Prediction) -> Iterator[PlacedStep]:
 
 
 def scenarios_of(prediction: Prediction) -> Iterator[ScenarioStep]:
-    """The step in every scenario; nothing where the case has none."""
+    """The step in every scenario; none where the case has none."""
     for number, (weight, run) in enumerate(prediction.runs if len(prediction.runs) > 1 else ()):
         step = step_on(run, prediction.network)
         used = step.utilization(run)
@@ -62,7 +62,7 @@ def scenarios_of(prediction: Prediction) -> Iterator[ScenarioStep]:
 
 
 def _regretted(prediction: Prediction, number: int, used: Fraction) -> dict[str, int | float | None]:
-    """What a working GPU costs in a scenario, and with the best design for it; nothing where means decide."""
+    """Cents of a working GPU in a scenario, and with the best design for it; empty where means decide."""
     if not prediction.least:
         return {}
     least, cents = prediction.least[number], prediction.per_effective_gpu_cents(used)
@@ -75,7 +75,9 @@ def _regretted(prediction: Prediction, number: int, used: Fraction) -> dict[str,
 
 
 def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:
-    """The step with other ratios at the leaves, then above pods, all else as it is; nothing where no tier is above."""
+    """The step with other ratios at the leaves, then above pods, the network unchanged otherwise; none for a missing
+    tier.
+    """
     network, gpus = prediction.network, prediction.workload.ranks.gpus
     packed, scattered = (placed(prediction.workload, placement) for placement in ENDS)
 
@@ -92,7 +94,7 @@ def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:
 
 
 def tapered_leaves(network: FabricBandwidth, ratio: Fraction) -> FabricBandwidth:
-    """The network with a ratio at its leaves and what its pods have above them."""
+    """The network with a ratio at its leaves; pods keep their ratio above them."""
     leaf = network.server_mbps / ratio
     return replace(network, leaf_mbps=leaf, pod_mbps=leaf * network.pod_mbps / network.leaf_mbps)
 

@@ -1,22 +1,21 @@
-"""What a GPU reaches: shares of its peaks that were measured, and what data sheets say beside the peaks.
+"""Performance of GPUs: measured shares of their peaks, and data-sheet values beside the peaks.
 
 ``matmul``: share of the dense peak that the best of many matrix products reaches. Source of the shares: the table of
 maximum achievable matmul FLOPS, stas00/ml-engineering, compute/accelerator/README.md at 744d01e (A100 0.869, H100
 0.803, GH200 0.838, B200 0.776, B300 0.786, GB200 0.729, MI300X 0.514, MI325X 0.604, MI355X 0.68 in bf16; H100 0.709,
-H200 0.734, GH200 0.776, B200 0.763, B300 0.745, GB200 0.723 in fp8). What the table does not have is taken from the
-nearest row. ``attention``: share of the bf16 peak of fused causal attention, forward and backward, by software.
-Tuned: FlashAttention-2 reaches 187 of 312 Tflop/s on an A100 (arXiv 2307.08691, figure 5), FlashAttention-3 and cuDNN
-half of an H100 (arXiv 2407.08608, figures 5 and 6). Typical is the software of the runs that its factor comes from
+H200 0.734, GH200 0.776, B200 0.763, B300 0.745, GB200 0.723 in fp8). Rows that the table lacks are taken from the
+nearest row. ``attention``: share of the bf16 peak of fused causal attention, forward and backward, by software. Tuned:
+FlashAttention-2 reaches 187 of 312 Tflop/s on an A100 (arXiv 2307.08691, figure 5), FlashAttention-3 and cuDNN half of
+an H100 (arXiv 2407.08608, figures 5 and 6). Typical is the software of the runs that its factor comes from
 (``fabopt.workload.stages``), whose attention ran in Triton: FlashAttention-2, which reaches 335 of 989 Tflop/s on an
 H100 (arXiv 2407.08608, section 1), is 1.3 to 2.5 times as fast (arXiv 2307.08691, section 4.1); counted is the middle
-of that as a ratio, 1.8. On an A100 that is a third, between the 30 to 50 % forward and 25 to 35 % backward of the
-first FlashAttention (the same, section 1), than which Triton's is slightly slower (Dao-AILab/flash-attention,
-flash_attn/flash_attn_triton.py).
-Multiprocessors and memory: NVIDIA's data sheets and white papers of Ampere, Hopper, Blackwell, Ada; AMD's of CDNA 3.
-``links``: share of the data sheet's rate that the collectives' own library counts a scale-up link with, in Gbytes/s:
-20 of 25 on an A100, 20.6 of 25 on an H100, 40.1 of 50 on a B200 (NVIDIA/nccl at 5067397c, src/graph/topo.h), 48 of 64
-on an MI300X (ROCm/rccl at 08814b0a, the same file). So eight H100 have 371 in a ring; 365 to 370 are measured (issue
-1455 of NVIDIA/nccl, 212 of NVIDIA/nccl-tests).
+of that as a ratio, 1.8. On an A100 that is a third, between the 30 to 50 % forward and 25 to 35 % backward of the first
+FlashAttention (the same, section 1), than which Triton's is slightly slower (Dao-AILab/flash-attention,
+flash_attn/flash_attn_triton.py). Multiprocessors and memory: NVIDIA's data sheets and white papers of Ampere, Hopper,
+Blackwell, Ada; AMD's of CDNA 3. ``links``: share of the data sheet's rate that the collectives' own library counts a
+scale-up link with, in Gbytes/s: 20 of 25 on an A100, 20.6 of 25 on an H100, 40.1 of 50 on a B200 (NVIDIA/nccl at
+5067397c, src/graph/topo.h), 48 of 64 on an MI300X (ROCm/rccl at 08814b0a, the same file). So eight H100 have 371 in a
+ring; 365 to 370 are measured (issue 1455 of NVIDIA/nccl, 212 of NVIDIA/nccl-tests).
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from fabopt.workload.nccl import Generation
 
 
 class Gpu(NamedTuple):
-    """A kind of GPU. ``processors``: that a matrix product is dealt to; ``memory_gbytes_s``: of its memory; ``links``:
-    share of its scale-up links' rate.
+    """A kind of GPU. ``processors``: multiprocessors; ``memory_gbytes_s``: bandwidth of its memory; ``links``: share of
+    its scale-up links' rate.
 
     ``generation``: as NCCL has it; None: another maker's, whose limits are not known.
     """
@@ -89,7 +88,7 @@ def most_utilization(server: Server, precision: Precision) -> Fraction | None:
 
 
 def gpu_of(server: Server) -> Gpu:
-    """The GPU of a server by its name, or the one that is nearest in speed."""
+    """The GPU of a server by its name, or the listed one nearest in speed."""
     if _name(server) in GPUS:
         return GPUS[_name(server)]
     peaks = [exact(peak) for peak in server.gpu_peak_tflops.values()]

@@ -1,7 +1,8 @@
-"""Kernels of a layer and how long each runs: the roofline of a GPU.
+"""Kernels of a layer and the time of each: the roofline of a GPU.
 
-A matrix product takes the time of its whole waves of tiles at the speed that large products reach, or of its bytes; all
-else takes the time of its bytes. Symbols: n tokens, h hidden, q = heads x head_dim, f feed-forward, t tensor ways.
+A matrix product takes the time of its whole waves of tiles at the speed that large products reach, or of its bytes;
+other kernels take the time of their bytes. Symbols: n tokens, h hidden, q = heads x head_dim, f feed-forward, t tensor
+ways.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ OPTIMIZER_BYTES = 30
 
 @dataclass(frozen=True, eq=False)
 class Roof:
-    """A GPU as kernels see it: ``flops`` a second of the peak by precision; ``software``: what attention runs on."""
+    """A GPU's roofline: ``flops`` a second of the peak by precision; ``software``: of attention."""
 
     gpu: Gpu
     flops: Mapping[Precision, Fraction]
     software: Software
 
     def peak(self, precision: Precision) -> Fraction:
-        """Operations a second; of a format that is not known half of those with half the bits."""
+        """Operations a second; of an unlisted format, in proportion to the bits of a listed one."""
         if precision in self.flops:
             return self.flops[precision]
         known, peak = next(iter(self.flops.items()))
@@ -72,18 +73,18 @@ class Roof:
         return max(busy, self.memory_s(count * (read + WIDE_BYTES * rows * columns)))
 
     def memory_s(self, moved: Fraction | int) -> Fraction:
-        """Seconds to move so many bytes through memory."""
+        """Seconds to move ``moved`` bytes through memory."""
         share = next(share for megabytes, share in MEMORY_SHARES if moved >= megabytes * _MEGA)
         return Fraction(moved) / (self.gpu.memory_gbytes_s * _GIGA * share)
 
     def attention_s(self, operations: Fraction, wide: Precision) -> Fraction:
-        """Seconds of fused causal attention of so many operations."""
+        """Seconds of fused causal attention of ``operations`` operations."""
         return operations / (self.peak(wide) * self.gpu.attention[self.software])
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds forward and backward; backward has what is computed again."""
+    """Seconds forward and backward; backward includes recomputation."""
 
     forward_s: Fraction
     backward_s: Fraction
@@ -92,7 +93,7 @@ class Times:
         return Times(self.forward_s + other.forward_s, self.backward_s + other.backward_s)
 
     def over(self, training: bool) -> Fraction:
-        """Seconds of what a task runs."""
+        """Seconds of a training task's passes, or of an inference task's."""
         return self.forward_s + (self.backward_s if training else 0)
 
 
@@ -110,12 +111,12 @@ class LayerShape:
 
     @property
     def wide(self) -> Precision:
-        """The precision of what is not computed in fewer than 16 bits: attention, router, logits."""
+        """The precision of kernels that need 16 bits: attention, router, logits."""
         return self.precision if self.precision in ("fp16", "bf16") else "bf16"
 
     @property
     def tokens(self) -> int:
-        """Tokens of a micro-batch that this rank's context group splits."""
+        """Tokens of a micro-batch on this rank, as its context group splits them."""
         return ceil_div(self.plan.micro_batch * self.model.sequence, self.plan.context)
 
     @property
@@ -124,7 +125,7 @@ class LayerShape:
         return ceil_div(self.model.heads * head_dim(self.model), self.plan.tensor)
 
     def layer(self, experts: bool) -> Times:
-        """A layer, with recomputation as the plan has it; plans that differ elsewhere share it."""
+        """A layer, with recomputation as the plan has it; computed once for plans of equal layers."""
         plan = self.plan
         split = plan.tensor, plan.context, plan.expert, plan.expert_ways, plan.splits_sequence
         key = self.model, self.precision, split, plan.micro_batch, plan.recomputation, plan.fuses_attention, experts
@@ -161,7 +162,10 @@ class LayerShape:
         return total
 
     def _attention_shapes(self) -> Iterator[tuple[int, int, int, int]]:
-        """Queries, keys and values; the output. Latent attention goes through its low ranks, which no rank splits."""
+        """Products of queries, keys and values; then of the output.
+
+        Latent attention goes through its low ranks, which no rank splits.
+        """
         model, latent, t = self.model, self.model.latent, self.plan.tensor
         if latent is None:
             yield self.tokens, self.query + ceil_div(kv_width(model), t), model.hidden, 1
@@ -173,7 +177,7 @@ class LayerShape:
         yield self.tokens, model.hidden, self.query, 1
 
     def _feed_forward_shapes(self, experts: bool) -> Iterator[tuple[int, int, int, int]]:
-        """Two products, or as many for each expert of the rank: tokens are dealt evenly."""
+        """Two products, or two for each expert of the rank: tokens are dealt evenly."""
         model, routed = self.model, self.model.experts
         if not experts or routed is None:
             yield from self._two(self.tokens, model.feed_forward, model.gated, 1, self.plan.tensor)
@@ -231,7 +235,7 @@ class LayerShape:
         return Times(forward_s, backward_s)
 
     def _routing(self) -> Iterator[Fraction]:
-        """Bytes of the copies of tokens to experts and back; those of tensor ranks are their own part of the tokens."""
+        """Bytes of the copies of tokens to experts and back; each tensor rank copies its part of the tokens."""
         routed, plan = self.model.experts, self.plan
         if routed is None:
             return

@@ -1,6 +1,6 @@
 """Steps of a workload on many networks at once, in floating point: the same as ``fabopt.workload.timing`` to rounding.
 
-For bounds, and for what is far from a deadline; what is near it is timed exactly.
+For bounds, and for networks far from a deadline; those near it are timed exactly.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ MOST_KNOWN = 300_000
 class FabricBandwidths(NamedTuple):
     """Networks of the same NICs, in arrays of shape (networks,).
 
-    ``leaf_mbps`` and ``pod_mbps``: what leaves and pods give each GPU, in Mb/s; ``leaf_gpus`` and ``pod_gpus``: GPUs
-    that reach each other below. ``left``: what leaves and pods give once a spine is lost; None: as much.
+    ``leaf_mbps`` and ``pod_mbps``: Mb/s of each GPU through the uplinks of leaves and pods; ``leaf_gpus`` and
+    ``pod_gpus``: GPUs that reach each other below. ``left``: Mb/s through leaves and pods after the loss of a spine;
+    None: unchanged.
     """
 
     server_mbps: float
@@ -49,7 +50,7 @@ class FabricBandwidths(NamedTuple):
 
     @property
     def keys(self) -> list[bytes]:
-        """All that tells networks apart beside their NICs and switches, by network."""
+        """A key of each network: equal for equal networks of the same NICs and switches."""
         columns = [self.leaf_mbps, self.pod_mbps, self.leaf_gpus, self.pod_gpus, *(self.left or ())]
         rows = np.stack([np.broadcast_to(column, self.leaf_mbps.shape) for column in columns], axis=-1)
         return cast(list[bytes], rows.view(f"V{rows.itemsize * len(columns)}").ravel().tolist())
@@ -63,9 +64,9 @@ class FabricBandwidths(NamedTuple):
 
 
 class _TimedWay(NamedTuple):
-    """A way to run a call: seconds of the scale-up links; bytes of which a boundary's share crosses it.
+    """A way to run a call: seconds of the scale-up links; bytes sent, of which a boundary's share crosses it.
 
-    ``protocols``: how it runs with each, as ``Running``.
+    ``protocols``: each as ``Running``.
     """
 
     protocols: tuple[tuple[float, float, float], ...]
@@ -74,7 +75,7 @@ class _TimedWay(NamedTuple):
 
 
 class _Calls:
-    """Calls of one kind that leave the scale-up domains, with all that does not depend on the network."""
+    """Calls of one kind that leave the scale-up domains, with all values that do not depend on the network."""
 
     def __init__(self, workload: ModelRun, traffic: Traffic) -> None:
         self.workload = workload
@@ -102,14 +103,14 @@ class _Calls:
             within_s = sent * apart / float(traffic.copies) / rate if self.workload.domain_gpus > 1 else 0.0
             channels = channels_between(self.workload, traffic.group, nic_mbps)
             protocols = tuple(
-                (float(one.latency_s), float(one.payload), float(one.least_s))
-                for one in protocols_of(self.workload, traffic, algorithm, channels)
+                (float(protocol.latency_s), float(protocol.payload), float(protocol.least_s))
+                for protocol in protocols_of(self.workload, traffic, algorithm, channels)
             )
             ways.append(_TimedWay(protocols, within_s, sent))
         return ways
 
     def out_of(self, blocks: Ints) -> Floats:
-        """Shares of what is sent that cross the boundary of blocks of so many GPUs, shape as theirs."""
+        """Shares of the bytes sent that cross the boundary of blocks of ``blocks`` GPUs, shape as theirs."""
         places = np.minimum(blocks, len(self._shares) - 1)
         shares = self._shares[places]
         if np.isnan(shares).any():
@@ -120,7 +121,10 @@ class _Calls:
         return np.asarray(shares)
 
     def time_s(self, server_rate: float, above: Floats, reduces: bool) -> Floats:
-        """The fastest way to run them. ``above``: seconds for each byte over leaves and pods, shape (networks,)."""
+        """Seconds of the calls, the fastest way.
+
+        ``above``: seconds for each byte over leaves and pods, shape (networks,).
+        """
         slowest = np.maximum(above, self._out_of_server / server_rate)
         key, ways = (server_rate / _BYTES_PER_MBPS, reduces), []
         if key not in self._ways:
@@ -134,13 +138,13 @@ class _Calls:
 
 
 class KnownSteps:
-    """Steps on networks, each worked out once; no more than ``MOST_KNOWN`` are kept."""
+    """Steps on networks, each computed once; no more than ``MOST_KNOWN`` are kept."""
 
     def __init__(self) -> None:
         self._steps: dict[tuple[float, bool], dict[bytes, float]] = {}
 
     def of(self, networks: FabricBandwidths, timed: Callable[[FabricBandwidths], Floats]) -> Floats:
-        """Steps on some networks, shape (networks,); ``timed`` works out those that are new."""
+        """Steps on some networks, shape (networks,); ``timed`` computes those that are new."""
         steps, keys = self._steps.setdefault((networks.server_mbps, networks.reduces), {}), networks.keys
         new = [place for place, key in enumerate(keys) if key not in steps]
         if len(steps) + len(new) > MOST_KNOWN:
@@ -184,8 +188,8 @@ class StepTimes:
     def _far(self) -> list[_Calls]:
         """Calls that leave the scale-up domains, in the order in which they hide behind computation."""
         domain, crossings = self.workload.domain_gpus, self.workload.crossings
-        leaving = [one for one in self.workload.traffic if crossings.of_domain(one.group, domain).cut]
-        in_turn = sorted(leaving, key=lambda one: COMMUNICATORS.index(one.communicator))
+        leaving = [traffic for traffic in self.workload.traffic if crossings.of_domain(traffic.group, domain).cut]
+        in_turn = sorted(leaving, key=lambda traffic: COMMUNICATORS.index(traffic.communicator))
         return [_Calls(self.workload, traffic) for traffic in in_turn]
 
     @cached_property
@@ -194,8 +198,8 @@ class StepTimes:
 
     @cached_property
     def _window_s(self) -> float:
-        """Computation that communication over the network can hide behind."""
+        """Seconds of computation that communication over the network can hide behind."""
         step = step_on(self.workload, flat(MOST_MBPS, Reach()))
         if self.workload.utilization is not None:
             return float(step.compute_s)
-        return max(0.0, float(step.compute_s - sum(one.hidden_s for one in step.costs if one.place == DOMAIN)))
+        return max(0.0, float(step.compute_s - sum(cost.hidden_s for cost in step.costs if cost.place == DOMAIN)))

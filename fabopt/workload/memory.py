@@ -1,7 +1,8 @@
-"""Memory of a GPU that a plan takes: the least that it can do with, and what it is likely to take.
+"""Memory of a GPU that a plan takes: the least, and the likely one.
 
-Bytes of activations for each token and layer follow from what the backward pass reads: inputs of norms and of products,
-queries, keys, values, gates, two bytes a number. Source: Korthikanti et al. 2022 (arXiv 2205.05198), section 4.1.
+Bytes of activations for each token and layer follow from the inputs that the backward pass reads: inputs of norms and
+of products, queries, keys, values, gates, two bytes a number. Source: Korthikanti et al. 2022 (arXiv 2205.05198),
+section 4.1.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class Memory:
         return self.weights + self.gradients + self.optimizer + self.activations + self.kv_cache
 
     @property
-    def parts(self) -> Mapping[str, Fraction]:
-        """What there is of it, by what it is for."""
+    def bytes_by_purpose(self) -> Mapping[str, Fraction]:
+        """Bytes by purpose: weights, gradients, optimizer, activations, KV cache; without zeros."""
         named = {
             "weights": self.weights, "gradients": self.gradients, "optimizer": self.optimizer,
             "activations": self.activations, "kv_cache": self.kv_cache,
@@ -55,23 +56,23 @@ class Memory:
 
 
 def least_memory(model: Model, ranks: Ranks) -> Memory:
-    """What a plan can do with: the sequence split with tensor ranks, fused attention, norms computed again."""
+    """The least memory of a plan: the sequence split with tensor ranks, fused attention, norms computed again."""
     plan = ranks.plan.model_copy(update={"sequence_parallel": None, "fused_attention": True})
     return _memory(model, plan, ranks.data, likely=False)
 
 
 def likely_memory(model: Model, ranks: Ranks) -> Memory:
-    """What the plan takes as it is written, all that frameworks keep by default included."""
+    """The memory of the plan as it is written, including all that frameworks keep by default."""
     return _memory(model, ranks.plan, ranks.data, likely=True)
 
 
 def memory_use(model: Model, ranks: Ranks, gpu_gb: Fraction | None) -> MemoryUse:
-    """Both as a design file has them, in GB of 2^30 bytes and hundredths."""
+    """Least and likely memory for a design file, in GB of 2^30 bytes and hundredths."""
     least, likely = least_memory(model, ranks), likely_memory(model, ranks)
     return MemoryUse(
         least_gb=_gb(least.total),
         likely_gb=_gb(likely.total),
-        parts_gb={name: _gb(amount) for name, amount in likely.parts.items()},
+        parts_gb={name: _gb(amount) for name, amount in likely.bytes_by_purpose.items()},
         gpu_gb=None if gpu_gb is None else plain_fraction(gpu_gb),
     )
 
@@ -81,7 +82,7 @@ def _gb(amount: Fraction) -> int | float:
 
 
 def state_bytes(model: Model, ranks: Ranks) -> Fraction:
-    """Bytes of weights, gradients and optimizer, which take as much however activations are kept."""
+    """Bytes of weights, gradients and optimizer, which do not depend on recomputation."""
     return sum(_state(model, ranks.plan, ranks.data), Fraction(0))
 
 
@@ -113,7 +114,9 @@ def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fra
 
 
 def _held(model: Architecture, plan: Plan) -> tuple[Fraction, Fraction]:
-    """Dense and routed parameters of a GPU on the fullest stage: that of most layers, with an end."""
+    """Dense and routed parameters of a GPU on the fullest stage: the stage with most layers, with an end
+    of the model.
+    """
     counts, (most, _) = parameters(model), layers_of_stage(model.layers, plan)
     ends = model.vocabulary * model.hidden * (1 if model.tied_embeddings else 2)
     share = Fraction(min(most, model.layers), model.layers)
@@ -123,7 +126,7 @@ def _held(model: Architecture, plan: Plan) -> tuple[Fraction, Fraction]:
 
 
 def _activations(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:
-    """Activations of the micro-batches in flight on the first stage, and those of the layer at work."""
+    """Bytes of activations of the micro-batches in flight on the first stage, and those of the layer at work."""
     architecture = model.architecture
     tokens = Fraction(plan.micro_batch * architecture.sequence, plan.context)
     layer = tokens * _layer_bytes(model, plan, likely)
@@ -142,7 +145,7 @@ def _activations(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:
 
 
 def _in_flight(plan: Plan, data: int, likely: bool) -> Fraction:
-    """Micro-batches that the first stage keeps: as many as stages, and a little more where stages are interleaved.
+    """Micro-batches that the first stage keeps: one a stage, and a little more where stages are interleaved.
 
     Source: Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3: 1 + (p - 1) / (p v).
     """
@@ -154,9 +157,9 @@ def _in_flight(plan: Plan, data: int, likely: bool) -> Fraction:
 def _layer_bytes(model: Model, plan: Plan, likely: bool) -> Fraction:
     """Bytes of a token and layer: inputs of norms and products, queries, keys, values, gates.
 
-    ``likely``: also the outputs of norms and of the activation function, and what latent attention expands, which can
-    all be computed again for next to nothing; and inputs of 8-bit products in 16 bits. DeepSeek-V3 keeps none of these
-    (arXiv 2412.19437, sections 3.2.3 and 3.3.3).
+    ``likely``: also the outputs of norms and of the activation function, and expanded latent vectors, all cheap to
+    compute again; and inputs of 8-bit products in 16 bits. DeepSeek-V3 keeps none of them (arXiv 2412.19437, sections
+    3.2.3 and 3.3.3).
     """
     architecture = model.architecture
     narrow = _WIDE if likely or model.precision.compute in ("fp16", "bf16") else 1
@@ -170,14 +173,16 @@ def _layer_bytes(model: Model, plan: Plan, likely: bool) -> Fraction:
 
 
 def _inner(model: Architecture) -> int:
-    """Width of the feed-forward part that a token meets."""
+    """Width of the feed-forward part that a token passes through."""
     if model.experts is None:
         return model.feed_forward
     return (model.experts.top_k + model.experts.shared) * (model.experts.feed_forward or model.feed_forward)
 
 
 def _attention_numbers(model: Architecture, plan: Plan, likely: bool) -> Fraction:
-    """Queries, keys and values, and the output; of latent attention the vectors of low rank, which no rank splits."""
+    """Numbers of a token for queries, keys and values, and the output; of latent attention the low-rank vectors, which
+    no rank splits.
+    """
     query, kv = Fraction(model.heads * head_dim(model), plan.tensor), kv_width(model)
     if model.latent is None:
         return 2 * query + Fraction(kv, plan.tensor)
@@ -185,7 +190,7 @@ def _attention_numbers(model: Architecture, plan: Plan, likely: bool) -> Fractio
 
 
 def _kv_cache(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:
-    """Keys and values of the prompts that a replica works on, at the least of one micro-batch a stage."""
+    """Bytes of keys and values of the prompts that a replica works on, at the least of one micro-batch a stage."""
     architecture = model.architecture
     most, _ = layers_of_stage(architecture.layers, plan)
     at_once = plan.micro_batch * plan.pipeline

@@ -1,4 +1,4 @@
-"""How long NCCL takes for a large collective over servers, as its own tuner counts: latency, and bytes over bandwidth.
+"""Time of a large collective over servers by NCCL's own tuner: latency, and bytes over bandwidth.
 
 Bandwidths are for vectors of 512 MiB and more, with one NIC a GPU and a channel a NIC. Source: NVIDIA/nccl,
 src/graph/tuning.cc and search.cc, 2.30.7 (latencies are those of 2.26, too).
@@ -15,9 +15,11 @@ Protocol = Literal["LL", "LL128", "Simple"]
 MIB = 2**20
 # Gbytes a second that a channel between servers is tried with, best first (search.cc: sm90, sm100, older).
 SPEEDS: dict[Generation, tuple[Fraction, ...]] = {
-    "ampere": tuple(Fraction(one) for one in (48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3)),
-    "hopper": tuple(Fraction(one) for one in (48, 45, 42, 40, 30, 24, 22, 20, "17.5", 15, 12, 6, 3)),
-    "blackwell": tuple(Fraction(one) for one in (96, 86, 80, 48, "45.1", 42, 40, 30, 24, 22, 20, "17.5", 15, 12, 6, 3)),
+    "ampere": tuple(Fraction(speed) for speed in (48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3)),
+    "hopper": tuple(Fraction(speed) for speed in (48, 45, 42, 40, 30, 24, 22, 20, "17.5", 15, 12, 6, 3)),
+    "blackwell": tuple(
+        Fraction(speed) for speed in (96, 86, 80, 48, "45.1", 42, 40, 30, 24, 22, 20, "17.5", 15, 12, 6, 3)
+    ),
 }
 # Microseconds: (base, a step over NVLink, a step over the network).
 RING_US: dict[Protocol, tuple[Fraction, Fraction, Fraction]] = {
@@ -89,7 +91,7 @@ _GBYTES_PER_MS = 1000
 
 
 def ring_latency_us(passes: int, members: int, domains: int, protocol: Protocol) -> Fraction:
-    """Microseconds before the last byte around a ring, of whose steps one a domain and pass crosses the network."""
+    """Microseconds before the last byte around a ring; one step a domain and pass crosses the network."""
     base, near, far = RING_US[protocol]
     crossings = passes * (domains - 1)
     latency = base + (passes * (members - 1) - crossings) * near + crossings * far
@@ -103,21 +105,21 @@ def tree_latency_us(inside: int, domains: int, protocol: Protocol) -> Fraction:
 
 
 def tree_share(protocol: Protocol, vector: Fraction) -> Fraction:
-    """The share of its bandwidth that an all-reduce of so many bytes reaches through a tree."""
+    """The share of its bandwidth that an all-reduce of ``vector`` bytes reaches through a tree."""
     size = int(vector) // _TREE_FROM_BYTES
     tenths = TREE_TENTHS[protocol]
     return Fraction(tenths[size.bit_length() - 1], 10) if 0 < size < 2 ** len(tenths) else Fraction(1)
 
 
 def channels_of(generation: Generation, nics: int, nic_gbps: Fraction) -> int:
-    """Channels between domains that use so many NICs of each, which carry 24/25 of a line."""
+    """Channels between domains with ``nics`` NICs each, which carry 24/25 of a line."""
     speed = nic_gbps * 24 / 25 / 8
     are_few = generation == "ampere" or nics <= _FEW_CHANNELS or speed >= _FAST
     return 2 * nics if speed >= _TO_BE_HALVED and are_few else nics
 
 
 def most_gbytes_s(generation: Generation, protocol: Protocol, of_tree: bool, domains: int, channels: int) -> Fraction:
-    """The most Gbytes a second of a ring or a tree, whatever its links carry; 0 where there is no such limit."""
+    """The most Gbytes a second of a ring or a tree, whatever the speed of its links; 0 where there is no such limit."""
     farther = domains > TWO
     if protocol == "LL":
         most = LL_CAPS[generation][min(domains, TWO + 1) - 1]
@@ -153,16 +155,16 @@ class Servers:
 
     @property
     def hops(self) -> int:
-        """Steps from the root of a tree of servers to its leaves: log2 of them, rounded down."""
+        """Steps from the root of a tree of servers to its leaves: log2 of their number, rounded down."""
         return self.count.bit_length() - 1
 
     def all_reduce_us(self, vector: int) -> Fraction:
-        """Microseconds of an all-reduce of so many bytes, the way that is fastest."""
+        """Microseconds of an all-reduce of ``vector`` bytes with the fastest algorithm."""
         ways = [self._ring_us(vector), self._tree_us(vector)]
         return min([*ways, self._switched_us(vector)] if self.generation in SWITCHED else ways)
 
     def all_gather_us(self, vector: int) -> Fraction:
-        """Microseconds of an all-gather, or a reduce-scatter, of so many bytes in all: by ring."""
+        """Microseconds of an all-gather, or a reduce-scatter, of ``vector`` bytes in all: by ring."""
         n = self.members
         latency = ring_latency_us(1, n, self.count, "Simple")
         return latency + Fraction(vector * (n - 1)) / (self._ring_gbytes_s * n * _GBYTES_PER_MS)
@@ -183,7 +185,7 @@ class Servers:
         return tree_latency_us(self.gpus, self.count, "Simple") + Fraction(2 * vector) / (rate * _GBYTES_PER_MS)
 
     def _switched_us(self, vector: int) -> Fraction:
-        """Up and down trees of servers, in each of which NVSwitches reduce over all but one of the channels."""
+        """Microseconds up and down trees of servers, in each of which NVSwitches reduce over all channels but one."""
         share, pair, more = SWITCHED[self.generation]
         inside = 2 * self.channel * share * Fraction(self.gpus - 1, self.gpus)
         channel = min(inside, self.channel * (1 if self.count > TWO else 2), more if self.count > TWO else pair)

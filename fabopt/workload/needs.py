@@ -1,8 +1,8 @@
-"""What a workload needs of a network: bandwidth per GPU, and the oversubscription that it tolerates.
+"""A workload's needs of a network: bandwidth per GPU, and the oversubscription that it tolerates.
 
 A step's exposed communication never grows with bandwidth, so each figure is found by halving, in whole Mb/s and
-thousandths of a ratio. How many servers a leaf or a pod will hold is not known yet (unless ``group_by: rack`` says it),
-so nothing is counted on to stay below them: what is allowed here holds for every design.
+thousandths of a ratio. The servers of a leaf or a pod are not known yet (unless ``group_by: rack`` says them), so no
+traffic is counted on to stay below them: the ratios allowed here hold for every design.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ class Reach:
 
 
 def flat(mbps: Fraction | int, reach: Reach) -> FabricBandwidth:
-    """A network that gives every GPU the same everywhere."""
+    """A network with the same Mb/s for every GPU at every boundary."""
     return tapered(mbps, Fraction(1), Fraction(1), reach)
 
 
 def tapered(mbps: Fraction | int, leaf: Fraction, spine: Fraction, reach: Reach) -> FabricBandwidth:
-    """A network with so much for each GPU of a server, and ratios at the leaves and the spines."""
+    """A network with ``mbps`` for each GPU of a server, and ratios at the leaves and the spines."""
     up = Fraction(mbps) / max(Fraction(1), leaf)
     pod = up / max(Fraction(1), spine)
     return FabricBandwidth(Fraction(mbps), up, pod, reach.leaf_gpus, reach.leaf_gpus, reach.reduces)
 
 
 def least_mbps(workload: ModelRun, most_exposed: Fraction, reach: Reach) -> int | None:
-    """The least whole Mb/s per GPU, everywhere the same, with no more exposed communication; None if none will do.
+    """The least whole Mb/s per GPU, the same everywhere, with no more exposed communication; None if none will do.
 
-    Zero where nothing leaves the scale-up domains.
+    Zero where all traffic stays in the scale-up domains.
     """
-    if all(one.place == DOMAIN for one in step_on(workload, flat(MOST_MBPS, reach)).costs):
+    if all(cost.place == DOMAIN for cost in step_on(workload, flat(MOST_MBPS, reach)).costs):
         return 0
     return least(lambda mbps: step_on(workload, flat(mbps, reach)).exposed_share <= most_exposed, 1, MOST_MBPS)
 
@@ -55,7 +55,9 @@ def least_exposed(workload: ModelRun, reach: Reach) -> Step:
 
 
 def most_ratio(within: Callable[[Fraction], bool]) -> Fraction:
-    """The largest ratio, in thousandths and from 1 up, for which a rule holds that holds for all below; 1 if none."""
+    """The largest ratio, in thousandths and from 1 up, for which a rule holds that holds for all smaller ones; 1 if
+    none.
+    """
     first_bad = least(lambda units: not within(Fraction(units, _THOUSANDTHS)), _THOUSANDTHS, MOST_RATIO * _THOUSANDTHS)
     if first_bad is None:
         return Fraction(MOST_RATIO)
@@ -63,7 +65,7 @@ def most_ratio(within: Callable[[Fraction], bool]) -> Fraction:
 
 
 def most_leaf_ratio(workload: ModelRun, most_exposed: Fraction, mbps: Fraction, reach: Reach) -> Fraction:
-    """The most oversubscription at the leaves that keeps the limit, with so much for each GPU and none above."""
+    """The most oversubscription at the leaves that keeps the limit, with ``mbps`` for each GPU and none above."""
     return most_ratio(
         lambda ratio: step_on(workload, tapered(mbps, ratio, Fraction(1), reach)).exposed_share <= most_exposed
     )
@@ -72,12 +74,12 @@ def most_leaf_ratio(workload: ModelRun, most_exposed: Fraction, mbps: Fraction, 
 def most_spine_ratio(
     workload: ModelRun, most_exposed: Fraction, mbps: Fraction, leaf: Fraction, reach: Reach
 ) -> Fraction:
-    """The most at the spines, where the leaves have theirs."""
+    """The most oversubscription at the spines that keeps the limit, where the leaves have ``leaf``."""
     return most_ratio(lambda ratio: step_on(workload, tapered(mbps, leaf, ratio, reach)).exposed_share <= most_exposed)
 
 
 def least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
-    """The least number from ``low`` to ``high`` for which a rule holds that holds for all above it; None: none."""
+    """The least number from ``low`` to ``high`` for which a rule holds that holds for all larger ones; None: none."""
     if not holds(high):
         return None
     while low < high:

@@ -1,8 +1,8 @@
-"""Where ranks are put: what is sure to be on the same leaves, or in the same pod.
+"""Placements of ranks: neighbours that are sure to be on the same leaves, or in the same pod.
 
 Packed: neighbours fill a group of leaves after the other, and a pod after the other. Within leaves: they fill groups of
 leaves, which are anywhere. Within pods: they fill pods, in which servers are anywhere. Scattered: servers are anywhere,
-so that nothing but a server (a rack, where groups of leaves are racks) is counted on to stay below.
+so that only a server (a rack, where groups of leaves are racks) keeps its traffic below.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Placing:
 
     ``together_gpus``: GPUs that share a group of leaves however servers are dealt; ``is_asked_for``: whether the case
     says the placement, so that demands count on it; ``uplinks``: the share of uplinks that the job has
-    (``fabopt.workload.spreading``); ``loses_spine``: whether each pod has lost a spine; ``crosses_rails``: whether what
-    leaves a server may arrive on another rail, so that leaves of one rail keep nothing below, however many servers they
-    hold. Source: ``NCCL_CROSS_NIC``, whose default lets rings do so. ``is_uniform``: whether servers send to all others
-    alike, on any rail, so that all that leaves a server counts at every boundary; jobs that are kept in pods do not
+    (``fabopt.workload.spreading``); ``loses_spine``: whether each pod has lost a spine; ``crosses_rails``: whether
+    traffic of a server may arrive on another rail, so that leaves of one rail keep no traffic below, however many
+    servers they hold. Source: ``NCCL_CROSS_NIC``, whose default lets rings do so. ``is_uniform``: whether servers send
+    to all others alike, on any rail, so that all traffic of a server counts at every boundary; jobs kept in pods do not
     leave these.
     """
 
@@ -50,7 +50,7 @@ class Placing:
 
     @property
     def counts_on_sizes(self) -> bool:
-        """Whether what is asked of a fabric depends on how many servers leaves or pods hold."""
+        """Whether demands on a fabric depend on the servers that leaves or pods hold."""
         return self.is_asked_for and any(self.holds(boundary) for boundary in BOUNDARIES)
 
 
@@ -60,8 +60,8 @@ PACKED = Placing()
 def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int, gpus: int) -> tuple[Ints, Ints]:
     """GPUs that are behind leaves, and behind a pod's uplinks, for certain; 0 where no whole scale-up domain is.
 
-    ``leaf_gpus``, ``pod_gpus``: what leaves and pods hold, numbers or arrays of shape (networks,), as the results are;
-    ``gpus``: of all.
+    ``leaf_gpus``, ``pod_gpus``: GPUs of leaves and pods, numbers or arrays of shape (networks,), as the results are;
+    ``gpus``: in all.
     """
     certain = placing.holds("leaf") | (leaf_gpus >= gpus) | (leaf_gpus <= placing.together_gpus)
     kept = certain & _is_whole(leaf_gpus, domain, gpus) & (not placing.crosses_rails) & (not placing.is_uniform)
@@ -72,5 +72,5 @@ def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int
 
 
 def _is_whole(block: Number, domain: int, gpus: int) -> Number:
-    """Whether no domain lies in two blocks."""
+    """Whether no domain straddles two blocks."""
     return (block % domain == 0) | (block >= gpus)

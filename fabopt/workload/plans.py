@@ -1,4 +1,4 @@
-"""Plans of a model for a number of GPUs: which fit, which is fastest, and which is nearest to one that does not fit."""
+"""Plans of a model for a number of GPUs: those that fit, the fastest, and the nearest to one that does not fit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HELPS = ("recomputation", "zero_stage")
 def plans_of(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
     """Plans of a model with the batch of a given one, in which everything divides and no GPU is idle.
 
-    Also with everything computed again, and without a pipeline with sharded parameters.
+    Each also with full recomputation, and without a pipeline with sharded parameters.
     """
     for ways in _ways(model, plan, server, gpus):
         yield ways
@@ -50,11 +50,11 @@ def plans_of(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Pl
         helps: list[dict[str, object]] = [{"recomputation": "full"}]
         if ways.pipeline == 1:
             helps += [{"zero_stage": SHARED_PARAMETERS}, {"recomputation": "full", "zero_stage": SHARED_PARAMETERS}]
-        yield from (changed for one in helps if (changed := ways.model_copy(update=one)) != ways)
+        yield from (changed for help_ in helps if (changed := ways.model_copy(update=help_)) != ways)
 
 
 def plans_keeping(kept: Collection[str], model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
-    """Plans in which some keys are those of the given one."""
+    """Plans whose ``kept`` keys are those of the given one."""
     for tried in plans_of(model, plan, server, gpus):
         if all(getattr(tried, key) == getattr(plan, key) for key in kept):
             yield tried
@@ -81,13 +81,13 @@ def _ways(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]
 
 
 def _stages(layers: int, plan: Plan) -> list[int]:
-    """Stages of equal layers, powers of two, and those of the plan."""
+    """Pipeline stages to try: divisors of the layers, powers of two, and the plan's own number."""
     known = {ways for ways in range(1, min(MOST_PIPELINE, layers) + 1) if layers % ways == 0}
     return sorted({*known, *(ways for ways in _powers(MOST_PIPELINE) if ways <= layers), plan.pipeline})
 
 
 def _virtual(layers: int, pipeline: int, plan: Plan) -> list[int]:
-    """Parts of a stage: one, which keeps least in memory, and as many as the plan has, where the layers divide."""
+    """Virtual stages to try: one, which keeps least in memory, and up to the plan's, where the layers divide."""
     if pipeline == plan.pipeline:
         return sorted({1, plan.virtual_stages})
     if pipeline == 1 or layers % pipeline:
@@ -100,24 +100,24 @@ def _powers(most: int) -> list[int]:
 
 
 def _expert_ways(model: Model, plan: Plan, data: int) -> list[dict[str, int | None]]:
-    """Ways of experts that the data ranks hold, or all ranks of a stage, where each expert is whole.
+    """Expert ways to try over the data ranks, or over all ranks of a stage, where each expert is whole.
 
-    A plan that says how experts are split goes on saying it, so that a case can have it.
+    A plan that states ``expert_tensor`` keeps stating it, so that a case can have the result.
     """
     experts = model.architecture.experts
     if experts is None:
         return [{"expert": 1, "expert_tensor": None}]
-    ways = sorted(one for one in {*_powers(experts.count), plan.expert} if experts.count % one == 0)
+    ways = sorted(way for way in {*_powers(experts.count), plan.expert} if experts.count % way == 0)
     split = None if plan.expert_tensor is None else plan.tensor
-    known: list[dict[str, int | None]] = [{"expert": one, "expert_tensor": split} for one in ways if data % one == 0]
+    known: list[dict[str, int | None]] = [{"expert": way, "expert_tensor": split} for way in ways if data % way == 0]
     if plan.tensor > 1:
-        whole = [plan.model_copy(update={"expert": one, "expert_tensor": 1}) for one in ways if one > 1]
-        known += [{"expert": one.expert, "expert_tensor": 1} for one in whole if can_be_dealt(one, data)]
+        whole = [plan.model_copy(update={"expert": way, "expert_tensor": 1}) for way in ways if way > 1]
+        known += [{"expert": dealt.expert, "expert_tensor": 1} for dealt in whole if can_be_dealt(dealt, data)]
     return known
 
 
 def sharded_in_groups(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]:
-    """A plan that shards, with a replica of that in every domain, every two, four, ...; none if it says groups."""
+    """A plan that shards, with shard groups of one domain, two, four, ...; none if it states its groups."""
     if not plan.zero_stage or plan.shard_group is not None or model.task == "inference":
         return
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
@@ -132,7 +132,7 @@ def sharded_in_groups(model: Model, plan: Plan, server: Server, gpus: int) -> It
 
 
 def fits(model: Model, plan: Plan, server: Server, gpus: int) -> bool:
-    """Whether the least that a plan can do with is not more than a GPU has; where that is not known, it is."""
+    """Whether the least memory of a plan is not more than a GPU's; True where that is not known."""
     return _holds(least_memory, model, plan, server, gpus)
 
 
@@ -145,41 +145,42 @@ def _holds(memory: Callable[[Model, Ranks], Memory], model: Model, plan: Plan, s
 
 def nearest_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Plan | None:
     """The plan that fits with the fewest keys changed, of these the fastest; None if none fits."""
-    known = sorted(plans_of(model, plan, server, gpus), key=lambda one: _changes(plan, one))
-    nearest = next((one for one in known if fits(model, one, server, gpus)), None)
+    known = sorted(plans_of(model, plan, server, gpus), key=lambda tried: _changes(plan, tried))
+    nearest = next((tried for tried in known if fits(model, tried, server, gpus)), None)
     if nearest is None:
         return None
     least = _changes(plan, nearest)
-    alike = [one for one in known if _changes(plan, one) == least and fits(model, one, server, gpus)]
+    alike = [tried for tried in known if _changes(plan, tried) == least and fits(model, tried, server, gpus)]
     return _fastest(alike, model, server, gpus, "typical")
 
 
 def fastest_plan(
     model: Model, plan: Plan, server: Server, gpus: int, software: Software = "typical", kept: Collection[str] = ()
 ) -> Plan | None:
-    """The plan that is predicted to be fastest of those that are likely to fit, or else can; None if none can.
+    """The plan predicted to be fastest of those that are likely to fit, or else can; None if none can.
 
-    Recomputation and sharding are the given plan's, unless nothing fits with them; what is sharded may be in groups.
+    Recomputation and sharding are the given plan's, unless no plan fits with them; shard groups are tried too.
     ``kept``: keys that stay, too.
     """
     known = list(plans_keeping(kept, model, plan, server, gpus))
-    plain = [one for one in known if all(getattr(one, key) == getattr(plan, key) for key in HELPS)]
+    plain = [tried for tried in known if all(getattr(tried, key) == getattr(plan, key) for key in HELPS)]
     for memory, among in product((likely_memory, least_memory), (plain, known)):
-        holding = [one for one in among if _holds(memory, model, one, server, gpus)]
+        holding = [tried for tried in among if _holds(memory, model, tried, server, gpus)]
         if holding:
             if "shard_group" not in kept:
-                grouped = [other for one in holding for other in sharded_in_groups(model, one, server, gpus)]
-                holding += [one for one in grouped if _holds(memory, model, one, server, gpus)]
+                grouped = [other for tried in holding for other in sharded_in_groups(model, tried, server, gpus)]
+                holding += [tried for tried in grouped if _holds(memory, model, tried, server, gpus)]
             return _fastest(holding, model, server, gpus, software)
     return None
 
 
 def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, software: Software) -> Plan:
-    """The first of the fastest; no step is shorter than its computation, so that not all are timed.
+    """The first of the fastest plans.
 
-    Nor, with groups that share, than without what data ranks may take of it.
+    Not all are timed: no step is shorter than its computation. Nor, with shard groups, than the step of the plan
+    without them and without its data communication.
     """
-    first, *others = (ranks_of(model, one, gpus) for one in known)
+    first, *others = (ranks_of(model, tried, gpus) for tried in known)
     whole = workload_of(model, first, server, None, software)
     there = flat(COMPARED_MBPS, Reach(whole.domain_gpus))
     best: tuple[Fraction, Plan] | None = None
@@ -201,7 +202,7 @@ def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, sof
 
 
 def _of_data_s(run: ModelRun, step: Step) -> Fraction:
-    """The most that a step would be shorter without data ranks, which in the network come last to hide."""
+    """The most that a step would be shorter without data communication, which is the last to hide in the network."""
     data = [cost for cost in step.costs if cost.traffic.communicator == "data"]
     near_s = sum((cost.hidden_s for cost in data if cost.place == DOMAIN), Fraction(0))
     return sum((cost.exposed_s for cost in data), near_s * (1 + run.bubble))
@@ -216,6 +217,6 @@ def _changes(plan: Plan, other: Plan) -> int:
 
 
 def difference(plan: Plan, other: Plan) -> str:
-    """The keys in which a plan differs from another, with the other's values, as a case has them."""
+    """The keys in which a plan differs from another, with the other's values, as YAML of a case."""
     changed = [f"{key}: {getattr(other, key)}" for key in KEYS if getattr(plan, key) != getattr(other, key)]
     return f"plan: {{{', '.join(changed)}}}"

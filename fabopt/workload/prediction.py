@@ -1,4 +1,4 @@
-"""A step of a workload on a design: bytes, times, utilization, and what a working GPU costs."""
+"""A step of a workload on a design: bytes, times, utilization, and the cost of a working GPU."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def network_of(
     reduces: bool,
     without_spine: Fraction | None = None,
 ) -> FabricBandwidth:
-    """What a Clos gives each GPU: the injection, over the ratios above 1 at each boundary.
+    """Bandwidth of each GPU in a Clos: the injection, over the ratios above 1 at each boundary.
 
     ``below``: GPUs that reach each other under a leaf (of each rail), and within a pod. ``without_spine``: the ratio at
-    the leaves once a spine is lost (``ratio_left``); its pod then has as many uplinks less, for so much less.
+    the leaves once a spine is lost (``ratio_left``); its pod then has as many uplinks less, for as much less traffic.
     """
     whole, left = (
         _through(injection_mbps, ratio, ratios.get("spine", Fraction(1)))
@@ -43,13 +43,13 @@ def network_of(
 
 
 def _through(injection_mbps: Fraction, leaf: Fraction, spine: Fraction) -> tuple[Fraction, Fraction]:
-    """What leaves and pods give each GPU at some ratios."""
+    """Mb/s of each GPU through leaves and through pods at some ratios."""
     above_leaf = injection_mbps / max(Fraction(1), leaf)
     return above_leaf, above_leaf / max(Fraction(1), spine)
 
 
 def ratio_left(down: Number, uplinks: Number, lost: Number) -> tuple[Number, Number]:
-    """Ports down and uplinks of a leaf once it has lost the spine that it has most links to.
+    """Down ports and uplinks of a leaf once it has lost the spine with most of its links.
 
     Numbers or arrays. A leaf without another spine keeps a millionth of an uplink: all but nothing passes.
     """
@@ -58,17 +58,17 @@ def ratio_left(down: Number, uplinks: Number, lost: Number) -> tuple[Number, Num
 
 
 def gpus_below(tiers: int, group_gpus: int, pod_groups: int, gpus: int) -> tuple[int, int]:
-    """Number of GPUs under the leaves of a group of servers, and in a pod; all of them where there is no tier above."""
+    """GPUs under the leaves of a group of servers, and in a pod; all of them where there is no tier above."""
     return gpus if tiers == 1 else group_gpus, gpus if tiers <= 2 else group_gpus * pod_groups
 
 
 def cluster_cents(capex_cents: int, includes_servers: bool, server: Server, servers: int) -> int | None:
-    """What servers and network cost together; None if the server has no price."""
+    """Cents of servers and network together; None if the server has no price."""
     if includes_servers:
         return capex_cents
     price, sold = server.price_usd, server.sold_for(servers)
     if isinstance(price, tuple):
-        price = next((one.usd for one in reversed(price) if one.from_ <= sold), None)
+        price = next((price_break.usd for price_break in reversed(price) if price_break.from_ <= sold), None)
     return None if price is None else capex_cents + sold * cents(price)
 
 
@@ -77,8 +77,8 @@ class Prediction:
     """A workload on the network of a design.
 
     ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none;
-    ``runs``: weighted runs of its scenarios, or none; ``least``: cents that a working GPU costs at least in each of
-    them, where regret decides.
+    ``runs``: weighted runs of its scenarios, or none; ``least``: the least cents of a working GPU in each scenario,
+    where regret decides.
     """
 
     workload: ModelRun
@@ -116,7 +116,7 @@ class Prediction:
 
 
 def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
-    """The prediction as a design file has it."""
+    """The prediction for a design file."""
     workload, step = prediction.workload, prediction.step
     utilization = prediction.utilization
     tokens = workload.plan.batch * workload.model.architecture.sequence
@@ -145,7 +145,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
 
 
 def _whole(workload: ModelRun) -> Plan:
-    """The plan with nothing left open."""
+    """The plan with every key set."""
     plan = workload.plan
     overlap = plan.overlap.model_copy(update={"tensor": float(workload.hides("tensor"))})
     opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence, "overlap": overlap}
@@ -172,7 +172,7 @@ def binding(costs: Iterable[Cost]) -> str | None:
 
 def _rows(costs: Sequence[Cost]) -> Iterable[CommunicatorUse]:
     for name in COMMUNICATORS:
-        of_communicator = [one for one in costs if one.traffic.communicator == name]
+        of_communicator = [cost for cost in costs if cost.traffic.communicator == name]
         if of_communicator:
             yield _row(name, of_communicator)
 
@@ -184,19 +184,19 @@ def _row(name: str, costs: Sequence[Cost]) -> CommunicatorUse:
             over[place] = over.get(place, Fraction(0)) + amount
     return CommunicatorUse(
         communicator=name,
-        group=max(one.traffic.group.size for one in costs),
-        operations=tuple(dict.fromkeys(one.traffic.operation for one in costs)),
-        algorithms=tuple(dict.fromkeys(one.algorithm for one in costs)),
-        place=max((one.place for one in costs), key=PLACES.index),
-        calls=plain_fraction(sum((one.traffic.calls for one in costs), Fraction(0)), 1),
-        bytes_sent=plain_fraction(sum((one.sent for one in costs), Fraction(0)), 0),
+        group=max(cost.traffic.group.size for cost in costs),
+        operations=tuple(dict.fromkeys(cost.traffic.operation for cost in costs)),
+        algorithms=tuple(dict.fromkeys(cost.algorithm for cost in costs)),
+        place=max((cost.place for cost in costs), key=PLACES.index),
+        calls=plain_fraction(sum((cost.traffic.calls for cost in costs), Fraction(0)), 1),
+        bytes_sent=plain_fraction(sum((cost.sent for cost in costs), Fraction(0)), 0),
         bytes_over={place: plain_fraction(amount, 0) for place, amount in over.items()},
-        time_s=seconds(sum((one.time_s for one in costs), Fraction(0))),
-        hidden_s=seconds(sum((one.hidden_s for one in costs), Fraction(0))),
-        exposed_s=seconds(sum((one.exposed_s for one in costs), Fraction(0))),
+        time_s=seconds(sum((cost.time_s for cost in costs), Fraction(0))),
+        hidden_s=seconds(sum((cost.hidden_s for cost in costs), Fraction(0))),
+        exposed_s=seconds(sum((cost.exposed_s for cost in costs), Fraction(0))),
     )
 
 
 def seconds(value: Fraction) -> int | float:
-    """Seconds as files have them."""
+    """Seconds rounded as in files."""
     return plain_fraction(value, SECOND_DIGITS)

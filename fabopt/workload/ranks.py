@@ -1,7 +1,7 @@
-"""Which GPUs talk to each other: ranks are dealt to GPUs in the plan's order, innermost first.
+"""Groups of GPUs that communicate: ranks are dealt to GPUs in the plan's order, innermost first.
 
-Source: Llama 3 (arXiv 2407.21783), section 3.3.2: tensor, context, pipeline, data, so that what needs
-most bandwidth and least latency is nearest.
+Source: Llama 3 (arXiv 2407.21783), section 3.3.2: tensor, context, pipeline, data, so that the ranks that need most
+bandwidth and least latency are nearest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Ranks:
-    """A plan on GPUs, with nothing left open. ``data``: replicas; ``micro_batches``: of each in a step."""
+    """A plan on GPUs, with every key set.
+
+    ``data``: replicas; ``strides``: GPUs from one rank to the next, by dimension.
+    """
 
     plan: Plan
     data: int
@@ -42,7 +45,7 @@ class Ranks:
 
     @property
     def ways(self) -> dict[str, int]:
-        """How many ranks each dimension of the order has."""
+        """Ranks of each dimension of the order."""
         return _ways(self.plan, self.data)
 
     def group(self, name: str) -> Group:
@@ -56,7 +59,9 @@ class Ranks:
         return Group(((self.ways[name], self.strides[name]),))
 
     def state_groups(self, name: str) -> tuple[Group, Group]:
-        """Of a group of data ranks: neighbours that share what is sharded, and those with the same share elsewhere."""
+        """For a group of data ranks: the neighbours that share sharded state, and the ranks with the same share
+        elsewhere.
+        """
         group = self.group(name)
         replicas = self.group("data").size // sharers_of(self.plan, self.data)[0]
         if replicas == 1:
@@ -76,14 +81,16 @@ class Ranks:
             dealt = ((self.plan.expert, stride),)
             copies = (context, (max(1, self.data // self.plan.expert), stride * self.plan.expert))
             return Group(dealt if name == "expert" else copies)
-        stage = [(self.ways[one], self.strides[one]) for one in self.plan.order if one != "pipeline"]
+        stage = [
+            (self.ways[dimension], self.strides[dimension]) for dimension in self.plan.order if dimension != "pipeline"
+        ]
         _, left = _dealt(stage, self.plan.expert_tensor)
         experts, left = _dealt(left, self.plan.expert)
         return Group(tuple(experts if name == "expert" else left))
 
 
 def _dealt(stage: Sequence[tuple[int, int]], wanted: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """The first ``wanted`` ways of dimensions, innermost first, and what is left of them."""
+    """The first ``wanted`` ways of dimensions, innermost first, and the ways left over."""
     taken, left = [], []
     for ways, stride in stage:
         part = gcd(ways, wanted)
@@ -96,15 +103,15 @@ def _dealt(stage: Sequence[tuple[int, int]], wanted: int) -> tuple[list[tuple[in
 
 
 def can_be_dealt(plan: Plan, data: int) -> bool:
-    """Whether experts and the ways of each come out of the ranks of a stage."""
-    stage = [(_ways(plan, data)[one], 1) for one in plan.order if one != "pipeline"]
+    """Whether experts and the ways of each divide the ranks of a stage."""
+    stage = [(_ways(plan, data)[dimension], 1) for dimension in plan.order if dimension != "pipeline"]
     ways, left = _dealt(stage, plan.expert_ways)
     experts, _ = _dealt(left, plan.expert)
-    return prod(one for one, _ in ways) == plan.expert_ways and prod(one for one, _ in experts) == plan.expert
+    return prod(part for part, _ in ways) == plan.expert_ways and prod(part for part, _ in experts) == plan.expert
 
 
 def sharers_of(plan: Plan, data: int) -> tuple[int, int]:
-    """Ranks that share dense parameters, where these are sharded, and those that share each routed expert."""
+    """Ranks that share dense parameters, where these are sharded, and ranks that share each routed expert."""
     ranks = plan.context * data
     shards = ranks if plan.shard_group is None else plan.shard_group
     copies = ranks * plan.tensor // (plan.expert * plan.expert_ways)
@@ -112,7 +119,7 @@ def sharers_of(plan: Plan, data: int) -> tuple[int, int]:
 
 
 def runs_of(group: Group) -> list[int]:
-    """Numbers of neighbouring ranks that a group is cut into evenly, without cutting a dimension across another."""
+    """Sizes of runs of neighbouring ranks that divide a group evenly, without cutting a dimension across another."""
     known, whole = set(), 1
     for ways, _ in sorted(group.dimensions, key=lambda dimension: dimension[1]):
         known |= {whole * part for part in range(1, ways + 1) if ways % part == 0}
@@ -121,14 +128,14 @@ def runs_of(group: Group) -> list[int]:
 
 
 def shares_of(model: Model, ranks: Ranks) -> Iterator[tuple[str, Group, Fraction]]:
-    """Groups of ranks that have the same parameters, by name, and how many neighbours of each share them."""
+    """Groups of ranks that have the same parameters, by name, and the neighbours of each that share them."""
     replicas = Fraction(ranks.group("data").size, sharers_of(ranks.plan, ranks.data)[0])
     for name in ("data",) if model.architecture.experts is None else ("data", "expert-data"):
         yield name, ranks.group(name), ranks.group(name).size / replicas
 
 
 def can_be_shared(model: Model, plan: Plan, gpus: int) -> bool:
-    """Whether groups that share what is sharded come out of the data ranks."""
+    """Whether shard groups divide the data ranks evenly."""
     if plan.shard_group is None:
         return True
     return all(sharers in runs_of(group) for _, group, sharers in shares_of(model, ranks_of(model, plan, gpus)))
@@ -144,7 +151,7 @@ def replica_gpus(plan: Plan) -> int:
 
 
 def ranks_of(model: Model, plan: Plan, gpus: int) -> Ranks:
-    """The plan on a number of GPUs; data parallelism takes what is left, at least one replica.
+    """The plan on a number of GPUs; data parallelism takes the remaining GPUs, at least one replica.
 
     Where GPUs are left over they stay idle; ``fabopt.workload.checks`` refuses that in a case.
     """

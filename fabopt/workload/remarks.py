@@ -1,4 +1,4 @@
-"""What a reader must know of a workload on a design: what was assumed or overruled, and what a plan costs."""
+"""Notes on a workload on a design: assumptions, keys overruled, and costs of a plan."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PERCENT = 100
 
 def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str]:
     """Notes of a design with a model."""
-    fabric = next(one for one in case.fabrics if one.name == use.needs.fabric)
+    fabric = next(wanted for wanted in case.fabrics if wanted.name == use.needs.fabric)
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
     for row in use.communicators:
         if row.communicator == "tensor" and row.place != DOMAIN:
@@ -32,7 +32,7 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
     yield from _shared_uplinks(use, case)
     yield from _high_utilization(use, case, server)
     yield from _tight_memory(use)
-    if all(one.place == DOMAIN for one in use.communicators):
+    if all(row.place == DOMAIN for row in use.communicators):
         yield (
             f"{fabric.name}: {use.model} sends nothing beyond its scale-up domains of {some(domain, 'GPU')}; give "
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
@@ -41,10 +41,10 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
 
 
 def _limited_routing(use: WorkloadUse, case: Case, domain: int) -> Iterator[str]:
-    """Tokens that go to a few domains only, and what leaves a domain of all copies that their experts take."""
+    """The note on tokens that go to a few domains only: bytes that leave a domain, of all that their experts take."""
     model = case.workload.model if case.workload is not None else None
     experts = model.architecture.experts if isinstance(model, Model) else None
-    row = next((one for one in use.communicators if one.communicator == "expert"), None)
+    row = next((communicator for communicator in use.communicators if communicator.communicator == "expert"), None)
     if experts is None or experts.servers_per_token is None or row is None or "server" not in row.bytes_over:
         return
     yield (
@@ -55,7 +55,7 @@ def _limited_routing(use: WorkloadUse, case: Case, domain: int) -> Iterator[str]
 
 
 def _shared_uplinks(use: WorkloadUse, case: Case) -> Iterator[str]:
-    """What a job has of the links above leaves, where flows are hashed or other jobs take some."""
+    """The note on a job's share of the links above leaves, where flows are hashed or other jobs take some."""
     wanted, why = case.workload, []
     assert wanted is not None
     if isinstance(wanted.spreading, QueuePairs):
@@ -64,7 +64,7 @@ def _shared_uplinks(use: WorkloadUse, case: Case) -> Iterator[str]:
     jobs = wanted.other_jobs
     if taken_by(jobs):
         named = () if isinstance(jobs, float | int) else jobs
-        shares = ", ".join(f"{one.name or 'a job'} {_percent(exact(one.share))}" for one in named)
+        shares = ", ".join(f"{job.name or 'a job'} {_percent(exact(job.share))}" for job in named)
         why.append(f"other jobs take {_percent(taken_by(jobs))}" + (f" ({shares})" if shares else ""))
     if why:
         left = _percent(uplink_share(wanted.spreading, jobs))
@@ -76,7 +76,7 @@ def _percent(share: Fraction) -> str:
 
 
 def _high_utilization(use: WorkloadUse, case: Case, server: Server) -> Iterator[str]:
-    """A utilization that the case gives and that is above the band of what is predicted for tuned software."""
+    """The note on a utilization given by the case above the band predicted for tuned software."""
     wanted = case.workload
     if wanted is None or wanted.gpu_utilization is None or not isinstance(wanted.model, Model):
         return
@@ -95,7 +95,7 @@ def _high_utilization(use: WorkloadUse, case: Case, server: Server) -> Iterator[
 
 
 def _tight_memory(use: WorkloadUse) -> Iterator[str]:
-    """A plan that fits only if its framework keeps no more than it must."""
+    """The note on a plan that fits only if its framework keeps no more than it must."""
     memory = use.memory
     if memory.gpu_gb is not None and memory.least_gb <= memory.gpu_gb < memory.likely_gb:
         parts = ", ".join(f"{amount:g} {name.replace('_', ' ')}" for name, amount in memory.parts_gb.items())
@@ -116,7 +116,7 @@ def _wide_tensor(use: WorkloadUse, row: CommunicatorUse, domain: int) -> str:
 
 
 def _overruled(use: WorkloadUse, case: Case, fabric: Fabric) -> Iterator[str]:
-    """Keys of the case that ask for less than the model needs."""
+    """Notes on keys of the case that ask for less than the model needs."""
     assert case.workload is not None
     most = case.workload.max_exposed_communication
     if use.exposed_communication > most:

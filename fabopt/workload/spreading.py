@@ -1,9 +1,9 @@
-"""What a job has of uplinks: how evenly its flows are spread over them, and what other jobs take.
+"""A job's share of the uplinks: how evenly its flows are spread over them, less the share of other jobs.
 
 Adaptive routing sends every packet over the least busy uplink, so that all carry the same. Static hashing puts every
-flow on one uplink at random: a collective waits for the fullest one. With m flows on u uplinks the share that is used
-is (m/u) / E[most flows on an uplink], the expected value exactly that of balls thrown into bins. A flow is a queue
-pair; a sender has n of them.
+flow on one uplink at random: a collective waits for the fullest one. With m flows on u uplinks the share in use is
+(m/u) / E[most flows on an uplink], the expected value exactly that of balls thrown into bins. A flow is a queue pair; a
+sender has n of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SURE = 1e-9
 
 
 def uplink_share(spreading: Spreading | None, other_jobs: float | tuple[OtherJob, ...]) -> Fraction:
-    """The share of what uplinks can carry that a job has of them."""
+    """A job's share of the bandwidth of uplinks."""
     spread = hashed_share(spreading.queue_pairs) if isinstance(spreading, QueuePairs) else WHOLE
     return spread * (1 - taken_by(other_jobs))
 
@@ -41,7 +41,7 @@ def hashed_share(queue_pairs: int) -> Fraction:
 
 
 def _none_is_fuller(flows: int, most: int) -> float:
-    """The probability that no uplink has more than so many of the flows.
+    """The probability that no uplink has more than ``most`` of the flows.
 
     Flows on an uplink are as Poisson numbers with a mean of flows / uplinks, given that all add up to the flows.
     """

@@ -28,7 +28,7 @@ _PICO = 10**12
 
 
 def layers_of_stage(layers: int, plan: Plan) -> tuple[int, bool]:
-    """Layers of the stage that has most, and whether the embedding and the output take the place of layers.
+    """Layers of the fullest stage, and whether the embedding and the output take the place of layers.
 
     Parts get layers in turn. Where the layers do not divide and the embedding and the output make up for it, each of
     these counts as a layer: 126 layers are 128 parts. Source: Llama 3 (arXiv 2407.21783), section 3.3.2.
@@ -41,7 +41,7 @@ def layers_of_stage(layers: int, plan: Plan) -> tuple[int, bool]:
 
 
 def pace_s(model: Model, plan: Plan, roof: Roof) -> Fraction:
-    """Seconds that the slowest stage works on one micro-batch: its share of all layers, or the output's stage."""
+    """Seconds of the slowest stage on one micro-batch: the stage with most layers, or the output's."""
     architecture, training = model.architecture, model.task == "training"
     shape = LayerShape(architecture, plan, model.precision.compute, roof)
     routed = expert_layers(architecture)
@@ -68,7 +68,7 @@ def optimizer_s(model: Model, plan: Plan, data: int, roof: Roof) -> Fraction:
 
 
 def straggling(software: Software, servers: int) -> Fraction:
-    """How much longer the slowest of so many servers takes, as is to be expected; 1 for tuned runs."""
+    """Expected slowdown of the slowest of ``servers`` servers, as a factor; 1 for tuned runs."""
     if software == "tuned":
         return Fraction(1)
     slow = 1 - float(1 - SLOW_SHARE) ** servers
@@ -76,7 +76,7 @@ def straggling(software: Software, servers: int) -> Fraction:
 
 
 def band(model: Model, software: Software, measured: bool) -> Fraction:
-    """How far a step may be from its prediction, as a share of it, either way; ``measured``: utilization is given."""
+    """Uncertainty of a predicted step, as a share of it, either way; ``measured``: utilization is given."""
     if measured:
         return MEASURED_BAND
     return EXPERTS_BAND if model.architecture.experts is not None else BANDS[software]

@@ -1,7 +1,7 @@
-"""Which groups of ranks straddle the blocks of a network: scale-up domains, groups of leaves, pods.
+"""Groups of ranks that straddle the blocks of a network: scale-up domains, groups of leaves, pods.
 
 Ranks fill GPUs in the order in which they are dealt, block after block, so that a group that does not tile its block
-lies in two of them. What crosses is counted for the worst block. Nothing loops over ranks: blocks repeat with the
+lies in two of them. Crossing traffic is counted for the worst block. Nothing loops over ranks: blocks repeat with the
 groups, and groups that a block cuts alike are counted together. Symbols: a group has w members at a stride of s in each
 dimension, and groups repeat every L = w s GPUs of the outermost one.
 """
@@ -24,10 +24,10 @@ Dimensions = tuple[tuple[int, int], ...]
 
 
 class Crossing(NamedTuple):
-    """What crosses the boundary of the worst block, for each of its GPUs.
+    """Traffic over the boundary of the worst block, for each of its GPUs.
 
-    ``cut``: groups with members on both sides; ``apart``: of what a member has for its n members, the share that is
-    for those elsewhere: in a group of which k are here (n-k)/n.
+    ``cut``: groups with members on both sides; ``apart``: the share of a member's data that is for members elsewhere:
+    in a group of n of which k are here (n-k)/n.
     """
 
     cut: Fraction = Fraction(0)
@@ -35,18 +35,22 @@ class Crossing(NamedTuple):
 
 
 class Crossings:
-    """What groups of ranks send out of blocks of so many neighbouring GPUs; each is worked out once."""
+    """Traffic of groups of ranks out of blocks of neighbouring GPUs; each group and block is computed once."""
 
     def __init__(self, gpus: int) -> None:
         self.gpus = gpus
         self._known: dict[tuple[Dimensions, int, bool], Crossing] = {}
 
     def of_domain(self, group: Group, block: int) -> Crossing:
-        """Out of scale-up domains: what the NICs of the worst one share, and of all-to-all the worst GPU's own."""
+        """Traffic out of scale-up domains of ``block`` GPUs: of the worst one, shared by its NICs, and of all-to-all
+        the worst GPU's own.
+        """
         return self._of(group, block, True)
 
     def of_leaves(self, group: Group, block: int) -> Crossing:
-        """Out of blocks of leaves, all of which have the uplinks of a full one: the last may have fewer GPUs."""
+        """Traffic out of blocks of leaves, all of which have the uplinks of a full one: the last may have
+        fewer GPUs.
+        """
         return self._of(group, block, False)
 
     def _of(self, group: Group, block: int, of_domain: bool) -> Crossing:
@@ -60,14 +64,18 @@ class Crossings:
 
 @lru_cache(maxsize=8)
 def crossings_on(gpus: int) -> Crossings:
-    """What groups of ranks on so many GPUs send out of blocks: a number that follows from nothing else."""
+    """Crossings of groups of ranks on a cluster of ``gpus`` GPUs."""
     return Crossings(gpus)
 
 
 def merged(group: Group) -> Dimensions:
-    """(members, stride) of a group's dimensions, innermost first; neighbours of which one goes on the other are one."""
+    """(members, stride) of a group's dimensions, innermost first; dimensions of which one continues the
+    other are one.
+    """
     dimensions: list[tuple[int, int]] = []
-    for ways, stride in sorted((one for one in group.dimensions if one[0] > 1), key=lambda one: one[1]):
+    for ways, stride in sorted(
+        (dimension for dimension in group.dimensions if dimension[0] > 1), key=lambda dimension: dimension[1]
+    ):
         if dimensions and dimensions[-1][0] * dimensions[-1][1] == stride:
             ways, stride = ways * dimensions[-1][0], dimensions.pop()[1]
         dimensions.append((ways, stride))
@@ -75,19 +83,19 @@ def merged(group: Group) -> Dimensions:
 
 
 def most_domains(group: Group, domain: int) -> int:
-    """The most domains of so many GPUs that one group lies in, at most.
+    """An upper bound on the domains of ``domain`` GPUs that one group lies in.
 
     Where a stride is a domain or longer, members of that dimension are in domains of their own. Others lie in those on
     the way from a group's first GPU to its last.
     """
     dimensions = merged(group)
-    near = tuple(one for one in dimensions if one[1] < domain)
+    near = tuple(dimension for dimension in dimensions if dimension[1] < domain)
     apart = group.size // int(np.prod([ways for ways, _ in near]))
     return min(apart * _domains_on_the_way(near, domain), _domains_on_the_way(dimensions, domain))
 
 
 def domains_of_each(group: Group, domain: int, gpus: int) -> int | None:
-    """The domains that every group lies in, with as many members in each; None where some straddle."""
+    """The domains of every group, with as many members in each; None where some groups straddle."""
     dimensions = merged(group)
     if not dimensions or domain >= gpus:
         return 1
@@ -95,7 +103,7 @@ def domains_of_each(group: Group, domain: int, gpus: int) -> int | None:
 
 
 def _domains_on_the_way(dimensions: Dimensions, domain: int) -> int:
-    """Most domains from a group's first GPU to its last.
+    """The most domains from a group's first GPU to its last.
 
     The first is D - gcd(L, D) past the start of a domain at most, and as far as others are interleaved.
     """
@@ -107,7 +115,7 @@ def _domains_on_the_way(dimensions: Dimensions, domain: int) -> int:
 
 
 class _BlockMembers:
-    """Members of groups in blocks, shape (blocks, groups that are cut alike), and how many groups there are of each."""
+    """Members of groups in blocks, shape (blocks, groups that are cut alike), and the number of groups of each kind."""
 
     def __init__(self, dimensions: Dimensions, block: int, gpus: int) -> None:
         period = dimensions[-1][0] * dimensions[-1][1]
@@ -127,7 +135,7 @@ class _BlockMembers:
         self.holds_whole = bool((high >= 2 * period).any())
 
     def even_blocks(self) -> int | None:
-        """Blocks that a group lies in where all groups have as many members in each; None where they do not."""
+        """Blocks of a group where all groups have as many members in each; None where they do not."""
         members = set(self.members[(self.members > 0) & (self.groups > 0)].tolist())
         members |= {self.size} if self.holds_whole else set()
         return self.size // members.pop() if len(members) == 1 else None
@@ -148,7 +156,7 @@ class _BlockMembers:
 
 
 def _members(dimensions: Dimensions, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """Members of groups from ``low`` up to ``high`` of a period, and the groups that have so many.
+    """Members of groups from ``low`` up to ``high`` of a period, and the number of groups with each count.
 
     The first member of a group has a place between the members of others in every dimension; groups whose places are on
     the same side of both ends' places have as many members between them.
@@ -167,7 +175,7 @@ def _members(dimensions: Dimensions, low: Ints, high: Ints) -> tuple[Ints, Ints]
 
 
 def _below(dimensions: Sequence[tuple[int, int]], distance: Ints) -> Ints:
-    """Members of a group that are less than a distance from its first one."""
+    """Members of a group at less than a distance from its first one."""
     total, open_ = np.zeros(distance.shape, dtype=np.int64), distance > 0
     inner = int(np.prod([ways for ways, _ in dimensions]))
     for ways, stride in reversed(dimensions):

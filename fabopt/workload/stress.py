@@ -1,4 +1,4 @@
-"""The runs of a model under stress: what rule ``robust-designs`` compares designs by that are about as good."""
+"""The runs of a model under stress, by which rule ``robust-designs`` compares designs of nearly equal worth."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ WeightedRuns = tuple[tuple[Fraction, ModelRun], ...]
 def stressed_runs(runs: Sequence[tuple[Fraction, ModelRun]]) -> WeightedRuns:
     """Weighted runs under stress: flows hashed, a spine lost, GPUs faster, traffic uniform between all servers.
 
-    The four weigh alike, ranks scattered. Traffic may change its rail between servers, as collectives do unless they
-    are told not to, so that leaves which hold all servers need uplinks too. Jobs that a scheduler keeps within pods
-    stay there: only where they do not, do links above pods carry all.
+    The four weigh alike, ranks scattered. Traffic may change its rail between servers, as collectives do by default, so
+    that leaves that hold all servers need uplinks too. Jobs that a scheduler keeps within pods stay there: only where
+    they do not, do links above pods carry all.
     """
     weights: dict[object, tuple[Fraction, ModelRun]] = {}
     for weight, run in runs:
@@ -37,7 +37,7 @@ def stressed_runs(runs: Sequence[tuple[Fraction, ModelRun]]) -> WeightedRuns:
 
 
 def _under_stress(workload: ModelRun) -> tuple[ModelRun, ...]:
-    """The runs that a run is stressed by, which weigh alike."""
+    """The stressed variants of a run, of equal weight."""
     own = workload.placing
     placing = own if isinstance(own.placement, Within) and own.holds("pod") else replace(own, placement="scattered")
     placing = replace(placing, crosses_rails=True)
@@ -51,7 +51,7 @@ def _under_stress(workload: ModelRun) -> tuple[ModelRun, ...]:
 
 
 def at_speed(workload: ModelRun, speed: Fraction) -> ModelRun:
-    """The workload on GPUs that compute so much faster; where utilization is given that is what it says, at most 1."""
+    """The workload on GPUs that compute ``speed`` times as fast; a given utilization is multiplied, to at most 1."""
     if workload.utilization is None:
         return replace(workload, speed=workload.speed * speed)
     return replace(workload, utilization=min(Fraction(1), workload.utilization * speed))

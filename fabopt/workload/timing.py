@@ -1,4 +1,4 @@
-"""How long a step takes: computation, the bubble of the pipeline, and communication that nothing hides.
+"""The time of a step: computation, the bubble of the pipeline, and exposed communication.
 
 All in exact fractions of seconds, so that the same case gives the same figures everywhere.
 """
@@ -37,10 +37,10 @@ PLACES: tuple[Place, ...] = (DOMAIN, "leaf", "pod", "fabric")
 
 @dataclass(frozen=True)
 class FabricBandwidth:
-    """What a fabric gives each GPU, in Mb/s: through its NICs, through a leaf's uplinks, through a pod's.
+    """Bandwidth of each GPU in a fabric, in Mb/s: through its NICs, through a leaf's uplinks, through a pod's.
 
     ``leaf_gpus``, ``pod_gpus``: neighbours that reach each other below. ``reduces``: whether all switches can reduce.
-    ``left``: what the uplinks of leaves and pods give once a spine is lost; None: as much.
+    ``left``: Mb/s through the uplinks of leaves and pods after the loss of a spine; None: unchanged.
     """
 
     server_mbps: Fraction
@@ -55,7 +55,7 @@ class FabricBandwidth:
 class Way(NamedTuple):
     """A way to run a call. ``over``: bytes for each GPU over the boundaries that the call crosses, inside out.
 
-    ``protocols``: how it runs with each.
+    ``protocols``: latency and payload with each.
     """
 
     algorithm: Algorithm
@@ -63,16 +63,16 @@ class Way(NamedTuple):
     over: Mapping[str, Fraction]
 
     def time_s(self, rates: Mapping[str, Fraction]) -> Fraction:
-        """Latency, and the slowest of the boundaries that the call crosses, with the fastest protocol for its size."""
+        """Latency, and the slowest boundary that the call crosses, with the fastest protocol for its size."""
         slowest = max((amount / rates[place] for place, amount in self.over.items()), default=Fraction(0))
         return min(running.time_s(slowest) for running in self.protocols)
 
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:
-    """A model on GPUs of a server: all that does not depend on the network.
+    """A model on GPUs of a server: all inputs of a step but the network.
 
-    ``placing``: where ranks are put; ``speed``: of computation against what is predicted.
+    ``placing``: placement of ranks; ``speed``: of computation, as a multiple of the predicted one.
     """
 
     model: Model
@@ -108,8 +108,8 @@ class ModelRun:
     def hides(self, communicator: str) -> Fraction:
         """The share of a communicator's time that can run behind computation, as the plan says.
 
-        Where it says nothing of tensor ranks: tuned software hands what they gather and scatter on in as many pieces as
-        there are ranks, each behind the product of another piece, so that one is exposed. Source: NVIDIA NeMo Framework
+        Where it does not state tensor overlap: tuned software splits what tensor ranks gather and scatter into as many
+        pieces as ranks, each behind the product of another piece, so that one is exposed. Source: NVIDIA NeMo Framework
         User Guide 24.12, "Communication Overlap"; only where the sequence is split, and over NVLink.
         """
         given, plan = getattr(self.plan.overlap, communicator), self.plan
@@ -134,13 +134,13 @@ class ModelRun:
 
     @property
     def crossings(self) -> Crossings:
-        """What groups of ranks send out of domains and blocks of leaves; plans on as many GPUs share it."""
+        """Traffic of groups of ranks out of domains and blocks of leaves; plans on as many GPUs share it."""
         return crossings_on(self.ranks.gpus)
 
     @cached_property
     def leaves_domains(self) -> bool:
-        """Whether anything is sent over the network."""
-        return any(self.crossings.of_domain(one.group, self.domain_gpus).cut for one in self.traffic)
+        """Whether any call goes over the network."""
+        return any(self.crossings.of_domain(traffic.group, self.domain_gpus).cut for traffic in self.traffic)
 
     @cached_property
     def _flops(self) -> dict[bool, Fraction]:
@@ -153,14 +153,14 @@ class ModelRun:
         }
 
     def gpu_flops(self, hardware: bool) -> Fraction:
-        """Operations of a GPU in a step; ``hardware``: with what is computed again."""
+        """Operations of a GPU in a step; ``hardware``: with recomputation."""
         return self._flops[hardware]
 
 
 def workload_of(
     model: Model, ranks: Ranks, server: Server, utilization: float | None, software: Software = "typical"
 ) -> ModelRun:
-    """A model on GPUs of a server that says its peak; without a scale-up domain each GPU is one of its own."""
+    """A model on GPUs of a server that states its peak; without a scale-up domain each GPU is a domain of its own."""
     domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
     gpu = gpu_of(server)
     # protocols take the share of a NIC's line of whatever slows them
@@ -176,7 +176,10 @@ def workload_of(
 
 @dataclass(frozen=True)
 class Cost:
-    """What calls of one kind cost a GPU in a step. ``bytes_over``: each boundary; ``place``: what holds the groups."""
+    """Costs of calls of one kind for a GPU in a step.
+
+    ``bytes_over``: by boundary; ``place``: the smallest block that holds the groups.
+    """
 
     traffic: Traffic
     place: Place
@@ -190,7 +193,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Step:
-    """A step on a network. ``free_s``: if the network took no time; ``costs``: of all calls."""
+    """A step on a network. ``free_s``: seconds if the network took no time; ``costs``: of all calls."""
 
     compute_s: Fraction
     free_s: Fraction
@@ -204,7 +207,7 @@ class Step:
 
     @property
     def exposed_share(self) -> Fraction:
-        """The share of the step in which GPUs wait for the network."""
+        """Exposed communication as a share of the step."""
         return self.exposed_s / self.step_s
 
     def utilization(self, workload: ModelRun) -> Fraction:
@@ -215,19 +218,22 @@ class Step:
 def step_on(workload: ModelRun, network: FabricBandwidth) -> Step:
     """A step of a workload on a network."""
     rates = _rates(network, workload)
-    costs = [_cost(one, _ways(workload, network, number, one), rates) for number, one in enumerate(workload.traffic)]
-    near = [one for one in costs if one.place == DOMAIN]
-    far = [one for one in costs if one.place != DOMAIN]
+    costs = [
+        _cost(traffic, _ways(workload, network, number, traffic), rates)
+        for number, traffic in enumerate(workload.traffic)
+    ]
+    near = [cost for cost in costs if cost.place == DOMAIN]
+    far = [cost for cost in costs if cost.place != DOMAIN]
     compute_s = workload.compute_s
     exposed_near = _exposed(workload, near, compute_s)
-    free_s = compute_s * (1 + workload.bubble) + sum(one.exposed_s for one in exposed_near)
+    free_s = compute_s * (1 + workload.bubble) + sum(cost.exposed_s for cost in exposed_near)
     if workload.utilization is not None:
         free_s = workload.gpu_flops(hardware=False) / (workload.peak_flops * workload.utilization)
         compute_s = free_s / (1 + workload.bubble)
-    window = compute_s - sum(one.hidden_s for one in exposed_near) if workload.utilization is None else compute_s
+    window = compute_s - sum(cost.hidden_s for cost in exposed_near) if workload.utilization is None else compute_s
     exposed_far = _exposed(workload, far, max(Fraction(0), window))
     return Step(
-        compute_s, free_s, sum((one.exposed_s for one in exposed_far), Fraction(0)), (*exposed_near, *exposed_far)
+        compute_s, free_s, sum((cost.exposed_s for cost in exposed_far), Fraction(0)), (*exposed_near, *exposed_far)
     )
 
 
@@ -240,7 +246,7 @@ def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) 
 
 
 def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Traffic) -> tuple[Way, ...]:
-    """The ways to run a call, whatever the bandwidth; ``number``: which one of the step it is."""
+    """The ways to run a call, whatever the bandwidth; ``number``: its index in the step."""
     leaf, pod = blocks_below(workload, network.leaf_gpus, network.pod_gpus)
     behind = _behind(workload, traffic.group, int(leaf), int(pod))
     crossed = {place: crossing for place, crossing in behind.items() if crossing.cut}
@@ -250,8 +256,9 @@ def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Tr
 
 
 class _WayKey(NamedTuple):
-    """What the ways to run a call follow from. ``crossed``: boundaries, and what of its groups crosses each;
-    ``channels``: between domains.
+    """The inputs of the ways to run a call.
+
+    ``crossed``: boundaries, and the share of its groups' traffic over each; ``channels``: between domains.
     """
 
     number: int
@@ -277,7 +284,7 @@ def _ways_over(
 
 
 def protocols_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm, channels: int) -> Iterator[Running]:
-    """How a call runs with each protocol that it may have; ``channels``: between domains."""
+    """A call with each protocol that it may have; ``channels``: between domains."""
     domain, group = workload.domain_gpus, traffic.group
     spread = Spread(group.size, group.inside(domain), most_domains(group, domain), channels)
     for protocol in payloads(algorithm):
@@ -285,7 +292,7 @@ def protocols_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm, cha
 
 
 def channels_between(workload: ModelRun, group: Group, nic_mbps: Number | Fraction) -> int:
-    """Channels of NCCL between the domains of a group, over NICs of so many Mb/s."""
+    """Channels of NCCL between the domains of a group, over NICs of ``nic_mbps`` Mb/s."""
     nics, generation = group.inside(workload.domain_gpus), workload.roof.gpu.generation
     return nics if generation is None else channels_of(generation, nics, Fraction(nic_mbps) / MBPS_PER_GBPS)
 
@@ -299,7 +306,7 @@ def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str
 
 
 def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tuple[Ints, Ints]:
-    """GPUs that are behind leaves, and behind a pod's uplinks, for certain, where so many are at the best.
+    """GPUs that are behind leaves, and behind a pod's uplinks, for certain; the arguments are upper limits.
 
     Numbers, or arrays of shape (networks,), as the results are.
     """
@@ -307,7 +314,7 @@ def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tup
 
 
 def _behind(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, Crossing]:
-    """What crosses which boundary, from the inside out. ``leaf``, ``pod``: GPUs of their blocks."""
+    """Crossing traffic by boundary, from the inside out. ``leaf``, ``pod``: GPUs of their blocks."""
     domain, crossings = workload.domain_gpus, workload.crossings
     behind = {"gpu": crossings.of_domain(group, 1)} if domain > 1 else {}
     behind["server"] = crossings.of_domain(group, domain)
@@ -315,13 +322,15 @@ def _behind(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, 
 
 
 def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
-    """What of a group crosses the boundary of leaves, or a pod, with so many GPUs; with none, what its domains send."""
+    """Traffic of a group over the boundary of leaves, or a pod, of ``block`` GPUs; with 0, the traffic out of its
+    domains.
+    """
     crossings = workload.crossings
     return crossings.of_leaves(group, block) if block else crossings.of_domain(group, workload.domain_gpus)
 
 
 def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
-    """Bytes a second for each GPU, by what is crossed."""
+    """Bytes a second for each GPU, by boundary."""
     leaf, pod = network.leaf_mbps, network.pod_mbps
     if workload.placing.loses_spine and network.left is not None:
         leaf, pod = network.left
@@ -336,12 +345,13 @@ def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
 
 
 def _place_after(crossed: str) -> Place:
-    """Where calls run that cross no boundary beyond this one."""
+    """Place of calls that cross no boundary beyond this one."""
     return dict(zip(("gpu", "server", "leaf", "pod"), PLACES, strict=True))[crossed]
 
 
 def _exposed(workload: ModelRun, costs: Sequence[Cost], window_s: Fraction) -> list[Cost]:
-    """What of each cost nothing hides, where communicators take their turn behind ``window_s`` of computation.
+    """Costs with their hidden and exposed seconds, where communicators take their turn behind ``window_s`` of
+    computation.
 
     Calls of every micro-batch take longer while the pipeline fills and drains, too. Gradients wait for the last
     micro-batch and parameters for the first, so that both have the time of one to hide behind.

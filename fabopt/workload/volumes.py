@@ -1,7 +1,7 @@
-"""Bytes of a step, by communicator: which calls each GPU takes part in, how large, how many.
+"""Bytes of a step, by communicator: the calls that each GPU takes part in, their size and number.
 
-Symbols: b sequences of a micro-batch, s tokens, h hidden, t tensor, c context, p pipeline, e expert and d data ways,
-l layers, m micro-batches a step, B bytes of a number. Messages are in bytes for each GPU, calls are a step's.
+Symbols: b sequences of a micro-batch, s tokens, h hidden, t tensor, c context, p pipeline, e expert and d data ways, l
+layers, m micro-batches a step, B bytes of a number. Messages are in bytes for each GPU, calls are a step's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ COMMUNICATORS = ("tensor", "context", "expert", "pipeline", "data")
 class Traffic:
     """Calls of one kind. ``message``: bytes of the vector of each; ``repeats``: in every micro-batch.
 
-    ``copies``: for all-to-all, the share of a token's copies that are sent to domains; others are passed on in them.
+    ``copies``: for all-to-all, the share of a token's copies that are sent to domains; others are passed on inside
+    them.
     """
 
     communicator: str
@@ -44,14 +45,14 @@ def micro_batches(plan: Plan, data: int) -> Fraction:
 
 
 def traffic_of(model: Model, ranks: Ranks, domain: int = 1) -> tuple[Traffic, ...]:
-    """The calls of a step in which a GPU takes part with others. ``domain``: GPUs of a scale-up domain."""
+    """The calls of a step between GPUs. ``domain``: GPUs of a scale-up domain."""
     kinds = (_tensor, _context, _expert, _pipeline, _data)
-    calls = (one for kind in kinds for one in kind(model, ranks) if one.group.size > 1 and one.calls)
-    return tuple(replace(one, copies=_copies(model, one, domain, ranks.gpus)) for one in calls)
+    calls = (call for kind in kinds for call in kind(model, ranks) if call.group.size > 1 and call.calls)
+    return tuple(replace(call, copies=_copies(model, call, domain, ranks.gpus)) for call in calls)
 
 
 def _copies(model: Model, traffic: Traffic, domain: int, gpus: int) -> Fraction:
-    """M / k for a token of k experts that is sent once to each of at most M domains, of those with its group."""
+    """M / k for a token of k experts that is sent once to each of at most M domains, of the group's domains."""
     experts = model.architecture.experts
     if traffic.operation != "all-to-all" or experts is None or experts.servers_per_token is None:
         return Fraction(1)
@@ -65,7 +66,7 @@ def _tokens(model: Model, plan: Plan) -> Fraction:
 
 
 def _passes(model: Model, plan: Plan) -> int:
-    """Passes through every layer: forward and backward, forward again where all activations are computed again."""
+    """Passes through every layer: forward and backward, forward again with full recomputation."""
     if model.task == "inference":
         return 1
     return 3 if plan.recomputation == "full" else 2
@@ -77,7 +78,7 @@ def _layers(model: Model, ranks: Ranks) -> Fraction:
 
 
 def _tensor(model: Model, ranks: Ranks) -> Iterator[Traffic]:
-    """Tensor: 2 all-reduces of B b s h / c bytes in each layer and pass, 1 where experts are not split.
+    """Tensor: 2 all-reduces of B b s h / c bytes in each layer and pass, 1 where experts are whole.
 
     Forward and backward that is 8 b s h (t-1)/t numbers a layer and micro-batch. Sequence parallelism makes each an
     all-gather and a reduce-scatter of the same bytes. Source: Narayanan et al. 2021, section 3.2; Korthikanti et al.
@@ -180,9 +181,9 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
 
 
 def _pieces(model: Model, ranks: Ranks, name: str, held: Fraction) -> Fraction:
-    """Messages that gradients or parameters of a GPU are cut into: layers where these are sharded, else buckets.
+    """Messages of a GPU's gradients or parameters: layers where these are sharded, else buckets.
 
-    Buckets are there to overlap: without, all is one. Source: Zhao et al. 2023 (PyTorch FSDP), section 4.2 (a unit a
+    Buckets serve overlap: without, there is one message. Source: Zhao et al. 2023 (PyTorch FSDP), section 4.2 (a unit a
     layer); Megatron-LM, DistributedDataParallelConfig: max(40 million, 1 million x data ranks) parameters a bucket.
     """
     plan, layers = ranks.plan, model.architecture.layers

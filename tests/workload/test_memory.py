@@ -28,7 +28,7 @@ PUBLISHED = [*runs(), *(run_of(row, CALIBRATION["architectures"]) for row in CAL
 
 def bytes_of(model: Model, likely: bool = True) -> dict[str, Any]:
     ranks = ranks_of(model, model.plan, GPUS)
-    return dict((likely_memory if likely else least_memory)(model, ranks).parts)
+    return dict((likely_memory if likely else least_memory)(model, ranks).bytes_by_purpose)
 
 
 def test_weights_gradients_and_optimizer() -> None:

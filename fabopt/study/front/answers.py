@@ -1,4 +1,4 @@
-"""The questions of a front with their answers: those that an earlier run has answered are not asked again."""
+"""The questions of a front with their answers; those answered by an earlier run are not asked again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabopt.study.front.measures import Measure
 
 
 class KeptAnswers:
-    """Answers of a finder, each in a journal as soon as it is there, with its point. ``given``: all by now."""
+    """Answers of a finder, each written to a journal at once, with its point. ``given``: all answers so far."""
 
     def __init__(self, finder: Finder, journal: PointJournal, point_of: Callable[[GradedDesign], FrontPoint]) -> None:
         """``point_of``: the point of a design."""
@@ -40,11 +40,14 @@ class KeptAnswers:
         return self._known[question]
 
     def listed(self, graded: GradedDesign) -> FrontPoint | None:
-        """The point of a design that was found together with all others, if it was made before."""
+        """The point of a design found by listing the whole front, if an earlier run made it."""
         return self._listed.get(_sums(graded.grades))
 
     def keep_listed(self, graded: GradedDesign, point: FrontPoint) -> None:
-        """Keep the point of such a design. One that is not proven, as time was over, is looked for again."""
+        """Keep the point of a design found by listing.
+
+        One that is not proven, as time was over, is looked for again.
+        """
         if graded.is_proven:
             self._keep((), {}, graded, point)
 
@@ -66,7 +69,7 @@ def _sums(grades: Mapping[str, int]) -> frozenset[tuple[str, int]]:
 
 
 def _recalled(answer: FrontAnswer) -> GradedDesign | None:
-    """An answer without what was picked: its point says all of that."""
+    """An answer without its picked candidates: its point has their design."""
     if answer.point is None or answer.grades is None:
         return None
     return GradedDesign(Optimum(answer.point.status), answer.grades, answer.point)

@@ -1,8 +1,8 @@
 """The best design of a problem under demands on its metrics: one step of the epsilon-constraint method.
 
 Prices (capex, tco, power) are minimized by the search itself, the other sums being limits of the program. Counts and
-what is better the more there is of it are driven to their best by steps: the cheapest design that is better by one
-grade, until there is none, which is proven.
+maximized metrics are driven to their best by steps: the cheapest design that is better by one grade, until there is
+none, which is proven.
 """
 
 from __future__ import annotations
@@ -55,10 +55,8 @@ NO_GRADE = -1
 
 
 class Managed(NamedTuple):
-    """The problem of a design whose subnets are managed in another way than that of the study has it: with hosts, or by
-    its own switches whatever that costs.
-
-    ``decided``: fabrics of which it was looked for both.
+    """The problem of a design whose subnets are managed unlike the study's: with hosts, or by its own switches at
+    whatever cost. ``decided``: fabrics for which both ways were searched.
     """
 
     problem: Problem
@@ -69,8 +67,10 @@ class Managed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GradedDesign:
-    """A design that is the best under some demands, and its grades. ``point``: as a file has it, if it was made;
-    ``ratio``: by what it was picked for its cost of a working GPU, if that is what the case decides by.
+    """The best design under some demands, and its grades.
+
+    ``point``: as in a file, if it was made; ``ratio``: the cost of a working GPU that it was picked for, if the case
+    decides by that.
     """
 
     optimum: Optimum
@@ -86,10 +86,10 @@ class GradedDesign:
 
 
 class Finder:
-    """Answers for one problem, each worked out once."""
+    """Answers for one problem, each computed once."""
 
     def __init__(self, problem: Problem, settings: Settings, clock: Clock, context: Context | None = None) -> None:
-        """``context``: what is known of the problem from elsewhere, which is added to."""
+        """``context``: bounds and candidates known from elsewhere, which this finder adds to."""
         self.problem = problem
         self.context = Context() if context is None else context
         self.settings = settings
@@ -127,7 +127,7 @@ class Finder:
         return graded
 
     def _most(self, measure: Measure, demands: dict[str, int]) -> GradedDesign | None:
-        """The best in a metric that the search does not minimize, at the least capex of all that are as good."""
+        """The best design in a metric that the search does not minimize, at the least capex of equally good ones."""
         cheapest = self._least([PRICE], demands)
 
         def ask(grade: int) -> GradedDesign | None:
@@ -148,7 +148,7 @@ class Finder:
         return nearest(cheapest, NO_GRADE, ask, next_better)
 
     def _least(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
-        """The least of a price, then of other sums."""
+        """The design with the least of a price, then of other sums."""
         if EFFECTIVE in demands:
             return self._within_ratio(demands)
         key = _key(measures, demands)
@@ -157,9 +157,9 @@ class Finder:
         return self._solved[key]
 
     def _within_ratio(self, demands: Demands) -> GradedDesign | None:
-        """The cheapest design whose ratio is no more than a demand on it, beside others.
+        """The cheapest design whose ratio meets a demand on it, and the other demands.
 
-        With R that ratio and c a cost that no design is below, a step of it takes less than R / (S + c).
+        With R that ratio and c a lower bound on cost, a step takes less than R / (S + c).
         """
         others = {name: grade for name, grade in demands.items() if name != EFFECTIVE}
         problem, graded = asked(self.problem, others), self._least([PRICE], others)
@@ -169,7 +169,7 @@ class Finder:
         return None if problem is None else graded
 
     def _least_ratio(self, demands: Demands) -> GradedDesign | None:
-        """The least of servers and network over GPUs that work."""
+        """The design with the least cost of servers and network over effective GPUs."""
         problem = asked(self.problem, demands)
         if problem is None:
             return None
@@ -177,17 +177,17 @@ class Finder:
         return self._graded(problem, optimum)
 
     def decided(self) -> GradedDesign | None:
-        """The design that the case decides for by its cost of a working GPU, as ``fabopt solve`` does."""
+        """The design picked by cost of an effective GPU, as ``fabopt solve`` does."""
         ratio = best_ratio(self.problem, self.settings, self.clock, self.context)
         graded = self._graded(self.problem, ratio.optimum)
         return None if graded is None else replace(graded, ratio=ratio)
 
     def lacks_managers(self, designs: Iterable[GradedDesign]) -> bool:
-        """Whether some designs that were listed together would be others if their subnets were managed."""
+        """Whether managers of subnets would change some designs of a listing."""
         return False
 
     def left_over(self) -> list[GradedDesign]:
-        """What is there when the clock ends the first step: ends of the front, or a design that is not proven."""
+        """Designs known when the clock ends the first step: ends of the front, or a design that is not proven."""
         ends = [graded for graded in self._known.values() if graded is not None]
         optimum = self.unproven
         return ends or ([] if optimum is None else [GradedDesign(optimum, grades(self.problem, optimum.picked))])
@@ -220,9 +220,9 @@ class Finder:
 def climb(
     best: Best, measures: Sequence[Measure], measure: Measure, start: int | None = None
 ) -> Iterator[GradedDesign]:
-    """The best in the metrics for every demand on another one that makes a difference, from the lowest up.
+    """The best in the metrics for every demand on another metric that changes it, from the lowest up.
 
-    ``start``: the grade to begin with.
+    ``start``: the first grade demanded.
     """
     graded = best(measures, {} if start is None else {measure.name: start})
     while graded is not None:
@@ -235,7 +235,7 @@ def _key(measures: Sequence[Measure], demands: Demands) -> _Key:
 
 
 def better(measure: Measure, graded: GradedDesign) -> int:
-    """The worst grade that is better than that of a design."""
+    """The worst grade that is better than a design's."""
     return graded.grades[measure.name] + (1 if measure.sense == "maximize" else -1)
 
 
@@ -273,9 +273,9 @@ def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> Ex
 
 
 def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:
-    """A fabric whose NICs give enough, with what else is asked of it.
+    """A fabric with only NICs that meet the demands, and with its other demands.
 
-    ``useful_kbps``: the bisection that the utilization which is wanted takes of the fabric that a model runs over.
+    ``useful_kbps``: bisection in kb/s that the demanded utilization needs of the model's fabric.
     """
     speeds = wanted if fabric.name in measured(problem) else {}
     useful = useful_kbps if problem.needs is not None and problem.needs.fabric == fabric.name else 0
@@ -303,7 +303,7 @@ def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kb
 
 
 def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProblem:
-    """The least ratios that the bisection allows any NIC: bounds are better with them."""
+    """A fabric with the least ratios that the bisection allows for any NIC, which makes bounds better."""
     assert fabric.figure_demands is not None
     most = max((nic.injection for nic in nics), default=Fraction(1)) / fabric.figure_demands.bisection
     most = max(most, Fraction(1))

@@ -36,7 +36,7 @@ FEWEST_POINTS = 2
 
 
 def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int | None) -> list[Measure]:
-    """What is traded, what is minimized first; ``InputError`` lists all that is wrong with the options."""
+    """The metrics traded, minimized ones first; ``InputError`` lists all faults of the options."""
     words = [("--minimize", word, "minimize") for word in minimize] + [("--maximize", w, "maximize") for w in maximize]
     metrics: list[Measure] = []
     faults: list[Fault] = []
@@ -89,9 +89,10 @@ def pareto_front(
     report: pareto.Report,
     journal: PointJournal | None = None,
 ) -> Front:
-    """The exact front of a case. ``complete`` is False if the clock stopped it, or if it has too many points.
+    """The exact front of a case.
 
-    ``journal``: what is known of before, and where answers are kept.
+    ``complete`` is False if the clock stopped it, or if it has too many points. ``journal``: answers of an earlier run,
+    and where new ones are kept.
     """
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     check_predicted(problem, objectives)
@@ -128,9 +129,9 @@ def pareto_front(
 
 
 def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:
-    """The finder of the problem that is bound to as much of the default rules as some design keeps.
+    """The finder of the problem bound to as many default rules as some design keeps.
 
-    None if the front has a point, or no design is bound to less.
+    None if the front has a point, or no design keeps fewer rules.
     """
     if front.points or not front.complete:
         return None
@@ -140,7 +141,7 @@ def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:
 
 
 def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
-    """Raise ``InputError`` where figures of a model's step are asked for and the case does not give what they take."""
+    """Raise ``InputError`` where figures of a model's step are asked for and the case lacks their inputs."""
     faults: list[Fault] = []
     for objective in objectives:
         option = f"--{objective.sense}"
@@ -171,7 +172,7 @@ def _untimed(problem: Problem) -> list[str]:
 
 
 def _notes(front: pareto.FoundFront, objectives: Sequence[Measure], points: int | None) -> list[str]:
-    """What is not there of the front, and why."""
+    """Notes on missing points of the front, with the reason."""
     if front.size is not None:
         return [
             f"the front has {front.size:,} points, all found and proven: these {len(front.points):,} are spread evenly "

@@ -1,4 +1,4 @@
-"""Candidates of all fabrics together as rows of sums: what their devices come to, and what is left to mix on links."""
+"""Candidates of all fabrics together as rows of sums: those of their devices, and links whose parts are still open."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_TOGETHER = 50_000
 
 
 class TradedSums:
-    """What uses of items come to: the two sums that are traded, then those that break ties, then tco."""
+    """Sums over uses of items: the two that are traded, then those that break ties, then tco."""
 
     def __init__(self, problem: Problem, first: str, second: str) -> None:
         self.names = (first, second, *TIES, TCO)
@@ -74,24 +74,24 @@ class JointCandidate:
 
     @cached_property
     def rank(self) -> tuple[Any, ...]:
-        """A key by which the lower of two is taken that come to the same."""
+        """A tie-breaking key: of two with equal sums the lower one is taken."""
         return tuple(candidate.order for candidate in self.candidates)
 
     @cached_property
     def after_capex(self) -> tuple[int, int]:
-        """What comes after capex where sums are equal: what is left without a switch, last groups of their own."""
+        """Tie-breakers after capex: bandwidth lost without a switch, and last groups unlike the others."""
         pairs = [(candidate.evenness.lacking_mbps, candidate.evenness.own_last) for candidate in self.candidates]
         return sum(lacking for lacking, _ in pairs), sum(own_last for _, own_last in pairs)
 
     @cached_property
     def evenness(self) -> tuple[int, int, int]:
-        """What is counted of devices where sums are equal: spread of groups, racks that are cut, part numbers."""
+        """Tie-breakers of devices where sums are equal: spread of groups, racks cut, part numbers."""
         spread = sum(candidate.evenness.spread for candidate in self.candidates)
         cut_racks = sum(candidate.evenness.cut_racks for candidate in self.candidates)
         return spread, cut_racks, len(_part_numbers(candidate.devices for candidate in self.candidates))
 
     def part_numbers(self, units: Ints) -> Ints:
-        """How many part numbers a design has, shape (mixes,), by its units of every option, shape (mixes, options)."""
+        """Part numbers of a design, shape (mixes,), by its units of every option, shape (mixes, options)."""
         columns: dict[Item, list[int]] = {}
         for column, option in enumerate(chain.from_iterable(links.options for links in self.links)):
             for item in _part_numbers([option.uses]):
@@ -102,11 +102,11 @@ class JointCandidate:
 
     @property
     def signature(self) -> Hashable:
-        """Equal for what can be mixed in the same ways."""
+        """Equal for candidates whose links can be mixed in the same ways."""
         return tuple((links.fabric, links.key, links.number) for links in self.links)
 
     def kinds(self, sums: TradedSums) -> list[EqualLinks]:
-        """What a unit of each kind of links comes to by option; before tco the rank of the option by its name."""
+        """Sums of a unit of each kind of links by option; before tco the rank of the option by its name."""
         names = sorted({option.name for links in self.links for option in links.options})
         rank = {name: number for number, name in enumerate(names)}
         kinds = []
@@ -117,7 +117,7 @@ class JointCandidate:
         return kinds
 
     def picked(self, units: Sequence[int]) -> list[Picked]:
-        """The candidates with so many units of every option of all their links, in turn."""
+        """The candidates with their links' options; ``units``: of every option of all links, in turn."""
         by_fabric: list[list[tuple[Option, int]]] = [[] for _ in self.candidates]
         left = iter(units)
         for links in self.links:
@@ -153,7 +153,7 @@ def joint_candidates(
 
 
 def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[LinkChoices, ...]]:
-    """The links of a candidate; once for each choice that is open between cables that clash, which are then fixed."""
+    """The links of a candidate; once for each choice between clashing cables, which is then fixed."""
     choices = _merged(candidate)
     clashing = dict.fromkeys(key for clash in candidate.clashes for key, _ in clash)
     barred = {frozenset(clash) for clash in candidate.clashes}
@@ -164,7 +164,7 @@ def _links(fabric: int, candidate: Candidate) -> Iterator[tuple[LinkChoices, ...
 
 
 def _merged(candidate: Candidate) -> Mapping[Hashable, Choice]:
-    """Choices by key, those with the same key as one."""
+    """Choices by key, their counts added."""
     merged: dict[Hashable, Choice] = {}
     for choice in candidate.choices:
         count = choice.count + (merged[choice.key].count if choice.key in merged else 0)

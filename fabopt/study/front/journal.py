@@ -16,7 +16,7 @@ from fabopt.units import some
 
 
 class PointJournal:
-    """Points that are kept as they come. ``known``: those of before, None if nothing is taken up."""
+    """Points that are kept as they come. ``known``: those of an earlier run, None for a new run."""
 
     def __init__(self, journal: Journal | None, header: Front, known: Front | None) -> None:
         self.known = known
@@ -33,7 +33,7 @@ class PointJournal:
             self.keep([entry for entry in (entries(known) if known else ()) if _line(entry) not in there])
 
     def keep(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
-        """Write points of a sweep, or answers of a front, down; ``LostOutputError`` if that fails."""
+        """Write points of a sweep, or answers of a front, to the journal; ``LostOutputError`` if that fails."""
         if self._journal is None:
             return
         try:
@@ -43,7 +43,7 @@ class PointJournal:
         self._kept += len(new)
 
     def _fresh(self, entry: FrontPoint | FrontAnswer) -> FrontPoint | FrontAnswer:
-        """What earlier lines have not said of a point, or of an answer with its point."""
+        """The fields of a point, or of an answer with its point, that earlier lines lack."""
         if isinstance(entry, FrontPoint):
             return self._said.without(entry)
         if entry.point is None:
@@ -52,7 +52,7 @@ class PointJournal:
 
     @property
     def text(self) -> str:
-        """What is kept where, to be said after why a run ends; empty if nothing is."""
+        """The count of points kept and their file, to follow the reason why a run ends; empty if none is kept."""
         if self._journal is None or not self._kept:
             return ""
         file = shown(self._journal.path)
@@ -60,7 +60,7 @@ class PointJournal:
 
     @contextmanager
     def until_written(self) -> Iterator[None]:
-        """Take the journal away when the file that has all is there; if that fails it says what is kept."""
+        """Remove the journal once the whole file is written; if that fails, name the points kept."""
         try:
             yield
         except OutputError as error:
@@ -75,7 +75,7 @@ class PointJournal:
             self._journal = None
 
     def leave(self) -> None:
-        """Let go of the journal; it stays if it has a point."""
+        """Close the journal; it stays if it has a point."""
         if self.text and self._journal is not None:
             self._journal.close()
         else:
@@ -88,9 +88,9 @@ def _line(model: Front | FrontPoint | FrontAnswer) -> bytes:
 
 @contextmanager
 def journaled(target: Path | None, resume: str | None, header: Front) -> Iterator[PointJournal]:
-    """The journal beside a target, None for a run that writes none; it stays if it is not finished in the end.
+    """The journal beside a target, None for a run that writes none; it stays if the run does not finish.
 
-    ``resume``: a file or journal to be taken up. Points of a run that was cut short are not written over.
+    ``resume``: a file or journal to go on from. Points of a run that was cut short are not overwritten.
     """
     journal = None if target is None else Journal(journal_path(target))
     try:

@@ -1,4 +1,4 @@
-"""What stands out on a front: the knee, and what one more of what is maximized costs.
+"""The knee of a front, and the marginal cost of its maximized metric.
 
 The knee is the point that bulges the most towards the ideal: the farthest from the straight line between the two ends,
 both axes being scaled to one. Source: Das, On characterizing the "knee" of the Pareto curve based on normal-boundary
@@ -30,7 +30,7 @@ def marked(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -
 
 
 def _bulges(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -> list[Fraction]:
-    """How far each point is on the better side of the line between the ends, in both axes together."""
+    """Distance of each point from the line between the ends on the better side, in both axes together."""
     rows = [
         [exact(point.values[traded.metric]) * (1 if traded.sense == "minimize" else -1) for traded in objectives]
         for point in points
@@ -48,7 +48,7 @@ def _bulges(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) 
 
 
 def with_marginal(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -> list[FrontPoint]:
-    """Points with the dollars of capex for one more of what is maximized, against the point before that had less."""
+    """Points with the dollars of capex for one more of the maximized metric, against the last point with less."""
     more = [objective.metric for objective in objectives if objective.sense == "maximize"]
     if len(more) != 1 or not any(objective.metric == "capex_usd" for objective in objectives):
         return list(points)

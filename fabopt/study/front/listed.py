@@ -1,11 +1,11 @@
-"""The whole front of two sums, listed: designs that could be on it, and all that their links can come to.
+"""The whole front of two sums, listed: designs that could be on it, and all mixes of their links.
 
-Where one more of an item costs, uses and counts the same however many there are, what a design comes to is a sum over
-its devices and units of links. Between two neighbours of what is known, a point of the front is in the corner that they
-make; so it is below that corner by any weights of the two sums. Every candidate whose least is below the highest corner
-is expanded (``Search.below``), and all its undominated mixes are listed (``fabopt.study.front.mixes``). Ends far
-apart are first parted where a design lies below the line between them, so that corners are low. This is the two-phase
-method: E. Ulungu, J. Teghem, *The two phases method*, Foundations of Computing and Decision Sciences 20 (1995).
+Where every unit of an item costs, uses and counts the same, a design's metrics are sums over its devices and units of
+links. Between two known neighbours, a point of the front is in the corner that they make; so it is below that corner by
+any weights of the two sums. Every candidate whose least is below the highest corner is expanded (``Search.below``), and
+all its undominated mixes are listed (``fabopt.study.front.mixes``). Ends far apart are first parted where a design lies
+below the line between them, so that corners are low. This is the two-phase method: E. Ulungu, J. Teghem, *The two
+phases method*, Foundations of Computing and Decision Sciences 20 (1995).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LIMIT_OF = {"capex_cents": "capex_usd", "power_mw": "power_w", "rack_milliunits
 
 
 def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
-    """Whether both are sums of which every unit of an item adds the same, and nothing else is limited that mixes."""
+    """Whether both are sums to which every unit of an item adds the same, and no other limit binds mixes."""
     traded = {first.name, second.name}
     limited = {name for field, name in _LIMIT_OF.items() if getattr(problem.limits, field) is not None}
     plain = problem.prunes and problem.site.runs_are_alike and not any(stage.limits.are_set for stage in problem.stages)
@@ -46,12 +46,14 @@ def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
 
 
 def _undiscounted(problem: Problem) -> bool:
-    """Whether present prices are those that are paid."""
+    """Whether present prices are the prices paid."""
     return all(offer.cents == offer.present for item in problem.item_table.items for offer in item.offers)
 
 
 def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[int, int]) -> Weights:
-    """Weights of a search that minimizes so many times the first sum and so many times the second one."""
+    """Weights of a search that minimizes a weighted sum of the two metrics; ``weights``: of the first and
+    the second.
+    """
     both = [weights_of(measure.name, problem.energy_cents_per_mw) for measure in (first, second)]
 
     def of(values: Sequence[int]) -> int:
@@ -78,7 +80,7 @@ class Corner(NamedTuple):
 
 
 class _Segment(NamedTuple):
-    """Two points with no design below the line between them. ``least``: of any design by the weights of the line."""
+    """Two points with no design below the line between them. ``least``: of any design, weighed as the line is."""
 
     left: Corner
     right: Corner
@@ -86,7 +88,7 @@ class _Segment(NamedTuple):
 
 
 class Listing:
-    """What is known of the front of two sums of a problem, and what may be missing."""
+    """The known part of the front of two sums of a problem, and the corners where points may be missing."""
 
     def __init__(self, finder: Finder, first: Measure, second: Measure) -> None:
         self.finder = finder
@@ -103,7 +105,7 @@ class Listing:
         self._from: Ints = np.zeros((0, 2), dtype=np.int64)
 
     def proven(self) -> Iterator[Listed]:
-        """What of the front is proven by now, in the order of the first sum: no point is missing before its last.
+        """The proven part of the front, in the order of the first sum: no point is missing before its last.
 
         Raises ``StoppedError`` if the clock stops it, ``TooManyMixesError`` if there is too much to list.
         """
@@ -129,7 +131,7 @@ class Listing:
     # -- what may be missing ----------------------------------------------------------------------------------
 
     def _edges(self, left: Corner, right: Corner) -> Iterator[_Segment]:
-        """Part two points where a design lies below the line between them, until there is none."""
+        """Split the line between two points where a design lies below it, until none does."""
         if left.first >= right.first:
             return
         weights = _line(left, right)
@@ -146,7 +148,7 @@ class Listing:
             yield _Segment(left, right, least)
 
     def _fill(self, edge: _Segment) -> None:
-        """Expand all that could have a point between two ends of which nothing is below the line."""
+        """Expand all candidates that could have a point between two ends with no design below their line."""
         weights = _line(edge.left, edge.right)
         inside = (self._rows[:, 0] > edge.left.first) & (self._rows[:, 0] < edge.right.first)
         # the ends too if something has come to beat them since: corners are higher with them, never lower
@@ -160,7 +162,7 @@ class Listing:
     def _search(
         self, left: Corner, right: Corner, weights: tuple[int, int], slack: float
     ) -> tuple[float, list[list[Candidate]]]:
-        """Candidates by fabric that are least by some weights, or so much above that, between two points."""
+        """Candidates by fabric within ``slack`` of the least weighed sum, between two points."""
         first, second = self.traded
         self.finder.settings.progress(f"{some(len(self._rows), 'point')} known, looking for more between them")
         demands = {
@@ -181,7 +183,7 @@ class Listing:
     # -- what is known ----------------------------------------------------------------------------------------
 
     def _add(self, by_fabric: Sequence[Sequence[Candidate]]) -> None:
-        """Take all that some candidates can come to into the front of what is known."""
+        """Add all mixes of some candidates to the known front."""
         fresh: dict[Hashable, list[JointCandidate]] = {}
         for joint in joint_candidates(self.problem, by_fabric, self.sums):
             key = (joint.rank, joint.signature)
@@ -201,9 +203,9 @@ class Listing:
         self._keep(np.vstack(rows), np.vstack(places))
 
     def _keep(self, rows: Ints, places: Ints) -> None:
-        """Keep what is not beaten; of equal points the one that comes first by what breaks ties, then by devices.
+        """Keep undominated rows; of equal points the first by tie-breakers, then by devices.
 
-        Of mixes of one candidate that come to the same, that with the first names is the only one here.
+        Of equal mixes of one candidate, only the one with the first names is here.
         """
         order = sorted(range(len(self._joint)), key=lambda number: self._joint[number].rank)
         rank = np.empty(len(order), dtype=np.int64)
@@ -267,12 +269,12 @@ class Listed(Sequence[GradedDesign]):
         return self._listing.graded(int(self._rows[place]))
 
     def of_each_kind(self) -> list[GradedDesign]:
-        """A point of each combination of candidates that points have."""
+        """One point of each combination of candidates."""
         kinds = self._listing.kinds(self._rows)
         return [self[int(place)] for place in np.unique(kinds, return_index=True)[1]]
 
     def spread(self, most: int) -> list[GradedDesign]:
-        """The points, or so many of them: those where the front turns, the others evenly spread over the second sum."""
+        """The points, at most ``most``: the corners of the front, the others evenly spread over the second sum."""
         if len(self) <= most:
             return self[:]
         wanted = np.linspace(self._seconds[0], self._seconds[-1], most - len(self._corners))
@@ -282,7 +284,7 @@ class Listed(Sequence[GradedDesign]):
 
 
 def _line(left: Corner, right: Corner) -> tuple[int, int]:
-    """Weights by which two points are the same."""
+    """Weights that make two points equal."""
     less, more = left.second - right.second, right.first - left.first
     shared = gcd(less, more)
     return less // shared, more // shared
@@ -293,7 +295,7 @@ def _height(corner: Corner, weights: tuple[int, int]) -> int:
 
 
 def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:
-    """Of candidates that can be mixed in the same ways those whose devices are not beaten; of equals the first."""
+    """Of candidates with links that mix alike, those whose devices are undominated; of equals the first."""
     kept: list[JointCandidate] = []
     for joint in sorted(alike, key=_place):
         if not kept or joint.fixed[1] < kept[-1].fixed[1]:
@@ -306,7 +308,7 @@ def _place(joint: JointCandidate) -> tuple[object, ...]:
 
 
 class _Grades:
-    """Grades of rows of sums: what is fixed is added, cents of tco are rounded; rates are those of the devices."""
+    """Grades of rows of sums: fixed parts are added, cents of tco are rounded; rates are those of the devices."""
 
     def __init__(self, problem: Problem, picked: Sequence[Picked], sums: Sequence[int], names: Sequence[str]) -> None:
         self.problem = problem

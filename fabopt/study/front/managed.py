@@ -25,10 +25,10 @@ from fabopt.topology.subnet_manager import is_manageable
 
 
 class ManagedFinder(Finder):
-    """Answers for one problem, each with a manager in every subnet for which one can be had.
+    """Answers for one problem, each with a manager in every subnet that can have one.
 
-    ``decided``: fabrics whose own switches manage their subnets, which have hosts, or of which it is given up;
-    ``hosts``: those that are attached already.
+    ``decided``: fabrics managed by their own switches or by hosts, or left without a manager; ``hosts``: those attached
+    already.
     """
 
     def __init__(
@@ -73,8 +73,10 @@ class ManagedFinder(Finder):
         return _costed(best, best.grades[PRICE.name] - graded.grades[PRICE.name])
 
     def lacks_managers(self, designs: Iterable[GradedDesign]) -> bool:
-        """Whether any of some designs has a subnet without a manager; those of the same candidates are alike."""
-        picked = {tuple(candidate for candidate, _ in one.optimum.picked): one.optimum for one in designs}
+        """Whether any of some designs has a subnet without a manager; each combination of candidates is
+        checked once.
+        """
+        picked = {tuple(candidate for candidate, _ in graded.optimum.picked): graded.optimum for graded in designs}
         new = [optimum for key, optimum in picked.items() if key not in self._checked]
         self._checked.update(picked)
         return any(any(without_manager(Answer(self.problem, optimum), self._decided)) for optimum in new)
@@ -82,7 +84,7 @@ class ManagedFinder(Finder):
     def _ways(
         self, unmanaged: Unmanaged, measures: Sequence[Measure], demands: Demands
     ) -> Iterator[GradedDesign | None]:
-        """The best with each way to manage a fabric."""
+        """The best design with each way to manage a fabric."""
         name = unmanaged.fabric
         yield self._other(name, managed_by_switches(self.problem, frozenset({name})), name)._least(measures, demands)
         for host in hosts_of(self.problem, unmanaged):
@@ -92,8 +94,8 @@ class ManagedFinder(Finder):
                 return
 
     def _can_be_managed(self, unmanaged: Unmanaged, demands: Demands) -> bool:
-        """Whether anything manages a fabric with every limit lifted, those among the demands too: then designs without
-        a manager are not what is asked for.
+        """Whether a fabric can have a manager with every limit lifted, also limits among the demands: then designs
+        without one are excluded.
         """
         kept = {metric: grade for metric, grade in demands.items() if metric not in SPENDING}
         key = unmanaged.fabric, frozenset(kept.items())
@@ -105,7 +107,7 @@ class ManagedFinder(Finder):
         return self._manageable[key]
 
     def _without(self, unmanaged: Unmanaged) -> ManagedFinder:
-        """Who answers where it is given up that a fabric has a manager."""
+        """The finder for designs that leave a fabric without a manager."""
         return self._other((unmanaged.fabric, "given up"), self.problem, unmanaged.fabric)
 
     def _other(self, key: object, problem: Problem, decided: str, *hosts: Host) -> ManagedFinder:
@@ -117,7 +119,7 @@ class ManagedFinder(Finder):
         return self._others[key]
 
     def _attached(self, host: Host) -> Problem:
-        """The problem with hosts that are attached."""
+        """The problem with its hosts attached."""
         before = self.problem
         problem = problem_of(host.attached(before.case), before.catalog, offering=before.offering)
         return bound_alike(replace(problem, asked=before.asked, limits=before.limits), before)
@@ -131,9 +133,9 @@ def _costed(graded: GradedDesign, more_cents: int) -> GradedDesign:
 
 
 def may_lack_managers(problem: Problem) -> bool:
-    """Whether there may be designs with a subnet that no switch with the ports of its NICs manages."""
+    """Whether some designs may have a subnet that no switch with the ports of its NICs manages."""
     for fabric in problem.fabrics:
-        attached = sum(one.ports for one in fabric.attachments)
+        attached = sum(attachment.ports for attachment in fabric.attachments)
         managers = fabric.binding_managers
         if managers is None:
             continue

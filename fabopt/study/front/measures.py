@@ -1,4 +1,4 @@
-"""What a front can trade: the metrics of a design, each an exact integer, its grade.
+"""Metrics that a front can trade: each an exact integer, its grade.
 
 Grades are cents, milliwatts, thousandths of rack units, counts, and kb/s (of which the six decimals of Gb/s in a file
 are whole). Two designs with the same grades are the same point of a front.
@@ -44,17 +44,17 @@ class Measure:
         return plain(grade, self.per_unit)
 
     def grade(self, value: int | float) -> int:
-        """The grade that is shown as a value."""
+        """The grade of a value in the metric's unit."""
         return rounded(exact(value) * self.per_unit)
 
     def worth(self, grade: int) -> int:
-        """A grade such that less is better."""
+        """A grade, its sign changed if need be so that less is better."""
         return grade if self.sense == "minimize" else -grade
 
 
 MEASURES: Mapping[str, Measure] = {
-    one.name: one
-    for one in (
+    metric.name: metric
+    for metric in (
         Measure("capex_usd", "minimize", 100, True),
         Measure("tco_usd", "minimize", 100, True),
         Measure("power_w", "minimize", 1000, True),
@@ -73,7 +73,7 @@ ALIASES = {"bisection": "bisection_gbps_per_gpu"}
 
 
 def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
-    """The metric that an option names; or what is wrong with the word."""
+    """The metric that an option names; or the fault of the word."""
     name = ALIASES.get(word, word)
     allowed = [metric.name for metric in MEASURES.values() if metric.sense == sense]
     if name in allowed:
@@ -95,8 +95,8 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
     speeds = [design.figures(problem.gpus) for fabric, design in pairs if fabric.name in asked]
     return {
         **_spent(problem, picked),
-        "gbps_per_gpu": min(_kbps(one.injection) for one in speeds),
-        "bisection_gbps_per_gpu": min(_kbps(one.bisection) for one in speeds),
+        "gbps_per_gpu": min(_kbps(figures.injection) for figures in speeds),
+        "bisection_gbps_per_gpu": min(_kbps(figures.bisection) for figures in speeds),
         HEADROOM: min(design.headroom(fabric) for fabric, design in pairs),
         **_useful(problem, pairs),
         **_predicted(problem, picked),
@@ -104,16 +104,16 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
 
 
 def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, NetworkDesign]]) -> dict[str, int]:
-    """What a model is sure to make of the fabric that it runs over; nothing for a case without one."""
+    """The least utilization of a model over its fabric, as a grade; empty for a case without a model."""
     if problem.needs is None:
         return {}
-    design = next(one for fabric, one in pairs if fabric.name == problem.needs.fabric)
+    design = next(own for fabric, own in pairs if fabric.name == problem.needs.fabric)
     grade = least_utilization_grade(problem, _kbps(design.figures(problem.gpus).bisection))
     return {} if grade is None else {UTILIZATION: grade}
 
 
 def _predicted(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
-    """What is predicted of a case with a model: how much of the GPUs works, and what that costs if servers do."""
+    """Predicted utilization of a case with a model, and the cost of an effective GPU if servers have a price."""
     prediction = prediction_of(problem, picked, sums_of(problem, picked).cents)
     if prediction is None:
         return {}
@@ -124,7 +124,7 @@ def _predicted(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
 
 
 def measured(problem: Problem) -> frozenset[str]:
-    """Names of the fabrics whose bandwidth counts: those that GPUs compute over, or all if there are none."""
+    """Names of the fabrics whose bandwidth counts: compute fabrics, or all if there are none."""
     names = frozenset(fabric.name for fabric in problem.fabrics if fabric.role == "compute")
     return names or frozenset(fabric.name for fabric in problem.fabrics)
 
@@ -146,7 +146,7 @@ def _kbps(rate_mbps: Fraction) -> int:
 
 
 def least_mbps(grade: int) -> Fraction:
-    """The least rate that has a grade, or a better one."""
+    """The least rate in Mb/s with a grade, or a better one."""
     return Fraction(2 * grade - 1, 2 * FINER)
 
 

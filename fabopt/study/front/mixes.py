@@ -1,10 +1,10 @@
-"""The mixes that the links of one design can be made of, where two sums are traded: which parts on how many of them.
+"""The mixes of parts for the links of one design, where two sums are traded: which parts on how many links.
 
-Links come in kinds of ``count`` equal units, each made by one option (see ``fabopt.topology.candidate.Choice``). What a
-mix of options comes to is a sum over units, so the lower hull of all mixes is known at once: from every unit at its
+Links come in kinds of ``count`` equal units, each made by one option (see ``fabopt.topology.candidate.Choice``). The
+sums of a mix of options add up over units, so the lower hull of all mixes is known at once: from every unit at its
 least of the first sum, units of one kind after the other are swapped for the next option, the cheapest swap first. All
 swaps of one kind lie on one edge of the hull, one step after the other. A mix that beats, or fits between, two steps is
-above the edge by less than the corner between these steps; all such mixes are listed, and what is dominated is dropped.
+above the edge by less than the corner between these steps; all such mixes are listed, and dominated ones are dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TooManyMixesError(Exception):
 
 
 class Mixes(NamedTuple):
-    """Mixes, one a row. ``sums``: what they come to, shape (rows, sums); ``units``: of every option of every kind."""
+    """Mixes, one a row. ``sums``: their sums, shape (rows, sums); ``units``: of every option of every kind."""
 
     sums: Ints
     units: Ints
@@ -39,14 +39,17 @@ class Mixes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EqualLinks:
-    """``count`` equal units of links. ``per_unit``: what a unit comes to by option, shape (options, sums)."""
+    """``count`` equal units of links. ``per_unit``: sums of a unit by option, shape (options, sums)."""
 
     count: int
     per_unit: Ints
 
 
 class _Swaps(NamedTuple):
-    """Swaps of one kind, from an option to the next of the hull. ``step``: how the two traded sums change by one."""
+    """Swaps of one kind, from an option to the next of the hull.
+
+    ``step``: change of the two traded sums by one swap.
+    """
 
     kind: int
     option: int
@@ -54,12 +57,12 @@ class _Swaps(NamedTuple):
 
     @property
     def slope(self) -> Fraction:
-        """What one less of the second sum costs of the first."""
+        """The cost in the first sum of one less of the second."""
         return Fraction(self.step[0], -self.step[1])
 
 
 class _Near(NamedTuple):
-    """Mixes of some kinds, and how much more than the lightest they weigh."""
+    """Mixes of some kinds, and their weight above the lightest."""
 
     sums: Ints
     units: Ints
@@ -69,7 +72,7 @@ class _Near(NamedTuple):
 def undominated(sums: Ints) -> Ints:
     """Rows of ``sums``, shape (mixes, sums), that no other beats in the first two sums, in rising order of the first.
 
-    Of equal ones the row with the least other sums is taken; the result has shape (rows kept,).
+    Of equal rows the one with the least other sums is taken; the result has shape (rows kept,).
     """
     order = np.lexsort(sums.T[::-1])
     second = sums[order, 1]
@@ -79,7 +82,7 @@ def undominated(sums: Ints) -> Ints:
 
 
 def mixes_of(kinds: Sequence[EqualLinks]) -> Mixes:
-    """The mixes of all kinds of links that no other beats. Raises ``TooManyMixesError``."""
+    """The undominated mixes of all kinds of links. Raises ``TooManyMixesError``."""
     if sum(kind.count * int(np.abs(kind.per_unit).max(initial=0)) for kind in kinds) > MOST_SUM:
         raise TooManyMixesError
     work = _Mixing(kinds)
@@ -97,7 +100,7 @@ def mixes_of(kinds: Sequence[EqualLinks]) -> Mixes:
 
 
 class _Mixing:
-    """Kinds of links with their useful options, and where these are in a row of units."""
+    """Kinds of links with their useful options, and their columns in a row of units."""
 
     def __init__(self, kinds: Sequence[EqualLinks]) -> None:
         self.kinds = kinds
@@ -123,7 +126,7 @@ class _Mixing:
         return Mixes(sums, units)
 
     def along(self, edge: _Swaps, least: int, most: int) -> Mixes:
-        """The mixes that may be undominated beside the steps of an edge, the first sum being between its ends."""
+        """The mixes near an edge that may be undominated, the first sum being between its ends."""
         dearer, less = edge.step[0], -edge.step[1]
         shared = gcd(dearer, less)
         weights = (less // shared, dearer // shared)
@@ -136,10 +139,10 @@ class _Mixing:
         return Mixes(sums[kept], units[kept])
 
     def _near(self, number: int, weights: tuple[int, int], above: int) -> _Near:
-        """Mixes of one kind that weigh at most so much above its lightest."""
+        """Mixes of one kind whose weight is at most ``above`` that of its lightest."""
         kind, first = self.kinds[number], self.first[number]
-        weighed = [(weights[0] * f + weights[1] * h, one) for one in self.useful[number]
-                   for f, h in [kind.per_unit[one, :2].tolist()]]  # fmt: skip
+        weighed = [(weights[0] * f + weights[1] * h, option) for option in self.useful[number]
+                   for f, h in [kind.per_unit[option, :2].tolist()]]  # fmt: skip
         lightest, rest = min(weighed)
         units = np.zeros((1, self.first[-1]), dtype=np.int64)
         excess = np.zeros(1, dtype=np.int64)
@@ -171,7 +174,7 @@ def _is_corner(first: tuple[int, int], second: tuple[int, int], third: tuple[int
 
 
 def _with_more(units: Ints, excess: Ints, place: int, over: int, most: int) -> tuple[Ints, Ints]:
-    """Every row with 0, 1, ... units of one more option, each of which weighs so much more."""
+    """Every row with 0, 1, ... units of one more option; ``over``: excess weight of a unit."""
     if len(units) * (most + 1) > MOST_ROWS or most * over > MOST_SUM:
         raise TooManyMixesError
     number = np.tile(np.arange(most + 1, dtype=np.int64), len(units))
@@ -181,7 +184,7 @@ def _with_more(units: Ints, excess: Ints, place: int, over: int, most: int) -> t
 
 
 def _joined(mixes: _Near, other: _Near, above: int) -> _Near:
-    """Every mix of some kinds with every mix of another one, without what is too far above the lightest or beaten."""
+    """Every mix of some kinds with every mix of another one, without dominated mixes and those too heavy."""
     if len(mixes.excess) * len(other.excess) > MOST_ROWS:
         raise TooManyMixesError
     excess = np.add.outer(mixes.excess, other.excess)

@@ -30,8 +30,8 @@ Report = Callable[[Sequence[GradedDesign]], None]
 class FoundFront:
     """A front: points in the order of the first objective, the best first.
 
-    ``complete``: all that was asked for is there; ``is_whole``: and none of the front is missing. ``size``: how many
-    points the whole front has, if that is known and more than are here. ``was_stopped``: by the clock.
+    ``complete``: no point asked for is missing; ``is_whole``: no point of the front is missing. ``size``: points of the
+    whole front, if known and more than are here. ``was_stopped``: by the clock.
     """
 
     points: tuple[GradedDesign, ...]
@@ -44,11 +44,10 @@ class FoundFront:
 def front(
     finder: Finder, objectives: Sequence[Measure], points: int | None, report: Report, best: Best | None = None
 ) -> FoundFront:
-    """The front of two or three objectives; ``points``: the most that are wanted, None for all (two objectives).
+    """The front of two or three objectives; ``points``: the most wanted, None for all (two objectives).
 
-    ``report`` is given what has been found whenever that is more. What is found before the clock stops is kept; if
-    that is no point, a design that was met and not proven.
-    ``best``: who answers where points are looked for one by one, as the finder would.
+    ``report`` is given the points found whenever there are more. Points found before the clock stops are kept; if there
+    are none, a design met and not proven. ``best``: answers point by point in place of the finder.
     """
     best = best or finder.best
     if points is None:
@@ -109,19 +108,19 @@ def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> Fo
 
 
 def _ties(first: Measure, second: Measure) -> tuple[Measure, ...]:
-    """Metrics to be best in, in order. The best of something to maximize, and of a ratio, comes with the next step."""
+    """Metrics to minimize, in order. Ties of a maximized metric, and of a ratio, are broken by the next step."""
     if _in_order(first, second) == (first,):
         return (first,)
     return (first, second) if second.sense == "minimize" or not first.is_price else (first,)
 
 
 def _in_order(first: Measure, second: Measure) -> tuple[Measure, ...]:
-    """Metrics to be best in; of a ratio, what is as good and better in the other metric comes with the next step."""
+    """Metrics to minimize, in order; ties of a ratio are broken by the next step."""
     return (first,) if EFFECTIVE in (first.name, second.name) else (first, second)
 
 
 def in_turn(objectives: Sequence[Measure]) -> list[Measure]:
-    """Objectives with one that the search can minimize in front: capex, the ratio, tco, power."""
+    """Objectives in the order of the search, those it minimizes first: capex, the ratio, tco, power."""
     names = [objective.name for objective in objectives]
     ratio_first = PRICE.name not in names
     return sorted(
@@ -156,7 +155,7 @@ def _filled(best: Best, objectives: Sequence[Measure]) -> Iterator[GradedDesign]
 
 
 class _Gap(NamedTuple):
-    """What lies between two points in worth; the points themselves are known."""
+    """The gap between two known points, in worth."""
 
     best: int
     worst: int
@@ -180,14 +179,14 @@ def _spread(best: Best, objectives: Sequence[Measure], points: int) -> Iterator[
 
 
 def _levels(measure: Measure, ends: Sequence[GradedDesign], count: int) -> list[tuple[str, int]]:
-    """Demands on a metric, so many, between the worst and the best grade of the ends, the worst first."""
+    """``count`` demands on a metric between the worst and the best grade of the ends, the worst first."""
     grades = sorted((graded.grades[measure.name] for graded in ends), key=measure.worth, reverse=True)
     worst, best = grades[0], grades[-1]
     return [(measure.name, worst + (best - worst) * index // max(1, count - 1)) for index in range(count)]
 
 
 def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) -> list[GradedDesign]:
-    """Points that no other beats, each once, in the order of the objectives."""
+    """Undominated points, each once, in the order of the objectives."""
     by_worth: dict[tuple[int, ...], GradedDesign] = {}
     for graded in designs:
         by_worth.setdefault(worth(graded.grades, objectives), graded)
@@ -200,7 +199,7 @@ def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) 
 
 
 def worth(grades: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
-    """Grades by objective such that less is better."""
+    """Grades by objective, signs changed so that less is better."""
     return tuple(objective.worth(grades[objective.name]) for objective in objectives)
 
 

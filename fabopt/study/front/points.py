@@ -1,4 +1,4 @@
-"""From what was found to a point of a file: the design, proven again without the solver, and its figures."""
+"""From a design found to a point of a file: the design, proven again without the solver, and its figures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ WRITING_S_PER_POINT = 0.0005
 
 @dataclass(frozen=True)
 class Place:
-    """Where a point is: the case there, what is best, the budget, and keys of the case as they are."""
+    """The place of a point: the case there, the metric minimized or maximized, the budget, and the values of swept
+    keys.
+    """
 
     inputs: Inputs
     metric: str
@@ -52,7 +54,7 @@ class Place:
     managed: frozenset[str] = frozenset()
 
     def question(self, problem: Problem | None, clock: Clock, twin: SameHardware | None = None) -> Question:
-        """What is asked at this place; notes on all inputs are the file's."""
+        """The question to solve at this place; notes on all inputs are the file's."""
         inputs = replace(self.inputs, notes=self.notes)
         return Question(inputs, Settings(self.engine), clock, twin=twin, managed=self.managed, problem=problem)
 
@@ -65,15 +67,15 @@ def points_of(
     clock: Clock,
     answers: KeptAnswers | None = None,
 ) -> list[FrontPoint]:
-    """Points with their designs. Of those that differ only in how many links have which parts, the ends are proven.
+    """Points with their designs. Of points that differ only in the numbers of links with each part, only the ends are
+    proven.
 
-    ``answers``: what was made before, and where what is made now is kept. When the clock is over no more are made than
-    a first one.
+    ``answers``: points made before, and where new ones are kept. When the clock is over only a first point is made.
     """
     ends: dict[Hashable, list[int]] = {}
     for number, graded in enumerate(designs):
         parts = frozenset(id(option) for _, units in graded.optimum.picked for option, _ in units)
-        ends.setdefault((tuple(id(one) for one, _ in graded.optimum.picked), parts), []).append(number)
+        ends.setdefault((tuple(id(candidate) for candidate, _ in graded.optimum.picked), parts), []).append(number)
     first = {number: numbers[0] for numbers in ends.values() for number in numbers[1:-1]}
     points, sharing = dict[int, FrontPoint](), Sharing()
     for number, graded in enumerate(designs):
@@ -92,10 +94,10 @@ def points_of(
 
 
 def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHardware | None = None) -> FrontPoint:
-    """A point with its design. ``problem``: that of the case as it is there.
+    """A point with its design. ``problem``: that of the case at this place.
 
-    ``twin``: a point of the same hardware in other numbers that has been proven. Raises ``AssertionError`` if the
-    design does not stand the proof, which only a fault of fabopt can cause.
+    ``twin``: a proven point of the same hardware in other numbers. Raises ``AssertionError`` if the design does not
+    stand the proof, which only a fault of fabopt can cause.
     """
     if graded.managed is not None:
         problem, place = _as_managed(graded.managed, problem, place)
@@ -128,7 +130,7 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHar
 
 
 def _as_managed(managed: Managed, problem: Problem, place: Place) -> tuple[Problem, Place]:
-    """The problem of a design with other managers, under the limits of the study's, and the place with its hosts."""
+    """The problem of a design with other managers, under the study's limits, and the place with its hosts."""
     case, notes = place.inputs.case, (*place.notes, *(host.note for host in managed.hosts), *managed.notes)
     for host in managed.hosts:
         case = host.attached(case)
@@ -144,7 +146,7 @@ def _answer(problem: Problem, graded: GradedDesign) -> Answer:
 
 
 def _design(answer: Answer, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:
-    """The design of an answer; what it minimizes is said of the point, not of the design."""
+    """The design of an answer; its objective is stated by the point, not by the design."""
     design = proven(replace(place.question(answer.problem, Clock(None), twin), answer=answer))
     totals = design.totals
     assert totals is not None
@@ -154,14 +156,14 @@ def _design(answer: Answer, graded: GradedDesign, place: Place, twin: SameHardwa
 
 
 def _predicted(use: WorkloadUse | None) -> dict[str, int | float]:
-    """What a step of the case's model takes; nothing for a case without a model."""
+    """Figures of a step of the case's model; empty for a case without a model."""
     names = ("gpu_utilization", "exposed_communication", "step_s", "usd_per_effective_gpu")
     figures = {} if use is None else {name: getattr(use, name) for name in names}
     return {name: value for name, value in figures.items() if value is not None}
 
 
 def why_none(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
-    """A point at which no design was found, and why."""
+    """A point without a design, with its conflicts."""
     design = answered(place.question(problem, clock))
     if design.fabrics:
         # what manages its subnets is looked for where the case is solved alone, and limits leave nothing that does
@@ -177,7 +179,7 @@ def without_design(
     notes: tuple[str, ...] = (),
     nearest: NearestDesign | None = None,
 ) -> FrontPoint:
-    """A point at which there is no design, and why; ``unknown``: none was found, and none ruled out."""
+    """A point without a design, with its conflicts; ``unknown``: none was found, and none ruled out."""
     return FrontPoint(
         budget_usd=place.budget_usd,
         over=dict(place.over or {}),
@@ -201,7 +203,7 @@ def at_budget(point: FrontPoint, budget_usd: int | float) -> FrontPoint:
 
 
 def budgeted(problem: Problem, budget_usd: int | float | None) -> Problem:
-    """The problem with another budget; None: with any."""
+    """The problem with another budget; None: without one."""
     budget = None if budget_usd is None else float(budget_usd)
     limits = problem.case.limits.model_copy(update={"budget_usd": budget})
     most = None if budget_usd is None else cents(budget_usd)
@@ -210,6 +212,6 @@ def budgeted(problem: Problem, budget_usd: int | float | None) -> Problem:
 
 
 def _by_kind(rows: Sequence[BomRow]) -> dict[str, int | float]:
-    """Dollars by kind of row, kinds without any left out."""
+    """Dollars by kind of row, without zeros."""
     amounts = {kind: sum(cents(row.total_usd) for row in rows if row.kind == kind) for kind in KIND_ORDER}
     return {kind: usd(amount) for kind, amount in amounts.items() if amount}

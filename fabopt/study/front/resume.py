@@ -1,4 +1,4 @@
-"""Going on with a sweep or front that was stopped: what its file and its journal have is kept.
+"""Going on with a sweep or front that was stopped: points of its file and its journal are kept.
 
 The first line of a journal is the file to come, without its points; every further one is a point of a sweep, or an
 answer that a front was given.
@@ -21,10 +21,9 @@ from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 
 
 def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:
-    """``wanted`` with the points of a file and of its journal, whichever is there; ``InputError`` lists what differs.
-
-    They must be of the same case, catalog, prices, keys and metrics. ``own``: the journal that is written now, which
-    need not have anything yet.
+    """``wanted`` with the points of a file and of its journal, whichever is there; ``InputError`` lists the
+    differences. All must have the same case, catalog, prices, keys and metrics. ``own``: the journal that is written
+    now, which need not have anything yet.
     """
     known = {file: spread(part) for file, part in _parts(path, own).items() if part is not None}
     for file, part in known.items():
@@ -35,12 +34,12 @@ def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:
 
 
 def entries(front: Front) -> Sequence[FrontPoint | FrontAnswer]:
-    """What a journal has a line for, and another run goes on with."""
+    """The entries of a journal's lines, from which another run goes on."""
     return front.points if front.kind == "sweep" else front.answers
 
 
 def _parts(path: str, own: Journal | None) -> dict[str, Front | None]:
-    """What the file and its journal have, by how they are named in messages."""
+    """Contents of the file and its journal, by their names in messages."""
     if path == STANDARD_STREAM:
         return {path: read_front(path)}
     file = Path(path.removesuffix(SUFFIX))
@@ -56,13 +55,13 @@ def _parts(path: str, own: Journal | None) -> dict[str, Front | None]:
 
 
 def is_beside(journal: Journal, path: str) -> bool:
-    """Whether a journal is the one that is named, or that of the file that is."""
+    """Whether a journal is the file named, or that file's journal."""
     named = os.path.abspath(journal_path(Path(path.removesuffix(SUFFIX))))
     return named == os.path.abspath(journal.path)
 
 
 def of_journal(journal: Journal) -> Front | None:
-    """What a journal has, None if that is nothing; a last line that is not whole is forgotten."""
+    """The content of a journal, None if it is empty; an incomplete last line is dropped."""
     known = _of_lines(journal.lines, journal.path)
     if known is not None:
         journal.forget_after(1 + len(entries(known)))

@@ -1,4 +1,4 @@
-"""What is different between two designs of a case, in words."""
+"""The differences between two designs of a case, in words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_PARTS_TOLD = 3
 def changes_between(
     problem: Problem, picked: Sequence[Picked], other_picked: Sequence[Picked], other_problem: Problem
 ) -> tuple[str, ...]:
-    """A line for each thing that is another one: protocol, NICs, switches, parts of links; else numbers of parts."""
+    """A line for each difference: protocol, NICs, switches, parts of links; else numbers of parts."""
     changes: list[str] = []
     for index, fabric in enumerate(problem.fabrics):
         prefix = f"{fabric.name} " if len(problem.fabrics) > 1 else ""
@@ -38,7 +38,7 @@ def _hardware(before: FabricDesign, after: FabricDesign) -> Iterator[str]:
 
 
 def _described(fabric: FabricDesign) -> dict[str, str]:
-    """What a fabric is made of, by what it is for."""
+    """Parts of a fabric in words, by their place: protocol, NICs, tiers, ends of links."""
     nic = fabric.nic
     words = {"protocol": fabric.protocol, "NICs": f"{nic.per_server} x {nic.id} at {nic.gbps:g}G"}
     words |= {tier.role: " and ".join(f"{row.count:,} x {row.id}" for row in tier.types) for tier in fabric.tiers}
@@ -53,7 +53,7 @@ def _ends(row: LinkRow) -> str:
 
 
 def _way(row: LinkRow) -> str:
-    """How links are made: the medium and its parts."""
+    """The parts of links: the medium and its parts."""
     parts = " + ".join(dict.fromkeys(part.id for part in row.parts))
     return f"{row.medium} {parts}" if parts else row.medium
 
@@ -61,7 +61,7 @@ def _way(row: LinkRow) -> str:
 def _numbers(
     problem: Problem, picked: Sequence[Picked], other_picked: Sequence[Picked], other_problem: Problem
 ) -> list[str]:
-    """Parts of which another number is used."""
+    """Lines on parts used in other numbers."""
     before, after = (
         {item.key: count for item, count in over_stages(all_uses(*design)).items()}
         for design in ((problem, picked), (other_problem, other_picked))

@@ -2,8 +2,8 @@
 
 As some prices move, every design with its orders costs a straight line, and the optimum is the lower envelope of all
 lines. So the answer is optimal on an interval: where another design is met that is cheaper, everything past the point
-at which the two lines cross is outside; look at the last step before that, until the answer is optimal there
-(Newton's method on the envelope). Nothing is lost between steps, as an interval has no holes.
+at which the two lines cross is outside; look at the last step before that, until the answer is optimal there (Newton's
+method on the envelope). No end is missed between steps, as an interval has no holes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Indices = frozenset[int]
 
 
 class Probe(NamedTuple):
-    """The best at some factor: its design, the problem there, its cents (all None: nothing is within the budget)."""
+    """The best design at some factor: the problem there and its cents (all None: no design is within the budget)."""
 
     step: int
     priced: PricedDesign | None
@@ -45,7 +45,7 @@ class Probe(NamedTuple):
 
 
 class RangeEnd(NamedTuple):
-    """The last step at which the answer is optimal, and what is best at the next; None: none is looked at."""
+    """The last step at which the answer is optimal, and the best design at the next; None: not searched."""
 
     step: int
     beyond: Probe | None
@@ -54,7 +54,7 @@ class RangeEnd(NamedTuple):
 
 @dataclass
 class EndFinder:
-    """Finds ends for one answer. ``pool``: every design met so far, as it may be what crosses the answer first."""
+    """Finds ends for one answer. ``pool``: every design met so far, as any may be the first to cross the answer."""
 
     base: Problem
     answer: PricedDesign
@@ -68,7 +68,7 @@ class EndFinder:
         self.told = ""
 
     def find(self, indices: Indices, direction: Direction, told: str = "") -> RangeEnd:
-        """The end of the range in a direction; raises ``StoppedError``. ``told``: what to say is being looked at."""
+        """The end of the range in a direction; raises ``StoppedError``. ``told``: words for progress."""
         self.told = told
         good, far = STEPS, MOST_STEPS if direction > 0 else 0
         line = self.answer.line(indices)
@@ -90,7 +90,7 @@ class EndFinder:
         return RangeEnd(good, beyond, proven and beyond.is_proven)
 
     def _rivals(self, indices: Indices) -> Iterator[Line]:
-        """Costs past which the answer is not optimal: those of other designs, and the budget."""
+        """Cost lines that end the range: those of other designs, and the budget."""
         yield from (priced.line(indices) for priced in self.pool)
         if self.base.limits.capex_cents is not None:
             yield Line(Fraction(self.base.limits.capex_cents), Fraction(0))
@@ -111,7 +111,7 @@ class EndFinder:
         return step
 
     def _probe(self, indices: Indices, step: int, ties: bool = False) -> Probe:
-        """The best at a step; ``ties``: broken as for any answer."""
+        """The best design at a step; ``ties``: broken as for any answer."""
         self.settings.progress(f"{self.told}: solving at {100 * step / STEPS:g} %")
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)

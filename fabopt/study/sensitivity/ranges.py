@@ -1,4 +1,4 @@
-"""The sensitivity of an answer: for each kind and part, the prices between which it stays, and what comes beyond."""
+"""The sensitivity of an answer: for each kind and part, the prices between which it stays, and the design beyond."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ FLOOR_NOTE = "large floor: the likeliest designs were compared at each price, so
 
 
 def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) -> Sensitivity:
-    """Price ranges of the answer to a case; ``check_asked`` has passed. What a stopped clock leaves out is missing."""
+    """Price ranges of the answer to a case; ``check_asked`` has passed.
+
+    Ranges that a stopped clock leaves out are missing.
+    """
     offering = offering_of(inputs.case, inputs.catalog, settings.prune, whole=True)
     problem = problem_of(inputs.case, inputs.catalog, settings.prune, offering)
     empty = _empty(inputs, problem, settings)
@@ -94,7 +97,7 @@ def _empty(inputs: Inputs, problem: Problem, settings: Settings) -> Sensitivity:
 def _notes(problem: Problem, ranges: Sequence[PriceRange]) -> Iterator[str]:
     if problem.case.objective == "power_w":
         yield POWER_NOTE
-    if problem.site.method == "estimates" and not any(one.proven for one in ranges):
+    if problem.site.method == "estimates" and not any(span.proven for span in ranges):
         yield FLOOR_NOTE
 
 

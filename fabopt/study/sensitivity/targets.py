@@ -1,4 +1,4 @@
-"""Whose prices are moved: kinds and parts of the answer, or those that were asked for."""
+"""Prices to move: kinds and parts of the answer, or those asked for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabopt.schema.front import BUDGET_KEY
 
 @dataclass(frozen=True)
 class Asked:
-    """Kinds and ids of the command line; with none of either: all of the answer."""
+    """Kinds and ids of the command line; without any: all of the answer."""
 
     kinds: Sequence[str] = ()
     parts: Sequence[str] = ()
@@ -27,7 +27,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Target:
-    """Prices that move together: of a kind or of one product (all its lengths). ``unit_price_usd``: if it has one."""
+    """Prices that move together: of a kind or of one product (all its lengths).
+
+    ``unit_price_usd``: None if it has none.
+    """
 
     form: Literal["kind", "part"]
     name: str
@@ -54,7 +57,7 @@ def _unknown(option: str, word: str, known: list[str], what: str) -> Fault | Non
 
 
 def _unanswerable(inputs: Inputs) -> list[Fault]:
-    """Limits on money that come and go with prices while something else is minimized."""
+    """Faults of limits on money that prices would lift or break while another metric is minimized."""
     case, file = inputs.case, inputs.case_file
     what = "price ranges are not worked out under this limit"
     hint = "leave it out, or use `fabopt solve --price-change`"

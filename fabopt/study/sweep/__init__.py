@@ -1,1 +1,1 @@
-"""Sweeps: a grid of points, who solves it, and the file that it becomes."""
+"""Sweeps: a grid of points, the processes that solve it, and its file."""

@@ -1,7 +1,7 @@
 """The most that a budget buys: bandwidth, or servers.
 
-Bandwidth: the least capex for at least so much is a step function, found once from the bottom up as far as the largest
-budget reaches; every budget is a look-up. Servers: see ``Sizes``.
+Bandwidth: the least capex for a given bandwidth is a step function, found once from the bottom up as far as the largest
+budget reaches; every budget is a look-up. Servers: see ``MostServers``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FAR_TOO_MANY = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Bought:
-    """What a budget buys: a design of a problem. ``cheapest``: the design that would take least, if none is bought."""
+    """The purchase of a budget: a design of a problem. ``cheapest``: the cheapest design, if the budget buys none."""
 
     problem: Problem
     graded: GradedDesign | None
@@ -48,7 +48,7 @@ class MostOfMetric:
     """The most of a metric that budgets buy, at the least capex."""
 
     def __init__(self, finder: Finder, measure: Measure, start: int | float | None = None) -> None:
-        """``start``: of the metric, what all budgets are known to buy."""
+        """``start``: value of the metric that all budgets are known to buy."""
         self.finder = finder
         self.problem, self.clock = finder.problem, finder.clock
         self._climbed: list[GradedDesign] = []
@@ -71,13 +71,16 @@ class MostServers:
     """The most servers that budgets buy.
 
     Where a design for N servers gives one for N - 1 that takes no more of anything (docs/fronts.md), the largest number
-    is found by halving. Elsewhere it is looked for downwards from a number that no design within the budget is above.
+    is found by halving. Elsewhere it is looked for downwards from an upper bound on servers within the budget.
     """
 
     def __init__(
         self, problem: Problem, settings: Settings, clock: Clock, context: Context | None = None, start: int = 0
     ) -> None:
-        """``context``: of other problems with the same offering. ``start``: what all budgets are known to buy."""
+        """``context``: of other problems with the same offering.
+
+        ``start``: servers that all budgets are known to buy.
+        """
         self.problem = problem
         self.context = Context() if context is None else context
         self.settings = settings
@@ -125,7 +128,7 @@ class MostServers:
         return self._known[servers]
 
     def _fewest_without_manager(self, most: int) -> int | None:
-        """The fewest servers that no switch may manage, more than are known to be bought; None if there are none."""
+        """The fewest servers, above those known to be bought, that no switch may manage; None if there are none."""
 
         def at(servers: int) -> bool:
             case = sized(self.problem.case, servers)
@@ -144,7 +147,7 @@ class MostServers:
         return graded is not None and _capex(graded) <= budget_cents
 
     def _halved(self, budget_cents: int, most: int) -> int | None:
-        """The largest affordable number, given that those below it are affordable too (one server aside)."""
+        """The largest affordable number, given that smaller ones are affordable too (a single server aside)."""
         guesses = [self.problem.servers]
 
         def ask(servers: int) -> int | None:
@@ -169,7 +172,7 @@ class MostServers:
         return self._last or None
 
     def _most(self, budget_cents: int) -> int:
-        """No design within the budget has more servers than this."""
+        """An upper bound on the servers of designs within the budget."""
         least_cents = self._least_per_server
         saved = stock_value(self.problem)
         most = FAR_TOO_MANY if least_cents < 1 else int((budget_cents + saved) / least_cents * (1 + 1e-9))
@@ -180,7 +183,7 @@ class MostServers:
 
     @cached_property
     def _least_per_server(self) -> float:
-        """No design costs less for each of its servers, in cents."""
+        """A lower bound on cost per server, in cents."""
         free = replace(self.problem, limits=replace(self.problem.limits, capex_cents=None))
         server = free.server_item.least_ever() if free.server_item is not None else 0
         cents = weights_of(PRICE.name, free.energy_cents_per_mw)
@@ -190,7 +193,7 @@ class MostServers:
 
 
 def shrinks(problem: Problem) -> bool:
-    """Whether a design for N > 2 servers gives one for N - 1 that takes no more of anything."""
+    """Whether a design for N > 2 servers gives one for N - 1 with no more of any sum."""
     runs_shrink = problem.site.groups is None or _longer_costs_more(problem)
     is_flat = problem.site.runs_are_alike and len(problem.stages) == 1
     return is_flat and runs_shrink and all(map(_is_plain, problem.fabrics))
@@ -198,7 +201,9 @@ def shrinks(problem: Problem) -> bool:
 
 def _longer_costs_more(problem: Problem) -> bool:
     """Whether no length of a cable or fibre costs less, or uses less power, than a shorter one of the same product."""
-    by_length = sorted((item for item in problem.item_table.items if item.length_m), key=lambda one: one.length_m or 0)
+    by_length = sorted(
+        (item for item in problem.item_table.items if item.length_m), key=lambda item: item.length_m or 0
+    )
     sums: dict[str, tuple[int, ...]] = {}
     for item in by_length:
         before, own = sums.get(item.id), (*item.unit_cents, item.power_mw)
@@ -215,7 +220,7 @@ def _is_plain(fabric: FabricProblem) -> bool:
 
 
 def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, caps: Floats) -> float:
-    """The least that a fabric costs for each server."""
+    """A lower bound on a fabric's cost per server, in cents."""
     bounds = ClosSpace(problem, fabric, costs, caps).bounds
     least = np.inf
     for protocol in fabric.protocols:
@@ -232,7 +237,7 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, c
 
 
 def _guess(budget_cents: int, graded: GradedDesign | None, servers: int) -> int:
-    """Where the budget would end at the same price a server; 0 without a price."""
+    """Servers that the budget would buy at the same cost per server; 0 without a design."""
     return servers * budget_cents // _capex(graded) if graded is not None and _capex(graded) else 0
 
 

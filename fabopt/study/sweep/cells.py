@@ -1,4 +1,4 @@
-"""A cell of a sweep: the case with some keys set, and every budget in it. What is worked out once is shared."""
+"""A cell of a sweep: the case with some keys set, and every budget in it. Common work is done once."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ RULES_ARE_PRICED = "; default rules are kept, and what turning one off would do,
 
 @dataclass(frozen=True)
 class GridCell:
-    """A place in the grid: the values of the swept keys, and the budgets that are still to be answered, rising.
+    """A cell of the grid: the values of the swept keys, and the budgets still to be answered, rising.
 
-    ``bought``: a point of a lower budget, from which the search for what these buy goes on.
+    ``bought``: the point of a lower budget, from which the search for these goes on.
     """
 
     number: int
@@ -55,13 +55,13 @@ class GridCell:
         return [replace(self, budgets=(budget,)) for budget in self.budgets] or [self]
 
     def after(self, points: Sequence[FrontPoint]) -> GridCell:
-        """The cell when points of lower budgets are known."""
+        """The cell, given points of lower budgets."""
         return replace(self, bought=next((point for point in reversed(points) if point.totals is not None), None))
 
 
 @dataclass(frozen=True)
 class SweepInputs:
-    """What all cells of a sweep share. ``keys``: the swept ones as they were written, by their steps."""
+    """Inputs common to all cells of a sweep. ``keys``: the swept ones as they were written, by their steps."""
 
     inputs: Inputs
     keys: Mapping[KeyPath, str]
@@ -89,7 +89,7 @@ class CellSolver:
         return offering_of(self.shared.inputs.case, self.shared.inputs.catalog)
 
     def prepare(self) -> None:
-        """Work out now what all cells share."""
+        """Compute now what all cells share."""
         problem_of(self.shared.inputs.case, self.shared.inputs.catalog, offering=self._offering)
 
     def points(self, cell: GridCell) -> Iterator[FrontPoint]:
@@ -103,7 +103,7 @@ class CellSolver:
         self._context.forget_bounds()
 
     def _at(self, cell: GridCell) -> tuple[Problem, Place]:
-        """The case as it is in a cell."""
+        """The problem and the place of a cell."""
         shared = self.shared
         inputs = changed_inputs(shared.inputs, self._content, cell.values) if cell.values else shared.inputs
         problem = problem_of(inputs.case, inputs.catalog, offering=self._offering)
@@ -112,7 +112,7 @@ class CellSolver:
         return problem, Place(inputs, metric, shared.engine, None, over)
 
     def _best(self, problem: Problem, place: Place) -> FrontPoint:
-        """The best design of the case as it is there."""
+        """The best design of the case in a cell, as a point."""
         finder = Finder(problem, self.settings, self.clock, self._context.beside())
         graded = finder.decided() if place.metric == EFFECTIVE else finder.best((MEASURES[place.metric],), {})
         if graded is not None:
@@ -124,8 +124,9 @@ class CellSolver:
     def _with_managers(
         self, problem: Problem, graded: GradedDesign, place: Place
     ) -> tuple[Problem, GradedDesign, Place] | None:
-        """The best design with a manager in every subnet, as ``fabopt solve`` has it; itself where it has them. None
-        where limits leave none.
+        """The best design with a manager in every subnet, as ``fabopt solve`` finds it; unchanged where it has them.
+
+        None where limits allow none.
         """
         if place.metric == EFFECTIVE:
             return problem, graded, place
@@ -149,7 +150,9 @@ class CellSolver:
         return self._last
 
     def _bound_less(self, problem: Problem, place: Place) -> MostOfMetric | MostServers | None:
-        """Who buys where no design keeps all default rules, whatever the budget; None if that is not the reason."""
+        """The buyer for a problem with fewer default rules, where no design keeps all of them at any budget; None if
+        that is not the reason.
+        """
         bound_less = relaxed(problem, self.settings, self.clock, self._context.beside())
         return None if bound_less is None else self._buyer(bound_less, place, None)
 
@@ -163,7 +166,7 @@ class CellSolver:
 
 
 class BudgetAnswers:
-    """Points of one cell by their budgets, which rise. ``reached``: the last of them."""
+    """Points of one cell by their budgets, which rise. ``reached``: the last point."""
 
     def __init__(
         self,
@@ -172,7 +175,7 @@ class BudgetAnswers:
         place: Place,
         bound_less: Callable[[Problem, Place], MostOfMetric | MostServers | None],
     ) -> None:
-        """``bound_less``: who buys where no design keeps all default rules, if anybody."""
+        """``bound_less``: returns the buyer with fewer default rules, if there is one."""
         self.number = number
         self.bound_less = bound_less
         self.reached: int | float = 0
@@ -183,7 +186,7 @@ class BudgetAnswers:
         self._known: dict[GradedDesign | None, FrontPoint] = {}
 
     def at(self, budget: int | float) -> FrontPoint:
-        """What a budget buys."""
+        """The point of a budget."""
         self.reached = budget
         place = replace(self.place, budget_usd=budget)
         bought = self.buyer.buy(cents(budget))
@@ -203,7 +206,7 @@ class BudgetAnswers:
 
 
 def why_not(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
-    """A point at which there is no design, and why; ``StoppedError`` if time runs out."""
+    """A point without a design, with its conflicts; ``StoppedError`` if time runs out."""
     point = why_none(problem, place, clock)
     if clock.is_over():
         raise StoppedError
@@ -211,7 +214,7 @@ def why_not(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
 
 
 def _too_little(place: Place, budget_usd: int | float, problem: Problem, cheapest: GradedDesign) -> FrontPoint:
-    """A point whose budget is below the cheapest design, or below the cheapest that was found where none is proven."""
+    """A point whose budget is below the cheapest design, or below the cheapest found where none is proven."""
     needed = usd(cheapest.grades["capex_usd"])
     what = "the cheapest design" if cheapest.is_proven else "the cheapest design that was found"
     if problem.case.maximize == "servers":

@@ -1,4 +1,4 @@
-"""Ranges of values on the command line: ``2M:10M:9`` (start, stop, how many) or ``1,1.5,2``; suffixes K and M."""
+"""Ranges of values on the command line: ``2M:10M:9`` (start, stop, count) or ``1,1.5,2``; suffixes K and M."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUDGET_FORM = "start:stop:count such as 2M:10M:9, or a list such as 2M,4.5M; suf
 
 
 class _WrongError(ValueError):
-    """What is wrong with a range, and what to do."""
+    """The problem of a range, and the remedy."""
 
     def __init__(self, problem: str, hint: str = "") -> None:
         super().__init__(problem)
@@ -33,12 +33,12 @@ class _WrongError(ValueError):
 
 
 def budgets(text: str) -> list[int | float] | Fault:
-    """Budgets in dollars, each once, in the order given; or what is wrong with them."""
+    """Budgets in dollars, each once, in the order given; or their fault."""
     return _parsed("--budget", text, text, BUDGET_FORM, _budget, 2)
 
 
 def values(key: str, text: str) -> list[int | float] | Fault:
-    """Values of a key of the case, each once, in the order given; or what is wrong with them."""
+    """Values of a key of the case, each once, in the order given; or their fault."""
     quantities = (quantity_under(word) for word in reversed(key.split(".")))
     measured = next((quantity for quantity in quantities if quantity is not None), None)
     return _parsed("--over", f"{key}={text}", text, RANGE_FORM, partial(_number, measured=measured), DIGITS)
@@ -73,7 +73,7 @@ def _points(text: str, number: Callable[[str], Fraction]) -> Sequence[Fraction]:
 
 
 def _forgotten_suffix(words: Sequence[str]) -> str:
-    """A hint where only the start says K or M."""
+    """A hint where only the start has a suffix K or M."""
     first, last = words[0].strip(), words[1].strip()
     return f"did you mean `{last}{first[-1]}`?" if first[-1:] in "KM" and last[-1:] not in "KM" else ""
 

@@ -1,4 +1,4 @@
-"""Sweeps: the grid of points, who solves it, and the file that it becomes."""
+"""Sweeps: the grid of points, the processes that solve it, and its file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Report = Callable[[Sequence[FrontPoint], int, int], None]
 
 @dataclass(frozen=True)
 class Grid:
-    """What is swept: budgets in dollars, and values of keys of the case in the order given."""
+    """The swept values: budgets in dollars, and values of keys of the case in the order given."""
 
     budgets: tuple[int | float, ...] | None
     keys: Mapping[KeyPath, str]
@@ -52,7 +52,7 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """How many points that is."""
+        """Number of points."""
         size = len(self.budgets) if self.budgets is not None else 1
         for values in self.values.values():
             size *= len(values)
@@ -61,7 +61,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Execution:
-    """Who solves a sweep: so many processes, or those of a Dask scheduler at an address."""
+    """The workers of a sweep: ``jobs`` processes, or those of a Dask scheduler at an address."""
 
     jobs: int = 1
     dask: str | None = None
@@ -69,7 +69,7 @@ class Execution:
 
 @dataclass
 class Collected:
-    """Points as they come, from wherever, and in order. A key: number of the cell, place of the budget."""
+    """Points as workers hand them in, and in order. A key: number of the cell, place of the budget."""
 
     grid: Grid
     report: Report
@@ -96,7 +96,7 @@ class Collected:
 
 
 class CutShortError(NoAnswerError):
-    """A sweep that could not go on; ``front`` has the points that were done."""
+    """A sweep that could not go on; ``front`` has its finished points."""
 
     def __init__(self, reason: str, front: Front) -> None:
         super().__init__(reason)
@@ -104,7 +104,7 @@ class CutShortError(NoAnswerError):
 
 
 def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
-    """What the options ask for; ``InputError`` lists all that is wrong with them, and with any case of the grid."""
+    """The grid of the options; ``InputError`` lists all faults of the options, and of any case of the grid."""
     faults: list[Fault] = []
     budgets = None if budget is None else _kept(ranges.budgets(budget), faults)
     content = content_of(inputs.case)
@@ -140,7 +140,7 @@ Parsed = TypeVar("Parsed")
 
 
 def _kept(parsed: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
-    """What was found, or nothing, its fault noted."""
+    """The parsed value, or None, its fault noted."""
     if isinstance(parsed, Fault):
         faults.append(parsed)
         return None
@@ -170,7 +170,7 @@ def empty_front(inputs: Inputs, grid: Grid) -> Front:
 
 
 def catalog_hash(inputs: Inputs) -> str:
-    """What identifies the products and their prices, changes applied."""
+    """Hash of the products and their prices, changes applied."""
     return hashlib.sha256(inputs.catalog.model_dump_json().encode()).hexdigest()
 
 
@@ -185,8 +185,8 @@ def sweep(
 ) -> Front:
     """The best design at every point of a grid; points of ``before`` are not solved again.
 
-    ``complete`` is False if the clock stopped it. ``report`` is given new points as they come. Raises
-    ``CutShortError`` where who solves them cannot go on.
+    ``complete`` is False if the clock stopped it. ``report`` is given new points as they come. Raises ``CutShortError``
+    where workers cannot go on.
     """
     collected = Collected(grid, report)
     cells = _left(grid, before, collected)
@@ -206,7 +206,7 @@ def sweep(
 def _solved(
     shared: SweepInputs, cells: Sequence[GridCell], execution: Execution, settings: Settings, clock: Clock, take: Take
 ) -> bool:
-    """Solve cells where they are to be solved; False if the clock stopped it."""
+    """Solve cells where the execution asks for it; False if the clock stopped it."""
     if execution.dask is not None:
         return solve_on_dask(shared, cells, execution.dask, clock, take)
     if execution.jobs > 1 and len(cells) > 1:
@@ -215,7 +215,7 @@ def _solved(
 
 
 def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCell]:
-    """Cells with points that are still to be solved; the others are collected."""
+    """Cells with points still to be solved; the others are collected."""
     known = {_at(point): point for point in spread(before).points} if before is not None else {}
     left = []
     for cell in grid.cells():
@@ -229,7 +229,7 @@ def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCe
 
 
 def _rest(cell: GridCell, there: Sequence[FrontPoint]) -> GridCell:
-    """A cell without the points that are there. The search for what is left goes on from those below."""
+    """A cell without its known points. The search goes on from those of lower budgets."""
     done = {point.budget_usd for point in there}
     budgets = sorted(budget for budget in cell.budgets if budget not in done)
     lower = [point for point in there if budgets and (point.budget_usd or 0) < budgets[0]]
@@ -241,7 +241,7 @@ def _at(point: FrontPoint) -> tuple[tuple[tuple[str, object], ...], object]:
 
 
 def _priced(front: Front, collected: Collected, grid: Grid) -> tuple[FrontPoint, ...]:
-    """The points in order, with what one more of what is maximized costs from one budget to the next."""
+    """The points in order, with the marginal cost of the maximized metric from one budget to the next."""
     points = collected.in_order()
     if grid.budgets is None:
         return tuple(points)

@@ -1,6 +1,6 @@
 """Cells solved here, in processes of this machine, or on a Dask cluster: the same points in the same order.
 
-Points are handed on as they come; who collects them puts them in order. Cells need nothing of each other.
+Points are handed on as they come; the collector puts them in order. Cells are independent of each other.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ def _solve(cell: GridCell) -> tuple[FrontPoint, ...]:
 
 
 def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int, clock: Clock, take: Take) -> bool:
-    """Solve cells in so many processes; False if the clock stopped it.
+    """Solve cells in ``jobs`` processes; False if the clock stopped it.
 
-    Where processes can be copies of this one, what all cells share is made here once; elsewhere by each of them.
+    Where processes can be forked, common work is done here once; elsewhere in each of them.
     """
     before = set(multiprocessing.active_children())
     given: SweepInputs | CellSolver = shared
@@ -123,16 +123,16 @@ def _cells_of(payload: bytes) -> CellSolver:
 
 
 def _solve_there(payload: bytes, cell: GridCell, before: Sequence[FrontPoint] | None) -> tuple[FrontPoint, ...]:
-    """What a worker of a cluster does; its threads take turns, as they share what has been worked out.
+    """The task of a worker of a cluster; its threads take turns, as they share computed results.
 
-    ``before``: the point of the next lower budget that was solved now.
+    ``before``: the point of the next lower budget, solved now.
     """
     with _one_at_a_time:
         return tuple(_cells_of(payload).points(cell if before is None else cell.after(before)))
 
 
 def _kept(payload: bytes) -> bytes:
-    """What all cells share, as a task: a cluster that loses it makes it again."""
+    """The inputs of all cells, as a task: a cluster that loses it runs it again."""
     return payload
 
 
@@ -162,13 +162,13 @@ def solve_on_dask(shared: SweepInputs, cells: Sequence[GridCell], address: str, 
 
 
 class _LostError(Exception):
-    """A cluster no longer does what it is asked."""
+    """A cluster that no longer answers."""
 
 
 def _submitted(
     client: Any, payload: bytes, cells: Sequence[GridCell], done: queue.SimpleQueue[Any]
 ) -> dict[Any, GridCell]:
-    """Hand all cells to a cluster; what has been given by the key of its future, which goes to ``done``."""
+    """Submit all cells to a cluster; returns cells by the key of their future, which goes to ``done``."""
     pending: dict[Any, GridCell] = {}
     try:
         shared = client.submit(_kept, payload, pure=False)

@@ -1,1 +1,3 @@
-"""How a design is run: one plan of names, ports, addresses and queues, from which every file for a system follows."""
+"""The operation of a design: one plan of names, ports, addresses and queues, from which every file for a system
+follows.
+"""

@@ -19,9 +19,8 @@ PAIR = 31
 
 
 class RoutedLink(NamedTuple):
-    """A link with addresses: its row, its ends' rows, whether its near end is a host, the most ports of its far end.
-
-    ``network``: a leaf that hosts of several networks are joined to has a subnet for each.
+    """A link with addresses: its row, the rows of its ends, whether its near end is a host, the most ports of its far
+    end. ``network``: a leaf with hosts of several networks has a subnet for each.
     """
 
     row: int
@@ -33,7 +32,7 @@ class RoutedLink(NamedTuple):
 
 
 class LinkAddresses(NamedTuple):
-    """Of a link: the subnet, as in ``10.0.0.0/31``, and the address of each end with its length."""
+    """A link's subnet, as in ``10.0.0.0/31``, and the address of each end with its prefix length."""
 
     subnet: str
     a: str
@@ -47,7 +46,7 @@ LeafOfNetwork = tuple[str, int]
 
 @dataclass(frozen=True)
 class Addressed:
-    """Addresses by row of the link, subnets of leaves, what was used of the pools."""
+    """Addresses by row of the link, subnets of leaves, and use of the pools."""
 
     links: Mapping[int, LinkAddresses]
     subnets: Mapping[LeafOfNetwork, str]
@@ -55,7 +54,10 @@ class Addressed:
 
 
 def link_addresses(case: str, operate: Operate, links: Iterable[RoutedLink], faults: list[Fault]) -> Addressed:
-    """Give addresses to links, which come in the order of stages. Pools that are too small are added to ``faults``."""
+    """Assign addresses to links, which come in the order of stages.
+
+    Pools that are too small are added to ``faults``.
+    """
     of_hosts: list[RoutedLink] = []
     of_switches: list[RoutedLink] = []
     for link in links:
@@ -75,7 +77,7 @@ def link_addresses(case: str, operate: Operate, links: Iterable[RoutedLink], fau
 def _pairs(
     case: str, key: str, pool: str, links: Sequence[RoutedLink], faults: list[Fault], pools: list[PoolUse]
 ) -> dict[int, LinkAddresses]:
-    """Two addresses for each link: the even one for the end that is further from the servers."""
+    """Two addresses for each link: the even one for the end farther from the servers."""
     pairs = Addresses(key, pool, PAIR)
     faults += pairs.lack(case, len(links), "link")
     pools.append(PoolUse(key, pool, len(links), pairs.size))
@@ -89,7 +91,7 @@ def _in_subnets(
     case: str, pool: str, links: Sequence[RoutedLink], subnets: dict[LeafOfNetwork, str], faults: list[Fault],
     pools: list[PoolUse],
 ) -> dict[int, LinkAddresses]:  # fmt: skip
-    """A subnet for each leaf, as large as its ports need: hosts in the order in which they are joined."""
+    """A subnet for each leaf, large enough for its ports: hosts in the order of their links."""
     rings = sorted({link.network for link in links if link.ports == 1})
     if rings:
         problem = f"a subnet for each leaf needs leaves; the servers of {', '.join(rings)} are joined to each other"
@@ -111,5 +113,5 @@ def _in_subnets(
 
 
 def _prefix(ports: int) -> int:
-    """The length of a subnet that has room for so many ports."""
+    """Prefix length of a subnet with room for ``ports`` ports."""
     return BITS - (ports + _KEPT - 1).bit_length()

@@ -1,7 +1,7 @@
 """From a design and its wiring to the plan of a stage.
 
-Everything is numbered as of the last stage, in the order in which it comes to be, and then cut to the stage that is
-asked for: so a later stage never changes what an earlier one was given.
+Numbers are assigned as of the last stage, in the order of stages, and then cut to the stage asked for: so a later stage
+never changes the numbers of an earlier one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, OF_PEERS, Wiring, at_s
 def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> OperationPlan:
     """The plan of a design at a stage, from 0; None: the last one.
 
-    ``InputError`` has everything that the case's ``operate`` cannot give: pools that are too small, names that collide.
+    ``InputError`` has all faults of the case's ``operate``: pools that are too small, names that collide.
     """
     embedded = Embedded(design)
     operate, case = embedded.case.operate, design.case.name
@@ -86,7 +86,7 @@ def _routed_links(
 def _links(
     wiring: Wiring, ports: PortPlan, belongs: Sequence[str], addressed: Addressed, stage: int
 ) -> list[NamedLink]:
-    """The links of a stage, with the ends that they have then."""
+    """The links of a stage, with their ends at that stage."""
     then = replace(wiring, links=at_stage(wiring, stage))
     near, far = ports.ends(then, "a"), ports.ends(then, "b")
     columns = [getattr(then.links, key).tolist() for key in ("fabric", "kind", "gbps", "cable", "stage")]

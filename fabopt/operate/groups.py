@@ -1,4 +1,4 @@
-"""Groups of servers as schedulers know them: what the same leaves join, pods of these, and domains of NVLink."""
+"""Groups of servers for schedulers: servers on the same leaves, pods of these, and NVLink domains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROLES = ("compute", "storage")
 
 
 def fabrics_of_jobs(design: Design, format_name: str) -> list[FabricDesign]:
-    """The fabrics that jobs use, those of compute first; ``InputError`` where there are none."""
+    """The fabrics that jobs use, compute fabrics first; ``InputError`` where there are none."""
     fabrics = [fabric for role in ROLES for fabric in design.fabrics if fabric.role == role]
     if not fabrics:
         roles = ", ".join(f"{fabric.name}: {fabric.role}" for fabric in design.fabrics)
@@ -23,7 +23,9 @@ def fabrics_of_jobs(design: Design, format_name: str) -> list[FabricDesign]:
 
 
 def server_groups(plan: OperationPlan, fabric: str) -> dict[tuple[int, int], list[NamedDevice]]:
-    """Servers by pod and group of their first leaf in a fabric, in order; a pod is -1 where there are none."""
+    """Servers by pod and group of their first leaf in a fabric, in order; the pod is -1 in a fabric
+    without switches.
+    """
     place: dict[int, tuple[int, int]] = {}
     for link in plan.links:
         if link.fabric == fabric and link.network == fabric:
@@ -38,15 +40,15 @@ def server_groups(plan: OperationPlan, fabric: str) -> dict[tuple[int, int], lis
 
 
 def group_name(fabric: str, group: int) -> str:
-    """What schedulers call a group."""
+    """A group's name in files of schedulers."""
     return f"{fabric}-g{group:03d}"
 
 
 def pod_name(fabric: str, pod: int) -> str:
-    """What schedulers call a pod."""
+    """A pod's name in files of schedulers."""
     return f"{fabric}-p{pod:02d}"
 
 
 def nvlink_servers(server: Server) -> int:
-    """How many servers NVLink joins to one domain; 1 where it joins none."""
+    """Servers of an NVLink domain; 1 where NVLink does not leave the server."""
     return max(1, server.scale_up.domain_gpus // server.gpus) if server.scale_up and server.gpus else 1

@@ -1,4 +1,4 @@
-"""GUIDs of an InfiniBand fabric: made up from names until a discovery file says the real ones."""
+"""GUIDs of an InfiniBand fabric: made up from names until a discovery file has the real ones."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _is_switch(plan: OperationPlan, row: int) -> bool:
 
 
 def discovered_guids(plan: OperationPlan, links: Sequence[NamedLink], text: str, file: str) -> dict[Node, str]:
-    """The GUIDs that ``ibnetdiscover`` saw: of switches by their names, of adapters by where they are joined to.
+    """The GUIDs seen by ``ibnetdiscover``: of switches by their names, of adapters by the switch port at their far end.
 
-    ``InputError`` for nodes that it did not see, and for ports that a host of another name is joined to.
+    ``InputError`` for nodes that it did not see, and for ports joined to a host of another name.
     """
     switches, joined = _seen(text, file)
     guids: dict[Node, str] = {}
@@ -73,12 +73,12 @@ def discovered_guids(plan: OperationPlan, links: Sequence[NamedLink], text: str,
 
 
 def _called(device: NamedDevice) -> tuple[str, str]:
-    """What a device may call itself, in small letters."""
+    """The names by which a device may announce itself, in small letters."""
     return device.name.lower(), device.device.lower()
 
 
 def _seen(text: str, file: str) -> tuple[dict[str, str], dict[tuple[str, str], SeenEnd]]:
-    """GUIDs of switches by name, and what is joined to each of their ports; names in small letters."""
+    """GUIDs of switches by name, and the far end of each of their ports; names in small letters."""
     switches: dict[str, str] = {}
     joined: dict[tuple[str, str], SeenEnd] = {}
     for sighting in discovered(text, file).sightings:

@@ -12,7 +12,7 @@ _NUMBERED = re.compile(r"(.*?)(\d{1,15})")
 
 
 def compressed(names: Sequence[str]) -> str:
-    """Names in the order in which they are given, those that follow each other in number as ranges."""
+    """Names in the given order, runs of consecutive numbers as ranges."""
     return ",".join(_ranges(names))
 
 
@@ -29,7 +29,7 @@ def _ranges(names: Sequence[str]) -> Iterator[str]:
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """First and last of numbers that follow each other."""
+    """First and last of each run of consecutive numbers."""
     start = 0
     for index in range(1, len(numbers) + 1):
         if index == len(numbers) or numbers[index] != numbers[index - 1] + 1:
@@ -43,6 +43,6 @@ def rank_order(servers: Sequence[NamedDevice]) -> list[NamedDevice]:
 
 
 def crossings(servers: Sequence[NamedDevice]) -> int:
-    """How often a ring over servers in an order goes from one group to another."""
+    """Changes of group around a ring over servers in the given order."""
     following = [*servers[1:], *servers[:1]]
     return sum(a.group != b.group for a, b in zip(servers, following, strict=True))

@@ -1,4 +1,4 @@
-"""Subnets of InfiniBand: networks of switches that share no link, and how each is to be routed."""
+"""Subnets of InfiniBand: networks of switches that share no link, and the routing engine of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TORUS_DIMENSIONS = (2, 3)
 
 
 class Adapter(NamedTuple):
-    """A port of a host: what it is called, as discovery shows it, its GUID, and where it is joined to.
+    """A port of a host: its number, node description, GUID, and the switch port at its far end.
 
     ``number``: of the port, from 1, over all fabrics of InfiniBand.
     """
@@ -36,7 +36,7 @@ class Adapter(NamedTuple):
 
 
 class Seed(NamedTuple):
-    """From where a torus is told: its sides, and GUIDs of one switch and its neighbours up and down each dimension."""
+    """The seed of a torus: its sides, and GUIDs of one switch and its neighbours up and down each dimension."""
 
     sides: tuple[int, ...]
     origin: str
@@ -46,7 +46,8 @@ class Seed(NamedTuple):
 
 @dataclass(frozen=True)
 class Subnet:
-    """A subnet. ``adapters``: hosts that manage come first. ``guids``: of switches, by row. ``is_real``: not made up.
+    """A subnet. ``adapters``: hosts that manage come first. ``guids``: of switches, by row. ``is_real``: read from
+    discovery.
 
     ``roots``: switches of its top tier; ``engine``: of OpenSM; ``seed``: of a torus.
     """
@@ -64,15 +65,16 @@ class Subnet:
 
     @property
     def hosts_above(self) -> bool:
-        """Whether hosts are joined to switches that are not leaves, so that the others have to be named."""
+        """Whether hosts are joined to switches above the leaves, so that compute adapters have to be named."""
         leaves = {device.row for device in self.switches if device.role == "leaf"}
         return any(adapter.switch.device not in leaves for adapter in self.adapters)
 
 
 def subnets_of(design: Design, plan: OperationPlan, discovery: str | None) -> list[Subnet]:
-    """All subnets of a design. ``InputError`` where it has none, or servers are joined to each other.
+    """All subnets of a design.
 
-    ``discovery``: what ``ibnetdiscover`` printed, which then has every switch and adapter of the plan.
+    ``InputError`` where it has none, or servers are joined to each other. ``discovery``: output of ``ibnetdiscover``,
+    which then has every switch and adapter of the plan.
     """
     fabrics = [fabric for fabric in design.fabrics if fabric.protocol == "infiniband"]
     if not fabrics:
@@ -96,8 +98,10 @@ def subnets_among(
     numbers = _numbers(plan, links)
     subnets = []
     for fabric in fabrics:
-        parts = _apart(plan, [link for link in links if link.fabric == fabric.name])
-        managing = {one.name for one in Embedded(design).wanted[fabric.name].attachments if _manages(one)}
+        parts = _by_subnet(plan, [link for link in links if link.fabric == fabric.name])
+        managing = {
+            attachment.name for attachment in Embedded(design).wanted[fabric.name].attachments if _manages(attachment)
+        }
         for number, part in enumerate(parts, 1):
             name = fabric.name if len(parts) == 1 else f"{fabric.name}-{number}"
             adapters = _adapters(plan, part, guids, numbers, managing)
@@ -116,7 +120,7 @@ def _subnet(
     rows = {end.device for link in links for end in (link.a, link.b)}
     switches = [device for device in plan.switches(fabric.name) if device.row in rows]
     own = {device.row: guids[device.device, ""] for device in switches}
-    roots = next((top for role in TOPS if (top := [one for one in switches if one.role == role])), [])
+    roots = next((top for role in TOPS if (top := [device for device in switches if device.role == role])), [])
     seed = _seed(fabric, [own[device.row] for device in switches])
     return Subnet(name, fabric.name, switches, adapters, links, own, is_real, _engine(fabric, switches, seed),
                   roots if fabric.structure.kind == "clos" else [], seed)  # fmt: skip
@@ -150,8 +154,8 @@ def _moved(place: tuple[int, ...], dimension: int, steps: int) -> tuple[int, ...
     return (*place[:dimension], place[dimension] + steps, *place[dimension + 1 :])
 
 
-def _apart(plan: OperationPlan, links: Sequence[NamedLink]) -> list[list[NamedLink]]:
-    """Links by the switches that they reach: those of one network are together."""
+def _by_subnet(plan: OperationPlan, links: Sequence[NamedLink]) -> list[list[NamedLink]]:
+    """Links by connected network of switches."""
     group = {device.row: device.row for device in plan.devices}
 
     def root(row: int) -> int:
@@ -183,7 +187,7 @@ def _numbers(plan: OperationPlan, links: Sequence[NamedLink]) -> dict[Node, int]
 
 
 def _description(device: NamedDevice, port: NamedPort, number: int) -> str:
-    """What an adapter describes itself as: ``server-0001 mlx5_0``; ``HCA-1`` where no name is known."""
+    """Node description of an adapter: ``server-0001 mlx5_0``; ``HCA-1`` where no name is known."""
     return f"{device.name} {f'HCA-{number}' if port.name == port.port else port.name}"
 
 

@@ -1,4 +1,4 @@
-"""The lossless ports of a switch: headroom of each from its cable, what the pool says, when packets are marked."""
+"""The lossless ports of a switch: headroom of each from its cable, the pool's verdict, marking thresholds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LosslessPort(NamedTuple):
 
 @dataclass(frozen=True)
 class LosslessSwitch:
-    """A switch: its ports in use, lossless priorities of each, and the longest path that data takes through it."""
+    """A switch: its ports in use, lossless priorities of each, and the longest round trip through it in ns."""
 
     device: NamedDevice
     switch: Switch
@@ -50,14 +50,14 @@ class LosslessSwitch:
 
     @cached_property
     def verdict(self) -> PoolVerdict | None:
-        """What the pool says of all ports; None where it, a length or a table is not known."""
+        """Whether the pool is enough for all ports; None where it, a length or a table is not known."""
         if not self.switch.asic or any(port.room is None for port in self.ports):
             return None
         return pool_verdict(self.switch.asic, self.switch.buffer_pool, self.groups, self.priorities, self.mtu)
 
     @property
     def says(self) -> str:
-        """What the pool says of the ports in use, in a sentence."""
+        """The pool's verdict on the ports in use, in a sentence."""
         groups, pool = [group for group in self.groups if group.length_m], self.switch.buffer_pool
         shown = ports_text(groups, self.priorities)
         if self.verdict is None:
@@ -71,7 +71,7 @@ class LosslessSwitch:
         return f"{shown}: fits, {self.verdict.left / 1e6:.1f} MB left for data{shared}"
 
     def classes(self, queues: Queues) -> tuple[int, ...]:
-        """Lossless priorities: that of RDMA, then the next ones that notifications do not have."""
+        """Lossless priorities: that of RDMA, then the next ones not used by notifications."""
         others = (
             priority for priority in _PRIORITIES if priority not in (0, queues.rdma_priority, queues.cnp_priority)
         )
@@ -79,7 +79,7 @@ class LosslessSwitch:
         return tuple(sorted((queues.rdma_priority, *later[: self.priorities - 1])))
 
     def marking(self, gbps: float) -> Marking:
-        """When packets to a port of a speed are marked."""
+        """Marking thresholds of packets to a port of a speed."""
         verdict, exponent = self.verdict, threshold(self.switch.asic or "")
         if verdict is None or exponent is None or verdict.left <= 0:
             return marking(gbps, self.rtt_ns, None)
@@ -87,7 +87,7 @@ class LosslessSwitch:
 
 
 def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessSwitch]:
-    """Every switch that routes and over which RDMA goes, in the order of the design."""
+    """Every switch that routes and carries RDMA, in the order of the design."""
     embedded = Embedded(design)
     paths = {fabric.name: fabric.metrics.max_switch_hops for fabric in design.fabrics}
     wanted = {fabric.name: fabric for fabric in embedded.case.fabrics}

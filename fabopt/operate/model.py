@@ -33,9 +33,9 @@ class Numbered:
 
 @dataclass(frozen=True)
 class NamedDevice(Numbered):
-    """A device with what it is given. Texts are empty where they do not apply or are not known; ``asn`` 0 likewise.
+    """A device with its assigned numbers. Texts are empty where they do not apply or are not known; ``asn`` 0 likewise.
 
-    row         of the wiring's devices; name: what the device is called
+    row         of the wiring's devices; name: by the case's template
     system      cumulus, sonic or eos; infiniband; host
     management  its address in the management network; loopback: of a switch that routes
     """
@@ -49,10 +49,10 @@ class NamedDevice(Numbered):
 
 
 class NamedPort(NamedTuple):
-    """A port in use. ``port``: the design's name of it; ``name``: what the system calls it, ``alias`` too (SONiC).
+    """A port in use. ``port``: its name in the design; ``name``: its name in the system, ``alias`` too (SONiC).
 
     ``cage`` from 1, ``lane`` from 0, ``lanes`` that the cage is split into; of a host NIC from 1 (0: none), port, 1.
-    ``address``: its own, empty for one that has none.
+    ``address``: its own, empty for a port without one.
     """
 
     device: int
@@ -66,9 +66,9 @@ class NamedPort(NamedTuple):
 
 
 class NamedLink(NamedTuple):
-    """A link of a network; ``a`` is nearer the servers. ``subnet``: that both ends are in, empty for none of its own.
+    """A link of a network; ``a`` is nearer the servers. ``subnet``: of both ends, empty for a link without addresses.
 
-    ``row``: of the wiring's links; ``length_m``: bought, 0 where no cable is; ``lossless``: whether RDMA goes over it.
+    ``row``: of the wiring's links; ``length_m``: bought, 0 where no cable is.
     """
 
     row: int
@@ -85,9 +85,9 @@ class NamedLink(NamedTuple):
 
 
 class NamedNetwork(NamedTuple):
-    """A fabric, or a logical one on its switches. ``vlan`` 0 and ``vrf`` empty where it has none.
+    """A fabric, or a logical fabric on its switches. ``vlan`` 0 and ``vrf`` empty where it has none.
 
-    ``routed``: whether its switches route; ``subnets``: one of each leaf, by the leaf's row, where hosts have such.
+    ``routed``: whether its switches route; ``subnets``: of leaves, by the leaf's row, where hosts share one.
     """
 
     name: str
@@ -101,7 +101,7 @@ class NamedNetwork(NamedTuple):
 
 
 class PoolUse(NamedTuple):
-    """How much of a pool is given out: ``used`` of ``size``."""
+    """Use of a pool: ``used`` of ``size`` places."""
 
     key: str
     pool: str
@@ -111,9 +111,10 @@ class PoolUse(NamedTuple):
 
 @dataclass(frozen=True)
 class OperationPlan:
-    """Everything that is there at a stage. ``case``, ``sha256``: of the case; ``stage``: its name; number: from 0.
+    """The plan of a stage.
 
-    ``vrf_links``: links between switches as each VRF has them, tagged with its VLAN.
+    ``case``, ``sha256``: of the case; ``stage``: its name; number: from 0. ``vrf_links``: links between switches as
+    each VRF has them, tagged with its VLAN.
     """
 
     case: str
@@ -130,7 +131,7 @@ class OperationPlan:
 
     @property
     def queues(self) -> Queues:
-        """How traffic is told apart."""
+        """Traffic classes and their queues."""
         return self.operate.queues
 
     @cached_property
@@ -150,12 +151,12 @@ class OperationPlan:
 
     @cached_property
     def configured_ports(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
-        """Ports that the configuration of a switch has, likewise: those of peer links are left out."""
+        """Ports in the configuration of a switch, by the device's row: those of peer links are left out."""
         return self._by_device([link for link in self.links if link.kind != KINDS[OF_PEERS]])
 
     @cached_property
     def vrf_ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
-        """What VRFs have of the ports of a switch, likewise."""
+        """Subinterfaces of VRFs by the switch's row, in the order of links."""
         return self._by_device(self.vrf_links)
 
     def _by_device(self, links: Sequence[NamedLink]) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
@@ -175,7 +176,7 @@ class OperationPlan:
         return link.b if port is link.a else link.a
 
     def is_in_subnet(self, port: NamedPort, link: NamedLink) -> bool:
-        """Whether a port of a leaf is one of those to hosts that share a subnet: its address is not the port's own."""
+        """Whether a port of a leaf is a port to hosts that shares a subnet: its address is not the port's own."""
         return bool(link.subnet) and self.network_of[link.network].subnets.get(port.device) == link.subnet
 
     def switches(self, *fabrics: str) -> list[NamedDevice]:

@@ -1,4 +1,4 @@
-"""What devices are called: the templates of the case, filled in; no two alike."""
+"""Names of devices: the templates of the case, filled in; no two alike."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SHOWN = 3
 
 
 def templated_names(design: Design, wiring: Wiring) -> dict[str, str]:
-    """The design's name of each device by that of the case's templates, in small letters; of those that differ.
+    """The design's name of each device by its name under the case's templates, in small letters.
 
-    Empty where the templates cannot name the devices.
+    Empty where the templates are the defaults, or cannot name the devices.
     """
     operate, faults = Embedded(design).case.operate, list[Fault]()
     if operate.names == NameTemplates():
@@ -33,7 +33,7 @@ def templated_names(design: Design, wiring: Wiring) -> dict[str, str]:
 
 
 def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: list[Fault]) -> list[str]:
-    """The name of every device; what a template cannot name, and what it names twice, is added to ``faults``."""
+    """The name of every device; devices that a template cannot name, and names given twice, are added to ``faults``."""
     names, unknown = [], defaultdict(list)
     for device in devices:
         template = str(getattr(operate.names, device.role))
@@ -50,7 +50,7 @@ def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: l
 
 
 def _filled(template: str, device: Numbered, site: str) -> tuple[str, list[str]]:
-    """A template filled in, and its fields that the device does not have."""
+    """A template filled in, and its fields that the device lacks."""
     if template == "{name}":
         return device.device, []
     number = _END.search(device.device)

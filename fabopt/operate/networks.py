@@ -1,4 +1,6 @@
-"""The networks of a design: its fabrics, and the logical ones on their switches, which have a VLAN and a VRF each."""
+"""The networks of a design: its fabrics, and the logical fabrics on their switches, which have a VLAN and
+a VRF each.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ _LONGEST, _SHORT = 11, 6
 def networks_of(design: Design, operate: Operate, faults: list[Fault]) -> list[NamedNetwork]:
     """All networks in the order of the case. A fabric of Ethernet routes, unless it is out-of-band.
 
-    What is not a fabric of its own, or does not route, has a VLAN, and after these what has a subnet for each leaf;
-    more of them than there are numbers is a fault.
+    Logical fabrics and fabrics that do not route have a VLAN, and after these networks with a subnet for each leaf;
+    more of them than VLAN numbers is a fault.
     """
     first, last = span(operate.vlans)
     networks, vlan = [], first

@@ -1,4 +1,4 @@
-"""What the plan does not know, in sentences."""
+"""Gaps of the plan, in sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabopt.units import some
 def notes_of(
     operate: Operate, devices: Sequence[Numbered], systems: Sequence[str], ports: PortPlan, peered: Sequence[str]
 ) -> list[str]:
-    """Sentences about systems and names that the catalog does not say, and about fabrics with peer links."""
+    """Sentences about systems and names that the catalog lacks, and about fabrics with peer links."""
     unknown = Counter(device.product for device, system in zip(devices, systems, strict=True) if not system)
     notes = [
         f"what runs on {product} ({some(number, 'switch')}) is not known; its ports have the design's names "

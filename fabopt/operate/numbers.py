@@ -1,4 +1,4 @@
-"""Numbers and addresses of devices: management, loopbacks, autonomous systems. Given in the order of stages."""
+"""Numbers and addresses of devices: management, loopbacks, autonomous systems. Assigned in the order of stages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def device_numbers(
 ) -> DeviceNumbers:  # fmt: skip
     """Number all devices. ``order``: rows by stage; ``routed``: fabrics whose switches route.
 
-    Pools that are too small are added to ``faults``; what is beyond them has no address then.
+    Pools that are too small are added to ``faults``; devices beyond them have no address then.
     """
     management = Addresses("management", operate.management, BITS, _KEPT_FIRST)
     loopbacks = Addresses("loopbacks", operate.loopbacks, BITS)
@@ -58,9 +58,10 @@ def device_numbers(
 
 
 def _system(device: Numbered) -> tuple[object, ...]:
-    """What shares an autonomous system: a leaf has its own, the spines of a pod one, and the cores of a plane one.
+    """The key of devices that share an autonomous system: a leaf has its own, the spines of a pod one, and the cores of
+    a plane one.
 
-    So no path goes up again after it came down. Rails that never meet have spines of their own.
+    So no path goes up again after it came down. Spines of a rail-only fabric have one for each rail.
     Source: RFC 7938, section 5.2.
     """
     if device.role == "leaf":

@@ -1,4 +1,4 @@
-"""Pools of addresses and numbers. What is taken goes by index, so that later stages never move earlier ones."""
+"""Pools of addresses and numbers, assigned by index, so that later stages never move earlier ones."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class Addresses:
 
     @property
     def size(self) -> int:
-        """How many subnets can be given."""
+        """Count of subnets in the pool."""
         kept_last = 1 if self.prefix == BITS else 0
         return max(0, (1 << max(0, self.prefix - self._network.prefixlen)) * (self.prefix >= self._network.prefixlen)
                    - self.skipped - kept_last)  # fmt: skip
 
     def starts(self, number: int) -> list[int]:
-        """The first address of each of the first subnets, as numbers."""
+        """The first address of each of the first ``number`` subnets, as integers."""
         first, width = int(self._network.network_address), 1 << (BITS - self.prefix)
         return [first + (self.skipped + index) * width for index in range(number)]
 
     def lack(self, case: str, needed: int, what: str) -> list[Fault]:
-        """What is wrong where fewer than needed can be given: one fault, or none."""
+        """The fault where the pool has fewer than ``needed`` subnets: one, or none."""
         if needed <= self.size:
             return []
         allowed = f"a pool with {needed:,} of /{self.prefix}"
@@ -65,12 +65,12 @@ class NumberRange:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Count of numbers in the pool."""
         first, last = span(self.pool)
         return last - first + 1
 
     def lack(self, case: str, needed: int, what: str) -> list[Fault]:
-        """What is wrong where fewer than needed can be given: one fault, or none."""
+        """The fault where the pool has fewer than ``needed`` numbers: one, or none."""
         if needed <= self.size:
             return []
         problem = f"too small: it has {some(self.size, 'number')} for {some(needed, what)}"

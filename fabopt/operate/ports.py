@@ -1,4 +1,4 @@
-"""The ports of devices, and what each system calls them."""
+"""The ports of devices, and their names in each system."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class PortPlan:
     faults: list[Fault]
 
     def is_host(self, row: int) -> bool:
-        """Whether a device is no switch."""
+        """Whether a device is a server or an attachment."""
         return self.devices[row].role not in SWITCHES
 
     def most_ports(self, row: int) -> int:
-        """PortPlan that a device can have; 1 of a host, whose links are not shared."""
+        """The most ports of a switch; 1 of a host, whose links are not shared."""
         if self.is_host(row):
             return 1
         return self._most_by_product[self.devices[row].product]

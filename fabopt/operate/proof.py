@@ -1,4 +1,4 @@
-"""Proves a plan file again, from its own words and those of a design; it knows nothing of how plans are made."""
+"""Proves a plan file again, from its own content and that of a design, without the code that makes plans."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PlanEvidence:
 
 
 def plan_checks(plan: PlanFile) -> list[Check]:
-    """Everything that a plan file alone can be asked."""
+    """All checks of a plan file alone."""
     evidence = PlanEvidence(plan)
     return [_check(rule.__name__, prove(rule, evidence)) for rule in RULES]
 
@@ -71,7 +71,7 @@ def _check(name: str, proof: Proof) -> Check:
 
 
 def names_differ(proof: Proof, evidence: PlanEvidence) -> None:
-    """No two devices have a name in common, large or small letters; each is a name that a host can have."""
+    """No two devices have a name in common, large or small letters; each is a valid host name."""
     names = [device.name for device in evidence.plan.devices]
     for name in _twice(name.lower() for name in names):
         proof.holds(False, f"{name} is the name of several devices")
@@ -127,7 +127,7 @@ def addresses_differ(proof: Proof, evidence: PlanEvidence) -> None:
 
 
 def _addresses(evidence: PlanEvidence) -> dict[str, list[str]]:
-    """Addresses by the pool that they are of, without their lengths."""
+    """Addresses by their pool, without prefix lengths."""
     addresses: dict[str, list[str]] = {"management": [device.management for device in evidence.plan.devices]}
     addresses["loopbacks"] = [device.loopback for device in evidence.plan.devices if device.loopback]
     for link in evidence.plan.links:
@@ -174,7 +174,7 @@ def subnets_are_apart(proof: Proof, evidence: PlanEvidence) -> None:
 
 
 def systems_are_apart(proof: Proof, evidence: PlanEvidence) -> None:
-    """A leaf is the only one with its number, numbers are of the range, and links join different systems."""
+    """A leaf is alone in its autonomous system, numbers are of the range, and links join different systems."""
     first, _, last = evidence.plan.asns.partition("-")
     routed = {network.fabric for network in evidence.plan.networks if network.routed}
     leaves: Counter[int] = Counter()
@@ -196,7 +196,7 @@ def systems_are_apart(proof: Proof, evidence: PlanEvidence) -> None:
 def vrfs_are_joined(proof: Proof, evidence: PlanEvidence) -> None:
     """No two networks have a VLAN or a VRF in common, and each VRF has every link between switches of its fabric once.
 
-    So hosts of a network reach each other wherever those of its fabric do, and nobody else.
+    So hosts of a network reach each other wherever those of its fabric do, and no other hosts.
     """
     networks = evidence.plan.networks
     for key in ("vlan", "vrf"):
@@ -222,7 +222,7 @@ def _end(end: EndRow) -> PortKey:
 
 
 def stages_are_done(proof: Proof, evidence: PlanEvidence) -> None:
-    """Nothing is there that a later stage installs."""
+    """No device or link of a later stage is in the plan."""
     for device in evidence.plan.devices:
         proof.holds(device.stage <= evidence.plan.number, f"{device.name} comes at stage {device.stage}")
     proof.note(f"stage {evidence.plan.stage}")

@@ -1,4 +1,4 @@
-"""Names that systems of others do not take."""
+"""Names that other systems refuse."""
 
 from __future__ import annotations
 

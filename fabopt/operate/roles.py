@@ -1,4 +1,6 @@
-"""Devices of a wiring with the numbers that names and systems go by; servers have those of their compute leaf."""
+"""Devices of a wiring with the numbers that fill names and autonomous systems; servers have those of their compute
+leaf.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def numbered_devices(design: Design, wiring: Wiring) -> list[Numbered]:
 
 
 def _first_leaves(design: Design, wiring: Wiring) -> Iterator[tuple[int, int]]:
-    """Each server with its first leaf of the first compute fabric, else of the first fabric."""
+    """Each server with its first leaf in the first compute fabric, else in the first fabric."""
     roles = {fabric.name: fabric.role for fabric in design.fabrics}
     order = sorted(range(len(wiring.fabrics)), key=lambda index: roles[wiring.fabrics[index]] != "compute")
     links = wiring.links
@@ -42,6 +44,6 @@ def system_kind(role: str, protocol: str) -> str:
 
 
 def stage_order(stages: Ints) -> list[int]:
-    """Rows in the order in which they come to be: by stage, then as they are; shape (rows,)."""
+    """Rows of devices in the order of stages, then as they are; shape (rows,)."""
     order: list[int] = np.argsort(stages, kind="stable").tolist()
     return order

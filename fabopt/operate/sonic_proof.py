@@ -1,4 +1,4 @@
-"""What SONiC's own models accept although it is wrong, and what they refuse: looked for before a file is written.
+"""Faults that SONiC's own models accept, and faults they refuse: found before a file is written.
 
 ``src/sonic-yang-models`` of sonic-net/sonic-buildimage 086b03bd accept speeds that do not exist, classes above 7,
 neighbours on unknown ports, an underscore in the name of a host, and lanes of two ports.
@@ -38,7 +38,7 @@ _MAPS = ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_P
 
 
 def faults_of(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield where and what is wrong; nothing for a file that can be loaded."""
+    """Yield place and fault; none for a file that can be loaded."""
     yield from _host(config)
     yield from _ports(config)
     yield from _references(config)

@@ -1,4 +1,4 @@
-"""What runs on each device: the case's word, else the first system that its product's catalog entry names."""
+"""The system of each device: the case's word, else the first system that its product's catalog entry names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fabopt.wiring.model import Wiring
 
 
 def systems_of(embedded: Embedded, devices: Sequence[Numbered], wiring: Wiring, faults: list[Fault]) -> list[str]:
-    """The system of every device; empty where the catalog names none. A word that cannot be so is a fault."""
+    """The system of every device; empty where the catalog names none. An impossible word of the case is a fault."""
     protocols = dict(zip(wiring.fabrics, wiring.protocols, strict=True))
     said = embedded.case.operate.systems
     by_product: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """Links between switches as VRFs have them: tagged with the VLAN of a network, two addresses and a session each.
 
-So no packet of a network leaves its VRF between leaves, and no route is told to another one.
+So no packet of a network leaves its VRF between leaves, and no route is announced to another one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fabopt.wiring.port_names import tagged_port
 
 
 class VrfLinks(NamedTuple):
-    """What VRFs have of the links of a stage, and what is used of the pool over all stages."""
+    """Links of VRFs at a stage, and use of their pool over all stages."""
 
     links: Sequence[NamedLink]
     pools: Sequence[PoolUse]
@@ -28,7 +28,7 @@ def vrf_links(
     case: str, operate: Operate, routed: Sequence[RoutedLink], planned: Sequence[NamedLink],
     networks: Sequence[NamedNetwork], systems: Sequence[str], faults: list[Fault],
 ) -> VrfLinks:  # fmt: skip
-    """Number what each VRF has of each link of its fabric between switches.
+    """Assign addresses to each VRF's subinterfaces on links of its fabric between switches.
 
     ``routed``: links in the order of stages; ``planned``: those of the stage; ``systems``: of every device. A pool that
     is too small is added to ``faults``.
@@ -51,7 +51,7 @@ def vrf_links(
 
 
 def _tagged(link: NamedLink, network: NamedNetwork, start: int, systems: Sequence[str]) -> NamedLink:
-    """A link as a VRF has it: the even address is of the end that is further from the servers."""
+    """A link as a VRF has it: the even address is of the end farther from the servers."""
     a, b = (
         port._replace(
             name=tagged_port(systems[port.device], port.name, network.vlan),

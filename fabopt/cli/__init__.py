@@ -1,4 +1,4 @@
-"""The command line: ``main``. Commands are in ``fabopt.cli.app``, imported once signals are heard."""
+"""The command line: ``main``. Commands are in ``fabopt.cli.app``, imported once signal handlers are set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fabopt.cli.supervisor import supervised
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never a traceback unless ``FABOPT_DEBUG`` is set.
 
-    ``arguments``: None for those of the process, which is then the command's: it began with it, and ends with it.
+    ``arguments``: None for those of the process, which then ends with the command.
     """
     copy = supervised() if arguments is None else None
     if isinstance(copy, int):

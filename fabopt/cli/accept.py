@@ -1,4 +1,4 @@
-"""``fabopt accept``: measured bandwidths against what a design should give."""
+"""``fabopt accept``: measured bandwidths against those that a design predicts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AcceptRequest:
 
 
 def accept_results(request: AcceptRequest, json: str | None, findings: str | None) -> int:
-    """Compare results with a design, write what is asked for, print the rest; 1 where something fails."""
+    """Compare results with a design, write the files asked for, print the rest; 1 where a test fails."""
     targets = [path for path in (json, findings) if path is not None]
     check_targets(targets)
     if [request.design, *request.files].count(STANDARD_STREAM) > 1:

@@ -1,4 +1,4 @@
-"""What stands in the way of any design, told on standard error as it is found: the message first, then the advice."""
+"""Obstacles to any design, told on standard error as they are found: the message first, then the advice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Advice:
-    """What has been told of a case by now."""
+    """The conflicts of a case told so far."""
 
     def __init__(self, case: str) -> None:
         self._case = case
@@ -20,7 +20,7 @@ class Advice:
         self._began = False
 
     def take(self, conflict: Conflict | None) -> None:
-        """Tell what has been found; None: that there is no design, of which nothing has been found yet."""
+        """Tell a conflict; None: that there is no design, before any conflict is known."""
         if conflict is None:
             self._began = True
             tell(no_design(self._case))
@@ -29,7 +29,7 @@ class Advice:
         tell(conflict_line(conflict))
 
     def finish(self, design: Design) -> None:
-        """Tell what has not been told yet of a case without a design."""
+        """Tell the untold conflicts of a case without a design."""
         if not self._began:
             lines = infeasible_lines(design) if design.conflicts else [headline(design)]
         else:
@@ -39,7 +39,7 @@ class Advice:
             tell("\n".join([*lines, *design.notes]))
 
     def _rest(self, conflict: Conflict) -> str | None:
-        """What has not been told of a conflict; None if all has."""
+        """The untold part of a conflict; None if all has been told."""
         for told in self._told:
             same = (told.limit, told.needed, told.together) == (conflict.limit, conflict.needed, conflict.together)
             if same and conflict.detail.startswith(told.detail):

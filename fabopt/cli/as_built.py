@@ -1,4 +1,4 @@
-"""The command that compares what is cabled with what was planned."""
+"""The command that compares a fabric as cabled with its plan."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"
 
 @dataclass(frozen=True)
 class Request:
-    """What is compared: a design file, or ``point`` of a sweep or front, with files; tables of names; a stage.
+    """A comparison: a design file, or ``point`` of a sweep or front, with files; tables of names; a stage.
 
-    ``proposals``: where a table of names goes that the cables tell.
+    ``proposals``: target for a table of names derived from the cables.
     """
 
     design: str
@@ -62,7 +62,7 @@ class Outputs:
 
 
 def compare(request: Request, outputs: Outputs) -> int:
-    """Compare a fabric with its plan, write what is asked for, print the rest; 1 where something was found."""
+    """Compare a fabric with its plan, write the files asked for, print the rest; 1 where there are findings."""
     _require_options(request, outputs)
     check_targets([*outputs.given, *filter(None, [request.proposals])])
     design = saved_design(request.design, request.point)
@@ -103,7 +103,7 @@ def _require_options(request: Request, outputs: Outputs) -> None:
 
 
 def _stage(design: Design, request: Request) -> int:
-    """The number of the stage that is built, from 0."""
+    """The number of the stage built, from 0."""
     if not design.fabrics:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(request.design, "fabrics", "there is no design here", design.status, allowed=allowed)])

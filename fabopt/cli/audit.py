@@ -27,7 +27,7 @@ _PAGES = (".html", ".htm")
 
 @dataclass(frozen=True)
 class HandMadeRequest:
-    """What is audited. ``case``: how its case is solved; None: no case is given. ``claimed``: words for a ratio."""
+    """An audit. ``case``: how its case is solved; None: no case is given. ``claimed``: words for a ratio."""
 
     file: str
     kind: str
@@ -37,7 +37,7 @@ class HandMadeRequest:
 
 
 def audit_hand_made(request: HandMadeRequest, outputs: Outputs) -> int:
-    """Audit a design made by hand, write what is asked for, print the rest; 1 where there is a fault."""
+    """Audit a design made by hand, write the files asked for, print the rest; 1 where there is a fault."""
     claimed = _checked(request, outputs)
     check_targets(outputs.given)
     hand = read_hand_made(request.file, request.kind)
@@ -65,7 +65,7 @@ def _show(audit: Audit, outputs: Outputs) -> None:
 
 
 def _checked(request: HandMadeRequest, outputs: Outputs) -> float | None:
-    """The ratio that is claimed; ``InputError`` with all that is wrong with options."""
+    """The ratio claimed; ``InputError`` with all faults of the options."""
     faults: list[Fault] = []
     if request.kind not in KINDS:
         faults.append(fault("--as", "", "no such kind of file", request.kind, allowed=", ".join(KINDS)))

@@ -23,8 +23,7 @@ def write_bill(
 ) -> int:
     """Write the bill of a saved design, which is proven again first, or of a case that is solved for it.
 
-    ``prices``: price books, by name or path, that the bill is priced with instead. ``point``: of a sweep or front,
-    from 1.
+    ``prices``: price books, by name or path, in place of the design's prices. ``point``: of a sweep or front, from 1.
     """
     ending = bill_format(output)
     check_targets([output])
@@ -45,7 +44,7 @@ def write_bill(
 
 
 def _check_as_saved(request: SolveRequest) -> None:
-    """Refuse options that say how a case is to be solved: a saved design has its parts at their prices."""
+    """Refuse options for solving a case: a saved design has its parts at their prices."""
     hint = "--prices BOOK prices its bill again; or solve its case with this option"
     given = {"--catalog": request.catalogs, "--price-change": request.price_changes}
     faults = [

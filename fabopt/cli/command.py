@@ -25,7 +25,7 @@ _LONGEST_REASON = 300
 def run(arguments: Sequence[str] | None, copy: Copy | None = None) -> int:
     """Run a command in this process, which is the command's own where ``arguments`` is None, and then ends with it.
 
-    ``copy``: what is known of the process that watches over this one.
+    ``copy``: this process's link to the one that watches over it.
     """
     _prepare_streams()
     if copy is not None:
@@ -69,7 +69,7 @@ def _outcome(arguments: Sequence[str] | None) -> int:
 
 
 def _prepare_streams() -> None:
-    """Stand in for closed streams, and let no character that a terminal cannot show stop an answer."""
+    """Replace closed streams, and let no character that a terminal cannot show stop an answer."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, nowhere())

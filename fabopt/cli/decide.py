@@ -1,4 +1,4 @@
-"""``fabopt decide``: what a case leaves open, with the best design of both sides."""
+"""``fabopt decide``: the choices that a case leaves open, with the best design of both sides."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ MOST_SIZES = 5
 
 @dataclass(frozen=True)
 class DecideRequest:
-    """How a case is solved, and what is asked beside it: dollars for a GPU and hour, for a server; factors of size."""
+    """How a case is solved, and prices and sizes for its questions: dollars for a GPU and hour, for a server; factors
+    of size.
+    """
 
     solve: SolveRequest
     rent_usd: float | None
@@ -36,7 +38,7 @@ class DecideRequest:
 
 
 def decide_case(request: DecideRequest, json: str | None, html: str | None) -> int:
-    """Solve both sides of each question, write what is asked for, print the rest."""
+    """Solve both sides of each question, write the files asked for, print the rest."""
     _check(request, html)
     targets = [path for path in (json, html) if path is not None]
     check_targets(targets)

@@ -1,4 +1,4 @@
-"""How a command ends that was stopped or had no memory left: the words, and the exit code."""
+"""The end of a command that was stopped or ran out of memory: the words, and the exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def interrupted() -> int:
 def memory_ended(was_read: bool, how: str = "") -> int:
     """Say that memory ended: of an input that is too large while it is read, of the search once it was.
 
-    ``how``: what native code ended its process with, as it does where it gets no memory.
+    ``how``: the signal or exit code of native code that got no memory.
     """
     what = f"memory ended, or native code failed ({how})," if how else "memory ended"
     if was_read:
@@ -31,7 +31,9 @@ def memory_ended(was_read: bool, how: str = "") -> int:
 
 
 def cut_off(code: int, target: str, data: bytes, left: int) -> int:
-    """Write what a command left for the case that it would be cut off; its exit code, ``left`` where that is there."""
+    """Write the file that a command left for the case that it would be cut off; its exit code, ``left`` if the file is
+    written.
+    """
     if target and code == EXIT_NO_ANSWER:
         try:
             deliver(target, data)
@@ -45,7 +47,7 @@ def cut_off(code: int, target: str, data: bytes, left: int) -> int:
 
 
 def is_of_memory(error: BaseException | None) -> bool:
-    """Whether an error, or what led to it, is that memory has ended, in whatever words."""
+    """Whether an error, or its cause, is a lack of memory, in whatever words."""
     while error is not None:
         text = str(error).lower()
         if isinstance(error, MemoryError) or any(words in text for words in _OF_MEMORY):

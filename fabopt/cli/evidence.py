@@ -1,4 +1,4 @@
-"""Saved designs of which something is made for others: only those that are proven again, or else with a mark."""
+"""Saved designs from which files for others are made: only those proven again, or else with a mark."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from fabopt.verify import not_asked, verify
 
 @dataclass(frozen=True)
 class Proven:
-    """A design with the checks that were just made of it. ``mark``: what its files say if they were not asked for."""
+    """A design with its new checks. ``mark``: the sentence for its files if proof was not asked for or failed."""
 
     design: Design
     mark: str = ""
 
     @contextmanager
     def written(self, file: str) -> Iterator[None]:
-        """Write what is made of it; what does not hold together in a design that was not proven is its file's fault."""
+        """Write files of it; an inconsistency in an unproven design is reported as a fault of its file."""
         try:
             yield
         except FaboptError:
@@ -36,16 +36,16 @@ class Proven:
 
 
 def proven(design: Design, file: str, unchecked: bool) -> Proven:
-    """Prove a design again, so that something can be made of it for others.
+    """Prove a design again, so that files for others can be made of it.
 
-    Raises ``CheckError`` with every check that fails; where ``unchecked`` is asked for, they are told, and the design
-    has a mark for every file. Of a file that says that there is no design, only what a file must be is proven.
+    Raises ``CheckError`` with every check that fails; with ``unchecked`` they are told, and the design has a mark for
+    every file. A file without a design is only checked as a file.
     """
     return required(design.model_copy(update={"checks": verify(design)}), file, unchecked)
 
 
 def required(design: Design, file: str, unchecked: bool = False) -> Proven:
-    """Require that checks of a design that were just made hold, as ``proven`` does: else raise ``CheckError``."""
+    """Require that a design's new checks hold, as ``proven`` does: else raise ``CheckError``."""
     failed = [check for check in design.checks if not check.ok]
     lines = [f"check {check.name} FAILED: {check.detail}" for check in failed]
     if not unchecked and not failed:
@@ -61,7 +61,7 @@ def required(design: Design, file: str, unchecked: bool = False) -> Proven:
 
 
 def _mark(failed: Sequence[Check]) -> str:
-    """What every file says; nothing in it is from the file, so that any format can hold it."""
+    """The mark for every file; without text of the design file, so that any format can hold it."""
     if not failed:
         return f"{MARK}: written without asking for a proof of the design"
     names = list(dict.fromkeys(check.name for check in failed))
@@ -72,7 +72,7 @@ def _mark(failed: Sequence[Check]) -> str:
 def apart(
     file: str, error: Exception, what: str = "the design", hint: str = "`fabopt check` says what does not hold"
 ) -> Fault:
-    """Return the fault of a design, or something else, of which nothing can be made."""
+    """Return the fault of an inconsistent design, or of another file."""
     return fault(file, "", f"{what} does not hold together: {_words(error)}", hint=hint)
 
 

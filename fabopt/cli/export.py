@@ -21,8 +21,8 @@ from fabopt.wiring.model import Wiring
 class ExportRequest:
     """A design file, or ``point`` of a sweep or front, from 1; formats (names, or several with commas); a folder.
 
-    ``stage``: by name; ``guids``: a discovery file. ``unchecked``: what does not hold is written too, with a mark.
-    ``skip``: formats that do not apply are left out, and told.
+    ``stage``: by name; ``guids``: a discovery file. ``unchecked``: a design that fails its checks is written too, with
+    a mark. ``skip``: formats that do not apply are left out, and told.
     """
 
     design: str

@@ -44,13 +44,13 @@ class Targets:
 
     @property
     def file(self) -> Path | None:
-        """The file that takes all, if that is one."""
+        """The file for all points, if it is a regular file."""
         if self.json is None or self.json == STANDARD_STREAM or is_device(Path(self.json)):
             return None
         return Path(self.json)
 
     def write(self, front: Front, journal: PointJournal) -> None:
-        """Write what was asked for; a front without any design is not plotted."""
+        """Write the files asked for; a front without any design is not plotted."""
         if self.json is not None:
             shown, data = readable(front)
             with journal.until_written():
@@ -66,13 +66,13 @@ class Targets:
 
     @property
     def take_output(self) -> bool:
-        """Whether standard output is taken."""
+        """Whether an answer goes to standard output."""
         return STANDARD_STREAM in (self.json, self.csv)
 
 
 @dataclass
 class Watched:
-    """What is told while points are solved: how many are done, the best so far, the time left."""
+    """Progress while points are solved: points done, the best so far, the time left."""
 
     tell: Callable[[str], None]
     metric: str
@@ -82,7 +82,7 @@ class Watched:
     best: int | float | None = None
 
     def note(self, values: Sequence[int | float], done: int, new: int) -> None:
-        """Take note of the metric of new points; ``new``: how many of those done were solved now."""
+        """Take the metric of new points; ``new``: points solved in this run."""
         values_met = [*values, *([] if self.best is None else [self.best])]
         if values_met:
             self.best = max(values_met) if self.maximizes else min(values_met)
@@ -98,7 +98,7 @@ class Watched:
 
 @contextmanager
 def at_work(request: SolveRequest, jobs: int = 1) -> Iterator[tuple[Clock, Callable[[str], None]]]:
-    """A clock that time and signals stop, and where to say what is being done."""
+    """A clock that time and signals stop, and a function for words of progress."""
     clock = request.clock()
     with progress_shown(limit_s=request.time_limit_s, turns=jobs == 1) as progress, engines_silenced():
         yield clock, progress.say
@@ -147,7 +147,7 @@ def sweep_case(
 
 @contextmanager
 def taken_up(targets: Targets, resume: str | None, empty: Front) -> Iterator[PointJournal]:
-    """The journal beside what is to be written, with what is known of before."""
+    """The journal beside the output, with the points of an earlier run."""
     from fabopt.study.front.journal import journaled
 
     with journaled(targets.file, resume, empty) as journal:
@@ -216,7 +216,7 @@ def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Cloc
 
 
 def _stopped(front: Front, targets: Targets) -> str:
-    """Why not all is there, and where what is there has been written."""
+    """Why points are missing, and where the others have been written."""
     if front.size is not None:
         return front.notes[-1]
     kept = f", kept in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""

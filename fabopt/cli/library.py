@@ -124,14 +124,14 @@ def _lines(content: Any, indent: str = "") -> Iterable[str]:
 
 def _is_flat(value: Any) -> bool:
     inner = value.values() if isinstance(value, dict) else value
-    return all(not isinstance(one, dict | list) for one in inner) and len(_flat(value)) < 100
+    return all(not isinstance(item, dict | list) for item in inner) and len(_flat(value)) < 100
 
 
 def _flat(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_flat(one)}" for key, one in value.items())
+        return ", ".join(f"{key} {_flat(item)}" for key, item in value.items())
     if isinstance(value, list):
-        return ", ".join(_flat(one) for one in value)
+        return ", ".join(_flat(item) for item in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return plain(value) if isinstance(value, int | float) else str(value)
@@ -164,7 +164,7 @@ def _never_chosen(product: Product) -> bool:
 
 
 def write_schema(kind: str, key: str | None, output: str | None) -> None:
-    """Write the JSON Schema of a kind of file, or what a key of it means."""
+    """Write the JSON Schema of a kind of file, or the meaning of a key."""
     data = schema_bytes(kind) if key is None else "".join(f"{line}\n" for line in key_lines(kind, key)).encode()
     check_targets([output])
     deliver(output or STANDARD_STREAM, data)

@@ -1,4 +1,4 @@
-"""Commands about AI models: what is in the library, and what one of them takes."""
+"""Commands about AI models: the list of the library, and the plans of one model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BILLION, _MBPS_PER_GBPS, _PERCENT = 10**9, 1000, 100
 
 
 def list_models() -> None:
-    """Print every AI model of the library: its task, its size, and plans that fit so many GPUs of a usual server."""
+    """Print every AI model of the library: its task, its size, and plans that fit clusters of a usual server."""
     server = _usual_server()
     columns = [("name", False), ("task", False), ("parameters", True)]
     columns += [(f"{some(gpus, 'GPU')}", False) for gpus in _CLUSTERS]
@@ -45,7 +45,7 @@ def list_models() -> None:
 
 
 def show_model(text: str) -> None:
-    """Print what an AI model is, and on so many GPUs its plan, memory, step and what it needs of a network."""
+    """Print an AI model, and for several clusters its plan, memory, step and the Gb/s that it needs of a network."""
     model, server = read_model(text, Path()), _usual_server()
     for line in _lines(model):
         say(line)
@@ -59,7 +59,7 @@ def show_model(text: str) -> None:
 
 
 def _usual_server() -> Server:
-    return next(one for one in read_catalog(["reference"], Path()).servers if one.id == _USUAL_SERVER)
+    return next(server for server in read_catalog(["reference"], Path()).servers if server.id == _USUAL_SERVER)
 
 
 def _lines(model: Model) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _model_row(model: Model, server: Server) -> list[str]:
 
 
 def _fitting(model: Model, server: Server, gpus: int) -> str:
-    """The fastest plan that fits so many GPUs, with the memory that it is likely to take."""
+    """The fastest plan that fits ``gpus`` GPUs, with its likely memory."""
     plan = fastest_plan(model, model.plan, server, gpus)
     if plan is None:
         return "none fits"

@@ -1,4 +1,4 @@
-"""The options of `check` about random failures, and what is said of them."""
+"""The options of `check` about random failures, and the table of their results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_SEED = 2**63 - 1
 
 @dataclass(frozen=True)
 class Draws:
-    """What is to fail: so many of some kinds at once, and how often that is drawn; ``text``: as it was given."""
+    """Failures to draw: ``count`` at once of each kind, ``samples`` times; ``text``: as given."""
 
     text: str
     count: int
@@ -35,7 +35,7 @@ class Draws:
 
 
 def draws_of(failures: str | None, samples: int | None, seed: int | None) -> Draws | None:
-    """Read the options; None where there are none. Raises ``InputError`` with all that is wrong with them."""
+    """Read the options; None where there are none. Raises ``InputError`` with all faults of the options."""
     faults: list[Fault] = []
     if failures is None:
         for name, given in (("--samples", samples), ("--seed", seed)):
@@ -57,7 +57,10 @@ def draws_of(failures: str | None, samples: int | None, seed: int | None) -> Dra
 
 
 def what_is_left(path: str, design: Design, draws: Draws, progress: Callable[[str], None]) -> RenderableType:
-    """A table of what random failures leave of a design. Raises ``InputError`` where so much cannot fail."""
+    """A table of the bandwidth of a design after random failures.
+
+    Raises ``InputError`` for more failures than devices.
+    """
     from fabopt.output.terminal.outages import outage_report
     from fabopt.verify.outages import Grounds
 
@@ -66,7 +69,7 @@ def what_is_left(path: str, design: Design, draws: Draws, progress: Callable[[st
     grounds = Grounds(design)
     _require_enough(path, grounds, draws)
     kinds = (grounds.sample(failed, draws.count, draws.samples, draws.seed, progress) for failed in draws.kinds)
-    return outage_report([one for found in kinds for one in found], draws.seed)
+    return outage_report([outages for of_kind in kinds for outages in of_kind], draws.seed)
 
 
 def _require_links(path: str, design: Design) -> None:

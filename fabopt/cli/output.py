@@ -1,4 +1,4 @@
-"""What goes where: answers to standard output, messages to standard error, files whole or not at all."""
+"""Destinations: answers go to standard output, messages to standard error, files are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def say(*blocks: RenderableType) -> None:
 
 
 def nowhere() -> TextIO:
-    """A stream that takes everything, to stand in for one that is closed as long as the process lives."""
+    """A stream that discards everything, in place of a closed one."""
     return open(os.devnull, "w")
 
 
@@ -94,7 +94,7 @@ def engines_silenced() -> Iterator[None]:
 
 
 def _lost(error: OSError) -> None:
-    """Point standard output at nothing. A reader that has gone is no error; anything else is."""
+    """Point standard output at nothing. A reader that has gone is no error; other failures are."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
     if not isinstance(error, BrokenPipeError):
         raise OutputError(f"standard output: cannot be written: {error.strerror or error}") from None

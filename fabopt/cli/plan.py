@@ -20,7 +20,7 @@ _HEAD_BYTES = 2000
 
 
 def is_plan(path: str) -> bool:
-    """Whether a file is called and begins as plans do; designs are JSON."""
+    """Whether a file has the name and the beginning of a plan; designs are JSON."""
     if PurePath(path).suffix.lower() not in ENDINGS or not Path(path).is_file():
         return False
     with open(path, "rb") as stream:
@@ -28,7 +28,7 @@ def is_plan(path: str) -> bool:
 
 
 def check_plan(path: str, design: str | None, point: int | None) -> int:
-    """Prove a plan again and print each check. ``design``: a file that it is compared with, or a point's."""
+    """Prove a plan again and print each check. ``design``: its design file, or a sweep or front with ``point``."""
     plan = read_plan(path)
     checks = plan_checks(plan)
     if design is not None:

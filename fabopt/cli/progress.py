@@ -1,6 +1,6 @@
-"""What is being done, what is known by then and since when, on standard error while a command works.
+"""The work at hand, results so far and elapsed time, on standard error while a command works.
 
-Someone who watches sees one line that changes; a log gets a line a minute.
+A terminal has one line that changes; a log gets a line a minute.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOG_EVERY_S = 60.0
 
 @dataclass
 class Progress:
-    """The line. ``metric``: of what is found; ``limit_s``: the time limit of the command."""
+    """The line. ``metric``: of the best design; ``limit_s``: the time limit of the command."""
 
     metric: str = ""
     limit_s: float | None = None
@@ -45,7 +45,7 @@ class Progress:
         self.share = ShareDone(self._show)
 
     def say(self, doing: str) -> None:
-        """Take what is being done: a part of a step, or of what is looped over."""
+        """Take words for the work at hand: a part of a step, or of a loop."""
         self.doing = doing
         self.share.begin_part()
         self._show()
@@ -64,12 +64,12 @@ class Progress:
 
     @contextlib.contextmanager
     def still(self) -> Iterator[None]:
-        """Within, no thread keeps the seconds of the line: the process can be copied."""
+        """Within, no thread updates the seconds of the line: the process can be forked."""
         turning = self.live
         if turning is None or not turning.auto_refresh:
             yield
             return
-        threads = [one for one in threading.enumerate() if type(one).__module__ == type(turning).__module__]
+        threads = [thread for thread in threading.enumerate() if type(thread).__module__ == type(turning).__module__]
         turning.stop()
         for thread in threads:
             thread.join()
@@ -105,7 +105,7 @@ class Progress:
 def progress_shown(metric: str = "", limit_s: float | None = None, turns: bool = True) -> Iterator[Progress]:
     """Show how far a command is on standard error.
 
-    ``turns``: by a thread that keeps the seconds; without, nothing is in the way of processes that are copies.
+    ``turns``: a thread updates the seconds; without, processes can be forked.
     """
     progress = Progress(metric, limit_s)
     if not sys.stderr.isatty():

@@ -37,9 +37,9 @@ from fabopt.units import some
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What is audited, and where it goes. ``solve``: how the best design is looked for; its case is the design file.
+    """An audit of a quote, and its output files.
 
-    ``point``: of a sweep or front, from 1.
+    ``solve``: how the best design is looked for; its case is the design file. ``point``: of a sweep or front, from 1.
     """
 
     quote: str
@@ -52,7 +52,7 @@ class AuditRequest:
 
 
 def audit_quote(request: AuditRequest) -> int:
-    """Compare a quote with a design, write what was asked for; the exit code says whether there are faults."""
+    """Compare a quote with a design, write the files asked for; the exit code says whether there are faults."""
     _check_targets(request)
     path = request.solve.case
     design = proven(_designed(path, request.point), path, unchecked=False).design
@@ -91,7 +91,7 @@ def _designed(path: str, point: int | None) -> Design:
 
 
 def _best(request: SolveRequest, design: Design, catalog: Catalog, quote: Quote) -> Design | None:
-    """The cheapest design on the quote's prices; None where time was over before there was any."""
+    """The cheapest design on the quote's prices; None if none was found in time."""
     clock = request.clock()
     if not quote.with_status("matched"):
         return None
@@ -105,7 +105,7 @@ def _best(request: SolveRequest, design: Design, catalog: Catalog, quote: Quote)
 
 
 def _above_best(comparison: QuoteComparison, best: Design | None) -> list[QuoteFinding]:
-    """That the quote costs more than the best design on its prices, if it does."""
+    """The finding that the quote costs more than the best design on its prices, if it does."""
     if best is None or best.totals is None:
         return []
     completed = comparison.sums.completed_usd
@@ -131,7 +131,7 @@ def _ends_early(quote: Quote, design: Design) -> list[QuoteFinding]:
 
 
 def _left_out(quote: Quote) -> list[str]:
-    """What lines with a price come to that are in no sum."""
+    """Notes on the sum of priced lines that are in no total."""
     notes = []
     kinds: tuple[tuple[LineStatus, str, str], ...] = (
         ("left over", "not matched, and in no sum", "line"),

@@ -1,4 +1,4 @@
-"""`fabopt quote request`: what a design buys, as files that ask its makers or other vendors for quotes."""
+"""`fabopt quote request`: the purchases of a design, as files that ask its makers or other vendors for quotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands about quotes do; each returns its exit code."""
+"""The commands about quotes; each returns its exit code."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def import_quote(
     against: Sequence[str] = (),
     vendor: str | None = None,
 ) -> int:
-    """Write a quote's price book; where a price is not in it, or something speaks against one, the exit code says so.
+    """Write a quote's price book; the exit code tells of prices left out, or doubted.
 
-    A file of which nothing could be priced is refused once its lines are shown, and no book is written. ``against``:
-    price books with which prices are compared, over the catalog's; ``vendor``: whose offer the book is.
+    A file without any priced line is refused once its lines are shown, and no book is written. ``against``: price books
+    with which prices are compared, over the catalog's; ``vendor``: the seller of the book's offers.
     """
     if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in YAML_ENDINGS:
         raise InputError([fault(output, "", "a price book is not written like this", allowed=", ".join(YAML_ENDINGS))])
@@ -75,7 +75,7 @@ def import_quote(
 
 
 def _show(quote: Quote, is_taken: bool) -> None:
-    """Print the report; where standard output is taken, one line elsewhere."""
+    """Print the report; one line to standard error where standard output is taken."""
     if is_taken:
         tell(headline_of_quote(quote))
     else:
@@ -83,7 +83,9 @@ def _show(quote: Quote, is_taken: bool) -> None:
 
 
 def catalog_of_design(design: Design, catalogs: Sequence[str] | None) -> tuple[Catalog, bool]:
-    """Products that the case of a design may choose, those of the design as it has them; whether they are all there."""
+    """Products that the case of a design may choose, with the design's own versions of its parts; whether all catalogs
+    were found.
+    """
     named = design.case.content.get("catalog", ())
     catalog = quoted_catalog(catalogs) if catalogs else named_catalogs(named)
     whole = with_parts_of(design, catalog)

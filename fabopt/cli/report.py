@@ -23,9 +23,9 @@ _ENDINGS = (".html", ".htm")
 def write_report(path: str, output: str, front: str | None, unchecked: bool, point: int | None = None) -> int:
     """Write the page of a saved design, with a front of the same case if one is given.
 
-    The design is proven again first; where one that fails is asked for (``unchecked``), a banner says so. A file
-    without a design gives a page that says why; the exit code is then that of ``solve``. A sweep or front has a page of
-    its own, but for a ``point`` of it (from 1), which is a design.
+    The design is proven again first; with ``unchecked`` a banner says that it fails. A file without a design gives a
+    page that says why; the exit code is then that of ``solve``. A sweep or front has a page of its own, but for a
+    ``point`` of it (from 1), which is a design.
     """
     _check_ending(output)
     if front == path == STANDARD_STREAM:
@@ -66,7 +66,7 @@ def _check_ending(output: str) -> None:
 
 
 def _check_whole(design: Design, path: str) -> None:
-    """Refuse a file that has fabrics, and not what they come to."""
+    """Refuse a file with fabrics and without their totals or stages."""
     missing = [name for name in ("totals", "stages") if not getattr(design, name)]
     if design.fabrics and missing:
         hint = "solve the case again; `fabopt solve --json` writes whole designs"

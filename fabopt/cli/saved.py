@@ -1,4 +1,4 @@
-"""Designs that commands are given as files: a design of its own, or a point of a sweep or front."""
+"""Designs that commands are given as files: a design file, or a point of a sweep or front."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ WHAT = {"sweep": "sweep", "pareto": "front"}
 
 
 def saved_design(path: str, point: int | None) -> Design:
-    """Return the design of a file, or that of a point (from 1) of a sweep or front; ``InputError`` if it is not so."""
+    """Return the design of a file, or of a point (from 1) of a sweep or front; ``InputError`` if the file has no such
+    design.
+    """
     saved = read_design_or_front(path)
     if isinstance(saved, Front):
         return _at(saved, path, point)
@@ -27,7 +29,7 @@ def saved_design(path: str, point: int | None) -> Design:
 
 
 def chosen_point(path: str, point: int | None, budget: str | None) -> int | None:
-    """Return the point (from 1) that options name: by its number, or as the best for so much money.
+    """Return the point (from 1) that options name: by its number, or as the best within a budget.
 
     ``InputError`` if both are given, if the file is no front and no sweep over budgets, or if no point costs that
     little.

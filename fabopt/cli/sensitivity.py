@@ -1,4 +1,4 @@
-"""The command that says how far prices can move before the answer changes."""
+"""The command for the price ranges within which an answer stays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def sensitivity_of_case(
     request: SolveRequest, kinds: Sequence[str], parts: Sequence[str], json: str | None, csv: str | None
 ) -> int:
-    """Find the price ranges of a case's answer, write what was asked for, print the table; its exit code."""
+    """Find the price ranges of a case's answer, write the files asked for, print the table; its exit code."""
     check_targets([json, csv])
     inputs = request.inputs()
     from fabopt.program.settings import Settings

@@ -1,6 +1,6 @@
-"""Ctrl-C and SIGTERM: the first one stops the clock of what is under way, the second one ends the process.
+"""Ctrl-C and SIGTERM: the first one stops the clock of the work at hand, the second one ends the process.
 
-Where no clock is kept, the first one is a ``KeyboardInterrupt`` too.
+Without a clock, the first one is a ``KeyboardInterrupt`` too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Attendant:
-    """Hears the signals of this process for the command that is under way. ``started``: when that began."""
+    """The signal handler of this process for the command at hand. ``started``: when it began."""
 
     def __init__(self) -> None:
         self.started = STARTED
@@ -35,9 +35,9 @@ class Attendant:
 
     @contextmanager
     def listening(self, started: float, copy: Copy | None = None) -> Iterator[None]:
-        """Hear signals, from before anything large is imported; only the main thread does.
+        """Handle signals, from before anything large is imported; only the main thread does.
 
-        ``copy``: what is known of the process that watches over this one, and tells it of signals.
+        ``copy``: this process's link to the one that watches over it, and passes signals on.
         """
         self.started, self._heard, self._waits, self._clock, self._copy = started, 0, True, None, copy
         self._is_over = False
@@ -62,13 +62,13 @@ class Attendant:
         return self._clock is not None
 
     def begin(self, keeps_clock: bool) -> None:
-        """The command is known: one that keeps a clock will have it stopped, any other one is left."""
+        """The command is known: one with a clock will have it stopped, any other one ends."""
         self._waits = keeps_clock
         if self._heard and not keeps_clock:
             raise KeyboardInterrupt
 
     def attend(self, clock: Clock) -> None:
-        """Stop this clock at the first signal, and at once if that has been heard."""
+        """Stop this clock at the first signal, and at once if one has come."""
         self._clock = clock
         if self._copy is not None:
             self._copy.note(READ)
@@ -76,7 +76,7 @@ class Attendant:
             clock.stop()
 
     def leave(self, target: str, data: bytes = b"", code: int = EXIT_NO_ANSWER) -> None:
-        """Have a file written if this process does not end by itself; no file: have nothing written any more.
+        """Have a file written if this process does not end by itself; no file: cancel that.
 
         ``code``: the exit code then.
         """
@@ -107,8 +107,8 @@ ATTENDANT = Attendant()
 def end_process(code: int, copy: Copy | None) -> NoReturn:
     """End the process of a command that is over, at once.
 
-    An ordinary end would wait for an engine that was stopped and is still at work, and may be one by SIGINT, whatever
-    the code, as Python notes interrupts of text that is run as code.
+    An ordinary end would wait for a stopped engine that still works, and may end by SIGINT, whatever the code, as
+    Python remembers interrupts of code run from text.
     """
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):

@@ -45,7 +45,7 @@ WITHOUT_DESIGN = ("infeasible", "unknown")
 
 @dataclass(frozen=True)
 class SolveRequest:
-    """What is to be solved, and how: the words of the command line."""
+    """A case to solve, and options: the words of the command line."""
 
     case: str
     engine: str = "cp-sat"
@@ -65,14 +65,14 @@ class SolveRequest:
         return read_inputs(self.case, self.catalogs, self.price_changes or ())
 
     def design(self) -> Design:
-        """Solve, and prove the answer again. Stopped before there is any: a design of status ``unknown``.
+        """Solve, and prove the answer again.
 
-        Where there is none, why is told as it is found.
+        Stopped before there is any: a design of status ``unknown``. Conflicts are told as they are found.
         """
         return self.solved(self.inputs())
 
     def solved(self, inputs: Inputs, target: str | None = None) -> Design:
-        """Solve inputs, as ``design``. ``target``: the file that says so if this process is cut off meanwhile."""
+        """Solve inputs, as ``design``. ``target``: the file for the answer if this process is cut off meanwhile."""
         advice = Advice(inputs.case.name)
         design = self._solved(inputs, advice, target)
         if not design.fabrics and design.status in WITHOUT_DESIGN:
@@ -126,7 +126,7 @@ class SolveRequest:
 
 
 def _compared(alternative: Alternative) -> None:
-    """Tell of a design of another kind as it is found, if someone is watching: the answer lists all of them."""
+    """Tell of an alternative as it is found, if standard error is a terminal: the answer lists all of them."""
     if sys.stderr.isatty():
         from fabopt.output.terminal.answer import alternative_line
 
@@ -134,7 +134,7 @@ def _compared(alternative: Alternative) -> None:
 
 
 def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
-    """Solve a case, write what was asked for, print the summary where standard output is free."""
+    """Solve a case, write the files asked for, print the summary where standard output is free."""
     write_bill = None if bom is None else _bill_to(bom)
     check_targets([json, bom])
     design = request.solved(request.inputs(), json)
@@ -155,7 +155,7 @@ def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
 
 
 def _bill_to(target: str) -> Callable[[Design], None]:
-    """What writes the bill of a design to ``target``; raises at once where its ending is not one of a bill."""
+    """A function that writes the bill of a design to ``target``; ``InputError`` at once for an unknown ending."""
     from fabopt.output.export.bill import bill_bytes, bill_format
 
     ending = bill_format(target)
@@ -172,7 +172,7 @@ def _exit_code(design: Design) -> int:
 def check_design(
     path: str, draws: Draws | None = None, point: int | None = None, again: SolveRequest | None = None
 ) -> int:
-    """Prove a saved design again and print each check; of one that holds, what random failures leave.
+    """Prove a saved design again and print each check; if all hold, the bandwidth after random failures.
 
     ``point``: of a sweep or front, from 1; ``again``: how its case is solved again, if it is.
     """
@@ -200,7 +200,7 @@ def check_design(
 
 
 def _is_proven_again(design: Design, request: SolveRequest) -> bool:
-    """Solve the case of a design again, and say what that has proven, or what it contradicts."""
+    """Solve the case of a design again, and tell its proof, or its contradictions."""
     from fabopt.cli.quotes import catalog_of_design
     from fabopt.inspect.proof_again import inputs_again
     from fabopt.output.terminal.proof_again import differences, proven_again

@@ -30,7 +30,7 @@ _TRAILING_COMMENT = re.compile(r"^(.*\S) {2,}# (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Starter:
-    """What a starter case is made of. ``folder`` is where the file will be; ``schema`` is the case's JSON Schema."""
+    """Inputs of a starter case. ``folder`` is where the file will be; ``schema`` is the case's JSON Schema."""
 
     name: str
     gpus: int
@@ -46,14 +46,14 @@ def starter_text(wanted: Starter) -> str:
     inputs = _inputs(wanted)
     # as the catalog and the schema write them
     wanted = replace(wanted, server=inputs.case.server, profile=_profile(inputs, wanted))
-    server = next(one for one in inputs.catalog.servers if one.id == wanted.server)
+    server = next(candidate for candidate in inputs.catalog.servers if candidate.id == wanted.server)
     servers = wanted.gpus // server.gpus
     profile = PROFILES[wanted.profile]
     text = _TEMPLATE.format(
         schema=_place(wanted.schema, wanted.folder),
         file=wanted.name,
         name=_as_text(wanted.name),
-        catalog=json.dumps([_catalog(one, wanted.folder) for one in wanted.catalogs or ("reference",)]),
+        catalog=json.dumps([_catalog(catalog, wanted.folder) for catalog in wanted.catalogs or ("reference",)]),
         server=_as_text(wanted.server),
         server_id=wanted.server,
         gpus=wanted.gpus,
@@ -64,7 +64,8 @@ def starter_text(wanted: Starter) -> str:
         racks_per_row=_RACKS_PER_ROW,
         profile=wanted.profile,
         profiles="\n".join(
-            f"#   {name:<12} {one.max_oversubscription:g} / {one.min_gbps_per_gpu:g}" for name, one in PROFILES.items()
+            f"#   {name:<12} {requirement.max_oversubscription:g} / {requirement.min_gbps_per_gpu:g}"
+            for name, requirement in PROFILES.items()
         ),
         oversubscription=f"{profile.max_oversubscription:g}",
         bandwidth=_bandwidth(wanted, profile.min_gbps_per_gpu),
@@ -95,7 +96,9 @@ def _rows(servers: int, server: Server) -> int:
 
 
 def _bandwidth(wanted: Starter, asked_gbps: float) -> str:
-    """Return the line for ``min_gbps_per_gpu``: the profile's, unless no NIC in this server can give that much."""
+    """Return the line for ``min_gbps_per_gpu``: the profile's, or less where no NIC in this server can
+    give that much.
+    """
     inputs = _inputs(wanted, min_gbps_per_gpu=_ANY_GBPS)
     options = problem_of(inputs.case, inputs.catalog).fabrics[0].nics.values()
     most = max((option.injection / 1000 for group in options for option in group), default=Fraction(0))
@@ -120,7 +123,7 @@ def _as_text(word: str) -> str:
 
 
 def _place(schema: Path, folder: Path) -> str:
-    """Return the schema's path for an editor: relative within a checkout, so that it can be shared, else whole."""
+    """Return the schema's path for an editor: relative within a checkout, so that it can be shared, else absolute."""
     if folder.resolve().is_relative_to(checkout().resolve()):
         return Path(os.path.relpath(schema.resolve(), folder.resolve())).as_posix()
     return schema.resolve().as_posix()

@@ -1,8 +1,8 @@
-"""The process that was started watches over a copy of itself, which runs the command.
+"""The first process watches over a forked copy of itself, which runs the command.
 
 Native code hears no signal while it works, and ends its process where memory ends. So the command runs in a copy, and
-the first process only waits: it tells the copy of signals, ends it with all its processes where it does not end in
-time, and says in words what native code ended it with. Nothing large is imported before signals wait for it.
+the first process only waits: it passes signals on to the copy, ends it with all its processes where it does not end in
+time, and says in words how native code ended it. Nothing large is imported before signals are blocked for it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ TASKS = "/proc/self/task"
 
 
 def gone_by_s(scheduled: str | os.PathLike[str] = SCHEDULED) -> float:
-    """Seconds since this process began, at least: for which it has worked and, where the system tells, waited to.
+    """Seconds since this process began, at least: its processor time and, where the system tells, its waiting time.
 
-    ``scheduled``: the file with nanoseconds for which it has run, and for which it has waited for a processor.
+    ``scheduled``: the file with nanoseconds of both.
     """
     worked_s = time.process_time()
     try:
@@ -42,14 +42,14 @@ _SUBREAPER, _DEATH_SIGNAL = 36, 1
 
 
 class Copy:
-    """What a copy knows of the process that watches over it: where it reads what is noted, whatever ends the copy."""
+    """A copy's link to the process that watches over it: notes in memory, which outlive the copy."""
 
     def __init__(self, notes: int, mask: set[int | signal.Signals]) -> None:
-        """``notes``: a file in memory; ``mask``: the signals that wait for the process by rights."""
+        """``notes``: a file in memory; ``mask``: the signals blocked when the process began."""
         self._notes, self._mask = notes, mask
 
     def hear(self) -> None:
-        """Let signals through that have waited since the copy was made."""
+        """Unblock signals that have waited since the copy was made."""
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def note(self, state: bytes) -> None:
@@ -57,15 +57,15 @@ class Copy:
         os.pwrite(self._notes, state, 0)
 
     def leave(self, target: str, data: bytes, code: int) -> None:
-        """Note what is to be written to a file, and the exit code, if the copy does not end by itself; no file:
-        nothing any more.
+        """Note a file's content to be written, and the exit code, if the copy does not end by itself; no file: cancel
+        that.
         """
         os.ftruncate(self._notes, len(DONE))
         os.pwrite(self._notes, bytes([code]) + os.fsencode(target) + b"\0" + data, len(DONE))
 
 
 def supervised() -> Copy | int | None:
-    """In a copy of this process that is to run the command: what it knows of this one, which returns the exit code.
+    """In the copy, which runs the command: its link to this process; in this one the exit code.
 
     None where there is no copy: on systems without, or in a process that has threads already.
     """
@@ -91,7 +91,7 @@ def supervised() -> Copy | int | None:
 
 
 def _is_alone() -> bool:
-    """Whether this process has one thread, so that a copy of it is whole."""
+    """Whether this process has one thread, so that a fork copies all of it."""
     try:
         return len(os.listdir(TASKS)) == 1
     except OSError:
@@ -99,7 +99,7 @@ def _is_alone() -> bool:
 
 
 def _control(option: int, value: int) -> None:
-    """Have the system end a copy with its process, or give the processes that a copy leaves behind to this one."""
+    """Set an option of the process: that a copy ends with its parent, or that orphans of the copy become this one's."""
     try:
         import ctypes
 
@@ -109,7 +109,7 @@ def _control(option: int, value: int) -> None:
 
 
 def _ended(worker: int, awaited: set[signal.Signals]) -> tuple[int, bool]:
-    """Wait until the copy has ended: its status, and whether it was ended as it did not do so in time."""
+    """Wait until the copy has ended: its status, and whether it was killed as it did not end in time."""
     end, last, was_late = inf, -inf, False
     while True:
         left_s = end - time.monotonic()
@@ -140,7 +140,7 @@ def _statuses() -> dict[int, int]:
 
 
 def _end_children() -> None:
-    """End the processes that the copy has left behind."""
+    """End the processes left behind by the copy."""
     try:
         while True:
             if not os.waitpid(-1, os.WNOHANG)[0]:
@@ -165,7 +165,7 @@ def _children() -> list[int]:
 
 
 def _code(status: int, was_late: bool, notes: int) -> int:
-    """The exit code that a status stands for; of a copy that did not end by itself it is told what ended it."""
+    """The exit code of a status; for a copy that did not end by itself, with a message on how it ended."""
     noted = os.pread(notes, os.fstat(notes).st_size, 0)
     state, left, (target, _, data) = noted[:1], noted[1:2], noted[2:].partition(b"\0")
     code = os.waitstatus_to_exitcode(status)

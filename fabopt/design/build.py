@@ -32,7 +32,6 @@ from fabopt.schema.design import (
     Placement,
     PortUse,
     SharedUse,
-    StageStructure,
     TierUse,
     Totals,
 )
@@ -40,14 +39,15 @@ from fabopt.schema.fabric_design import classes_in_use
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.homing import MULTIHOMING, PEER_LINK, UNJOINED, Pairing, asks_for_pair
 from fabopt.schema.losses import RuleStanding
-from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, REDUNDANCY, TWO_SWITCHES
+from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, PAIRING, REDUNDANCY, TWO_SWITCHES
 from fabopt.schema.server import Server
+from fabopt.schema.standing import standing_words
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.schema.tiers import PeerLinkUse, StandInUse
 from fabopt.topology.candidate import Candidate, End, NicPurchase, Option, RowShare
 from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Tier
 from fabopt.topology.failures import failures_left
-from fabopt.topology.redundancy import standing
+from fabopt.topology.redundancy import TWO, Fewest, fewest_of
 from fabopt.topology.subnet_manager import managers_in
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
@@ -74,7 +74,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     figures = design.measured_figures(problem.gpus)
     asked = [(one.failed, one.count) for one in fabric.resilience]
     growth = design.growth(problem, fabric, _cables_by_stage(problem, units))
-    return FabricDesign(
+    designed = FabricDesign(
         name=fabric.name,
         role=fabric.role,
         topology=candidate.topology,
@@ -94,7 +94,6 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         homing="pair" if fabric.is_paired and part.tiers else fabric.homing or "any",
         pairing=pairing_of(fabric, part) or UNJOINED,
         peer_links=_peer_links(part),
-        redundancy=tuple(_rule_standings(problem, fabric, candidate, growth)),
         logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
         carries=tuple(_shared_uses(problem, fabric)),
         free_ports={
@@ -102,13 +101,16 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
+    return designed.model_copy(update={"redundancy": tuple(_rule_standings(problem, fabric, candidate, designed))})
 
 
 def _rule_standings(
-    problem: Problem, fabric: FabricProblem, candidate: Candidate, growth: Sequence[StageStructure]
+    problem: Problem, fabric: FabricProblem, candidate: Candidate, designed: FabricDesign
 ) -> Iterator[RuleStanding]:
     """What a fabric keeps of the default rule of resilience, where its case asks for it."""
-    design, ports = candidate.design, dict[str, int | None]({"": None} if fabric.pairs_own else {})
+    ports, growth = dict[str, int | None]({"": None} if fabric.pairs_own else {}), designed.growth
+    leaf = next(iter(candidate.design.file_part().tiers), None)
+    features = () if leaf is None else leaf.switch.product.features
     by_rule = {one.name for one in fabric.logical_fabrics if asks_for_pair(one.role, one.homing)}
     ports |= {one.name: one.nic.ports_per_server for one in candidate.equipment if one.nic and one.name in by_rule}
     gpus = (stage.servers * problem.server.gpus for stage in problem.stages)
@@ -116,7 +118,9 @@ def _rule_standings(
     for rule in REDUNDANCY:
         if rule in fabric.kept_rules or rule in fabric.left_out:
             stages = large if rule == TWO_SWITCHES else growth
-            kept, detail = standing(rule, design, stages, pairing_of(fabric, design.file_part()), ports)
+            number, whose = fewest_of(rule, candidate.design, stages, ports) if rule != PAIRING else Fewest(None)
+            kept = designed.joins_pairs if rule == PAIRING else None if number is None else number >= TWO
+            detail = standing_words(designed, rule, number, features, whose)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)
 
 

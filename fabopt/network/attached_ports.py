@@ -13,6 +13,8 @@ from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.free_ports import Exchange
 from fabopt.units import ceil_div
 
+LEAVES_OF_PAIR = 2
+
 
 class AttachedPort(NamedTuple):
     """A port of an attachment: the attachment's index, the stage that adds it, and its leaf."""
@@ -23,13 +25,13 @@ class AttachedPort(NamedTuple):
 
 
 def dealt_over_leaves(
-    n: ClosNumbers, adds: Sequence[Sequence[int]], racks: Sequence[Hashable] = ()
+    n: ClosNumbers, adds: Sequence[Sequence[int]], racks: Sequence[Hashable] = (), in_pairs: bool = False
 ) -> list[AttachedPort]:
     """Ports in the order in which they are dealt: stage by stage, of each in the order of the attachments.
 
     ``adds``: ports of each attachment by the stage that adds them. ``racks``: the rack of every leaf where rule
     ``rack-spread`` holds: leaves with equal servers at every stage then change places, so that neighbouring ports are
-    in different racks.
+    in different racks; ``in_pairs``: with the other leaf of their pair, where groups have an even number of leaves.
     """
     owners = [
         (owner, stage)
@@ -40,7 +42,8 @@ def dealt_over_leaves(
     of_stage = np.bincount(np.array([stage for _, stage in owners], dtype=np.int64), minlength=1).tolist()
     leaves = _as_it_grows(n, of_stage) if n.sizes else _in_turn(n, len(owners))
     if len(racks):
-        exchange = Exchange({"leaf": racks}, {"leaf": _servers_of_leaves(n)})
+        together = LEAVES_OF_PAIR if in_pairs and not (n.rails % LEAVES_OF_PAIR or n.last_rails % LEAVES_OF_PAIR) else 1
+        exchange = Exchange({"leaf": racks}, {"leaf": _servers_of_leaves(n)}, together)
         leaves = [exchange.next(("leaf", leaf), owner)[1] for leaf, (owner, _) in zip(leaves, owners, strict=True)]
     return [AttachedPort(*owner, leaf) for owner, leaf in zip(owners, leaves, strict=True)]
 

@@ -90,18 +90,22 @@ def spread_over_racks(
 class Exchange:
     """Switches that change places with others of their kind, each once, so that ports are in different racks.
 
-    ``racks``, ``kinds``: of every switch of a tier.
+    ``racks``, ``kinds``: of every switch of a tier; ``together``: neighbours, all of a kind, that change places as one.
     """
 
     def __init__(
-        self, racks: Mapping[HostTier, Sequence[Hashable]], kinds: Mapping[HostTier, Sequence[Hashable]]
+        self,
+        racks: Mapping[HostTier, Sequence[Hashable]],
+        kinds: Mapping[HostTier, Sequence[Hashable]],
+        together: int = 1,
     ) -> None:
         self._racks = racks
         self._kinds = kinds
+        self._together = together
         self._alike: dict[Hashable, list[int]] = defaultdict(list)
         for tier, of_tier in kinds.items():
-            for number, kind in enumerate(of_tier):
-                self._alike[tier, kind].append(number)
+            for first in range(0, len(of_tier), together):
+                self._alike[tier, of_tier[first]].append(first)
         self._other: dict[HostPort, int] = {}
         self._taken: Counter[Hashable] = Counter()
 
@@ -112,19 +116,21 @@ class Exchange:
         owner, of these with the fewest of all, of these for the first.
         """
         tier, number = place
-        racks = self._racks[tier]
-        if place not in self._other:
+        racks, within = self._racks[tier], number % self._together
+        first = tier, number - within
+        if first not in self._other:
             left = self._alike[tier, self._kinds[tier][number]]
-            self._other[place] = min(left, key=lambda other: (*self._load(racks[other], owner), other))
-            left.remove(self._other[place])
-        other = self._other[place]
+            self._other[first] = min(left, key=lambda other: (*self._load(tier, other, owner), other))
+            left.remove(self._other[first])
+        other = self._other[first] + within
         self._taken[racks[other], None] += 1
         self._taken[racks[other], owner] += 1
         return tier, other
 
-    def _load(self, rack: Hashable, owner: int) -> tuple[int, int]:
-        """Ports in a rack: of an owner, and of all."""
-        return self._taken[rack, owner], self._taken[rack, None]
+    def _load(self, tier: HostTier, first: int, owner: int) -> tuple[int, int]:
+        """Ports in the racks of switches that change places as one: of an owner, and of all."""
+        racks = self._racks[tier][first : first + self._together]
+        return sum(self._taken[rack, owner] for rack in racks), sum(self._taken[rack, None] for rack in racks)
 
 
 class _Ledger:

@@ -279,6 +279,12 @@ class FabricDesign(Strict):
     subnet_manager: SubnetManagerSaid = None
 
     @property
+    def joins_pairs(self) -> bool | None:
+        """Whether something joins the two leaves of every server; None where servers are on no pairs."""
+        has_pairs = self.homing in ("pair", "dual") and bool(self.tiers)
+        return self.pairing != UNJOINED if has_pairs else None
+
+    @property
     def places(self) -> Placement:
         """Where its switches are; nowhere without a floor."""
         return self.placement if self.placement is not None else NO_PLACES

@@ -44,7 +44,7 @@ def standing_words(
 
 
 def _of_pairs(fabric: FabricDesign, features: Collection[str]) -> str:
-    if fabric.homing not in ("pair", "dual") or not fabric.tiers:
+    if fabric.joins_pairs is None:
         return "no pairs of leaves"
     leaf, wanted, peers = fabric.tiers[0], FEATURE_OF_PAIRING.values(), fabric.peer_links
     if fabric.pairing != UNJOINED:

@@ -1,90 +1,50 @@
-"""The parts of the default rule of resilience that a sized network keeps, and those that do not apply to it."""
+"""Of what each part of the default rule of resilience counts, the fewest that a sized network has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.schema.design import StageStructure
-from fabopt.schema.homing import CABLES_OF_PEER_LINK, FEATURE_OF_PAIRING, UNJOINED, Pairing
-from fabopt.schema.resilience import PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
+from fabopt.schema.resilience import PAIR, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.topology.design import FilePart, NetworkDesign
-from fabopt.units import gbps, some
 
 TWO = 2
-# What one tier of a switch, and of more, is in words.
-ONE_TIER = {1: "a single switch", TWO: "one tier of switches that no link joins"}
 
 
-class Standing(NamedTuple):
-    """Whether a network keeps a part of the rule, None where it does not apply, and in words how far."""
+class Fewest(NamedTuple):
+    """The number at the stage that has least, None where the part does not apply; ``whose``: the logical fabric whose
+    servers are on so few, empty for the fabric itself.
+    """
 
-    kept: bool | None
-    detail: str
+    number: int | None
+    whose: str = ""
 
 
-def standing(
-    rule: str,
-    design: NetworkDesign,
-    growth: Sequence[StageStructure] = (),
-    pairing: Pairing | None = None,
-    ports: Mapping[str, int | None] = MappingProxyType({"": None}),
-) -> Standing:
-    """How a network keeps a part of the rule, at the stage that keeps it least. ``growth``: all its stages to which the
-    part applies;
+def fewest_of(
+    rule: str, design: NetworkDesign, growth: Sequence[StageStructure], ports: Mapping[str, int | None]
+) -> Fewest:
+    """What a part of the rule counts in a network; ``pairing`` counts nothing.
 
-    ``pairing``: what joins its pairs of leaves, None where there are none; ``ports``: fabrics that the rule of pairs is
-    about, the fabric itself without a name, and the ports of a server that logical ones have.
+    ``growth``: all its stages to which the part applies; ``ports``: whom the rule of pairs is about, the fabric itself
+    without a name, and the ports of a server that logical ones have.
     """
     part = design.file_part()
     structure = part.structure
-    if rule == PAIRING:
-        return _of_pairs(part, pairing)
     if rule == TWO_SWITCHES and structure.has_switches:
         at_stages = [stage.leaves + stage.spines + stage.cores for stage in growth]
-        switches = min(at_stages or [sum(tier.num_switches for tier in part.tiers)])
-        return Standing(switches >= TWO, some(switches, "switch"))
+        return Fewest(min(at_stages or [sum(tier.num_switches for tier in part.tiers)]))
     if rule == PAIR and structure.has_switches:
-        switches, name = min(
-            (_leaves_of_server(part, structure) if own is None else min(own, part.tiers[0].num_switches), name)
+        return min(
+            Fewest(_leaves_of_server(part, structure) if own is None else min(own, part.tiers[0].num_switches), name)
             for name, own in ports.items()
         )
-        return Standing(switches >= TWO, f"every server{name and f' of {name}'} on {some(switches, 'switch')}")
-    if not isinstance(structure, Structure):
-        return Standing(None, f"a {structure.kind} is a direct network")
-    if structure.tiers == 1:
-        return Standing(None, ONE_TIER[min(TWO, part.tiers[0].num_switches)])
+    if not isinstance(structure, Structure) or structure.tiers == 1:
+        return Fewest(None)
     if rule == TWO_LEAVES:
-        return _of_leaves(part, structure)
-    counts = list((_spines if rule == TWO_SPINES else _cores)(part, structure, growth))
-    if not counts:
-        return Standing(None, "no cores")
-    words = {TWO_SPINES: some(min(counts), "spine") + " above every leaf", TWO_CORES: some(min(counts), "core")}
-    return Standing(min(counts) >= TWO, words[rule])
-
-
-def _of_pairs(part: FilePart, pairing: Pairing | None) -> Standing:
-    if pairing is None or not part.tiers:
-        return Standing(None, "no pairs of leaves")
-    leaf, wanted = part.tiers[0].switch, FEATURE_OF_PAIRING.values()
-    if pairing != UNJOINED:
-        joined = "EVPN multihoming"
-        if part.peers is not None:
-            joined = f"{CABLES_OF_PEER_LINK} cables of {gbps(part.peers.lane.port_mbps):g} Gb/s"
-        return Standing(True, f"{some(part.tiers[0].num_switches // TWO, 'pair')} of leaves, each with {joined}")
-    if set(wanted).isdisjoint(leaf.product.features):
-        return Standing(False, f"the catalog says neither {' nor '.join(wanted)} of {leaf.id}")
-    return Standing(False, "the leaves are not in pairs")
-
-
-def _of_leaves(part: FilePart, structure: Structure) -> Standing:
-    nic = part.nic
-    if nic.ports_in_all < TWO:
-        return Standing(None, "NICs of one port")
-    leaves = _leaves_of_server(part, structure)
-    return Standing(leaves >= TWO, f"every server on {leaves} {'leaf' if leaves == 1 else 'leaves'}")
+        return Fewest(_leaves_of_server(part, structure) if part.nic.ports_in_all >= TWO else None)
+    return Fewest(min((_spines if rule == TWO_SPINES else _cores)(part, structure, growth), default=None))
 
 
 def _leaves_of_server(part: FilePart, structure: AnyStructure) -> int:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fabopt.units import ceil_div
 
-LEAF = "leaf"
+LEAF, TWO = "leaf", 2
 # The number of an attachment, and the leaf of one of its ports.
 AttachedPort = tuple[int, int]
 
@@ -35,12 +35,12 @@ class LeafKind(NamedTuple):
 
 
 def dealt_over_leaves(
-    leaves: Sequence[LeafKind], adds: Sequence[Sequence[int]], grows: bool, racks: Sequence[str]
+    leaves: Sequence[LeafKind], adds: Sequence[Sequence[int]], grows: bool, racks: Sequence[str], in_pairs: bool
 ) -> Iterator[tuple[int, ...]]:
     """Ports of each attachment on every leaf.
 
     ``adds``: of each attachment, the ports that a stage adds, at once unless the cluster ``grows``; ``racks``: of every
-    leaf, where ports are spread over racks.
+    leaf, where ports are spread over racks; ``in_pairs``: two leaves that have the same servers stay together then.
     """
     order = sorted(range(len(leaves)), key=lambda number: leaves[number][1:])
     if not (grows or racks):
@@ -49,7 +49,7 @@ def dealt_over_leaves(
         yield from (dealt_round(ends, place_of[number], len(leaves)) for number in range(len(leaves)))
         return
     ports = _as_it_grows(leaves, adds) if grows else _in_turn(adds, order)
-    other = Exchanged({LEAF: racks} if racks else {}, {LEAF: leaves})
+    other = Exchanged({LEAF: racks} if racks else {}, {LEAF: leaves}, TWO if in_pairs else 1)
     hosted = [[0] * len(adds) for _ in leaves]
     for owner, number in ports:
         hosted[other.of((LEAF, number), owner)[1]][owner] += 1
@@ -88,17 +88,21 @@ def _emptiest(hosted: Sequence[int], hosts: Sequence[int], ports: int) -> Iterat
 class Exchanged:
     """Switches that others like them stand for, so that ports of attachments are in different racks.
 
-    ``racks``, ``kinds``: of every switch of a tier; no racks: every switch stands for itself.
+    ``racks``, ``kinds``: of every switch of a tier; no racks: every switch stands for itself. ``size``: so many
+    neighbours stand for as many others, each for that at its place.
     """
 
-    def __init__(self, racks: Mapping[str, Sequence[str]], kinds: Mapping[str, Sequence[Hashable]]) -> None:
+    def __init__(
+        self, racks: Mapping[str, Sequence[str]], kinds: Mapping[str, Sequence[Hashable]], size: int = 1
+    ) -> None:
         self._racks = racks
         self._kinds = kinds
+        self._size = size
         # switches for which no other one stands, in their order
         self._left: dict[tuple[str, Hashable], list[int]] = defaultdict(list)
         for tier, of_tier in kinds.items():
-            for number, kind in enumerate(of_tier):
-                self._left[tier, kind].append(number)
+            for number in range(0, len(of_tier), size):
+                self._left[tier, of_tier[number]].append(number)
         self._other: dict[tuple[str, int], int] = {}
         self._taken: Counter[str] = Counter()
         self._own: dict[int, Counter[str]] = defaultdict(Counter)
@@ -112,12 +116,17 @@ class Exchanged:
         tier, number = place
         if not self._racks:
             return place
-        racks, own = self._racks[tier], self._own[owner]
-        if place not in self._other:
+        racks, own, size = self._racks[tier], self._own[owner], self._size
+        lowest = tier, number // size * size
+        if lowest not in self._other:
             left = self._left[tier, self._kinds[tier][number]]
-            self._other[place] = min(left, key=lambda other: (own[racks[other]], self._taken[racks[other]], other))
-            left.remove(self._other[place])
-        other = self._other[place]
+
+            def ports(other: int, of: Counter[str]) -> int:
+                return sum(of[rack] for rack in racks[other : other + size])
+
+            self._other[lowest] = min(left, key=lambda other: (ports(other, own), ports(other, self._taken), other))
+            left.remove(self._other[lowest])
+        other = self._other[lowest] + number % size
         own[racks[other]] += 1
         self._taken[racks[other]] += 1
         return tier, other

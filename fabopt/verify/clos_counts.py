@@ -31,7 +31,8 @@ class ClosCounts:
     ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail
     have their odd links to the same spines. ``odd_per_leaf``, ``odd_uplinks``: k' and u' of a last group that is unlike
     the others, else 0. ``mixed``: of both types of spines how many there are, and the links of a leaf to each.
-    ``leaf_racks``: of every leaf, where ports of attachments are spread over racks.
+    ``leaf_racks``: of every leaf, where ports of attachments are spread over racks; ``paired``: whether every server is
+    on two leaves.
     """
 
     tiers: int
@@ -57,6 +58,7 @@ class ClosCounts:
     odd_uplinks: int = 0
     mixed: Peers = ()
     leaf_racks: tuple[str, ...] = ()
+    paired: bool = False
 
     @property
     def is_odd(self) -> bool:
@@ -153,7 +155,8 @@ class ClosCounts:
         leaves = [self._leaf_kind(number) for number in range(self.planes * self.leaves)]
         later = self.adds + ((),) * (len(self.attached) - len(self.adds))
         adds = [own or (ports,) for own, ports in zip(later, self.attached, strict=True)]
-        dealt = dealt_over_leaves(leaves, adds, bool(self.sizes), self.leaf_racks)
+        in_pairs = self.paired and not (self.rails % 2 or self.last_rails % 2)
+        dealt = dealt_over_leaves(leaves, adds, bool(self.sizes), self.leaf_racks, in_pairs)
         return tuple((leaf.ports, hosted) for leaf, hosted in zip(leaves, dealt, strict=True))
 
     def _leaf_kind(self, number: int) -> LeafKind:

@@ -317,6 +317,7 @@ class FabricEvidence:
             odd_uplinks=0 if last is None else last.up_ports,
             mixed=() if mixed is None else tuple(zip(mixed.spines, mixed.links_per_pair, strict=True)),
             leaf_racks=self.racks_of_hosts.get("leaf", ()),
+            paired=designed.homing in ("pair", "dual"),
         )
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import numpy as np
 
 from fabopt.schema.base import parse_split
@@ -18,7 +20,7 @@ from fabopt.units import gbps, some
 from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import LEAF_LEAF, SERVER_LEAF
+from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_LEAF, SERVER_LEAF
 from fabopt.verify.proof import Proof, where
 from fabopt.verify.redundancy import has_pairs
 from fabopt.verify.wiring import FabricCabling
@@ -84,7 +86,8 @@ def _peer_links_are_told(proof: Proof, fabric: FabricEvidence, leaf: Switch) -> 
 @since("0.3.0")
 @where(judges_pairing)
 def pairs_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
-    """On the wiring every leaf of a peer link has two cables to one other leaf, and both have the same servers.
+    """On the wiring every leaf of a peer link has two cables to one other leaf, and both have the same servers, and the
+    same devices of attachments with an even number of ports that come before all others.
 
     Source: case file, ``pairing``; docs/formulation/wiring.md.
     """
@@ -104,4 +107,20 @@ def pairs_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     servers = np.unique(np.stack([links.b[rows], links.a[rows]]), axis=1)
     both = counts_of(combined(pair[servers[0]], servers[1]))
     proof.equal("servers on one leaf of a pair", int((both != 2).sum()), 0)
+    ports = cabling.of(ATTACHMENT_LEAF)
+    ports = ports[np.isin(cabling.attached_names[ports], _on_both_leaves(cabling.fabric))]
+    devices = np.unique(np.stack([links.b[ports], links.a[ports]]), axis=1)
+    both = counts_of(combined(pair[devices[0]], devices[1]))
+    proof.equal("devices of attachments on one leaf of a pair", int((both != 2).sum()), 0)
     proof.note(f"{some(len(first), 'pair')}, {some(len(peers), 'cable')}")
+
+
+def _on_both_leaves(fabric: FabricEvidence) -> list[str]:
+    """Attachments each of whose devices is on both leaves of a pair: those dealt over the leaves of a cluster that does
+    not grow, as long as devices have an even number of ports.
+    """
+    dealt = [one for one in fabric.wanted.attachments if one.placed_on == "leaf"]
+    if fabric.clos.sizes:
+        return []
+    even = takewhile(lambda one: one.ports // one.devices % 2 == 0, dealt)
+    return [one.name for one in even if one.network is None]

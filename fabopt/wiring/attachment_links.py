@@ -283,4 +283,4 @@ def _dealt(plan: FabricPlan) -> list[AttachedPort]:
     spreads = embedded.design.rules is not None and rack_limits(embedded.case).spread_attachments
     adds = [(attachment.adds or (attachment.ports,)) if attachment.placed_on == "leaf" else () for attachment in wanted]
     racks = [rack for rack, _ in plan.numbers.fabric.places.leaf] if spreads else []
-    return dealt_over_leaves(plan.numbers.clos, adds, racks)
+    return dealt_over_leaves(plan.numbers.clos, adds, racks, plan.numbers.fabric.homing in ("pair", "dual"))

@@ -14,6 +14,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.network import attached_ports
 from fabopt.output.export.formats import Options, export
 from fabopt.output.terminal.answer import leading_notes
 from fabopt.schema.design import Design
@@ -207,13 +208,23 @@ def test_the_first_lines_say_what_joins_a_pair() -> None:
     assert "two switches that run EVPN multihoming, whose ports" in told["evpn-multihoming"]
 
 
+# A rack holds a group of servers and its pair of leaves, and rules of racks are on.
+FLOOR: Json = {
+    "site": {"floor": {"rows": 2, "racks_per_row": 8, "rack_units": 30}, "servers_per_rack": 5},
+    "rules": {"lengths": True},
+}
+
+
+@pytest.mark.parametrize("site", ({}, FLOOR), ids=("flat", "floor"))
 @pytest.mark.parametrize("first", ("filers", "odd"))
-def test_devices_with_two_ports_are_on_both_leaves_of_a_pair(first: str) -> None:
-    """Whatever is attached before them in the case."""
+def test_devices_with_two_ports_are_on_both_leaves_of_a_pair(first: str, site: Json) -> None:
+    """Whatever is attached before them in the case, and in whichever racks the leaves are."""
     filers = {"name": "filer", "kind": "storage", "ports": 6, "boxes": 3, "rack_units": 1, "power_w": 1, "buys": "none"}
     odd = {"name": "odd", "ports": 1, "buys": "none"}
     devices = [filers, odd] if first == "filers" else [odd, filers]
-    design = designed(*in_band(parts_of("mlag", ports=12), 10, attachments=devices, max_oversubscription=3))
+    parts, wanted = in_band(parts_of("mlag", ports=12), 10, attachments=devices, max_oversubscription=3)
+    parts["servers"][0]["rack_units"] = 4
+    design = designed(parts, wanted | site)
     wiring, peer_of = wiring_of(design), dict[int, int]()
     rows = zip(wiring.links.kind.tolist(), wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True)
     on: dict[int, list[int]] = {}
@@ -223,6 +234,19 @@ def test_devices_with_two_ports_are_on_both_leaves_of_a_pair(first: str) -> None
         elif "filer" in wiring.devices.name[near]:
             on.setdefault(near, []).append(far)
     assert len(on) == 3 and all(peer_of[first] == second for first, second in on.values())
+
+
+def test_ports_of_a_device_on_two_pairs_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where leaves change places one by one, so that each port is in the rack that has fewest."""
+    filers = {"name": "filer", "kind": "storage", "ports": 6, "boxes": 3, "rack_units": 1, "buys": "none"}
+    parts, wanted = in_band(parts_of("mlag", ports=12), 10, attachments=[filers], max_oversubscription=3)
+    parts["servers"][0]["rack_units"] = 4
+    design = designed(parts, wanted | FLOOR)
+    assert_proven(design)
+    assert [rack for rack, _ in design.fabrics[0].places.leaf] == ["A01", "A01", "A02", "A02"]
+    monkeypatch.setattr(attached_ports, "LEAVES_OF_PAIR", 1)
+    failed = {check.name: check.detail for check in verify(design) if not check.ok}
+    assert "devices of attachments on one leaf of a pair is 6" in failed["pairs_are_cabled"]
 
 
 @pytest.mark.parametrize(

@@ -609,12 +609,22 @@ def test_attachments_dealt_by_classes_are_those_dealt_one_by_one(
     st.integers(1, 2),
     st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=3), max_size=3),
     st.booleans(),
+    st.booleans(),
     st.randoms(use_true_random=False),
 )
 def test_ports_in_racks_are_on_the_leaves_of_the_wiring(
-    steps: list[int], group: int, rails: int, planes: int, adds: list[list[int]], grows: bool, rng: random.Random
+    steps: list[int],
+    group: int,
+    rails: int,
+    planes: int,
+    adds: list[list[int]],
+    grows: bool,
+    paired: bool,
+    rng: random.Random,
 ) -> None:
-    """Leaf by leaf as the verifier deals them, in one stage or several, whatever rack each leaf is in."""
+    """Leaf by leaf as the verifier deals them, in one stage or several, whatever rack each leaf is in; where leaves are
+    in pairs, those of every two neighbouring ports of an even number are on one.
+    """
     sizes = tuple(accumulate(steps)) if grows else ()
     adds = [own[: max(1, len(sizes))] for own in adds]
     servers, group = sum(steps), min(group, sum(steps))
@@ -622,11 +632,17 @@ def test_ports_in_racks_are_on_the_leaves_of_the_wiring(
     numbers = ClosNumbers(ports=rails, k=1, g=group, nics=rails, ports_per_nic=planes, shared_cages=False, **given)
     racks = [str(rng.randrange(3)) for _ in range(planes * numbers.leaves)]
     cabled = [[0] * len(adds) for _ in racks]
-    for port in dealt_over_leaves(numbers, adds, racks):
+    dealt = dealt_over_leaves(numbers, adds, racks, paired)
+    for port in dealt:
         cabled[port.leaf][port.owner] += 1
+    if paired and rails % 2 == 0 and not grows:
+        owners = [port.owner for port in dealt]
+        for first, second in zip(dealt[::2], dealt[1::2], strict=False):
+            is_even = all(owners.count(owner) % 2 == 0 for owner in range(first.owner + 1))
+            assert not is_even or (first.leaf // 2 == second.leaf // 2 and first.leaf != second.leaf)
     clos = a_clos(
         server_ports=rails * planes, per_group=group, attached=tuple(map(sum, adds)), adds=tuple(map(tuple, adds)),
-        leaf_racks=tuple(racks), **given,
+        leaf_racks=tuple(racks), paired=paired, **given,
     )  # fmt: skip
     assert [list(own) for _, own in clos.dealt_leaves] == cabled
 

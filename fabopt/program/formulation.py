@@ -40,6 +40,8 @@ LINKS = Variables("links", ("kind", "option"), "units of links", "how many of th
 PART = Variables("part", ("item",), "", "1 if the item is in use, where ties go to fewer part numbers")
 # What has part numbers: all but servers and work.
 PART_KINDS = ("switch", "nic", "transceiver", *CABLE_KINDS)
+# The level of what the loss of a switch leaves too little.
+LACKING = "lacking_mbps"
 FIXED = Variables("fixed", (), "", "carries the part of the objective that every design has")
 
 
@@ -173,7 +175,7 @@ class Program:
             yield self._weighed(metric, self.problem.weights_in(metric))
         if weights != Weights(1, 0, 0, 1):
             yield self._level("capex", self._cents, self.purchases.cost())
-        yield self._level_of_candidates("lacking_mbps", lambda one: one.evenness.lacking_mbps)
+        yield self._level_of_candidates(LACKING, lambda one: one.evenness.lacking_mbps)
         yield self._level_of_candidates("own_last_groups", lambda one: one.evenness.own_last)
         yield self._level("power", self._of_network(lambda stage, item: item.power_mw))
         yield self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits))

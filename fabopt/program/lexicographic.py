@@ -7,17 +7,16 @@ from dataclasses import dataclass, field, replace
 from math import floor, inf
 
 from fabopt.errors import NoAnswerError
-from fabopt.parts.finance import Weights
 from fabopt.problem.planes import planes_of
 from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
-from fabopt.program.formulation import Program
+from fabopt.program.formulation import LACKING, Program
 from fabopt.program.levels import Level, value_of
 from fabopt.program.libraries import pulp
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve
-from fabopt.topology.candidate import Candidate, Option
+from fabopt.topology.candidate import Candidate, Option, by_fabric
 from fabopt.topology.interchangeable import settled
 from fabopt.units import some
 
@@ -33,7 +32,7 @@ LEFT_UNUSED = 0.25
 class Optimum:
     """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts.
 
-    ``equal_planes``: by fabric, the numbers of planes in which it costs the same, if several.
+    ``equal_planes``: by fabric, the numbers of planes with which objective and cost are the same, if several.
     ``ended_by``: what ended the search, in words, if neither its end nor the clock.
     ``least``: none of the candidates that the program was made of has a lower objective (None: not known).
     """
@@ -102,13 +101,15 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
     program, values = optimum.program, optimum.values
     if program is None or optimum.verdict != "optimal":
         return optimum
-    held = program.objective().expression
+    held, equal_planes = program.objective().expression, dict[str, tuple[int, ...]]()
 
     def levels() -> Iterator[Level]:
         yield from program.ties()
         yield from _levels_of_links(program, values)
 
     for number, level in enumerate(levels()):
+        if level.name == LACKING:
+            equal_planes = _equal_planes(program, held, values, settings, clock)
         if program.is_settled or not level.expression:
             continue
         program.lp += held <= value_of(held, values), f"level_{number}"
@@ -120,26 +121,32 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
         values, held = solution.values or values, level.expression
         if solution.verdict != "optimal" or clock.is_over():
             break
-    return replace(
-        optimum, picked=picked_in(program, values), values=values, equal_planes=_equal_planes(program, values)
-    )
+    return replace(optimum, picked=picked_in(program, values), values=values, equal_planes=equal_planes)
 
 
-def _equal_planes(program: Program, values: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """By fabric, the numbers of planes in which it costs the same, if several; nothing where more than its own parts
-    decides, and of other objectives than capex.
+def _equal_planes(
+    program: Program, held: pulp.LpAffineExpression, values: Mapping[str, int], settings: Settings, clock: Clock
+) -> dict[str, tuple[int, ...]]:
+    """By fabric, the numbers of planes with which it is as good, if several: there is a solution with them in which
+    the quantity that was minimized last, ``held``, is what it is in ``values``, like all before it.
     """
-    problem = program.problem
-    is_coupled = program.purchases.buy or problem.limits.are_set or problem.shares_slots
-    if is_coupled or problem.weights != Weights(1, 0, 0, 1):
-        return {}
-    weights, told = program.objective().expression, dict[str, set[int]]()
-    of_candidates = [weights.get(pick, 0) for pick in program.pick]
-    own = {one.fabric: of_candidates[program.candidates.index(one)] for one in program.picked(values)}
-    for candidate, weight in zip(program.candidates, of_candidates, strict=True):
-        if weight == own[candidate.fabric]:
-            told.setdefault(candidate.fabric, set()).add(planes_of(candidate.design.nic))
-    return {name: tuple(sorted(planes)) for name, planes in told.items() if len(planes) > 1}
+    told: dict[str, tuple[int, ...]] = {}
+    for name, indices in by_fabric(program.candidates).items():
+        planes = {index: planes_of(one.design.nic) for index, one in indices.items()}
+        equal = {planes[index] for index in indices if values.get(program.pick[index].name)}
+        for number in sorted(set(planes.values()) - equal):
+            if clock.is_over():
+                return {}
+            picks = [(program.pick[index], 1) for index, of_one in planes.items() if of_one == number]
+            program.lp += held <= value_of(held, values), "as_good"
+            program.lp += pulp.LpAffineExpression(picks) >= 1, "of_planes"
+            program.lp.setObjective(held)
+            if _solved(program, None, settings, clock).verdict == "optimal":
+                equal.add(number)
+            del program.lp.constraints["as_good"], program.lp.constraints["of_planes"]
+        if len(equal) > 1:
+            told[name] = tuple(sorted(equal))
+    return told
 
 
 def _levels_of_links(program: Program, values: Mapping[str, int]) -> Iterator[Level]:

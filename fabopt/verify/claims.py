@@ -13,7 +13,7 @@ from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
 from fabopt.verify.editions import FIRST, named_edition, number_of, since
 from fabopt.verify.evidence import Evidence, FabricEvidence
-from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, all_kinds
 from fabopt.verify.proof import Proof
 from fabopt.verify.purchases import MOVES, breaks_of, expedite_cents, item_of, offer_of
 from fabopt.verify.totals import totals_of
@@ -146,14 +146,19 @@ def _metrics_of_stages(designed: FabricDesign) -> Iterator[Metrics]:
 
 
 def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:
-    """Where a fabric grows, rows of links that are made cage by cage say the stages of a cage's links."""
+    """Where a fabric grows, rows of links that are made cage by cage say the stages of a cage's links.
+
+    Cables that a later stage moves are of one row where spines have cages of several ports.
+    """
     if not fabric.designed.growth:
         return
     shared = bool(fabric.wanted.attachments)
+    moves = any(stage.links_per_pair > fabric.clos.links_per_pair for stage in fabric.designed.growth)
     later = {f"attachment {one.name}" for one in fabric.wanted.attachments if one.adds}
     for kind in all_kinds(fabric):
         attached = kind.name.startswith("attachment ")
         alone = 1 in (kind.near.end.lane.ports, kind.far.end.lane.ports) and not attached
+        alone &= not (kind.name == LEAF_SPINE and moves and kind.far.end.lane.ports > 1)
         by_cage = kind.name in later or len(kind.rows) > 1 or (alone and not (shared and kind.name == SERVER_LEAF))
         unsaid = sum(row.listed.stages is None for row in kind.rows)
         proof.holds(not (by_cage and unsaid), f"{fabric.designed.name}: stages of {kind.name} links are left out")

@@ -6,6 +6,7 @@ cost as much together. Without a switch one plane leaves nothing, and two leave 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,10 +22,13 @@ LARGE = switch("large", cage(16, "1x100"), usd=2000, watts=200)
 SMALL = switch("small", cage(8, "1x100"), usd=1000, watts=100)
 
 
-def given(resilience: str = "default", small_usd: float = 1000, **fabric: Any) -> Inputs:
-    parts = catalog(switches=[LARGE, {**SMALL, "price_usd": small_usd}], nics=[card("card", cage(2, "1x100"))])
+def given(
+    resilience: str = "default", small_usd: float = 1000, small_w: float = 100, keys: Any = None, **fabric: Any
+) -> Inputs:
+    small = {**SMALL, "price_usd": small_usd, "power_w": small_w}
+    parts = catalog(switches=[LARGE, small], nics=[card("card", cage(2, "1x100"))])
     wanted = {"min_gbps_per_gpu": 200, "tiers": 1, "planes": "any"} | fabric
-    content = bare({**case(8, wanted), "resilience": resilience})
+    content = bare({**case(8, wanted), "resilience": resilience, **(keys or {})})
     del content["catalog"]
     return inputs_from_objects(content, parts)
 
@@ -58,3 +62,42 @@ def test_without_resilience_the_fewest_switches_win() -> None:
 def test_a_dollar_decides_before_what_is_left(small_usd: float, number: int) -> None:
     design = optimize.solve(given(small_usd=small_usd), alternatives_s=0)
     assert planes(design)[0] == number and not told(design)
+
+
+OTHERS: dict[str, Any] = {
+    "power": {"objective": "power_w"},
+    "tco": {"objective": "tco_usd"},
+    "budget": {"limits": {"budget_usd": 100_000}},
+    "orders": {"procurement": {"spares": {"switch": {"minimum": 1}}}},
+}
+
+
+@pytest.mark.parametrize("keys", OTHERS.values(), ids=OTHERS)
+def test_so_it_is_whatever_is_minimized_limited_or_ordered(keys: Any) -> None:
+    design = optimize.solve(given(keys=keys), alternatives_s=0)
+    if "procurement" in keys:  # a spare of the larger switch costs more than one of the smaller
+        assert planes(design)[0] == 2 and not told(design)
+        return
+    assert planes(design)[0] == 2 and told(design)[0].startswith("compute: 1 and 2 planes cost the same; with 2")
+
+
+@pytest.mark.parametrize(("small_w", "small_usd", "number"), [(99, 1001, 2), (100, 1001, 1), (100, 999, 2)])
+def test_of_equal_power_the_price_decides_before_what_is_left(small_w: float, small_usd: float, number: int) -> None:
+    inputs = given(small_w=small_w, small_usd=small_usd, keys={"objective": "power_w"})
+    design = optimize.solve(inputs, alternatives_s=0)
+    assert planes(design)[0] == number and not told(design)
+
+
+def test_each_of_two_fabrics_says_what_costs_the_same() -> None:
+    inputs = given()
+    (fabric,) = inputs.case.fabrics
+    other = fabric.model_copy(update={"name": "other", "planes": 1})
+    third = fabric.model_copy(update={"name": "third"})
+    fabrics = {"fabrics": (fabric, other, third)}
+    catalog = inputs.catalog.model_copy(update={"servers": tuple(
+        one.model_copy(update={"nic_slots": 3 * max(1, one.nic_slots)}) for one in inputs.catalog.servers
+    )})  # fmt: skip
+    case = inputs.case.model_copy(update=fabrics)
+    design = optimize.solve(replace(inputs, case=case, catalog=catalog), alternatives_s=0)
+    assert [one.planes for one in design.fabrics] == [2, 1, 2]
+    assert [note.partition(":")[0] for note in told(design)] == ["compute", "third"]

@@ -46,6 +46,12 @@ def test_many_wider_spaces_are_never_dearer(number: int) -> None:
     of_families(number)
 
 
+@pytest.mark.parametrize(("family", "seed"), [("staged_ratios", 5001)])
+def test_what_was_wrong_once_is_right(family: str, seed: int) -> None:
+    """5001: cables that move between stages were called left out."""
+    costs_no_more(a_pair(family, seed), SECONDS)
+
+
 @pytest.mark.long("3", *map(str, range(QUICK_SHIPPED, ALL_SHIPPED)))
 @pytest.mark.parametrize("number", range(ALL_SHIPPED), ids=str)
 def test_a_wider_shipped_case_is_never_dearer(number: int) -> None:

@@ -20,7 +20,7 @@ from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
 from fabopt.program.deliveries import RULES_OF_DELIVERIES, Deliveries
-from fabopt.program.levels import Level
+from fabopt.program.levels import LACKING, Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Rule, Variables
 from fabopt.program.part_bounds import Ranges, most_between, most_used
@@ -40,8 +40,6 @@ LINKS = Variables("links", ("kind", "option"), "units of links", "how many of th
 PART = Variables("part", ("item",), "", "1 if the item is in use, where ties go to fewer part numbers")
 # What has part numbers: all but servers and work.
 PART_KINDS = ("switch", "nic", "transceiver", *CABLE_KINDS)
-# The level of what the loss of a switch leaves too little.
-LACKING = "lacking_mbps"
 FIXED = Variables("fixed", (), "", "carries the part of the objective that every design has")
 
 

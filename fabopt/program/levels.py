@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from fabopt.program.libraries import pulp
 
+# The level of what the loss of a switch leaves too little.
+LACKING = "lacking_mbps"
+
 
 @dataclass(frozen=True)
 class Level:

@@ -1,4 +1,4 @@
-"""The rule of airflow: the switches of all racks are sold in the direction that the case wants."""
+"""The rule of airflow: all rack switches are sold in the direction that the case wants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fabopt.verify.proof import Proof, where
 
 
 def wants_airflow(fabric: FabricEvidence) -> bool:
-    """Whether the case says which way air flows in its racks."""
+    """Whether the case states the direction of air in its racks."""
     case = fabric.evidence.case
     return case.site.rack_rules.airflow is not None and is_kept(case.rules, RACK_RULES)
 
@@ -20,7 +20,7 @@ def wants_airflow(fabric: FabricEvidence) -> bool:
 @since("0.2.0", "case.content.site.rack_rules")
 @where(wants_airflow)
 def airflows_agree(proof: Proof, fabric: FabricEvidence) -> None:
-    """Every switch, twins among them, is sold with the airflow that the case wants, or it is not known in which it is.
+    """Every switch, twins among them, is sold with the airflow that the case wants, or its airflow is not known.
 
     Source: case file, ``site.rack_rules.airflow``; catalog, ``airflows``.
     """

@@ -1,4 +1,4 @@
-"""The rule of attachments on a floor: where their devices are installed, worked out anew device by device."""
+"""The rule of attachments on a floor: the places of their devices, computed anew device by device."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def has_attachments_in_racks(evidence: Evidence) -> bool:
 def attachments_stand_apart(proof: Proof, cabled: CabledDesign) -> None:
     """Devices of attachments fill racks of their own from the bottom up.
 
-    In the order of the case every device is in the first rack that has the units and the power left: of those that
-    its attachment names, or else of the free ones from the end of the floor. With rule ``rack-spread`` no rack has more
-    than half of an attachment's devices, rounded up, if they all have a place so. Nothing else is in these racks, nor
-    in any that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
+    In the order of the case every device is in the first rack with the units and the power left: of the racks that its
+    attachment names, or else of the free ones from the end of the floor. With rule ``rack-spread`` no rack has more
+    than half of an attachment's devices, rounded up, if they all find a place so. No other device is in these racks,
+    nor in any that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
     """
     devices, floor = cabled.wiring.devices, cabled.evidence.plan.floor
     placed: dict[tuple[str, str], list[Place]] = {}
@@ -76,14 +76,16 @@ def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Plac
 
 
 def spreads_attachments(evidence: Evidence) -> bool:
-    """Whether attachments are in two racks at least, and their ports: not in files of the first version."""
+    """Whether the case spreads an attachment's devices, and its ports, over two racks; not in files of the first
+    version.
+    """
     case = evidence.case
     asked = is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments
     return asked and named_edition(evidence.design) != FIRST
 
 
 class _Filled:
-    """Units and power that are taken in racks, from the bottom up."""
+    """Units and power in use in racks, from the bottom up."""
 
     def __init__(self, floor: Floor) -> None:
         self._floor = floor
@@ -91,7 +93,7 @@ class _Filled:
         self._used_mw: Counter[str] = Counter()
 
     def places(self, attachment: Attachment, racks: tuple[str, ...], most: int) -> list[Place]:
-        """Where its devices would be, no more than so many in a rack; fewer if racks are full."""
+        """Places for its devices, no more than ``most`` in a rack; fewer if racks are full."""
         high, limit = _height(attachment), self._floor.rack_power_w
         placed: list[Place] = []
         for rack in racks:
@@ -104,7 +106,7 @@ class _Filled:
         return placed
 
     def put(self, attachment: Attachment, places: list[Place]) -> None:
-        """Take the room of its devices."""
+        """Add the units and power of its devices."""
         for rack, _ in places:
             self._units[rack] += _height(attachment)
             self._used_mw[rack] += milliwatts(attachment.power_w or 0)
@@ -115,7 +117,7 @@ def _height(attachment: Attachment) -> int:
 
 
 def _free(evidence: Evidence, floor: Floor) -> list[str]:
-    """Racks that nobody names, from the end of the floor."""
+    """Racks that no attachment names, from the end of the floor."""
     asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
     named = {*asked, *(floor.server_racks or ())}
     for fabric in evidence.case.fabrics:

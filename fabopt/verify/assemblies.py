@@ -1,4 +1,4 @@
-"""What links are made of in the explicit wiring: a cable, and the modules that it plugs into."""
+"""The parts of links in the explicit wiring: a cable, and the modules that it plugs into."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from fabopt.wiring.model import Ints
 
 @dataclass(frozen=True, eq=False)
 class CabledAssembly:
-    """Links of one kind that are made of the same parts.
-
-    ``rows``: their rows of ``FabricCabling.links``, shape (links,).
-    """
+    """Links of one kind made of the same parts. ``rows``: their rows of ``FabricCabling.links``, shape (links,)."""
 
     kind: LinkKind
     rows: Ints
@@ -38,9 +35,9 @@ class CabledAssembly:
     def ports(self) -> tuple[int, int]:
         """Ports that one connector of the cable carries at the near and at the far end.
 
-        A cable's own end takes a whole cage. What is in an attachment's cage may be somebody else's: then a straight
-        fibre carries what the other end gives it, and of a breakout the end with a single connector carries a port for
-        each of the others.
+        A cable's own end takes a whole cage. The module in an attachment's cage may not be on the bill: then a straight
+        fibre carries as many ports as at its other end, and of a breakout the single connector carries a port for each
+        of the others.
         """
         near, far = self.kind.near.end.lane, self.kind.far.end.lane
         if isinstance(self.cable_or_fibre, Cable):
@@ -71,5 +68,5 @@ class CabledAssembly:
 
 
 def cable_of(evidence: Evidence, part: str) -> Cable | Fibre:
-    """The embedded cable or fibre; raises ``LookupError`` for anything else."""
+    """The embedded cable or fibre; raises ``LookupError`` for another product."""
     return evidence.part(part, Cable) if evidence.kind(part) == "cable" else evidence.part(part, Fibre)

@@ -1,4 +1,4 @@
-"""Where ports of attachments are that are dealt over leaves: round by round, or stage by stage; then racks."""
+"""Leaves of attachments' ports that are dealt over leaves: round by round, or stage by stage; then racks."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ AttachedPort = tuple[int, int]
 
 
 def dealt_round(ends: Sequence[int], place: int, leaves: int) -> tuple[int, ...]:
-    """Ports of each attachment on the leaf at a place of the round; ``ends``: 0, and where the ports of each end."""
+    """Ports of each attachment on the leaf at a place of the round; ``ends``: 0, and the running total of each
+    attachment's ports.
+    """
     return tuple(_hits(end, place, leaves) - _hits(start, place, leaves) for start, end in pairwise(ends))
 
 
 def _hits(ports: int, place: int, leaves: int) -> int:
-    """How many of the first ports fall on the leaf at a place."""
+    """The number of the first ``ports`` ports that fall on the leaf at a place."""
     return max(0, ceil_div(ports - place, leaves))
 
 
 class LeafKind(NamedTuple):
-    """A leaf: servers of its group at each stage, their ports on it at last, and whether it is of a last group that is
-    unlike the others. Those that are equal may stand for each other.
+    """A leaf: servers of its group at each stage, their ports on it at last, and whether it is of a last group unlike
+    the others. Leaves of equal kind may be exchanged.
     """
 
     servers: tuple[int, ...]
     ports: int
-    is_odd: bool
+    is_of_last: bool
 
 
 def dealt_over_leaves(
@@ -39,8 +41,8 @@ def dealt_over_leaves(
 ) -> Iterator[tuple[int, ...]]:
     """Ports of each attachment on every leaf.
 
-    ``adds``: of each attachment, the ports that a stage adds, at once unless the cluster ``grows``; ``racks``: of every
-    leaf, where ports are spread over racks; ``in_pairs``: two leaves that have the same servers stay together then.
+    ``adds``: by attachment, the ports that each stage adds, all at once unless the cluster ``grows``; ``racks``: of
+    every leaf, where ports are spread over racks.
     """
     order = sorted(range(len(leaves)), key=lambda number: leaves[number][1:])
     if not (grows or racks):
@@ -63,7 +65,7 @@ def _in_turn(adds: Sequence[Sequence[int]], order: Sequence[int]) -> Iterator[At
 
 
 def _as_it_grows(leaves: Sequence[LeafKind], adds: Sequence[Sequence[int]]) -> Iterator[AttachedPort]:
-    """Every port of the attachments, stage by stage, in the order of the attachments: to the leaf that is there with
+    """Every port of the attachments, stage by stage, in the order of the attachments: each on the existing leaf with
     the fewest ports of all attachments, the first of such.
     """
     hosted = [0] * len(leaves)
@@ -76,7 +78,7 @@ def _as_it_grows(leaves: Sequence[LeafKind], adds: Sequence[Sequence[int]]) -> I
 
 
 def _emptiest(hosted: Sequence[int], hosts: Sequence[int], ports: int) -> Iterator[int]:
-    """Leaves for so many ports, level by level."""
+    """Leaves for ``ports`` more ports, level by level."""
     level = min((hosted[number] for number in hosts), default=0)
     while ports > 0 and hosts:
         lowest = [number for number in hosts if hosted[number] == level][:ports]
@@ -86,10 +88,9 @@ def _emptiest(hosted: Sequence[int], hosts: Sequence[int], ports: int) -> Iterat
 
 
 class Exchanged:
-    """Switches that others like them stand for, so that ports of attachments are in different racks.
+    """Exchanges of equal switches, so that ports of attachments are in different racks.
 
-    ``racks``, ``kinds``: of every switch of a tier; no racks: every switch stands for itself. ``size``: so many
-    neighbours stand for as many others, each for that at its place.
+    ``racks``, ``kinds``: of every switch of a tier; no racks: no exchange.
     """
 
     def __init__(
@@ -108,10 +109,10 @@ class Exchanged:
         self._own: dict[int, Counter[str]] = defaultdict(Counter)
 
     def of(self, place: tuple[str, int], owner: int) -> tuple[str, int]:
-        """The switch of the next port, one of this attachment, which would be at another one without racks.
+        """The switch of an attachment's next port; ``place``: its switch before exchange.
 
-        That of its kind for which no other one stands, in the rack with the fewest ports of the attachment, then of
-        all, then the first; once the first port is on it.
+        The unexchanged switch of its kind in the rack with the fewest ports of the attachment, then of all, then the
+        first; the same one for every port at that place.
         """
         tier, number = place
         if not self._racks:

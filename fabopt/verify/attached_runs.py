@@ -1,4 +1,4 @@
-"""How far attachments are from their switches on a floor, recounted from the racks that the file names."""
+"""Runs from attachments to their switches on a floor, recounted from the racks that the file names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def measures_attachments(evidence: Evidence) -> bool:
 
 
 def attached_run_m(fabric: FabricEvidence, tier: str) -> float:
-    """Metres from attachments to a tier: the farthest of any device and switch with a port of its attachment."""
+    """Metres from an attachment to a tier: the farthest of any device and switch with a port of its attachment."""
     kind = f"attachment-{tier}"
     if not measures_attachments(fabric.evidence):
         return fabric.run_m(kind)

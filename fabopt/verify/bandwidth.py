@@ -23,9 +23,9 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
     if clos.tiers > 1:
         down = clos.most_endpoints * fabric.down("leaf").port_mbps
         ratios["leaf"] = Fraction(down, clos.uplinks * fabric.up("leaf").port_mbps)
-        if clos.is_odd:
+        if clos.has_own_last:
             down = clos.last_endpoints * fabric.down("leaf").port_mbps
-            ratios["leaf"] = max(ratios["leaf"], Fraction(down, clos.odd_uplinks * fabric.up("leaf").port_mbps))
+            ratios["leaf"] = max(ratios["leaf"], Fraction(down, clos.last_uplinks * fabric.up("leaf").port_mbps))
     if clos.tiers > 2:
         down = clos.most_spine_ports * fabric.down("spine").port_mbps
         ratios["spine"] = Fraction(down, clos.spine_uplinks * fabric.up("spine").port_mbps)
@@ -35,7 +35,7 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
 def bisection(fabric: FabricEvidence) -> Fraction:
     """Mb/s per GPU across the worst balanced cut: injection over the product of max(1, ratio).
 
-    With uneven stripes what the worst cut into halves carries, if that is less.
+    With uneven stripes at most the capacity of the worst cut into halves.
     """
     share = fabric.injection
     for ratio in oversubscription(fabric).values():
@@ -44,12 +44,14 @@ def bisection(fabric: FabricEvidence) -> Fraction:
 
 
 def across_stripes(fabric: FabricEvidence, rate: Fraction) -> Fraction:
-    """A rate per GPU, at most what the worst cut of uneven stripes into halves carries."""
+    """A rate per GPU, at most the capacity of the worst cut of uneven stripes into halves."""
     return min(rate, _per_gpu(fabric, stripes.half_rate(fabric))) if stripes.is_uneven(fabric.clos) else rate
 
 
 def through_servers(fabric: FabricEvidence, rate: Fraction) -> Fraction:
-    """Where rails never meet, what goes from rail to rail does so inside servers: at the scale-up rate at most."""
+    """A rate per GPU, at most the scale-up rate in a rail-only fabric, where traffic between rails goes through
+    servers.
+    """
     scale_up = fabric.evidence.server.scale_up
     if not fabric.networks.apart or scale_up is None:
         return rate
@@ -73,13 +75,13 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
 
 
 def _per_gpu(fabric: FabricEvidence, rate: Fraction) -> Fraction:
-    """Mb/s that a GPU (a server, if it has none) gets where each of its ports sends so much, at most the injection."""
+    """Mb/s of a GPU (a server, if it has none) where each of its ports sends ``rate``, at most the injection."""
     clos = fabric.clos
     return min(fabric.injection, clos.planes * clos.ports_per_server * rate / fabric.evidence.sharers)
 
 
 def permutation(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU that no routing of the worst permutation of server ports passes.
+    """An upper bound on Mb/s per GPU of the worst permutation of server ports, whatever the routing.
 
     All links carry C both ways; the heaviest matching of leaves takes path length x min(ports): rate <= C / sum. With
     uneven stripes one half sends to the other. Source: Namyar et al., SIGCOMM 2021.
@@ -97,7 +99,7 @@ def permutation(fabric: FabricEvidence) -> Fraction:
 def allreduce(fabric: FabricEvidence) -> Fraction:
     """Mb/s per GPU when every server port sends to the same port of the next server, the last one's to the first's.
 
-    Of a group, only what its last server sends leaves it: per_leaf ports of a leaf; of a pod likewise.
+    Only the traffic of a group's last server leaves the group: per_leaf ports of a leaf; of a pod likewise.
     """
     clos = fabric.clos
     rate = Fraction(fabric.nic_lane.port_mbps)
@@ -113,9 +115,9 @@ def allreduce(fabric: FabricEvidence) -> Fraction:
 
 
 def single_flow(fabric: FabricEvidence) -> Fraction:
-    """Mb/s that one flow can have between any two servers: a port, what a slot gives, and one link of every boundary.
+    """Mb/s of one flow between any two servers: the least of a port, the slot, and one link of every boundary.
 
-    A flow stays on one path, so links beside each other give it no more. Source: docs/bandwidth.md.
+    A flow stays on one path, so parallel links give it no more. Source: docs/bandwidth.md.
     """
     ports = [Fraction(fabric.nic_lane.port_mbps), fabric.nic_mbps]
     switches = [tier.role for tier in fabric.designed.tiers]
@@ -124,12 +126,12 @@ def single_flow(fabric: FabricEvidence) -> Fraction:
 
 
 def leaves_by_pod(fabric: FabricEvidence) -> list[LeafClass]:
-    """Leaves of one plane by their pod and server ports: of whole pods, and of the last one (of every rail)."""
+    """Leaves of one plane by their pod and server ports: of full pods, and of the last one (of every rail)."""
     clos = fabric.clos
     copies, of_group = (clos.rails, 1) if clos.rail_pods else (1, clos.rails)
     before = (clos.pods_per_rail - 1) * clos.groups_per_pod
     full, ragged, of_last = clos.per_group * clos.per_leaf, clos.last_group * clos.per_leaf, of_group
-    if clos.is_odd:
+    if clos.has_own_last:
         ragged, of_last = clos.last_leaves.ports, 1 if clos.rail_pods else clos.last_rails
     classes = [
         LeafClass(0, copies, of_last, ragged),
@@ -160,7 +162,7 @@ def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """No tier boundary is oversubscribed beyond what the case allows.
 
     d x v / (u x w) <= limit at the leaves, dS x w / (x x w2) <= limit at the spines. Where logical fabrics are on the
-    leaves, each class has its own ratio there instead. Source: case file, ``max_oversubscription``.
+    leaves, each fabric has its own ratio there instead. Source: case file, ``max_oversubscription``.
     """
     ratios = oversubscription(fabric)
     for boundary, ratio in ratios.items():
@@ -178,10 +180,10 @@ def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:
 
 def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
     """Where attachments have a ratio of their own: s x v / o + sum over attachments of a x v / o_a <= u x w on every
-    class of leaves. Those of no logical fabric have all the least of their ratios.
+    class of leaves. Attachments of no logical fabric all have the least of their ratios.
     """
     attachments = fabric.wanted.attachments
-    if all(one.max_oversubscription is None for one in attachments) and not fabric.logical:
+    if all(attachment.max_oversubscription is None for attachment in attachments) and not fabric.logical:
         return
     of_servers, ratios = fabric.oversubscription_limits["leaf"], class_ratios(fabric)
     speed = fabric.down("leaf").port_mbps
@@ -194,7 +196,7 @@ def _classes_are_carried(proof: Proof, fabric: FabricEvidence) -> None:
         ports = f"{servers} server and {some(attached, 'attachment port')} on a leaf"
         shown = f"{ports} need {plain_fraction(needed / 1000)} Gb/s"
         proof.holds(needed <= up, f"{shown}, it has {up / 1000:g}")
-    names = [one.name for one in attachments] if fabric.logical else ["attachments"]
+    names = [attachment.name for attachment in attachments] if fabric.logical else ["attachments"]
     for name, ratio in zip(names, ratios, strict=False):
         proof.note(f"{name} at {plain_fraction(ratio)}")
 
@@ -223,8 +225,8 @@ def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
     """The file's ratios and bandwidth figures are those of its structure.
 
     Injection, bisection, all-to-all, worst permutation, ring all-reduce in Gb/s per GPU, a single flow in Gb/s and
-    ratios, to six decimals;
-    hops 1, 3, 5 for 1, 2, 3 tiers. What an older file does not have is left out. Source: docs/bandwidth.md.
+    ratios, to six decimals; hops 1, 3, 5 for 1, 2, 3 tiers. Figures that an older file lacks are left out. Source:
+    docs/bandwidth.md.
     """
     designed, metrics = fabric.designed, fabric.designed.metrics
     ratios = {name: plain_fraction(ratio) for name, ratio in oversubscription(fabric).items()}
@@ -248,11 +250,10 @@ def metrics_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def figures_meet_demand(proof: Proof, fabric: FabricEvidence) -> None:
-    """The figures of the file, which ``metrics_are_recomputed`` proves, are what the case asks for.
+    """The figures of the file, which ``metrics_are_recomputed`` proves, meet the demands of the case.
 
     ``min_bisection_gbps_per_gpu``, ``min_alltoall_gbps_per_gpu``, ``min_allreduce_gbps_per_gpu`` are at most the
-    figures, which are written to six decimals, so to half of the last one; ``max_switch_hops`` is at least the hops.
-    Source: case file, ``fabrics``.
+    figures, to half of their sixth decimal; ``max_switch_hops`` is at least the hops. Source: case file, ``fabrics``.
     """
     wanted, metrics = fabric.wanted, fabric.designed.metrics
     for name in DEMANDED:

@@ -1,4 +1,4 @@
-"""Rules of cables and modules in the explicit wiring: what plugs in where, how long it is, that it is on the bill."""
+"""Rules of cables and modules in the explicit wiring: cages, lengths, and counts on the bill."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ CABLED_KINDS = ("transceiver", "cable", "fibre")
 def wires_are_listed(proof: Proof, cabling: FabricCabling) -> None:
     """Every link that the file has parts for has a cable of those parts, and every cable has a link.
 
-    Links of a kind by (near module, cable, far module) = sum of ``count`` of its rows with these parts; where nothing
-    is bought, none. Labels differ; a cable's kind is that of its first link. Source: design file, ``links``.
+    Links of a kind by (near module, cable, far module) = sum of ``count`` of its rows with these parts; none for rows
+    without parts. Labels differ; a cable's kind is that of its first link. Source: design file, ``links``.
     """
     cables, links = cabling.cables, cabling.links
     proof.equal("cables with a label that is taken", len(cables) - len(set(cables.name)), 0)
@@ -61,7 +61,7 @@ def _parts(row: ListedRow) -> tuple[str, str, str]:
 
 
 def wires_fit_cages(proof: Proof, cabling: FabricCabling) -> None:
-    """What plugs into the two cages of a link goes in, and understands the other end.
+    """The parts plugged into the two cages of a link fit them, and understand each other.
 
     Cable: both connectors have the form factor, split and lanes of their cages. Fibre: modules fit their cages, have
     one standard of a port and the fibre's word, and it has their connectors. All speak the protocol. Medium: the
@@ -128,8 +128,10 @@ def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:
         connectors = coded(zip(cables.a_connectors[cable].tolist(), cables.b_connectors[cable].tolist(), strict=True))[
             1
         ]
-        odd = [counted for counted in connectors if counted not in assembly.connectors]
-        proof.holds(not odd, f"{assembly.name} with {odd} connectors, its product has {sorted(assembly.connectors)}")
+        unknown = [counted for counted in connectors if counted not in assembly.connectors]
+        proof.holds(
+            not unknown, f"{assembly.name} with {unknown} connectors, its product has {sorted(assembly.connectors)}"
+        )
         if assembly.kind.near.end.cages:  # how an attachment's cages are split may be left open
             plugged.append(np.stack([cable, 0 * cable, links.a[rows], links.a_cage[rows], links.a_lane[rows] // near]))
         plugged.append(np.stack([cable, 0 * cable + 1, links.b[rows], links.b_cage[rows], links.b_lane[rows] // far]))
@@ -139,7 +141,10 @@ def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _connectors_suffice(proof: Proof, cabling: FabricCabling, ends: Ints) -> None:
-    """``ends``: (cable, side, device, cage, connector) of the ends of links; side 0 is the near one."""
+    """Connectors hold all links of each cable.
+
+    ``ends``: (cable, side, device, cage, connector) of the ends of links, shape (5, ends); side 0 is the near one.
+    """
     cables = cabling.cables
     _, first = np.unique(combined(*ends), return_index=True)
     plugs = ends[:, first]
@@ -155,8 +160,8 @@ def _connectors_suffice(proof: Proof, cabling: FabricCabling, ends: Ints) -> Non
 def wires_cover_runs(proof: Proof, cabling: FabricCabling) -> None:
     """Every cable is long enough for each of its links, and within reach of every part.
 
-    longest run of its links = run_m <= length_m <= reach; runs are those of the site, measured on its floor between the
-    racks of the link's devices where there is one; the length is on offer. Source: catalog, fit; case file, ``site``.
+    longest run of its links = run_m <= length_m <= reach; runs are the site's, or on a floor measured between the racks
+    of the link's devices; the length is on offer. Source: catalog, fit; case file, ``site``.
     """
     cables, own = cabling.cables, cabling.own_cables
     cabled = np.flatnonzero(cabling.links.cable >= 0)
@@ -195,7 +200,7 @@ def _cables_reach_racks(proof: Proof, cabling: FabricCabling, cabled: Ints) -> N
 
 
 def modules_fill_cages(proof: Proof, cabling: FabricCabling) -> None:
-    """There is one module in every cage whose cables need one, of the kind that they need, and none elsewhere.
+    """There is one module in every cage whose cables need one, of that kind, and no other.
 
     {(device, cage) of links by a_module, b_module of their cables} = rows of the table of modules. Source: design file,
     ``links[].parts``.
@@ -227,7 +232,7 @@ def modules_fill_cages(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def schedule_matches_bill(proof: Proof, cabling: FabricCabling) -> None:
-    """The wiring holds just the cables, fibres and modules that the bill says are in use.
+    """The wiring holds exactly the cables, fibres and modules that the bill says are in use.
 
     Cables by part and length, modules by part = ``in_use`` of the bill's lines of the fabric and of the logical ones on
     it. Source: design file, ``bom``.

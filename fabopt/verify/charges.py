@@ -1,4 +1,4 @@
-"""Rules of what is paid beside parts: charges worked out again, unit by unit, from what the bill buys."""
+"""Rules of charges: computed again, unit by unit, from the purchases of the bill."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fabopt.verify.terms_of_sale import over_months, worth
 
 
 class Due(NamedTuple):
-    """Cents that one unit owes for a charge: with its order, in every year from then on, and both at month 0."""
+    """Cents of one unit's charge: with its order, in every year from then on, and both at month 0."""
 
     once: int
     yearly: int
@@ -31,7 +31,7 @@ class Due(NamedTuple):
 
 @dataclass
 class _Owing:
-    """What a stage and fabric owe for one charge: units by what each owes."""
+    """A charge's dues of a stage and fabric: units by dues of each."""
 
     units: Counter[Due]
 
@@ -52,9 +52,9 @@ def owes_charges(evidence: Evidence) -> bool:
 def charges_are_counted(proof: Proof, evidence: Evidence) -> None:
     """The bill has a line for every charge of every stage and fabric, to the cent, and no other.
 
-    Of a unit that is bought: usd, or percent x (price at its break and stage + charges that it is on), rounded to the
-    cent; of a fabric: usd once at the first stage; of its servers: usd x servers that the stage adds. Yearly sums are
-    paid ahead until ``finance.years`` have passed, and are in the present value only. Source: case file, ``charges``;
+    Per unit bought: usd, or percent x (price at its break and stage + charges in its base), rounded to the cent; per
+    fabric: usd once at the first stage; per server of a fabric: usd x servers that the stage adds. Yearly sums are paid
+    ahead until ``finance.years`` have passed, and are in the present value only. Source: case file, ``charges``;
     catalog, ``charges``.
     """
     claimed = [row for row in evidence.design.bom if row.charge is not None]
@@ -70,7 +70,7 @@ def charges_are_counted(proof: Proof, evidence: Evidence) -> None:
 
 
 def charge_rows(evidence: Evidence) -> list[BomRow]:
-    """The lines of charges that a bill with these parts has, in its order."""
+    """The lines of charges of a bill with these parts, in its order."""
     ledgers = _ledgers(evidence)
     order = [*dict.fromkeys(_fabric_names(evidence)), ""]
     keys = sorted(ledgers, key=lambda key: (key[0], order.index(key[1]), *key[2:]))
@@ -79,13 +79,19 @@ def charge_rows(evidence: Evidence) -> list[BomRow]:
 
 
 def with_charges(evidence: Evidence) -> tuple[BomRow, ...]:
-    """The bill with its lines of charges worked out again, each after the parts of its stage and fabric."""
+    """The bill with its lines of charges computed again, each after the parts of its stage and fabric."""
     names = [*dict.fromkeys(_fabric_names(evidence)), ""]
     rows = [*evidence.goods, *charge_rows(evidence)]
-    is_odd = [row.kind == "other" for row in rows]
+    are_other = [row.kind == "other" for row in rows]
     keys = [
-        (evidence.stage_names.index(row.stage), names.index(row.fabric), row.spares > 0, odd, row.id if odd else "")
-        for row, odd in zip(rows, is_odd, strict=True)
+        (
+            evidence.stage_names.index(row.stage),
+            names.index(row.fabric),
+            row.spares > 0,
+            is_other,
+            row.id if is_other else "",
+        )
+        for row, is_other in zip(rows, are_other, strict=True)
     ]
     order = sorted(range(len(rows)), key=keys.__getitem__)
     return tuple(rows[place] for place in order)
@@ -94,11 +100,11 @@ def with_charges(evidence: Evidence) -> tuple[BomRow, ...]:
 def _fabric_names(evidence: Evidence) -> Iterator[str]:
     for fabric in evidence.design.fabrics:
         yield fabric.name
-        yield from (one.name for one in fabric.logical)
+        yield from (logical.name for logical in fabric.logical)
 
 
 def charges_cents(evidence: Evidence, stage: int | None = None) -> int:
-    """What the charges of a stage (None: of all) are worth at month 0."""
+    """Cents of the charges of a stage (None: of all) at month 0."""
     return sum(
         due.present * units
         for (at, *_), ledger in _ledgers(evidence).items()
@@ -108,7 +114,7 @@ def charges_cents(evidence: Evidence, stage: int | None = None) -> int:
 
 
 def order_charges_cents(evidence: Evidence, item: BilledItem, stage: int, quantity: int, present: bool) -> int:
-    """What an order of so many units owes in charges, with the order or (``present``) as worth at month 0."""
+    """Cents of charges on an order of ``quantity`` units, with the order or (``present``) at month 0."""
     total = 0
     for price, units in _prices_paid(evidence, item, stage, (0, quantity, quantity)):
         for _, due in _owed(evidence, item, stage, price):
@@ -135,7 +141,9 @@ def _ledgers(evidence: Evidence) -> Ledgers:
     for fabric in evidence.design.fabrics:
         for lump in evidence.case.charges:
             if lump.per != "unit" and _is_for(lump, fabric.name, fabric.protocol):
-                rules = [_rule(one) for one in evidence.case.charges if one is lump or one.percent is not None]
+                rules = [
+                    _rule(charge) for charge in evidence.case.charges if charge is lump or charge.percent is not None
+                ]
                 for stage, number in enumerate(_lump_units(evidence, lump)):
                     for rule, due in _dues(rules, {}, evidence, stage) if number else ():
                         owe(stage, fabric.name, rule, due, number)
@@ -147,7 +155,7 @@ def _is_for(lump: Charge, fabric: str, protocol: str) -> bool:
 
 
 def _lump_units(evidence: Evidence, lump: Charge) -> list[int]:
-    """How often a charge on a fabric or its servers is due at every stage."""
+    """Units of a charge on a fabric or its servers at every stage."""
     servers = evidence.servers_by_stage
     if lump.per == "fabric":
         return [1] + [0] * (len(servers) - 1)
@@ -171,7 +179,7 @@ def _prices_paid(
 
 
 class _Rule(NamedTuple):
-    """A charge of the case, or of a product, in one form."""
+    """A charge of the case, or of a product, in common form."""
 
     name: str
     what: str
@@ -191,7 +199,7 @@ def _rule(charge: Charge | ProductCharge) -> _Rule:
 
 
 def _owed(evidence: Evidence, item: BilledItem, stage: int, price: int) -> Iterator[tuple[_Rule, Due]]:
-    """What a unit owes that is bought at a price; moving cables owes nothing."""
+    """Charges on a unit bought at a price; moving cables has none."""
     if item == MOVES:
         return
     product, named = product_of(evidence, item), {charge.name for charge in evidence.case.charges}
@@ -213,7 +221,7 @@ def _owed(evidence: Evidence, item: BilledItem, stage: int, price: int) -> Itera
 def _dues(
     rules: Sequence[_Rule], bases: Mapping[str, tuple[int, int]], evidence: Evidence, stage: int
 ) -> Iterator[tuple[_Rule, Due]]:
-    """What rules come to one after the other; percentages of nothing that is there are left out."""
+    """Dues of rules one after the other; percentages of absent charges are left out."""
     known = dict(bases)
     for rule in rules:
         on = [known[name] for name in rule.on if name in known]
@@ -229,7 +237,7 @@ def _dues(
 
 
 def _years_worth(evidence: Evidence, yearly: int, month: int) -> int:
-    """A sum paid ahead for every year from a month until the years of the case have passed, as worth at month 0."""
+    """Cents at month 0 of a sum paid ahead for every year from a month until the years of the case have passed."""
     finance = evidence.case.finance
     end = evidence.months[0] + 12 * exact(finance.years)
     total = Fraction(0)

@@ -1,7 +1,7 @@
 """Every rule that holds for a design, evaluated.
 
-Only the design file is read: its case, its embedded parts, its claims. Counts run over classes of equal devices, so a
-fabric of a hundred thousand GPUs takes as long as one of a hundred. The rules of the wiring go on port by port.
+Only the design file is read: its case, its embedded parts, its statements. Counts run over classes of equal devices, so
+a fabric of a hundred thousand GPUs takes as long as one of a hundred. The rules of the wiring go on port by port.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ Given = TypeVar("Given")
 def verify(design: Design, wiring: Wiring | None = None) -> tuple[Check, ...]:
     """Return one check for each rule (for each rule and fabric, where a rule is about a fabric).
 
-    Rules that the file's version did not have are off; ``rules_are_named`` names them.
-    A file without a design (infeasible, unknown) has only the rules of the file. With more than a million links
-    (``MOST_LINKS``) the rules of the wiring are left out. ``wiring``: the design's own, where it has been made
-    already. Never raises: what cannot be evaluated is a check that fails.
+    Rules that the file's version did not have are off; ``rules_are_named`` names them. A file without a design
+    (infeasible, unknown) has only the rules of the file. With more than a million links (``MOST_LINKS``) the rules of
+    the wiring are left out. ``wiring``: the design's own, where it has been made already. Never raises: a rule that
+    cannot be evaluated is a check that fails.
     """
     return tuple(verified_in_turn(design, wiring))
 
 
 def verified_in_turn(design: Design, wiring: Wiring | None = None) -> Iterator[Check]:
-    """The checks of :func:`verify`, each evaluated when it is asked for: for who looks for the first that fails."""
+    """The checks of :func:`verify`, each evaluated when it is asked for: for callers that stop at the first failure."""
     off = rules_off(design)
     return (check for check in _checks(Evidence(design), wiring, off) if check.name not in off)
 
 
 def not_asked(design: Design) -> tuple[str, ...]:
-    """The checks, by their rules, that a file is spared since the version that it names did not have them."""
+    """The rules of a file's checks that the version it names did not have, and that are not asked of it."""
     off = rules_off(design)
     return (
         tuple(check.name for check in _checks(Evidence(design), None, Everything()) if check.name in off) if off else ()
@@ -68,7 +68,7 @@ class Everything:
 
 
 def verify_wiring(design: Design, wiring: Wiring) -> tuple[Check, ...]:
-    """Return the checks of ``WIRING_RULES`` for a wiring of a design, wherever it comes from. Never raises."""
+    """Return the checks of ``WIRING_RULES`` for a wiring of a design, made or read from elsewhere. Never raises."""
     return tuple(wiring_verified_in_turn(design, wiring))
 
 
@@ -85,7 +85,7 @@ def _proven(
     given: Given,
     subject: str = "",
 ) -> Iterator[Check]:
-    """The checks of the rules that apply by the evidence; those that are ``off`` are not evaluated."""
+    """The checks of the rules that apply by the evidence; rules that are ``off`` are not evaluated."""
     for rule in rules:
         if applies(rule, evidence):
             yield as_check(rule.__name__, Proof() if rule.__name__ in off else prove(rule, given), subject)

@@ -1,4 +1,4 @@
-"""Rules that hold the design to what the case allows and the parts offer."""
+"""Rules that hold the design to the choices of the case and the parts on offer."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def content_matches_hash(proof: Proof, evidence: Evidence) -> None:
 
 
 def parts_are_known(proof: Proof, evidence: Evidence) -> None:
-    """Everything that the design names is embedded, readable and of the right kind.
+    """Every id in the design is embedded, readable and of the right kind.
 
     For every id in nic, tiers, links and bom: parts[id] exists and fits the catalog schema; a recabled link is no part.
     Source: design file.
     """
     design, used = evidence.design, {evidence.case.server: "server"}
     for fabric in design.fabrics:
-        used |= {nic.id: "nic" for nic in (fabric.nic, *(one.nic for one in fabric.logical))}
+        used |= {nic.id: "nic" for nic in (fabric.nic, *(logical.nic for logical in fabric.logical))}
         used |= {offer.id: "nic" for offer in fabric.nic.stand_ins}
         used |= {row.id: "switch" for tier in fabric.tiers for row in tier.types}
         used |= {twin.id: "switch" for tier in fabric.tiers for twin in twins_of(fabric.subnet_manager, tier.role)}
@@ -63,10 +63,8 @@ def one_candidate_per_fabric(proof: Proof, evidence: Evidence) -> None:
 
 
 def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
-    """The shape is one that the case allows.
-
-    topology, tiers, planes, protocol, striping and what a torus is of are among the allowed; rail-only has at most two
-    tiers, planes that are rails have two or three. Source: case file.
+    """The case allows the shape. topology, tiers, planes, protocol, striping and the nodes of a torus are among the
+    allowed; rail-only has at most two tiers, planes that are rails have two or three. Source: case file.
     """
     designed, wanted = fabric.designed, fabric.wanted
     known = TOPOLOGIES.get(designed.structure.kind, (designed.structure.kind,))
@@ -82,7 +80,7 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("striping", designed.striping, wanted.striping)
     (_mesh_matches if fabric.is_direct else _tiers_match)(proof, fabric)
     for tier in designed.tiers:
-        differ = () if fabric.is_direct else (fabric.clos.is_odd and "leaf", bool(fabric.clos.mixed) and "spine")
+        differ = () if fabric.is_direct else (fabric.clos.has_own_last and "leaf", bool(fabric.clos.mixed) and "spine")
         proof.holds(tier.other is None or tier.role in differ, f"{tier.role} switches of two types")
     sizes = f"{some(len(designed.tiers), 'tier')}, {some(designed.planes, 'plane')}"
     proof.note(f"{designed.topology}, {designed.protocol}, {sizes}")
@@ -99,7 +97,7 @@ def _tiers_match(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _mesh_matches(proof: Proof, fabric: FabricEvidence) -> None:
-    """A network of joined devices has the tiers of its family; a torus is of what the case allows."""
+    """A network of joined devices has the tiers of its family; the case allows a torus's nodes."""
     proof.equal("tier roles", [tier.role for tier in fabric.designed.tiers], [role for role, _ in fabric.mesh.tiers])
     if fabric.designed.topology == "torus":
         nodes, allowed = "switches" if fabric.has_switches else "servers", fabric.wanted.torus_nodes
@@ -131,13 +129,13 @@ def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def offered(proof: Proof, what: str, allowed: object, part: str, end_of_life: bool) -> None:
-    """A product is among the case's, at the end of its life only by name."""
+    """The case allows a product, and one at the end of its life only by name."""
     proof.holds(allows(allowed, part), f"{what} is not allowed")
     proof.holds(not end_of_life or allowed != ANY, f"{what} is at the end of its life and not named by the case")
 
 
 def priced(proof: Proof, part: str, price: object, power: object) -> None:
-    """A product that is bought has a price and a power figure."""
+    """A product bought has a price and a power figure."""
     proof.holds(price is not None, f"{part} has no price")
     proof.holds(power is not None, f"{part} has no power figure")
 
@@ -160,7 +158,7 @@ def nics_fit_slots(proof: Proof, evidence: Evidence) -> None:
     sum over fabrics of NICs per server <= nic_slots. Source: catalog, ``nic_slots``.
     """
     nics = sum(fabric.designed.nic.per_server for fabric in evidence.fabrics if not fabric.built_in)
-    logical = [one.nic for fabric in evidence.fabrics for one in fabric.designed.logical]
+    logical = [logical.nic for fabric in evidence.fabrics for logical in fabric.designed.logical]
     nics += sum(nic.per_server for nic in logical if not nic.built_in)
     slots = evidence.server.nic_slots
     proof.holds(nics <= slots, f"{some(nics, 'NIC')} in a server with {some(slots, 'slot')}")
@@ -176,8 +174,8 @@ def split_suits(proof: Proof, cage: Cage, split: str, protocol: str) -> None:
 def ports_fit_nics(proof: Proof, fabric: FabricEvidence) -> None:
     """The NICs have the ports that are cabled.
 
-    Chosen: 1 <= p <= cages x N of one cage group. Built in: exactly the server's NICs, c x p = all their ports.
-    Source: case file, ``nics``; catalog, ``servers[].nics``.
+    Chosen: 1 <= p <= cages x N of one cage group. Built in: exactly the server's NICs, c x p = all their ports. Source:
+    case file, ``nics``; catalog, ``servers[].nics``.
     """
     nic, lane = fabric.designed.nic, fabric.nic_lane
     proof.equal("nic.built_in", nic.built_in, bool(fabric.built_in))
@@ -210,7 +208,8 @@ def _built_in_nics(proof: Proof, fabric: FabricEvidence, ports: int) -> None:
 
 
 def planes_are_disjoint(proof: Proof, fabric: FabricEvidence) -> None:
-    """Planes share no switch, so every NIC has the same number of ports in each; or in one, where planes are rails.
+    """Planes share no switch, so every NIC has the same number of ports in each, or ports in a single one where planes
+    are rails.
 
     P divides p, or P = c; R = c x p / P. Source: case file, ``planes``.
     """

@@ -1,4 +1,4 @@
-"""Rules of what a file claims beside its network: that it is whole, unchanged, and adds up with what lost."""
+"""Rules of a file's statements besides its network: it is whole, unchanged, and agrees with its alternatives."""
 
 from __future__ import annotations
 
@@ -44,9 +44,8 @@ EARLIER_KINDS = ("spines", "family")
 
 @since("0.2.0", "rules")
 def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
-    """The embedded case has every key, defaults filled in, so that nothing in it depends on who reads it.
-
-    content = the case that it is read as, whole. Source: design file, ``case``.
+    """The embedded case has every key, defaults filled in, so that its meaning does not depend on its reader. content =
+    the case as it is read, whole. Source: design file, ``case``.
     """
     content, whole = evidence.design.case.content, evidence.case.model_dump(mode="json", by_alias=True)
     for key in sorted(content.keys() | whole.keys()):
@@ -57,9 +56,8 @@ def case_is_resolved(proof: Proof, evidence: Evidence) -> None:
 
 @since("0.2.0", "parts_sha256")
 def facts_match_hash(proof: Proof, evidence: Evidence) -> None:
-    """The embedded parts are those that the design was made of: ports, what fits, power, sources.
-
-    sha256(canonical JSON of all but prices and terms of orders) = parts_sha256.facts. Source: design file, ``parts``.
+    """The embedded parts are those that the design was made of: ports, fit, power, sources. sha256(canonical JSON of
+    all but prices and terms of orders) = parts_sha256.facts. Source: design file, ``parts``.
     """
     _hash_matches(proof, evidence, "facts", sha256_of(facts_of(evidence.design.parts)))
 
@@ -88,10 +86,10 @@ def _hash_matches(proof: Proof, evidence: Evidence, what: str, recomputed: str) 
 
 @since("0.2.0", "bom.from_stock", "bom.from_earlier")
 def nothing_is_left_out(proof: Proof, evidence: Evidence) -> None:
-    """What every file of its version says is said: no figure is withheld that a rule would recompute.
+    """The file has every optional figure that files of its version have: none is withheld that a rule would recompute.
 
-    Prices and dates of the bill, sums of stages, racks on a floor, bandwidth figures, what failures leave, stages of
-    links. Source: docs/design-file.md.
+    Prices and dates of the bill, sums of stages, racks on a floor, bandwidth figures, bandwidth after failures, stages
+    of links. Source: docs/design-file.md.
     """
     design, totals = evidence.design, totals_of(evidence)
     for row in evidence.goods:
@@ -146,15 +144,12 @@ def _metrics_of_stages(designed: FabricDesign) -> Iterator[Metrics]:
 
 
 def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:
-    """Where a fabric grows, rows of links that are made cage by cage say the stages of a cage's links.
-
-    Cables that a later stage moves are of one row where spines have cages of several ports.
-    """
+    """Where a fabric grows, rows of links that fill whole cages state the stages of a cage's links."""
     if not fabric.designed.growth:
         return
     shared = bool(fabric.wanted.attachments)
     moves = any(stage.links_per_pair > fabric.clos.links_per_pair for stage in fabric.designed.growth)
-    later = {f"attachment {one.name}" for one in fabric.wanted.attachments if one.adds}
+    later = {f"attachment {attachment.name}" for attachment in fabric.wanted.attachments if attachment.adds}
     for kind in all_kinds(fabric):
         attached = kind.name.startswith("attachment ")
         alone = 1 in (kind.near.end.lane.ports, kind.far.end.lane.ports) and not attached
@@ -170,19 +165,17 @@ def _is_small(fabric: FabricEvidence) -> bool:
 
 
 def _failing_alone(designed: FabricDesign) -> tuple[str, ...]:
-    """What the file says the failure of: a switch of every tier, a plane, a cable."""
+    """Kinds of single failures that the file has figures for: a switch of every tier, a plane, a cable."""
     tiers = [str(tier.role) for tier in designed.tiers]
     return FAILING_ALONE.get(designed.structure.kind, (*tiers, "plane", "cable"))
 
 
 @since("0.2.0", "alternatives_complete")
 def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
-    """What lost differs from the answer by what it says.
-
-    objective - objective_delta, capex - capex_delta and power - power_delta are the answer's (in files of 0.2.0, which
-    estimate what lost on a floor, the same for all there, and of the objective where servers count). What was not
-    finished has no figures, and ``change`` names keys with which there is a case. What it is made of is not in the
-    file. Source: design file, ``alternatives``.
+    """Alternatives differ from the answer by their stated deltas. objective - objective_delta, capex - capex_delta and
+    power - power_delta are the answer's (in files of 0.2.0, which estimate alternatives on a floor, the same for all
+    there, and for the objective where servers count). An unfinished alternative has no figures, and ``change`` names
+    keys that make a valid case. Designs of alternatives are not in the file. Source: design file, ``alternatives``.
     """
     design, totals, value = evidence.design, totals_of(evidence), evidence.design.objective.value
     answer = _Sums(exact(value or 0), cents(totals.capex_usd), milliwatts(totals.power_w))
@@ -214,7 +207,7 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
 
 
 def _kind_of(rival: Alternative, design: Design) -> str:
-    """What an alternative has another of; where there are several fabrics, the word after one's name."""
+    """The choice that an alternative changes; where there are several fabrics, the word after one's name."""
     names = [f"{fabric.name} " for fabric in design.fabrics if len(design.fabrics) > 1]
     return next((rival.what.removeprefix(name) for name in names if rival.what.startswith(name)), rival.what)
 
@@ -228,7 +221,7 @@ class _Sums(NamedTuple):
 
 
 def _compared_with(rival: Alternative) -> _Sums | None:
-    """The answer that an alternative was compared with; None of one without figures."""
+    """The answer that an alternative was compared with; None for an alternative without figures."""
     pairs = (rival.objective, rival.objective_delta), (rival.capex_usd, rival.capex_delta_usd)
     (objective, more), (capex, more_usd), (power, more_w) = (*pairs, (rival.power_w, rival.power_delta_w))
     if None in (objective, more, capex, more_usd, power, more_w):

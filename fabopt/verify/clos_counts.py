@@ -1,7 +1,7 @@
 """A Clos recounted from its few free choices, by classes of equal devices.
 
-Nothing here reads the design file: the choices go in, every count comes out. Sizes grow with the number of
-classes (full and ragged groups, full and ragged pods), never with the number of devices.
+The design file is not read here: the choices go in, every count comes out. Sizes grow with the number of classes (full
+and ragged groups, full and ragged pods), never with the number of devices.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class ClosCounts:
     ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0. ``sizes``: servers at each stage of a cluster
     that grows, else empty; ``adds``: what each stage adds of every attachment, empty if all of it is there at first.
     ``attached``: ports of every attachment that are dealt over all leaves; ``free``: switches of those that are on free
-    ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail
-    have their odd links to the same spines. ``odd_per_leaf``, ``odd_uplinks``: k' and u' of a last group that is unlike
+    ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail have
+    their extra links to the same spines. ``last_per_leaf``, ``last_uplinks``: k' and u' of a last group that is unlike
     the others, else 0. ``mixed``: of both types of spines how many there are, and the links of a leaf to each.
     ``leaf_racks``: of every leaf, where ports of attachments are spread over racks; ``paired``: whether every server is
     on two leaves.
@@ -54,28 +54,28 @@ class ClosCounts:
     free: tuple[tuple[HostPort, ...], ...] = ()
     counted: tuple[bool, ...] = ()
     by_rail: bool = False
-    odd_per_leaf: int = 0
-    odd_uplinks: int = 0
+    last_per_leaf: int = 0
+    last_uplinks: int = 0
     mixed: Peers = ()
     leaf_racks: tuple[str, ...] = ()
     paired: bool = False
 
     @property
-    def is_odd(self) -> bool:
+    def has_own_last(self) -> bool:
         """Whether the last group is unlike the others."""
-        return self.odd_per_leaf > 0
+        return self.last_per_leaf > 0
 
     @cached_property
     def last_leaves(self) -> EqualLeaves:
-        """The leaves of the last group, over all planes, where it is unlike the others; attachments left aside."""
-        rails = divide(self.ports_per_server, self.odd_per_leaf, "leaves of the last group share ports evenly")
+        """The leaves of the last group, over all planes, where it is unlike the others; without attachments."""
+        rails = divide(self.ports_per_server, self.last_per_leaf, "leaves of the last group share ports evenly")
         none = (0,) * len(self.attached)
-        return EqualLeaves(self.planes * rails, self.last_group, none, self.odd_per_leaf, self.odd_uplinks, True)
+        return EqualLeaves(self.planes * rails, self.last_group, none, self.last_per_leaf, self.last_uplinks, True)
 
     @cached_property
     def last_rails(self) -> int:
         """r': leaves of the last group in one plane."""
-        return self.last_leaves.count // self.planes if self.is_odd else self.rails
+        return self.last_leaves.count // self.planes if self.has_own_last else self.rails
 
     @cached_property
     def ports_per_server(self) -> int:
@@ -104,11 +104,11 @@ class ClosCounts:
 
     @cached_property
     def leaf_classes(self) -> tuple[EqualLeaves, ...]:
-        """Leaves by what they are linked to.
+        """Leaves by their links.
 
         Attachment port t is on leaf t mod (leaves), counted from the leaves with the fewest ports of servers, of equals
-        those of an odd last group last, so that those with the most free ports come first in every round. In a cluster
-        that grows, and where racks matter, see ``dealt_leaves``.
+        those of a last group unlike the others last, so that leaves with the most free ports come first in every round.
+        In a cluster that grows, and where racks matter, see ``dealt_leaves``.
         """
         ends = list(accumulate(self.attached, initial=0))
         if any(self.free) or (self.sizes and sum(self.attached)):
@@ -123,9 +123,11 @@ class ClosCounts:
 
     @property
     def _by_ports(self) -> tuple[EqualLeaves, EqualLeaves]:
-        """Leaves of a last group that is not full or unlike the others, and of these; fewest ports of servers first."""
+        """Leaves of a last group that is not full or unlike the others, and the other leaves; fewest ports of servers
+        first.
+        """
         leaves, none = self.planes * self.leaves, (0,) * len(self.attached)
-        if self.is_odd:
+        if self.has_own_last:
             last = self.last_leaves
         else:
             ragged = self.planes * self.rails if self.last_group < self.per_group else 0
@@ -140,18 +142,18 @@ class ClosCounts:
         kinds: Counter[tuple[int, tuple[int, ...], bool]] = Counter()
         for number, (ports, attached) in enumerate(self.dealt_leaves):
             hosted = tuple(dealt + free[number] for dealt, free in zip(attached, on_free, strict=True))
-            kinds[ports, hosted, self.is_of_odd_group(number)] += 1
-        for (ports, attached, is_odd), count in kinds.items():
-            like = self.last_leaves if is_odd else EqualLeaves(0, 0, (), self.per_leaf, self.uplinks)
+            kinds[ports, hosted, self.is_of_last_group(number)] += 1
+        for (ports, attached, is_of_last), count in kinds.items():
+            like = self.last_leaves if is_of_last else EqualLeaves(0, 0, (), self.per_leaf, self.uplinks)
             yield replace(like, count=count, servers=ports // like.per_leaf, attached=attached)
 
-    def is_of_odd_group(self, number: int) -> bool:
-        """Whether a leaf, counted plane by plane, is of a last group that is unlike the others."""
-        return self.is_odd and number % self.leaves >= self.leaves - self.last_rails
+    def is_of_last_group(self, number: int) -> bool:
+        """Whether a leaf, counted plane by plane, is of a last group unlike the others."""
+        return self.has_own_last and number % self.leaves >= self.leaves - self.last_rails
 
     @cached_property
     def dealt_leaves(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Server ports of every leaf, plane by plane, and ports of every attachment that are dealt to it."""
+        """Server ports of every leaf, plane by plane, and the ports of every attachment dealt to it."""
         leaves = [self._leaf_kind(number) for number in range(self.planes * self.leaves)]
         later = self.adds + ((),) * (len(self.attached) - len(self.adds))
         adds = [own or (ports,) for own, ports in zip(later, self.attached, strict=True)]
@@ -163,61 +165,63 @@ class ClosCounts:
         """A leaf, counted plane by plane, by its servers."""
         before = min(number % self.leaves // self.rails, self.groups - 1) * self.per_group
         servers = tuple(max(0, min(size - before, self.per_group)) for size in self.sizes or (self.servers,))
-        is_odd = self.is_of_odd_group(number)
-        return LeafKind(servers, servers[-1] * (self.odd_per_leaf if is_odd else self.per_leaf), is_odd)
+        is_of_last = self.is_of_last_group(number)
+        return LeafKind(servers, servers[-1] * (self.last_per_leaf if is_of_last else self.per_leaf), is_of_last)
 
     @property
     def dealt_ports(self) -> list[int]:
-        """Ports of every leaf, plane by plane, that servers and attachments have which are dealt over all leaves."""
+        """Ports of every leaf, plane by plane: of servers, and of attachments dealt over all leaves."""
         return [ports + sum(attached) for ports, attached in self.dealt_leaves]
 
     @cached_property
     def most_endpoints(self) -> int:
         """d: the most server and attachment ports on any leaf that count in its oversubscription.
 
-        Those of a last group that is unlike the others are ``last_endpoints``.
+        Leaves of a last group unlike the others have ``last_endpoints``.
         """
         return self._most(False, self._counts)
 
     @cached_property
     def last_endpoints(self) -> int:
-        """d': the same of the leaves of a last group that is unlike the others; 0 where there is none."""
+        """d': the same for the leaves of a last group unlike the others; 0 where there is none."""
         return self._most(True, self._counts)
 
     @cached_property
     def most_occupied(self) -> int:
-        """The most server and attachment ports on any leaf, those of such a last group aside."""
+        """The most server and attachment ports on any leaf, but for a last group unlike the others."""
         return self._most(False)
 
     @cached_property
     def last_occupied(self) -> int:
-        """The most on the leaves of such a last group."""
+        """The most server and attachment ports on the leaves of a last group unlike the others."""
         return self._most(True)
 
-    def _most(self, is_odd: bool, counts: Sequence[bool] = ()) -> int:
-        """Most ports of servers, and of the attachments that count (empty: all), on leaves of the last group or not."""
+    def _most(self, is_of_last: bool, counts: Sequence[bool] = ()) -> int:
+        """Most ports of servers, and of attachments that count (empty: all), on leaves of the last group or of the
+        others.
+        """
         return max(
             (
                 leaf.ports + sum(compress(leaf.attached, counts or (True,) * len(leaf.attached)))
                 for leaf in self.leaf_classes
-                if leaf.is_odd == is_odd
+                if leaf.is_of_last == is_of_last
             ),
             default=0,
         )
 
     @cached_property
     def most_dealt(self) -> int:
-        """The most of ``most_occupied`` without those on free ports."""
+        """The most of ``most_occupied`` without attachments on free ports."""
         return self._most_dealt(False) if any(self.free) else self.most_occupied
 
     @cached_property
     def last_dealt(self) -> int:
-        """The most of ``last_occupied`` without those on free ports."""
+        """The most of ``last_occupied`` without attachments on free ports."""
         return self._most_dealt(True) if any(self.free) else self.last_occupied
 
-    def _most_dealt(self, is_odd: bool) -> int:
+    def _most_dealt(self, is_of_last: bool) -> int:
         ports = enumerate(self.dealt_ports)
-        return max((own for number, own in ports if self.is_of_odd_group(number) == is_odd), default=0)
+        return max((own for number, own in ports if self.is_of_last_group(number) == is_of_last), default=0)
 
     @property
     def _counts(self) -> tuple[bool, ...]:
@@ -240,7 +244,7 @@ class ClosCounts:
 
     @property
     def leaves_of_a_group(self) -> int:
-        """Leaves that a group has in one pod."""
+        """Leaves of a group in one pod."""
         return 1 if self.rail_pods else self.rails
 
     @cached_property
@@ -251,8 +255,8 @@ class ClosCounts:
         ports = self.per_leaf if self.rail_pods else self.ports_per_server
         last_groups = self.groups - full * self.groups_per_pod
         last_servers = self.servers - full * self.groups_per_pod * self.per_group
-        odd = (1 if self.rail_pods else self.last_rails) * self.is_odd
-        pods = [EqualPods(copies, (last_groups - self.is_odd) * leaves + odd, last_servers * ports, odd)]
+        of_last = (1 if self.rail_pods else self.last_rails) * self.has_own_last
+        pods = [EqualPods(copies, (last_groups - self.has_own_last) * leaves + of_last, last_servers * ports, of_last)]
         if full:
             groups = self.groups_per_pod
             pods.append(EqualPods(copies * full, groups * leaves, groups * self.per_group * ports))
@@ -264,7 +268,7 @@ class ClosCounts:
         return min(links for _, links in self.peers_of(self.uplinks)) if self.tiers > 1 else 0
 
     def peers_of(self, uplinks: int) -> Peers:
-        """(Spines, links to each of them) of a leaf with so many uplinks."""
+        """(Spines, links to each of them) of a leaf with ``uplinks`` uplinks."""
         return in_proportion(self.mixed, uplinks, self.uplinks) if self.mixed else stripes_of(uplinks, self.spines)
 
     @cached_property
@@ -274,7 +278,7 @@ class ClosCounts:
         A leaf gives ``extra`` of its spines one link more, in rotation, so the extra links of a pod's leaves (by rail:
         of a group, which has leaves like those of every other) fall on its spines evenly, to within one.
         """
-        if self.is_odd or self.mixed:
+        if self.has_own_last or self.mixed:
             pods_of = ((pods.count, spines) for pods in self.pod_classes for spines in self._in_proportion(pods))
             return tuple(replace(spines, count=pods * spines.count) for pods, spines in pods_of)
         base, extra = divmod(self.uplinks, self.spines)
@@ -288,13 +292,13 @@ class ClosCounts:
         return tuple(classes)
 
     def _in_proportion(self, pods: EqualPods) -> tuple[EqualDevices, ...]:
-        """The spines of one of these pods, where a last group or some spines are unlike the others."""
-        return pods.spines(self.peers_of(self.uplinks), self.peers_of(self.odd_uplinks or self.uplinks))
+        """The spines of one of these pods, with a last group or spines unlike the others."""
+        return pods.spines(self.peers_of(self.uplinks), self.peers_of(self.last_uplinks or self.uplinks))
 
     @cached_property
     def leaf_uplinks(self) -> tuple[EqualDevices, ...]:
         """The leaves, seen from above: their links to the spines of their pod."""
-        last = (EqualDevices(self.last_leaves.count, self.peers_of(self.odd_uplinks)),) if self.is_odd else ()
+        last = (EqualDevices(self.last_leaves.count, self.peers_of(self.last_uplinks)),) if self.has_own_last else ()
         others = self.planes * self.leaves - sum(leaves.count for leaves in last)
         return EqualDevices(others, self.peers_of(self.uplinks)), *last
 
@@ -314,7 +318,7 @@ class ClosCounts:
 
         Leaf j of a pod gives one link more to ``extra`` spines from the (j x extra)-th on, round and round.
         """
-        if self.is_odd or self.mixed:
+        if self.has_own_last or self.mixed:
             in_pods = (self._in_proportion(pod) * (pod.count // self.planes) for pod in reversed(self.pod_classes))
             return self.planes * tuple(own.links for spines in in_pods for own in spines for _ in range(own.count))
         base, extra = divmod(self.uplinks, self.spines)
@@ -329,7 +333,7 @@ class ClosCounts:
         return tuple(links) * self.planes
 
     def attached_to_spines(self, counted_only: bool) -> Counter[int]:
-        """Ports of attachments by the number of the spine; with ``counted_only`` those that count in its ratio."""
+        """Ports of attachments by number of the spine; with ``counted_only`` only ports that count in its ratio."""
         return Counter(
             number
             for counts, places in zip(self._counts, self.free, strict=False)
@@ -354,7 +358,7 @@ class ClosCounts:
         return self._most_on_spine(False)
 
     def attached_spine_cages(self, lanes: int) -> Counter[int]:
-        """Cages of so many ports that attachments have on spines, none of which two of them share, by spine."""
+        """Cages of ``lanes`` ports in use by attachments on spines, each by a single attachment, by spine."""
         cages: Counter[int] = Counter()
         for places in self.free:
             for number, ports in Counter(number for tier, number in places if tier == "spine").items():
@@ -362,7 +366,7 @@ class ClosCounts:
         return cages
 
     def spine_cages(self, lanes: int) -> int:
-        """The most cages of so many ports that attachments and links, one after another, fill on any spine."""
+        """The most cages of ``lanes`` ports in use by attachments and links on any spine."""
         cages = [ceil_div(self.most_spine_downlinks, lanes)]
         for number, own in self.attached_spine_cages(lanes).items():
             cages.append(ceil_div(self.spine_downlinks[number], lanes) + own)

@@ -1,4 +1,4 @@
-"""What must hold before a wiring is made or looked at: tables of a damaged file could have any size."""
+"""Conditions before a wiring is made or read: tables of a damaged file could have any size."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def _require_clos(fabric: FabricEvidence) -> None:
 
 
 def _parts(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
-    """Numbers of a Clos that are at least 1 and at most others."""
+    """Pairs (number, limit) of a Clos: each number is at least 1 and at most its limit."""
     clos = fabric.clos
     yield clos.per_group, clos.servers
     yield clos.groups_per_pod, clos.groups
     yield clos.per_leaf, clos.ports_per_server
     if fabric.designed.clos.last_group is not None:
-        yield clos.odd_per_leaf, clos.ports_per_server
-        yield clos.spines, clos.odd_uplinks
-        yield clos.odd_uplinks, clos.all_uplinks
+        yield clos.last_per_leaf, clos.ports_per_server
+        yield clos.spines, clos.last_uplinks
+        yield clos.last_uplinks, clos.all_uplinks
     if clos.tiers > 1:
         yield clos.spines, clos.uplinks
     if clos.tiers > 2:
@@ -65,7 +65,7 @@ def _require_mesh(fabric: FabricEvidence) -> None:
 
 
 def require_rows(wiring: Wiring) -> None:
-    """Raise ``ValueError`` for tables that name rows which are not there."""
+    """Raise ``ValueError`` for tables that refer to missing rows."""
     links, devices = wiring.links, len(wiring.devices)
     for what, column, lowest, rows in (
         ("links lead to devices", links.a, 0, devices),

@@ -1,4 +1,4 @@
-"""Numbers for rows of columns and for words, so that equal ones are found at once.
+"""Integer codes of rows and words, so that equal ones are found at once.
 
 Arrays of columns and of their numbers have shape (rows,).
 """
@@ -30,17 +30,17 @@ def combined(*columns: Ints) -> Ints:
 
 
 def _ranked(column: Ints) -> Ints:
-    """Equal numbers for equal ones, as small as can be."""
+    """Ranks of a column's values: equal for equal values, from 0."""
     return np.unique(column, return_inverse=True)[1].ravel().astype(np.int64)
 
 
 def repeated(code: Ints) -> int:
-    """How many rows repeat an earlier one."""
+    """Rows that repeat an earlier one."""
     return len(code) - len(np.unique(code))
 
 
 def counts_of(code: Ints) -> Ints:
-    """How often each different number is there, shape (different numbers,)."""
+    """Counts of each different number, shape (different numbers,)."""
     return np.unique(code, return_counts=True)[1]
 
 

@@ -1,4 +1,4 @@
-"""Rules of networks of equal switches by their numbers: what takes the place of pods, spines and cores."""
+"""Rules of direct networks by their numbers, in place of those of pods, spines and cores."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fabopt.verify.proof import Proof
 
 
 class Endpoints(NamedTuple):
-    """What sends: ports of servers on switches, or servers that are joined to each other.
+    """Senders: ports of servers on switches, or servers joined to each other.
 
-    ``number`` of a plane, ``most`` on a switch, ``of_gpu`` over all planes; Mb/s that one takes at most, and of a link
-    upwards from each tier.
+    ``number`` of a plane, ``most`` on a switch, ``of_gpu`` over all planes; ``most_mbps``: Mb/s of one endpoint at
+    most, ``link_mbps``: of a link upwards from each tier.
     """
 
     number: int
@@ -50,12 +50,12 @@ def _spread(fabric: FabricEvidence) -> Fraction:
 
 
 def bisection(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU, of the worst cut into halves, at most what a port and a NIC take."""
+    """Mb/s per GPU, of the worst cut into halves, at most the rate of a port and a NIC."""
     return _of_gpu(fabric, cut(fabric))
 
 
 def all_to_all(fabric: FabricEvidence) -> Fraction:
-    """Mb/s per GPU, of traffic that every endpoint spreads evenly over all others, at most what a NIC takes."""
+    """Mb/s per GPU, of traffic that every endpoint spreads evenly over all others, at most the rate of a NIC."""
     return _of_gpu(fabric, _spread(fabric))
 
 
@@ -73,7 +73,7 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
 
 
 def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
-    """There are as many switches as the family's numbers make, enough for all servers, no side or group too many.
+    """The family's numbers give the count of switches, enough for all servers, with no superfluous side or group.
 
     HyperX: product of sides >= 2; torus: of sides >= 3; dragonfly: a x G, a group's global links t >= G - 1, t G even;
     dragonfly+: (L + S) x G, L >= 2, u = S m, t as in a dragonfly. Source: docs/formulation/direct-networks.md.
@@ -96,7 +96,7 @@ def switches_form_network(proof: Proof, fabric: FabricEvidence) -> None:
 def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
     """Bisection and uniform all-to-all of every GPU are its injection over the most oversubscription, at least.
 
-    What the network carries counts, so that a ratio below 1 can ask for more than a NIC takes. Source: case file,
+    The network's capacity counts, so that a ratio below 1 can ask for more than a NIC takes. Source: case file,
     ``max_oversubscription``; docs/formulation/direct-networks.md.
     """
     wanted = fabric.injection / fabric.oversubscription_limits["leaf"]

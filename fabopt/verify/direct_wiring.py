@@ -1,4 +1,4 @@
-"""Rules of networks of equal switches by their links: who is joined to whom, and what runs between halves."""
+"""Rules of direct networks by their links: the pairs of devices joined, and the capacity between halves."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def switches_are_numbered(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def within_plane(cabling: FabricCabling) -> Ints:
-    """Number of every device among those of its plane that are joined, from 0, shape (devices,).
+    """Number of every joined device within its plane, from 0, shape (devices,).
 
-    Leaves come first, then spines; or servers. All others have ``NOTHING``.
+    Leaves come first, then spines; or servers. Others have ``NOTHING``.
     """
     within, before = np.full(len(cabling.devices), NOTHING), 0
     for role, count in cabling.fabric.mesh.devices:
@@ -61,7 +61,7 @@ def within_plane(cabling: FabricCabling) -> Ints:
 
 
 def switches_are_joined(proof: Proof, cabling: FabricCabling) -> None:
-    """The switches of a plane are joined as the family says, over the links that are there.
+    """The switches of a plane are joined as the family says, over the links of the wiring.
 
     HyperX: any two that differ in coordinate i alone, by m_i links. Torus: those a step apart in coordinate i, round
     the ring. Dragonfly: any two of a group by m; any two groups by as many global links, or one more; a group has t,
@@ -113,7 +113,9 @@ def _ends_of(cabling: FabricCabling, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _groups_are_joined(proof: Proof, cabling: FabricCabling, scope: MeshLinks) -> None:
-    """Any two groups by as many links, or one more; a group has as many in all, and so have its switches."""
+    """Any two groups by as many links, or one more; all groups have equally many in all, and their switches too, to
+    one.
+    """
     mesh, planes, rows = cabling.fabric.mesh, cabling.clos.planes, cabling.of(scope.name)
     groups, outside = mesh.groups, 2 * scope.links // mesh.groups
     plane = cabling.devices.plane[cabling.links.a[rows]]
@@ -150,10 +152,10 @@ def cages_keep_one_kind(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def cuts_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
-    """Between the halves of every dimension (or of the groups) run links for what the file claims as bisection.
+    """The links between the halves of every dimension (or of the groups) carry the bisection that the file states.
 
-    capacity of the links between >= claimed bisection per GPU (which is written to six decimals) x GPUs of the side
-    with fewer. Source: docs/formulation/direct-networks.md.
+    capacity of the links between >= stated bisection per GPU (which is written to six decimals) x GPUs of the side with
+    fewer. Source: docs/formulation/direct-networks.md.
     """
     fabric = cabling.fabric
     written = exact(fabric.designed.metrics.bisection_gbps_per_gpu) - LAST_DIGIT / 2
@@ -179,7 +181,7 @@ def _endpoints(cabling: FabricCabling) -> tuple[Ints, int]:
 
 
 def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:
-    """The longest shortest path between two switches with servers has as many switches as the file says.
+    """The longest shortest path between two switches with servers has as many switches as the file states.
 
     Up to ``MOST_SEARCHED`` switches by breadth-first search from each; beyond, in a HyperX a step in every dimension,
     in a torus half way round each, in a dragonfly at most local, global, local, in a dragonfly+ leaf, spine, spine,
@@ -199,7 +201,9 @@ def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _longest(cabling: FabricCabling) -> int:
-    """Devices on the longest shortest path of the first plane; one more than there are if they are not all joined."""
+    """Devices on the longest shortest path of the first plane; one more than its switches if they are not
+    all joined.
+    """
     switches, used = cabling.fabric.mesh.switches, cabling.clos.leaves
     above = cabling.between_switches
     plane = cabling.devices.plane[cabling.links.a[above]]

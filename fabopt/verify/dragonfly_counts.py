@@ -35,7 +35,11 @@ class DragonflyCounts(MeshCounts):
 
     @cached_property
     def scopes(self) -> tuple[MeshLinks, ...]:
-        """A local link carries its own pair; what its ends send out over the other's global links; what comes in so."""
+        """Local and global links.
+
+        A local link carries its own pair; traffic of its ends over the other's global links; and incoming traffic
+        likewise.
+        """
         numbers = self.structure
         a, groups, outside = numbers.switches_per_group, numbers.switch_groups, numbers.global_links_per_group
         require(min(a, groups) >= 2 and numbers.links_per_local_pair >= 1, "groups of 2 switches, 2 groups at least")
@@ -55,7 +59,7 @@ class DragonflyCounts(MeshCounts):
 
     @property
     def smallest(self) -> bool:
-        """Whether fewer groups would not have had switches for all servers."""
+        """Whether fewer groups would lack switches for all servers."""
         return self.structure.switches_per_group * (self.structure.switch_groups - 1) < self.used_leaves
 
     @property
@@ -82,7 +86,7 @@ class DragonflyCounts(MeshCounts):
         return np.asarray(switch // self.structure.switches_per_group)
 
     def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
-        """Whether a link may join two switches: a local one those of one group, a global one those of two."""
+        """Whether a link may join two switches: a local link within a group, a global link between two."""
         same = self.group_of(a) == self.group_of(b)
         return np.asarray(same & (a != b) if scope == "local" else ~same)
 
@@ -126,7 +130,7 @@ class DragonflyPlusCounts(MeshCounts):
         return (("spine", self.structure.leaves_per_group * self.structure.links_per_pair),)
 
     def leaf_spine(self, planes: int) -> tuple[EqualDevices, EqualDevices]:
-        """Leaves by their links to spines, spines by those to leaves, of all planes."""
+        """Leaves by their links to spines, spines by their links to leaves, of all planes."""
         numbers, (leaves, spines) = self.structure, (planes * count for _, count in self.devices)
         return (
             EqualDevices(leaves, ((numbers.spines_per_group, numbers.links_per_pair),)),
@@ -146,7 +150,7 @@ class DragonflyPlusCounts(MeshCounts):
 
     @property
     def smallest(self) -> bool:
-        """Whether fewer groups would not have had leaves for all servers."""
+        """Whether fewer groups would lack leaves for all servers."""
         return self.structure.leaves_per_group * (self.structure.switch_groups - 1) < self.used_leaves
 
     @property
@@ -177,9 +181,9 @@ class DragonflyPlusCounts(MeshCounts):
 
     @cached_property
     def _streams(self) -> Fraction:
-        """What the busiest link between a leaf and a spine carries of one-to-one streams of all leaves, times m.
+        """Load of the busiest link between a leaf and a spine from one-to-one streams of all leaves, times m.
 
-        Those to other groups go over the spines by their global links; those within the group fill up the rest.
+        Streams to other groups go over the spines by their global links; those within the group fill up the rest.
         """
         numbers = self.structure
         outward = Fraction(numbers.leaves_per_group * self.most_ports, self._of_groups)
@@ -187,7 +191,7 @@ class DragonflyPlusCounts(MeshCounts):
 
     @property
     def _of_groups(self) -> int:
-        """Global links of two groups, the fewest."""
+        """The fewest global links between two groups."""
         return self.structure.global_links_per_group // (self.structure.switch_groups - 1)
 
     def _between(self, speeds: Sequence[int]) -> Fraction:
@@ -200,13 +204,13 @@ class DragonflyPlusCounts(MeshCounts):
         return min(self._between(speeds), inside) * max(1, endpoints - 1) / ports**2
 
     def cut(self, ports: int, speeds: Sequence[int]) -> Fraction:
-        """Bisection, Mb/s of a port: one half sends, over every leaf's links and those between groups."""
+        """Bisection, Mb/s of a port: one half sends, over every leaf's links and the links between groups."""
         of_leaf = Fraction(self._of_groups, ceil_div(self._of_groups, self.structure.spines_per_group))
         inside = self.structure.links_per_pair * speeds[0] * max(of_leaf, self.leaves / (2 * self._streams))
         return min(inside, self._between(speeds) * self.leaves / 2) / ports
 
     def ratios(self, down_mbps: int, speeds: Sequence[int]) -> dict[str, Fraction]:
-        """Ratio of a leaf, and that of the spines of a group together."""
+        """Ratio of a leaf, and of the spines of a group together."""
         numbers, (up, out) = self.structure, speeds
         inside = self.uplinks * up
         return {
@@ -216,7 +220,7 @@ class DragonflyPlusCounts(MeshCounts):
 
 
 def global_scope(switches: int, groups: int, outside: int, load: Fraction) -> MeshLinks:
-    """Links between groups, each of which has ``outside`` on so many switches; raises ``ValueError`` for none."""
+    """Links between groups, each of which has ``outside`` on ``switches`` switches; raises ``ValueError`` for none."""
     require(outside >= groups - 1, f"{outside} global links a group do not reach {groups - 1} others")
     require(outside * groups % 2 == 0, f"{groups} groups of {outside} links each: one would have no other end")
     few, busier = divmod(outside, switches)

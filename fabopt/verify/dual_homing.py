@@ -1,6 +1,6 @@
-"""Rules of dual-homed servers: the two ports that a NIC has in a plane are on two leaves.
+"""Rules of dual-homed servers: the two ports of a NIC in a plane are on two leaves.
 
-They are proven where the case says ``homing: dual``.
+They are proven where the case states ``homing: dual``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PORTS = 2
 
 
 def is_dual_homed(fabric: FabricEvidence) -> bool:
-    """Whether the case asks for it."""
+    """Whether the case asks for dual homing."""
     return fabric.wanted.homing == "dual"
 
 

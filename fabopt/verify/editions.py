@@ -1,8 +1,8 @@
-"""Which rules a file is judged by: those of the version that it names, and later ones whose subject is in it.
+"""The rules that a file is judged by: those of the version that it names, and later ones whose subject is in it.
 
-A rule that came later than the file is not asked where nothing in the file is about it, and that is said: rules of
-defaults, which designs of earlier versions did not have to keep. A file that has keys which came later than the version
-that it names was not written by that version.
+A rule that came later than the file is not asked where its subject is not in the file, and its name is told: rules of
+defaults, which designs of earlier versions did not have to keep. A file with keys that came later than the version that
+it names was not written by that version.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AnyRule = TypeVar("AnyRule", bound=Callable[..., None])
 def since(version: str, *subjects: str) -> Callable[[AnyRule], AnyRule]:
     """Mark a rule with the version that brings it: files of earlier ones are not judged by it.
 
-    ``subjects``: keys of the file; one that has any of them is judged by the rule whatever version it names. Raises
+    ``subjects``: keys of the file; a file with any of them is judged by the rule whatever version it names. Raises
     ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
     """
 
@@ -46,7 +46,7 @@ def since(version: str, *subjects: str) -> Callable[[AnyRule], AnyRule]:
 
 
 def number_of(version: str) -> tuple[int, ...]:
-    """A version as numbers that can be compared; raises ``ValueError`` for what is none."""
+    """A version as numbers that can be compared; raises ``ValueError`` for other words."""
     match = _VERSION.fullmatch(version)
     if match is None:
         raise ValueError(f"{version} is no version of fabopt")
@@ -55,7 +55,7 @@ def number_of(version: str) -> tuple[int, ...]:
 
 def edition_of(version: str) -> str:
     """The newest of ``EDITIONS`` that is no later than a version."""
-    return max((one for one in EDITIONS if number_of(one) <= number_of(version)), key=number_of)
+    return max((edition for edition in EDITIONS if number_of(edition) <= number_of(version)), key=number_of)
 
 
 def named_edition(design: Design) -> str:
@@ -64,9 +64,9 @@ def named_edition(design: Design) -> str:
 
 
 def rules_off(design: Design) -> frozenset[str]:
-    """Names of the rules that the file's version did not have and that nothing in it is about.
+    """Names of the rules that the file's version did not have and whose subjects are not in it.
 
-    None are off in a file that names what is not known.
+    None are off in a file that names an unknown version.
     """
     named = named_edition(design)
     if named not in EDITIONS:
@@ -77,7 +77,7 @@ def rules_off(design: Design) -> frozenset[str]:
 
 
 def later_keys(design: Design) -> list[str]:
-    """Keys of the file that came with a later version than the one that it names."""
+    """Keys of the file that came with a later version than it names."""
     named = named_edition(design)
     if named not in EDITIONS:
         return []

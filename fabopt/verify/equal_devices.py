@@ -1,4 +1,4 @@
-"""Classes of equal devices of a Clos, by what they are linked to."""
+"""Classes of equal devices of a Clos, by their links."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ def stripes_of(uplinks: int, spines: int) -> Peers:
 
 
 def in_proportion(peers: Peers, uplinks: int, of_others: int) -> Peers:
-    """The peers of a leaf with so many uplinks where those of others have ``of_others``, in the same proportion."""
+    """The peers of a leaf with ``uplinks`` uplinks, in the proportion of ``peers``, those of a leaf with
+    ``of_others``.
+    """
     whole = "links of a leaf of the last group are in proportion to those of others"
     return tuple((count, divide(links * uplinks, of_others, whole)) for count, links in peers)
 
 
 def links_to_spines(peers: Peers, count: int) -> int:
-    """Links of a leaf to the spines to which it has most; ``peers``: spines, and its links to each of them."""
+    """Links of a leaf to the ``count`` spines with most of them; ``peers``: (spines, links to each)."""
     to_spines = [links for spines, links in sorted(peers, key=lambda peer: -peer[1]) for _ in range(spines)]
     return sum(to_spines[:count])
 
 
 @dataclass(frozen=True)
 class EqualDevices:
-    """``count`` equal devices, each joined to ``peers``: pairs of (how many peers, links to each)."""
+    """``count`` equal devices, each joined to ``peers``: pairs of (number of peers, links to each)."""
 
     count: int
     peers: Peers
@@ -49,7 +51,8 @@ class EqualDevices:
 class EqualLeaves:
     """``count`` leaves over all planes, each with ``servers`` servers and ``attached[i]`` ports of attachment i.
 
-    ``per_leaf``: ports of each of these servers; ``uplinks``: of the leaf; ``is_odd``: of a last group unlike others.
+    ``per_leaf``: ports of each of these servers; ``uplinks``: of the leaf; ``is_of_last``: of a last group unlike
+    others.
     """
 
     count: int
@@ -57,7 +60,7 @@ class EqualLeaves:
     attached: tuple[int, ...]
     per_leaf: int
     uplinks: int
-    is_odd: bool = False
+    is_of_last: bool = False
 
     @property
     def ports(self) -> int:
@@ -69,17 +72,20 @@ class EqualLeaves:
 class EqualPods:
     """``count`` pods over all planes, each with ``leaves`` leaves and ``endpoints`` server ports.
 
-    ``odd_leaves``: of a last group that is unlike the others.
+    ``leaves_of_last``: leaves among them in a last group unlike the others.
     """
 
     count: int
     leaves: int
     endpoints: int
-    odd_leaves: int = 0
+    leaves_of_last: int = 0
 
-    def spines(self, peers: Peers, of_odd: Peers) -> tuple[EqualDevices, ...]:
-        """The spines of one pod; ``peers``: those of a leaf, ``of_odd``: of a leaf of such a group."""
+    def spines(self, peers: Peers, of_last: Peers) -> tuple[EqualDevices, ...]:
+        """Classes of spines in one pod.
+
+        ``peers``: (spines, links to each) of a leaf; ``of_last``: of a leaf of the last group.
+        """
         return tuple(
-            EqualDevices(spines, ((self.leaves - self.odd_leaves, links), (self.odd_leaves, of_last)))
-            for (spines, links), (_, of_last) in zip(peers, of_odd, strict=True)
+            EqualDevices(spines, ((self.leaves - self.leaves_of_last, links), (self.leaves_of_last, links_of_last)))
+            for (spines, links), (_, links_of_last) in zip(peers, of_last, strict=True)
         )

@@ -1,4 +1,4 @@
-"""What is on every switch of those that are joined to each other: servers' ports, and attachments on free ports."""
+"""Ports and cages in use on every switch of a direct network: of servers, and of attachments on free ports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 def server_ports(fabric: FabricEvidence) -> Ints:
-    """Ports of servers on every switch, plane by plane, shape (switches,): those that have some come first."""
+    """Ports of servers on every switch, plane by plane, shape (switches,): switches with servers come first."""
     of_plane = [ports for ports, _ in fabric.clos.dealt_leaves[: fabric.clos.leaves]]
     return np.tile(np.array(of_plane + [0] * (fabric.mesh.leaves - len(of_plane)), dtype=np.int64), fabric.clos.planes)
 
@@ -26,7 +26,7 @@ def most_ports(fabric: FabricEvidence) -> int:
 
 
 def most_cages(fabric: FabricEvidence, reserved_ports: int) -> int:
-    """Cages of servers, the reserve and attachments on the fullest switch, none of which two of them share."""
+    """Cages in use by servers, the reserve and attachments on the fullest switch, each by one of these."""
     lanes, kind, ports = fabric.down("leaf").ports, server_leaf(fabric), server_ports(fabric)
     of_servers = {
         leaves.ports: kind.far.cages_of(devices, kind.bundle)
@@ -37,7 +37,7 @@ def most_cages(fabric: FabricEvidence, reserved_ports: int) -> int:
 
 
 def _attached(fabric: FabricEvidence, lanes: int) -> Ints:
-    """Cages of so many ports that attachments have on every switch, shape (switches,)."""
+    """Cages of ``lanes`` ports in use by attachments on every switch, shape (switches,)."""
     cages = np.zeros(fabric.clos.planes * fabric.mesh.leaves, dtype=np.int64)
     for places in fabric.designed.free_ports.values():
         for switch, ports in Counter(number for _, number in places).items():

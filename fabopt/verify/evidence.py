@@ -1,4 +1,4 @@
-"""What a design file says, read when a rule asks for it.
+"""The content of a design file, read when a rule asks for it.
 
 Everything is a property that is evaluated on first use, so a file with one unreadable spot breaks the rules that
 need the spot and no other. Lookups raise ``LookupError``, relations that have no value ``ValueError``; the caller
@@ -35,7 +35,7 @@ RAIL_ONLY = "rail-only"
 
 @dataclass(frozen=True, eq=False)
 class Evidence(Embedded):
-    """A design file, its case and its embedded parts, and what the rules compare."""
+    """A design file, its case and its embedded parts, and quantities that rules compare."""
 
     @property
     def sharers(self) -> int:
@@ -44,7 +44,7 @@ class Evidence(Embedded):
 
     @cached_property
     def goods(self) -> tuple[BomRow, ...]:
-        """The lines of the bill without those of charges: parts, and cables that are moved."""
+        """The lines of the bill but for charges: parts, and cables moved."""
         return tuple(row for row in self.design.bom if row.charge is None)
 
     @cached_property
@@ -59,7 +59,7 @@ class Evidence(Embedded):
 
     @cached_property
     def servers_by_stage(self) -> list[int]:
-        """Servers that are there at every stage."""
+        """Servers installed at every stage."""
         return [
             divide(stage.gpus or 0, self.server.gpus, "GPUs fill whole servers")
             if stage.servers is None
@@ -69,14 +69,14 @@ class Evidence(Embedded):
 
     @property
     def names_model(self) -> bool:
-        """Whether the case's workload is a model, by what the file says."""
+        """Whether the case's workload is a model."""
         workload = self.design.case.content.get("workload")
         return isinstance(workload, dict) and workload.get("model") is not None
 
     def usable_pcie(self, generation: int) -> Fraction:
-        """What a x16 slot delivers, in Mb/s; a generation that the embedded table lacks counts as the one before."""
+        """Mb/s that a x16 slot delivers; a generation that the embedded table lacks counts as the one before."""
         table = {int(key): usable for key, usable in self.design.parts[FACTS]["pcie_x16_gbps"].items()}
-        known = [one for one in table if one <= generation]
+        known = [listed for listed in table if listed <= generation]
         if not known:
             raise LookupError(f"the embedded PCIe table starts after generation {generation}")
         return exact(table[max(known)]) * MBPS_PER_GBPS
@@ -89,7 +89,7 @@ class Evidence(Embedded):
 
 @dataclass(frozen=True, eq=False)
 class FabricEvidence:
-    """A fabric of the file, with what the case wants of it."""
+    """A fabric of the file, with the case's demands on it."""
 
     evidence: Evidence
     designed: FabricDesign
@@ -104,10 +104,10 @@ class FabricEvidence:
     @cached_property
     def logical(self) -> dict[str, LogicalUse]:
         """The logical fabrics on this one's switches, by name."""
-        return {one.name: one for one in self.designed.logical}
+        return {use.name: use for use in self.designed.logical}
 
     def run_m(self, kind: str) -> float:
-        """How far links of a kind run where they are not measured; ``LookupError`` if nothing says it."""
+        """Metres of links of a kind where they are not measured; ``LookupError`` if the case has none."""
         if kind not in self._runs_m:
             raise LookupError(f"the case says nothing of {kind}")
         return self._runs_m[kind]
@@ -154,27 +154,27 @@ class FabricEvidence:
 
     @property
     def nic_holders(self) -> tuple[int, int]:
-        """(How many, ports of each): what has cages of its own at the server end, a NIC or a whole server."""
+        """(Count, ports of each) of the holders of cages at the server end: NICs or whole servers."""
         nics, ports = self.designed.nic.per_server, self.designed.nic.ports_per_nic
         servers = self.evidence.servers
         return (servers, nics * ports) if self.shared_cages else (servers * nics, ports)
 
     @cached_property
     def together(self) -> int:
-        """Ports of a server that go from one NIC to one leaf, and so may lie in one cable."""
+        """Ports of a server from one NIC to one leaf, which may share one cable."""
         return self.together_of(self.designed.structure.ports_per_server_per_leaf)
 
     @property
     def last_together(self) -> int:
-        """Ports of a server of the last group that go from one NIC to one leaf, and so may lie in one cable."""
+        """Ports of a server of the last group from one NIC to one leaf, which may share one cable."""
         clos = self.clos
-        return self.together_of(clos.odd_per_leaf) if clos.is_odd else self.together
+        return self.together_of(clos.last_per_leaf) if clos.has_own_last else self.together
 
     def together_of(self, per_leaf: int) -> int:
-        """Ports of a server that may lie in one cable, where so many of them go to one leaf.
+        """Ports of a server that may share one cable, with ``per_leaf`` of them on a leaf.
 
-        All of a NIC's ports in a plane where leaves take whole NICs, k where NICs serve whole leaves, else 1. NICs
-        that share cages count as one NIC, in one plane. Of dual-homed NICs 1.
+        All of a NIC's ports in a plane where leaves take whole NICs, k where NICs serve whole leaves, else 1. NICs that
+        share cages count as one NIC, in one plane. Of dual-homed NICs 1.
         """
         if self.wanted.homing == "dual":
             return 1
@@ -187,15 +187,15 @@ class FabricEvidence:
 
     @cached_property
     def nic_mbps(self) -> Fraction:
-        """Mb/s that a NIC can move: its used ports, at most what its slot delivers."""
+        """Mb/s that a NIC can move: its used ports, at most the rate of its slot."""
         ports = Fraction(self.designed.nic.ports_per_nic * self.nic_lane.port_mbps)
         return ports if self.nic_limit is None else min(ports, self.nic_limit)
 
     @cached_property
     def injection(self) -> Fraction:
-        """Mb/s that every GPU can send: what NICs move, dealt to GPUs as evenly as whole NICs and GPUs allow.
+        """Mb/s that every GPU can send: the rate of NICs, dealt to GPUs as evenly as whole NICs and GPUs allow.
 
-        Of fewer NICs than GPUs the busiest one counts, of more the GPU with the fewest; in files from before rules
+        With fewer NICs than GPUs the busiest NIC counts, with more the GPU with the fewest; in files from before rules
         were named, all NICs together.
         """
         nics, gpus = self.designed.nic.per_server, self.evidence.sharers
@@ -215,12 +215,12 @@ class FabricEvidence:
 
     @cached_property
     def networks(self) -> DisjointNetworks:
-        """The networks that share no switch: planes, or rails that never meet."""
+        """The networks that share no switch: planes, or rails of a rail-only fabric."""
         return networks_of(self.designed, self.wanted)
 
     @property
     def nic_networks(self) -> int:
-        """Networks that one NIC has ports in."""
+        """Networks in which one NIC has ports."""
         number, apart = self.networks
         return divide(number, self.designed.nic.per_server, "rails have planes of their own") if apart else number
 
@@ -230,7 +230,7 @@ class FabricEvidence:
         return len(self.designed.tiers)
 
     def tier(self, role: str) -> TierUse:
-        """The tier of a role, which is at its place from the servers up."""
+        """The tier of a role; ``LookupError`` if the role's place from the servers up has another."""
         tier = item_at(self.designed.tiers, ROLES.index(role), "tier")
         if tier.role != role:
             raise LookupError(f"tier {ROLES.index(role)} is {tier.role}, not {role}")
@@ -242,7 +242,7 @@ class FabricEvidence:
 
     @property
     def switch_types(self) -> list[tuple[TierUse, Switch]]:
-        """Every type of switch in every tier, with the tier as such switches are used."""
+        """Every type of switch in every tier, with the tier's ports as that type uses them."""
         rows = (row for tier in self.designed.tiers for row in tier.types)
         return [(row, self.evidence.part(row.id, Switch)) for row in rows]
 
@@ -252,7 +252,7 @@ class FabricEvidence:
 
     @property
     def peer_use(self) -> PortUse | None:
-        """The cages of peer links, as the file says; None where there are none."""
+        """The cages of peer links; None where there are none."""
         peers = self.designed.peer_links
         return None if peers is None else PortUse(cage_group=peers.cage_group, split=peers.split)
 
@@ -273,7 +273,7 @@ class FabricEvidence:
 
     @cached_property
     def oversubscription_limits(self) -> dict[str, Fraction]:
-        """The most that each boundary may have, as resolved in the case; at a stage, its own where it has one."""
+        """The largest ratio allowed at each boundary, as resolved in the case; at a stage, its own where it has one."""
         limit = self.wanted.max_oversubscription
         if not isinstance(limit, Oversubscription) or limit.leaf is None or limit.spine is None:
             raise ValueError("the embedded case does not resolve max_oversubscription to leaf and spine")
@@ -287,7 +287,7 @@ class FabricEvidence:
 
     @cached_property
     def clos(self) -> ClosCounts:
-        """The fabric recounted from its free choices; of other families than a Clos, its leaves alone."""
+        """The fabric recounted from its free choices; of other families, its leaves alone."""
         if self.is_direct:
             return self._leaves_alone(self.designed.direct)
         designed, structure, tiers = self.designed, self.designed.clos, self.num_tiers
@@ -300,9 +300,11 @@ class FabricEvidence:
             planes=self.networks.number,
             per_group=structure.servers_per_group,
             per_leaf=structure.ports_per_server_per_leaf,
-            attached=tuple(one.ports if one.placed_on == "leaf" else 0 for one in self.wanted.attachments),
-            free=tuple(designed.free_ports.get(one.name, ()) for one in self.wanted.attachments),
-            counted=tuple(one.counts for one in self.wanted.attachments),
+            attached=tuple(
+                attachment.ports if attachment.placed_on == "leaf" else 0 for attachment in self.wanted.attachments
+            ),
+            free=tuple(designed.free_ports.get(attachment.name, ()) for attachment in self.wanted.attachments),
+            counted=tuple(attachment.counts for attachment in self.wanted.attachments),
             uplinks=self.tier("leaf").up_ports,
             spines=structure.spines_per_pod,
             rail_pods=three and structure.pod_of == "rail",
@@ -310,11 +312,11 @@ class FabricEvidence:
             spine_uplinks=self.tier("spine").up_ports if three else 0,
             spines_per_core_group=structure.spines_per_core_group,
             links_per_core_pair=structure.links_per_core_pair,
-            adds=tuple(one.adds for one in self.wanted.attachments),
+            adds=tuple(attachment.adds for attachment in self.wanted.attachments),
             sizes=self.evidence.sizes if designed.growth else (),
             by_rail=self.wanted.striping == "rail",
-            odd_per_leaf=0 if last is None else last.ports_per_server_per_leaf,
-            odd_uplinks=0 if last is None else last.up_ports,
+            last_per_leaf=0 if last is None else last.ports_per_server_per_leaf,
+            last_uplinks=0 if last is None else last.up_ports,
             mixed=() if mixed is None else tuple(zip(mixed.spines, mixed.links_per_pair, strict=True)),
             leaf_racks=self.racks_of_hosts.get("leaf", ()),
             paired=designed.homing in ("pair", "dual"),
@@ -322,7 +324,7 @@ class FabricEvidence:
 
     @cached_property
     def racks_of_hosts(self) -> dict[str, tuple[str, ...]]:
-        """The rack of every leaf and spine on which ports of attachments are spread over racks; else empty."""
+        """The rack of every leaf and spine, by tier, where ports of attachments are spread over racks; else empty."""
         places, case = self.designed.places, self.evidence.case
         if not places.leaf or self.evidence.design.rules is None:
             return {}
@@ -351,7 +353,7 @@ class FabricEvidence:
 
     @property
     def is_direct(self) -> bool:
-        """Whether switches (or servers) are joined to each other."""
+        """Whether the network is direct: switches (or servers) are joined to each other."""
         return self.designed.structure.is_direct
 
     @property
@@ -361,7 +363,7 @@ class FabricEvidence:
 
     @property
     def runs_differ(self) -> bool:
-        """Whether links of a kind may run unlike far: on a floor."""
+        """Whether links of a kind may have different runs: on a floor."""
         return self.designed.placement is not None
 
     def is_measured(self, row: LinkRow) -> bool:
@@ -370,22 +372,22 @@ class FabricEvidence:
 
     @cached_property
     def mesh(self) -> MeshCounts:
-        """How switches (or servers) are joined to each other, of one plane; raises ``ValueError`` for a Clos."""
+        """Counts of a direct network, of one plane; raises ``ValueError`` for a Clos."""
         return counts_of(self.designed.direct)
 
     @cached_property
     def scopes(self) -> tuple[MeshLinks, ...]:
-        """Kinds of links between equal devices, of one plane; none in a Clos."""
+        """Kinds of links of a direct network, of one plane; none in a Clos."""
         return self.mesh.scopes if self.is_direct else ()
 
     @property
     def equals(self) -> str:
-        """The role of the devices that such links join: the last tier of switches, or servers."""
+        """The role of the devices joined to each other: the last tier of switches, or servers."""
         return self.designed.tiers[-1].role if self.designed.tiers else "server"
 
     @cached_property
     def leaf_spine(self) -> tuple[tuple[EqualDevices, ...], tuple[EqualDevices, ...]]:
-        """Classes of leaves by their links to spines, of spines by those to leaves."""
+        """Classes of leaves by their links to spines, of spines by their links to leaves."""
         if not self.is_direct:
             return self.clos.leaf_uplinks, self.clos.spine_classes
         leaves, spines = self.mesh.leaf_spine(self.clos.planes)

@@ -1,4 +1,4 @@
-"""Rules of failures: what the fabric still gives when devices or links fail, and what the case asks it to."""
+"""Rules of failures: the fabric's bandwidth after devices or links fail, and the case's demands on it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ENDS = ("server-leaf", "leaf-spine", "spine-core")
 
 
 def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
-    """What the file says is left after failures is recounted, and is what the case asks for.
+    """The file's figures of bandwidth after failures are recounted, and meet the demands of the case.
 
-    Left per GPU, at the worst place: injection over the ports that a server has left, x what a leaf's uplinks carry of
-    its endpoints, x what a pod's spines send on of what comes up. Cut off: servers outside the largest part that stays
-    joined. Racks are left to ``racks_leave_bandwidth``. A file from before the figure has no rows. Source: case file,
-    ``resilience``; docs/bandwidth.md.
+    Left per GPU, at the worst place: injection over the remaining ports of a server, x the share of its endpoints that
+    a leaf's uplinks carry, x the share of upward traffic that a pod's spines pass on. Cut off: servers outside the
+    largest part that stays joined. Racks are left to ``racks_leave_bandwidth``. A file from before the figure has no
+    rows. Source: case file, ``resilience``; docs/bandwidth.md.
     """
     asked = [demand.failures for demand in fabric.wanted.survived]
     for row in fabric.designed.failures:
@@ -53,7 +53,7 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """Mb/s per GPU after so many failures of a kind, dealt to all places where it is as badly as can be.
+    """Mb/s per GPU after ``count`` failures of a kind, at the worst places.
 
     One of two feeds takes nothing: rule ``feeds_carry_racks``.
     """
@@ -71,14 +71,14 @@ def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 
 
 def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """Share of its injection that a server has left of its own ports."""
+    """Share of its injection that a server keeps through its own ports."""
     return min(_of_server(fabric, per_leaf, failed, count) for per_leaf in _ports_on_leaves(fabric))
 
 
 def _ports_on_leaves(fabric: FabricEvidence) -> set[int]:
     """Ports of a server on a leaf, group by group."""
     clos = fabric.clos
-    return {clos.per_leaf, clos.odd_per_leaf} if clos.is_odd else {clos.per_leaf}
+    return {clos.per_leaf, clos.last_per_leaf} if clos.has_own_last else {clos.per_leaf}
 
 
 def _of_server(fabric: FabricEvidence, per_leaf: int, failed: str, count: int) -> Fraction:
@@ -93,13 +93,13 @@ def _of_server(fabric: FabricEvidence, per_leaf: int, failed: str, count: int) -
 
 
 def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """What a leaf's uplinks carry of its endpoints."""
+    """Share of a leaf's endpoints that its uplinks carry."""
     clos = fabric.clos
     if clos.tiers < 2:
         return Fraction(1)
     leaves = [(clos.uplinks, clos.most_endpoints)]
-    if clos.is_odd:
-        leaves.append((clos.odd_uplinks, clos.last_endpoints))
+    if clos.has_own_last:
+        leaves.append((clos.last_uplinks, clos.last_endpoints))
     speed, shares = Fraction(fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps), [Fraction(1)]
     for uplinks, endpoints in leaves:
         lost = {"spine": links_to_spines(clos.peers_of(uplinks), count), "leaf-spine": count}.get(failed, 0)
@@ -108,7 +108,7 @@ def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 
 
 def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """Share of what comes up to the spines of a pod that they send on to cores; those that lost cores send less."""
+    """Share of upward traffic that the spines of a pod pass on to cores; spines that lost cores pass on less."""
     clos = fabric.clos
     if clos.tiers < 3:
         return Fraction(1)
@@ -125,7 +125,7 @@ def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
 
 
 def cut_off(fabric: FabricEvidence, failed: str) -> int:
-    """Servers outside the largest part that stays joined after one failure at the worst place."""
+    """Servers outside the largest connected part after one failure at the worst place."""
     clos = fabric.clos
     if failed == FEED:
         return 0
@@ -138,23 +138,23 @@ def cut_off(fabric: FabricEvidence, failed: str) -> int:
 
 
 def _on_one_leaf(clos: ClosCounts, failed: str) -> Iterator[int]:
-    """Servers of a group that are all joined through the one leaf that fails, or loses its one uplink; else 0."""
+    """Servers of a group that are cut off with the one leaf that fails, or loses its one uplink; else 0."""
     yield 0
     if clos.rails == 1 and (failed == "leaf" or clos.uplinks == 1):
         yield min(clos.per_group, clos.servers)
-    if clos.is_odd and clos.last_rails == 1 and (failed == "leaf" or clos.odd_uplinks == 1):
+    if clos.has_own_last and clos.last_rails == 1 and (failed == "leaf" or clos.last_uplinks == 1):
         yield clos.last_group
 
 
 def _joined(fabric: FabricEvidence, failed: str) -> int:
-    """Servers in the largest part that stays joined in the only plane."""
+    """Servers in the largest connected part of the only plane."""
     clos = fabric.clos
     group = min(clos.per_group, clos.servers)
     pod = min(clos.servers, clos.groups_per_pod * group) if clos.tiers > 2 else clos.servers
     through_rails = clos.rail_pods and clos.rails > 1
     if failed == "server-leaf":
         return clos.servers - (clos.server_ports == 1)
-    if failed == "leaf" or (failed == "leaf-spine" and 1 in (clos.uplinks, clos.odd_uplinks)):
+    if failed == "leaf" or (failed == "leaf-spine" and 1 in (clos.uplinks, clos.last_uplinks)):
         return clos.servers - max(_on_one_leaf(clos, failed))
     if failed == "spine" and clos.spines == 1 and not through_rails:
         return max(clos.servers - pod, group)

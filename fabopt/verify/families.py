@@ -1,4 +1,4 @@
-"""The count object of every family of networks whose switches (or servers) are joined to each other."""
+"""The counts of every family of direct networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of what joins two cages: form factors, splits, standards, fibres, connectors, lengths."""
+"""Rules of parts between two cages: form factors, splits, standards, fibres, connectors, lengths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_CAGE_GROUPS = 100
 
 
 def assemblies_are_complete(proof: Proof, fabric: FabricEvidence) -> None:
-    """A row buys all that a link needs, and says of what medium it is.
+    """A row buys all parts of a link, and states its medium.
 
     Both: a cable, or modules at both ends and a fibre; near: a cable, or the leaf's module and a fibre; none: nothing.
     Source: case file, ``attachments[].buys``; catalog, fit.
@@ -53,9 +53,9 @@ def _shapes(buys: str) -> tuple[tuple[bool, bool, bool, bool], ...]:
 def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
     """Every module and every cable end fits its cage.
 
-    Form factor equal, accepted, or taken by its name (``TAKES``); split as the cage is used; lane rate,
-    protocol, works_with and coding agree where both sides give them; a module uses no more than its cage gives; what
-    does not retime has ``equalises`` at both ends. Source: catalog, fit.
+    Form factor equal, accepted, or taken by its name (``TAKES``); split as the cage is used; lane rate, protocol,
+    works_with and coding agree where both sides give them; a module uses no more than its cage gives; a part that does
+    not retime has ``equalises`` at both ends. Source: catalog, fit.
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
@@ -91,7 +91,7 @@ def _split_speaks(module: Transceiver, split: str, protocol: str) -> bool:
 
 
 def is_equalised(part: Transceiver | Cable, kind: LinkKind) -> bool:
-    """True if a part retimes in both directions, or every cage at both ends of its links makes up for it."""
+    """True if a part retimes in both directions, or every cage at both ends of its links equalises."""
     ends = (kind.near.end.cages, kind.far.end.cages)
     enough = (True, "copper") if isinstance(part, Cable) and part.medium == "ACC" else (True,)
     return part.retiming == "full" or all(cages and all(cage.equalises in enough for cage in cages) for cages in ends)
@@ -130,7 +130,7 @@ def lanes_agree(near: float | None, far: float | None) -> bool:
 
 
 def works_together(part: Transceiver | Cable, product: Product) -> bool:
-    """True unless a list of vendors, of the part or of the device, leaves the other's vendor out, or coding does."""
+    """True unless a list of vendors, of the part or of the device, excludes the other's vendor, or coding does."""
     coding: tuple[str, ...] = getattr(product, "accepts_coding", ())
     if coding and part.coded_for and not set(coding) & set(part.coded_for):
         return False
@@ -161,13 +161,13 @@ def _oriented_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: LinkKind
 
 
 def _lane_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: LinkKind) -> list[str]:
-    """Lane rates of connectors and cages; where the cable states none at all, those of the two cages."""
+    """Faults of lane rates of connectors and cages; where the cable states none, of the two cages."""
     stated = [connector.lane_gbps if connector.lane_gbps is not None else cable.lane_gbps for connector in (near, far)]
     sides = [[cage.lane_gbps for cage in end.cages] for end in (kind.near.end, kind.far.end)]
     pairs = [(lane, cage) for lane, cages in zip(stated, sides, strict=True) for cage in cages]
     if stated == [None, None]:
-        pairs = [(one, other) for one in sides[0] for other in sides[1]]
-    return [f"lanes of {one} and {other} Gb/s" for one, other in pairs if not lanes_agree(one, other)]
+        pairs = [(lane, other) for lane in sides[0] for other in sides[1]]
+    return [f"lanes of {lane} and {other} Gb/s" for lane, other in pairs if not lanes_agree(lane, other)]
 
 
 def optics_speak_alike(proof: Proof, fabric: FabricEvidence) -> None:
@@ -214,17 +214,17 @@ def fibre_joins(kind: LinkKind, row: ListedRow) -> bool:
 
 
 def plugged(module: Transceiver, ports: int) -> str:
-    """The connector that a module's fibre has; ``2x`` it where each of so many ports takes two."""
+    """The connector of a module's fibre; ``2x`` it where each of ``ports`` ports takes two."""
     whole, rest = divmod(module.connectors, ports)
     return f"{whole}x {module.connector}" if whole > 1 and not rest else module.connector
 
 
 def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
-    """Every cable and fibre is long enough, the shortest that is, and within reach.
+    """Every cable and fibre is the shortest on offer that is long enough, and within reach.
 
     run <= length <= reach of every part; no shorter length on offer is >= run, but where the case limits part numbers
-    of its kind (``procurement.max_part_numbers``): one that is no cheaper, by unit prices alone, may be that of other
-    links. Source: catalog, fit.
+    of its kind (``procurement.max_part_numbers``): a longer one that is no cheaper, by unit prices alone, may be the
+    length of other links. Source: catalog, fit.
     """
     rules = fabric.evidence.case.procurement
     for kind in all_kinds(fabric):
@@ -241,7 +241,7 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
                 # one of the servers' cables, which are of several lengths: ``wires_cover_runs`` knows which
                 proof.holds(length in offered, f"{told} is {length}, which is not on offer or too short")
             elif is_limited and length in offered:
-                shortest, bought = (next(one for one in sold if one.m == m) for m in (min(offered), length))
+                shortest, bought = (next(offer for offer in sold if offer.m == m) for m in (min(offered), length))
                 proof.holds(shortest is bought or is_no_cheaper(bought, shortest), f"{told} is {length}: it is cheaper")
             else:
                 proof.equal(told, length, min(offered, default=None))
@@ -253,7 +253,9 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def is_no_cheaper(longer: CableLength, shorter: CableLength) -> bool:
-    """Whether one length costs as much as another or more in any number: both are sold piece by piece at one price."""
+    """Whether one length costs at least as much as another in any quantity: both are sold piece by piece
+    at one price.
+    """
     prices = []
     for sold in (longer, shorter):
         in_sizes = max(sold.minimum_order or 1, sold.pack_size or 1) > 1
@@ -266,8 +268,8 @@ def is_no_cheaper(longer: CableLength, shorter: CableLength) -> bool:
 def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     """Only parts that can be ordered are used in links.
 
-    Modules and cables have a price and a power figure, fibres a price; none is at the end of its life that the case
-    has not. Source: catalog, "no price or no power figure: listed, never chosen".
+    Modules and cables have a price and a power figure, fibres a price; none is at the end of its life unless the case
+    names it. Source: catalog, "no price or no power figure: listed, never chosen".
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
@@ -285,22 +287,22 @@ def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
-    """Of cage groups that would serve alike, the first is used; only an optimal design owes this.
+    """Of equally good cage groups, the first is used; only an optimal design owes this.
 
-    For every cage group in use, no group of a lower index fits the same parts, splits and counts. With attachments that
-    may be on any tier, that of a switch says which ports are free, and so where they are: nothing is owed there.
-    Source: docs/formulation/search.md.
+    For every cage group in use, no group of a lower index fits the same parts, splits and counts. Where attachments may
+    be on any tier, a switch's group decides its free ports, and so their places: nothing is owed there. Source:
+    docs/formulation/search.md.
     """
     if fabric.evidence.design.status != OPTIMAL:
         proof.note("the design is not claimed to be optimal")
         return
-    moves_others = any(one.placed_on == "any" for one in fabric.wanted.attachments)
+    moves_others = any(attachment.placed_on == "any" for attachment in fabric.wanted.attachments)
     for tier in () if moves_others else fabric.designed.tiers:
         for side in ("down", "up"):
             use: PortUse | None = getattr(tier, side)
             for index in _lower(use.cage_group if use is not None else 0):
                 changed = tier.model_copy(update={side: PortUse(cage_group=index, split=use.split if use else "")})
-                tiers = tuple(changed if one is tier else one for one in fabric.designed.tiers)
+                tiers = tuple(changed if tier_use is tier else tier_use for tier_use in fabric.designed.tiers)
                 _serves_no_better(proof, fabric, {"tiers": tiers}, f"{tier.role} {side}: cage group {index}")
     for index in _lower(fabric.designed.nic.cage_group):
         nic = fabric.designed.nic.model_copy(update={"cage_group": index})
@@ -309,7 +311,7 @@ def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _lower(group: int) -> range:
-    """The cage groups before one; that it exists is another rule's."""
+    """The cage groups before one; whether they exist is checked by another rule."""
     return range(min(group, MOST_CAGE_GROUPS))
 
 

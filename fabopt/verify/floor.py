@@ -1,4 +1,4 @@
-"""Rules of the floor: where servers and switches are installed, from the explicit list of devices."""
+"""Rules of the floor: places of servers and switches, from the explicit list of devices."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
 
 
 def frames(evidence: Evidence) -> dict[str, set[int]]:
-    """By rack the units that a whole rack fills beside its servers."""
+    """Units that a whole rack fills besides its servers, by rack."""
     whole, height = evidence.server.rack, ceil(evidence.server.rack_units or 1)
     if whole is None:
         return {}
@@ -100,10 +100,7 @@ def frames(evidence: Evidence) -> dict[str, set[int]]:
 
 
 def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
-    """Power of servers with the NICs bought for them, switches, the modules of both, and attachments without, by rack.
-
-    Of NICs that are of several products that which takes most.
-    """
+    """Power in milliwatts of servers, switches, their modules, and attachments without modules, by rack."""
     devices, modules = wiring.devices, wiring.modules
     used: Counter[str] = Counter()
     attachment_w = {
@@ -151,7 +148,7 @@ def _nics_milliwatts(evidence: Evidence) -> int:
 
 
 def has_floor(evidence: Evidence) -> bool:
-    """Whether the case or the design speaks of one."""
+    """Whether the case or the design has a floor."""
     site = evidence.design.case.content.get("site")
     given = isinstance(site, dict) and site.get("floor") is not None
-    return given or evidence.design.floor is not None or any(one.placement for one in evidence.design.fabrics)
+    return given or evidence.design.floor is not None or any(designed.placement for designed in evidence.design.fabrics)

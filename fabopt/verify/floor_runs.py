@@ -1,4 +1,4 @@
-"""How much cable the floor asks for between the ends of every link."""
+"""Metres of cable along the trays of the floor between the ends of every link."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from fabopt.wiring.model import TO_ATTACHMENTS, Floats, Wiring
 
 
 def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
-    """Metres of cable that the floor asks for along the trays between the ends of every link, shape (links,).
+    """Metres of cable along the trays of the floor between the ends of every link, shape (links,).
 
-    NaN where the floor says nothing: links of attachments run as far as the farthest of their kind, or over the site's
-    flat distance, as all links do without a floor.
+    NaN where the floor does not decide: links of attachments run as far as the farthest of their kind, or over the
+    site's flat distance, as all links do without a floor.
     """
     attached = np.isin(wiring.links.kind, TO_ATTACHMENTS)
     return np.where(attached, np.nan, ways_m(evidence, wiring))
 
 
 def ways_m(evidence: Evidence, wiring: Wiring) -> Floats:
-    """Metres along the trays between the racks of the ends of every link, shape (links,); NaN where one has none."""
+    """Metres along the trays between the racks of the ends of every link, shape (links,); NaN where an end
+    has no rack.
+    """
     links, devices = wiring.links, wiring.devices
     if evidence.case.site.floor is None:
         return np.full(len(links), np.nan)

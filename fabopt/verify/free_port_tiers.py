@@ -1,4 +1,4 @@
-"""Tiers that an attachment on free ports may be on: those that the case allows, and which parts join to it."""
+"""Tiers of an attachment on free ports: those that the case allows, and those that its parts can join."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ RANKS = ("leaf", "spine")
 
 
 def tiers_for(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]:
-    """The tiers whose switches an attachment's next port may be on, as far as the file tells.
+    """The tiers whose switches may have an attachment's next port, by the file.
 
-    Those that it is on, and others where nothing is bought for it, or where what joins it elsewhere joins it too: the
-    cages are alike, and a length that is on offer is long enough. What else could join it, a file does not say.
+    Tiers of its other ports, and tiers where no parts are bought for it, or where the parts of other ports fit too: the
+    cages are alike, and a length on offer is long enough. Other parts that could join it are not in the file.
     """
     allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
     there = [tier for tier in RANKS[: fabric.num_tiers] if tier in allowed]
@@ -27,7 +27,7 @@ def tiers_for(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]
 
 
 def _joins_too(fabric: FabricEvidence, attachment: Attachment, own: str, other: str) -> bool:
-    """Whether what joins an attachment to one tier joins it to another."""
+    """Whether the parts of an attachment's links to one tier fit another tier."""
     if attachment.buys == "none":
         return True
     if _cage(fabric, own) != _cage(fabric, other):
@@ -40,7 +40,7 @@ def _joins_too(fabric: FabricEvidence, attachment: Attachment, own: str, other: 
 
 
 def _cage(fabric: FabricEvidence, role: str) -> tuple[Cage, tuple[object, ...]]:
-    """The cages of a tier's ports down, however many, and what else decides which parts go into them."""
+    """The cages of a tier's ports down, whatever their count, and other properties that decide which parts fit."""
     tier, switch = fabric.tier(role), fabric.switch(role)
     cage = item_at(switch.cages, tier.down.cage_group, f"{role} cage group").model_copy(update={"count": 1})
     qualified = switch.id if fabric.evidence.case.procurement.qualified else ""

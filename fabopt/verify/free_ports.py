@@ -1,4 +1,4 @@
-"""Rule of attachments on free ports: there are such, and they go one to a switch and round, most free ports first."""
+"""Rule of attachments on free ports: free ports exist, and are taken one a switch and round, most free ports first."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ from fabopt.wiring.design_file import item_at
 
 
 def takes_free_ports(fabric: FabricEvidence) -> bool:
-    """Whether the case has attachments of a fabric on free ports, or the file says so."""
-    return any(one.placed_on != "leaf" for one in fabric.wanted.attachments) or bool(fabric.designed.free_ports)
+    """Whether the case puts attachments of a fabric on free ports, or the file has such."""
+    return any(attachment.placed_on != "leaf" for attachment in fabric.wanted.attachments) or bool(
+        fabric.designed.free_ports
+    )
 
 
 @where(takes_free_ports)
 def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
-    """Ports of attachments that are on leaves or spines where there is room are each at the switch that is next.
+    """Each port of an attachment on free ports of leaves or spines is at the next switch in turn.
 
     Of the switches with a free port whose uplinks carry what counts, in the tiers that the attachment may be on: the
     one with the fewest ports of such attachments, then the most free ports before any of them came, then a leaf, then
@@ -43,7 +45,7 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     first stage have free ports, beside what they have at any stage. Source: case file, ``attachments``, ``rules``;
     design file, ``free_ports``.
     """
-    wanted = {one.name: one for one in fabric.wanted.attachments if one.placed_on != "leaf"}
+    wanted = {attachment.name: attachment for attachment in fabric.wanted.attachments if attachment.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
     tiers = {role: _Switches.of(fabric, role) for role in RANKS[: fabric.num_tiers]}
     exchanged = _exchanged(fabric, tiers)
@@ -65,8 +67,10 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
 def _dealt(
     fabric: FabricEvidence, attachment: Attachment, tiers: dict[str, _Switches]
 ) -> Iterator[tuple[str, int] | None]:
-    """The switch of every port of an attachment, on whatever rack; None where there is no room."""
-    index = [one.name for one in fabric.wanted.attachments].index(attachment.name)
+    """The switch of every port of an attachment, before exchange between racks; None where no switch has a
+    free port.
+    """
+    index = [other.name for other in fabric.wanted.attachments].index(attachment.name)
     loads = {"leaf": Fraction(0), "spine": Fraction(0)}
     if attachment.counts:
         speed = fabric.down("leaf").port_mbps
@@ -78,7 +82,7 @@ def _dealt(
             for tier, switches in tiers.items()
             if (key := switches.next(own[tier], loads[tier])) is not None
         ]
-        best = min(nexts, key=lambda one: (one[0], one[1], one[3], one[2]), default=None)
+        best = min(nexts, key=lambda choice: (choice[0], choice[1], choice[3], choice[2]), default=None)
         if best is None:
             yield None
             continue
@@ -88,14 +92,16 @@ def _dealt(
 
 
 def _exchanged(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> Exchanged:
-    """Switches that others like them stand for, so that ports are in different racks; themselves without a floor."""
+    """Exchanges of equal switches, so that ports are in different racks; none without a floor."""
     kinds = {tier: switches.kinds for tier, switches in tiers.items()}
     return Exchanged(fabric.racks_of_hosts, kinds)
 
 
 class _Switches(NamedTuple):
-    """The leaves or spines, in arrays of shape (switches,): free ports before, ports of attachments on free ones, cages
-    and ports that are left, and the Mb/s that uplinks still carry. ``kinds``: the same for those that are alike.
+    """The leaves or spines, in arrays of shape (switches,).
+
+    Free ports before, ports of attachments on free ones, remaining cages and ports, and the Mb/s that uplinks still
+    carry. ``kinds``: equal for switches that may be exchanged.
     """
 
     free: NDArray[np.int64]
@@ -108,7 +114,7 @@ class _Switches(NamedTuple):
 
     @staticmethod
     def of(fabric: FabricEvidence, role: str) -> _Switches:
-        """The switches of a tier without any attachments on free ports."""
+        """The switches of a tier without attachments on free ports."""
         if fabric.is_direct:
             return _Switches._of_equals(fabric)
         tier, use = fabric.tier(role), fabric.tier(role).down
@@ -117,8 +123,8 @@ class _Switches(NamedTuple):
         uplinks = _uplinks(fabric, role, len(used))
         cages, most = _down_ports(tier.types[0], fabric, uplinks)
         if tier.other is not None:
-            is_odd, others = _of_odd_group(fabric, len(used)), _down_ports(tier.types[1], fabric, uplinks)
-            cages, most = (np.where(is_odd, other, own) for own, other in zip((cages, most), others, strict=True))
+            is_of_last, others = _of_own_last_group(fabric, len(used)), _down_ports(tier.types[1], fabric, uplinks)
+            cages, most = (np.where(is_of_last, other, own) for own, other in zip((cages, most), others, strict=True))
         occupied = used + (_reserved(fabric, len(used)) if role == "leaf" else 0)
         left, ports = cages - -(-occupied // lanes), most - uplinks - occupied
         if fabric.down(role).port_mbps != fabric.down("leaf").port_mbps:
@@ -131,7 +137,7 @@ class _Switches(NamedTuple):
 
     @staticmethod
     def _of_equals(fabric: FabricEvidence) -> _Switches:
-        """Switches that are joined to each other, each with the links to others that the busiest one has."""
+        """Switches of a direct network, each with as many links to others as the busiest one."""
         tier, mesh = fabric.tier("leaf"), fabric.mesh
         switch, lanes = fabric.evidence.part(tier.id, Switch), fabric.down("leaf").ports
         servers = server_ports(fabric)
@@ -166,13 +172,15 @@ class _Switches(NamedTuple):
 def _kinds(
     fabric: FabricEvidence, role: str, used: NDArray[np.int64], at_first: NDArray[np.bool_]
 ) -> list[tuple[int, ...]]:
-    """What is planned for every switch of a tier: those are alike of which it is the same."""
+    """The planned use of every switch of a tier: equal for switches that may be exchanged."""
     if role == "spine":
         return list(zip(used.tolist(), at_first.tolist(), strict=True))
-    odd = _of_odd_group(fabric, len(used)).tolist()
+    of_last = _of_own_last_group(fabric, len(used)).tolist()
     return [
-        (servers, *attached, is_odd, is_first)
-        for (servers, attached), is_odd, is_first in zip(fabric.clos.dealt_leaves, odd, at_first.tolist(), strict=True)
+        (servers, *attached, is_of_last, is_first)
+        for (servers, attached), is_of_last, is_first in zip(
+            fabric.clos.dealt_leaves, of_last, at_first.tolist(), strict=True
+        )
     ]
 
 
@@ -187,7 +195,7 @@ def _most_downlinks(fabric: FabricEvidence) -> NDArray[np.int64]:
 
 
 def _at_first(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.bool_]:
-    """Which switches of a tier are there from the first stage on, shape (switches,)."""
+    """Whether each switch of a tier is installed at the first stage, shape (switches,)."""
     growth = fabric.designed.growth
     there = numbers_at_last(fabric, growth[0], role) if growth else range(switches)
     return np.isin(np.arange(switches), np.array(there, dtype=np.int64))
@@ -196,7 +204,7 @@ def _at_first(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.bo
 def _down_ports(
     tier: TierUse, fabric: FabricEvidence, uplinks: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cages for ports down beside so many uplinks, and ports in all, of switches of one type, shape (switches,)."""
+    """Cages for ports down besides the ``uplinks``, and ports in all, of switches of one type, shape (switches,)."""
     switch = fabric.evidence.part(tier.id, Switch)
     cages = np.full(len(uplinks), item_at(switch.cages, tier.down.cage_group, f"{tier.role} cage group").count)
     if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
@@ -215,25 +223,25 @@ def _uplinks(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.int
     """Uplinks of every switch of a tier, shape (switches,)."""
     uplinks = np.full(switches, fabric.tier(role).up_ports)
     if role == "leaf" and not fabric.is_direct:
-        uplinks[_of_odd_group(fabric, switches)] = fabric.clos.odd_uplinks
+        uplinks[_of_own_last_group(fabric, switches)] = fabric.clos.last_uplinks
     return uplinks
 
 
 def _reserved(fabric: FabricEvidence, leaves: int) -> NDArray[np.int64]:
-    """Ports that are kept free on every leaf, shape (leaves,)."""
+    """Ports kept free on every leaf, shape (leaves,)."""
     reserved = np.full(leaves, fabric.tier("leaf").reserved_ports)
     last = None if fabric.is_direct else fabric.designed.clos.last_group
-    reserved[_of_odd_group(fabric, leaves)] = 0 if last is None else last.reserved_ports
+    reserved[_of_own_last_group(fabric, leaves)] = 0 if last is None else last.reserved_ports
     return reserved
 
 
-def _of_odd_group(fabric: FabricEvidence, leaves: int) -> NDArray[np.bool_]:
-    """Which leaves are of a last group that is unlike the others, shape (leaves,)."""
-    return np.array([fabric.clos.is_of_odd_group(number) for number in range(leaves)], dtype=bool)
+def _of_own_last_group(fabric: FabricEvidence, leaves: int) -> NDArray[np.bool_]:
+    """Whether each leaf is of a last group unlike the others, shape (leaves,)."""
+    return np.array([fabric.clos.is_of_last_group(number) for number in range(leaves)], dtype=bool)
 
 
 def _carried(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list[Fraction] | None:
-    """What the uplinks of each switch carry beside what is below already, in Mb/s; None where there are none."""
+    """Mb/s that the uplinks of each switch carry besides the traffic below it, as a list; None without uplinks."""
     tier, clos = fabric.tier(role), fabric.clos
     if tier.up is None:
         return None
@@ -242,7 +250,7 @@ def _carried(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list
     if role == "spine":
         limit = fabric.oversubscription_limits["spine"]
         return [up - int(links) * speed / limit for up, links in zip(ups, used, strict=True)]
-    counts = [one.counts for one in fabric.wanted.attachments]
+    counts = [attachment.counts for attachment in fabric.wanted.attachments]
     ratios = class_ratios(fabric)
     return [
         up

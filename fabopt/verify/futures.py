@@ -1,4 +1,4 @@
-"""Rules of growth that may end: what a design costs in each future, counted again from its bill."""
+"""Rules of growth that may end: costs of a design in each future, counted again from its bill."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fabopt.verify.totals import counted_milliwatts, totals_of
 
 
 def names_futures(evidence: Evidence) -> bool:
-    """Whether the case says that growth may end, or the file what it costs then."""
+    """Whether growth may end in the case, or the file states costs of futures."""
     totals = evidence.design.totals
     said = evidence.design.futures is not None or (totals is not None and totals.expected_tco_usd is not None)
     return said or evidence.case.is_uncertain
@@ -43,14 +43,14 @@ class FutureWay(NamedTuple):
 @since("0.2.0", "futures", "case.content.stages.probability", "case.content.scenarios")
 @where(names_futures)
 def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
-    """What the design costs in each future, and what is expected, are what its bill comes to.
+    """The stated costs of the design in each future, and the expected cost, follow from its bill.
 
     Where stages have probabilities, growth ends with a stage as often as it comes to it and not to the next one;
-    probabilities of scenarios are the case's. capex = orders of all stages that come, at the prices of their months
-    and of the scenario; tco = their present value + the energy of each stage until the next one, of the last to the
-    end of the years; expected = sum of probability x tco. Regrets are differences to the best of each future, which no
-    plan of the file undercuts; where the worst one decides, no plan has less. Source: case file,
-    ``stages[].probability``, ``scenarios``; design file, ``futures``.
+    probabilities of scenarios are the case's. capex = orders of all stages that come, at the prices of their months and
+    of the scenario; tco = their present value + the energy of each stage until the next one, of the last to the end of
+    the years; expected = sum of probability x tco. Regrets are differences to the best of each future, which no plan of
+    the file undercuts; where the worst one decides, no plan has less. Source: case file, ``stages[].probability``,
+    ``scenarios``; design file, ``futures``.
     """
     design = evidence.design
     proof.holds(design.futures is not None, "the file does not say what the design costs in each future")
@@ -79,12 +79,12 @@ def futures_are_recounted(proof: Proof, evidence: Evidence) -> None:
 
 
 def ways_to_grow(evidence: Evidence) -> list[list[int | None]]:
-    """The month of each stage (None: never), in every future; those of the case where growth is certain."""
+    """The month of each stage (None: never), in every future; the case's months where growth is certain."""
     return [way.months for way in _ways(evidence)]
 
 
 def _ways(evidence: Evidence) -> list[FutureWay]:
-    """All ways in which growth may come: the case's scenarios, or an end with each stage that may be the last."""
+    """All futures: the case's scenarios, or an end with each stage that may be the last."""
     stages, months = evidence.case.stages or (), evidence.months
     if evidence.case.scenarios:
         return [
@@ -103,7 +103,7 @@ def _ways(evidence: Evidence) -> list[FutureWay]:
 
 
 def _months(evidence: Evidence, scenario: GrowthScenario) -> list[int | None]:
-    """The month of each stage: its own, or that of the next larger one that comes."""
+    """The month of each stage: its own, or that of the next larger stage that comes."""
     months: list[int | None] = [evidence.months[0]]
     for number in range(1, len(evidence.stage_names)):
         later = (scenario.months.get(name) for name in evidence.stage_names[number:])
@@ -112,7 +112,7 @@ def _months(evidence: Evidence, scenario: GrowthScenario) -> list[int | None]:
 
 
 def _orders_cents(evidence: Evidence, way: FutureWay, present: bool) -> int:
-    """What the orders of the stages that come cost, or their present value; charges are on prices without changes."""
+    """Cents of the orders of the stages that come, or their present value; charges are on prices without changes."""
     changes = {} if way.scenario is None else way.scenario.price_change
     total = 0
     for (stage, item), units in BilledOrder(evidence).bought.items():
@@ -153,8 +153,8 @@ def _tco_cents(evidence: Evidence, way: FutureWay) -> Fraction:
 
 
 def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay], is_whole: bool) -> None:
-    regrets = list(_differences(said.futures, [one.tco_usd for one in said.futures]))
-    given = [said.hedge_usd, said.regret_usd, *(one.regret_usd for one in said.futures)]
+    regrets = list(_differences(said.futures, [future.tco_usd for future in said.futures]))
+    given = [said.hedge_usd, said.regret_usd, *(future.regret_usd for future in said.futures)]
     names = [way.name for way in ways]
     if not regrets:
         proof.holds(given == [None] * len(given) and not said.plans, "regrets without what would have been best")
@@ -173,20 +173,20 @@ def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay], is_whole: b
 
 
 def _close(proof: Proof, name: str, claimed: float | None, recounted: Fraction) -> None:
-    """Whether a figure is as recounted from others, which are rounded to the cent."""
+    """Whether a figure is as recounted, to the cent, from figures that are rounded to the cent."""
     told = f"{name} is {claimed}, recounted {usd(rounded(recounted))}"
     proof.holds(claimed is not None and abs(cents(claimed) - recounted) <= 1, told)
 
 
 def _differences(futures: Sequence[Future], tco_usd: Sequence[float]) -> Iterator[int]:
-    """Cents beyond the best of each future; nothing where that is not said."""
+    """Cents beyond the best of each future; none where that is not stated."""
     for future, spent in zip(futures, tco_usd, strict=True):
         if future.best_tco_usd is not None:
             yield cents(spent) - cents(future.best_tco_usd)
 
 
 def _plan(proof: Proof, evidence: Evidence, futures: Sequence[Future], plan: OneFuturePlan) -> None:
-    """A plan for one future is no better than the best of any, and where the design is proven, not in all together."""
+    """A plan for one future is no better than the best in any future, nor, if the design is proven, in all together."""
     where = f"the plan for {plan.made_for}"
     regrets = list(_differences(futures, plan.tco_usd))
     proof.holds(min(regrets, default=0) >= 0, f"{where} is better than the best of a future")

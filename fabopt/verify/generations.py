@@ -15,7 +15,7 @@ INFINIBAND = "infiniband"
 
 
 def judges_generations(fabric: FabricEvidence) -> bool:
-    """Whether the rule says anything of a fabric: it is InfiniBand, of tiers not all of which the case names."""
+    """Whether the rule applies to a fabric: it is InfiniBand, with tiers that the case does not all name."""
     is_infiniband = fabric.designed.protocol == INFINIBAND
     return is_infiniband and is_kept(fabric.evidence.case.rules, ONE_GENERATION) and any(_judged(fabric))
 
@@ -23,9 +23,9 @@ def judges_generations(fabric: FabricEvidence) -> bool:
 @since("0.2.0")
 @where(judges_generations)
 def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
-    """Switches of two tiers have the same ASIC, or it is told that no design has that.
+    """Switches of two tiers have the same ASIC, or the file states that no design has that.
 
-    Of every two tiers, unless the case names the switches of both: equal but for how many there are in a switch (``4x
+    Of every two tiers, unless the case names the switches of both: equal but for their number in a switch (``4x
     Quantum-3``), or not known of one. Source: case file, ``rules``; docs/rules.md, generations of InfiniBand.
     """
     known: dict[str, str | None] = {tier.role: fabric.switch(tier.role).generation for tier in fabric.designed.tiers}
@@ -36,7 +36,7 @@ def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
         )
         told = is_told(fabric, ONE_GENERATION)
         proof.holds(told, f"{mixed[0]}, and the file does not say that rule {ONE_GENERATION} is left out")
-    proof.note(", ".join(mixed or [f"{role}: {one or 'not known'}" for role, one in known.items()]))
+    proof.note(", ".join(mixed or [f"{role}: {generation or 'not known'}" for role, generation in known.items()]))
 
 
 def _judged(fabric: FabricEvidence) -> Iterator[tuple[str, str]]:
@@ -50,7 +50,7 @@ def _clash(known: dict[str, str | None], low: str, high: str) -> bool:
 
 
 def mixed_tiers(fabric: FabricEvidence) -> list[str]:
-    """Every two tiers of which the rule says something whose switches are known to have different ASICs."""
+    """Every two tiers under the rule whose switches are known to have different ASICs."""
     known: dict[str, str | None] = {tier.role: fabric.switch(tier.role).generation for tier in fabric.designed.tiers}
     return [
         f"{known[low]} ({low}) and {known[high]} ({high})" for low, high in _judged(fabric) if _clash(known, low, high)

@@ -1,4 +1,4 @@
-"""Figures on the explicit graph: what the wiring gives, whatever the structure promises."""
+"""Figures on the explicit graph: bandwidth of the wiring, whatever the structure promises."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ ONLY_ON_GRAPH = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_swi
 def figures_hold_on_graph(proof: Proof, cabling: FabricCabling) -> None:
     """The figures of the file are those of the graph that the wiring makes, plane by plane.
 
-    Hops and worst permutation are equal; all-to-all is between what equal-cost paths carry and what no routing passes;
-    no cut into halves that is met is below bisection; rings along the rails carry the all-reduce. With uneven stripes
-    on two tiers bisection and worst permutation are at most what the worst cut into halves carries, counted on the
-    links that are there; rings may take other paths there than all shortest ones alike. Of direct networks, all-to-all
-    is a promise that the graph may pass. Graphs that are too large are left to ``metrics_are_recomputed``, and no file
-    has figures then that nothing proves. Source: docs/bandwidth.md.
+    Hops and worst permutation are equal; all-to-all is between the rate of equal-cost paths and an upper bound of any
+    routing; no cut into halves that is tried is below bisection; rings along the rails carry the all-reduce. With
+    uneven stripes on two tiers bisection and worst permutation are at most the capacity of the worst cut into halves,
+    counted on the links of the wiring; rings may take other paths there than all shortest ones alike. Of direct
+    networks, all-to-all is a promise that the graph may pass. Graphs that are too large are left to
+    ``metrics_are_recomputed``, and the file then has no figures without a proof. Source: docs/bandwidth.md.
     """
     planes = list(networks(cabling))
     works = [network.arcs.size * network.twins.classes for _, network, _ in planes]
@@ -94,7 +94,7 @@ def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
 
 
 def of_servers(cabling: FabricCabling) -> tuple[Network, Ints]:
-    """Servers that are joined to each other, an endpoint each, and the ring of all of them, shape (1, servers)."""
+    """Servers joined to each other, an endpoint each, and the ring of all of them, shape (1, servers)."""
     links, number, nic = cabling.links, cabling.numbers("server"), cabling.fabric.designed.nic
     mbps, servers = cabling.mbps(np.arange(len(links))), cabling.fabric.evidence.servers
     most = nic.per_server * nic.ports_per_nic * cabling.fabric.nic_lane.port_mbps
@@ -143,9 +143,9 @@ def _judge(proof: Proof, cabling: FabricCabling, where: str, network: Network, r
 
 
 def _across(proof: Proof, cabling: FabricCabling, where: str, network: Network) -> Fraction:
-    """What bisection and worst permutation are at most with uneven stripes, in Mb/s per GPU.
+    """Upper bound on bisection and worst permutation with uneven stripes, in Mb/s per GPU.
 
-    On two tiers the worst cut into halves, on three what the structure promises.
+    On two tiers the worst cut into halves, on three the structure's figure.
     """
     fabric = cabling.fabric
     if cabling.clos.tiers > 2:
@@ -158,7 +158,7 @@ def _across(proof: Proof, cabling: FabricCabling, where: str, network: Network) 
 
 
 def _per_gpu(cabling: FabricCabling, rate: Fraction) -> Fraction:
-    """What a GPU gets where each of its endpoints sends so much, at most the injection."""
+    """Mb/s of a GPU where each of its endpoints sends ``rate``, at most the injection."""
     fabric = cabling.fabric
     ports = fabric.designed.nic.per_server * fabric.designed.nic.ports_per_nic if fabric.has_switches else 1
     return min(fabric.injection, rate * ports / fabric.evidence.sharers)
@@ -167,7 +167,7 @@ def _per_gpu(cabling: FabricCabling, rate: Fraction) -> Fraction:
 def _holds(
     proof: Proof, cabling: FabricCabling, name: str, known: Range, from_above: bool, from_below: bool = True
 ) -> None:
-    """A figure of the file is within what was found: not more than cannot be passed, not less than can be had."""
+    """A figure of the file is within its range: no more than its upper bound, no less than its lower bound."""
     written = getattr(cabling.fabric.designed.metrics, name.split(": ")[-1])
     least, most = (float(_per_gpu(cabling, Fraction(rate))) for rate in (known.lower, known.upper))
     claimed = float(exact(written) * MBPS_PER_GBPS)

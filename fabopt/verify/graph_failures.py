@@ -1,4 +1,4 @@
-"""The rule of failures where switches are joined to each other: what their graph gives without a switch or link."""
+"""The rule of failures of direct networks: bandwidth of their graph without a switch or link."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ BETWEEN = "between"
 
 
 def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
-    """What the file says is left after a failure is what the graph of the wiring gives, and is what the case asks for.
+    """The file's figures of bandwidth after a failure are those of the wiring's graph, and meet the demands of the
+    case.
 
-    Left per GPU, at the worst place: injection over the ports that a server has left, x what bisection carries of a
-    port, from the traffic that all pairs of switches can have over equal-cost shortest paths of what is left (in a
-    dragonfly+ from what leaves of one half can send to the other); at most what it carries of the whole. Of servers
-    that are joined to each other the lesser of what is injected and carried. One switch (or server) and one link of
-    every class that symmetries of the graph make are tried.
+    Left per GPU, at the worst place: injection over the remaining ports of a server, x the share of a port that
+    bisection carries, from the traffic that all pairs of switches can have over equal-cost shortest paths of the
+    remaining graph (in a dragonfly+ from the traffic of leaves of one half to the other); at most that of the whole
+    graph. Of servers joined to each other the lesser of injection and carried traffic. One switch (or server) and one
+    link of every class under the graph's symmetries are tried.
+
     Source: case file, ``resilience``; docs/bandwidth.md.
     """
     fabric = cabling.fabric
@@ -69,7 +71,7 @@ def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
 
 
 class SwitchLosses(ABC):
-    """What is left of a fabric whose switches are joined to each other, on the graph of its wiring."""
+    """Losses of a direct network of switches, on the graph of its wiring."""
 
     def __init__(self, cabling: FabricCabling) -> None:
         self.cabling = cabling
@@ -83,7 +85,7 @@ class SwitchLosses(ABC):
     @property
     @abstractmethod
     def is_large(self) -> bool:
-        """Whether the graph of the largest plane is one of which files say no more than they have to."""
+        """Whether the graph of the largest plane is so large that files have only the figures asked for."""
 
     @abstractmethod
     def _without_one(self, network: Network, kinds: Kinds, failed: str) -> Fraction:
@@ -91,17 +93,19 @@ class SwitchLosses(ABC):
 
     @abstractmethod
     def _link_mbps(self, network: Network) -> Ints:
-        """Of one link of every row of a graph."""
+        """Mb/s of one link of every row of a graph."""
 
     def left(self, failed: str, count: int) -> Fraction:
-        """Mb/s per GPU after so many failures; raises ``ValueError`` for several of what is tried one by one."""
+        """Mb/s per GPU after ``count`` failures; raises ``ValueError`` for several of a kind that is tried
+        one by one.
+        """
         kinds = {"switch": self._roles, "cable": (SERVER_LEAF, BETWEEN)}.get(failed, (failed,))
         return min(
             self.fabric.injection * of_server(self.fabric, kind, count) * self._carried(kind, count) for kind in kinds
         )
 
     def cut_off(self, failed: str) -> int:
-        """Servers outside the largest part that stays joined after one failure at the worst place."""
+        """Servers outside the largest connected part after one failure at the worst place."""
         clos = self.fabric.clos
         if clos.planes > 1:
             return 0
@@ -114,7 +118,7 @@ class SwitchLosses(ABC):
         return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self._link_mbps(network)))
 
     def _switches(self, failed: str) -> Ints:
-        """The switches of a plane that fail so: of a role, or all; none of cores."""
+        """The switches of a plane of a kind of failure: of a role, or all; none of cores."""
         leaves, every = self.mesh.leaves, self.mesh.switches
         of_role = {"leaf": (0, leaves), "spine": (leaves, every), "switch": (0, every)}
         return np.arange(*of_role.get(failed, (0, 0)))
@@ -135,7 +139,7 @@ class SwitchLosses(ABC):
 
     @cached_property
     def _planes(self) -> list[tuple[Network, Kinds]]:
-        """The different graphs of planes, one endpoint on each switch, and what is alike in each."""
+        """The different graphs of planes, one endpoint on each switch, and the symmetry classes of each."""
         if self.mesh.switches > len(self.cabling.devices):
             raise ValueError(f"{self.mesh.switches} switches a plane of {len(self.cabling.devices)} devices")
         # whose renumberings are tried on the graph of the wiring
@@ -169,7 +173,7 @@ class SwitchLosses(ABC):
 
 
 class LossesOfEquals(SwitchLosses):
-    """Losses where all switches are leaves: traffic of all pairs of them."""
+    """Losses where all switches are leaves: traffic between all pairs of them."""
 
     @property
     def is_large(self) -> bool:
@@ -188,7 +192,7 @@ class LossesOfEquals(SwitchLosses):
 
 
 class LossesOfGroups(SwitchLosses):
-    """Losses in a dragonfly+: traffic of the leaves of one half to those of the other."""
+    """Losses in a dragonfly+: traffic from the leaves of one half to those of the other."""
 
     @property
     def is_large(self) -> bool:
@@ -211,17 +215,17 @@ class LossesOfGroups(SwitchLosses):
 
 
 class Losses(Protocol):
-    """What is left of a fabric after failures."""
+    """Losses of a fabric by failures."""
 
     @property
     def is_large(self) -> bool:
-        """Whether files say no more of so large a graph than they have to."""
+        """Whether the graph is so large that files have only the figures asked for."""
 
     def left(self, failed: str, count: int) -> Fraction:
-        """Mb/s per GPU after so many failures; raises ``ValueError`` for what is not looked at."""
+        """Mb/s per GPU after ``count`` failures; raises ``ValueError`` for failures that are not computed."""
 
     def cut_off(self, failed: str) -> int:
-        """Servers outside the largest part that stays joined after one failure."""
+        """Servers outside the largest connected part after one failure."""
 
 
 LOSSES: Mapping[str, Callable[[FabricCabling], Losses]] = {

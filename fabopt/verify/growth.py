@@ -1,4 +1,4 @@
-"""Rules of a cluster that grows: every stage is a fabric of its own, and nothing that is in place moves."""
+"""Rules of a cluster that grows: every stage is a fabric of its own, and no installed device or cable moves."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LINKS: tuple[Callable[[Proof, FabricCabling], None], ...] = (
 
 
 def stages_are_fabrics(proof: Proof, cabling: FabricCabling) -> None:
-    """What is installed at each stage is a fabric that meets the case then, before the next stage has come.
+    """The devices and links of each stage are a fabric that meets the case then, before the next stage.
 
     Over the devices and links of stage <= s alone: all servers of the stage are cabled on every rail; leaves, spines
     and cores are joined evenly; each boundary's ratio is within the stage's limit; maximum flow carries the stage's
@@ -83,7 +83,7 @@ def stage_of(fabric: FabricEvidence, stage: StageStructure, number: int) -> Fabr
 
 
 def numbers_at_last(fabric: FabricEvidence, stage: StageStructure, role: str) -> list[int]:
-    """The leaves or spines of a stage in their order, by their numbers at the last one: first planes, then pods."""
+    """The leaves or spines of a stage in their order, by their numbers at the last stage: first planes, then pods."""
     planes, last = fabric.networks.number, fabric.designed.growth[-1]
     if role == "leaf":
         blocks, of_block, size = range(planes), stage.leaves // planes, last.leaves // planes
@@ -93,7 +93,7 @@ def numbers_at_last(fabric: FabricEvidence, stage: StageStructure, role: str) ->
 
 
 def _free_ports_at(fabric: FabricEvidence, stage: StageStructure) -> FreePorts:
-    """Switches of attachments on free ports, by their numbers at a stage; those that come later as none of them."""
+    """Switches of attachments on free ports, by their numbers at a stage; ports of later stages have no switch."""
     of_stage = {role: numbers_at_last(fabric, stage, role) for role in ("leaf", "spine")}
     return {
         name: tuple(
@@ -105,7 +105,7 @@ def _free_ports_at(fabric: FabricEvidence, stage: StageStructure) -> FreePorts:
 
 
 def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
-    """A fabric of the file with the numbers that it claims for a stage."""
+    """A fabric of the file with the numbers that it states for a stage."""
     structure = designed.clos
     uplinks = designed.tiers[0].up_ports
     if stage.spines_per_pod != structure.spines_per_pod:
@@ -141,7 +141,7 @@ def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
 
 
 def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
-    """A tier with so many switches; without uplinks where nothing is above it."""
+    """A tier with ``count`` switches; without uplinks at the top."""
     update: dict[str, object] = {"count": count, "up_ports": up_ports}
     if not up_ports:
         update |= {"up": None, "gbps_up": 0}
@@ -149,13 +149,13 @@ def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
 
 
 def stages_only_add(proof: Proof, cabling: FabricCabling) -> None:
-    """A stage adds to what is in place, and moves no more of it than is counted and paid.
+    """A stage adds to the installed devices and cables, and moves no more cables than are counted and paid.
 
-    At every stage: the devices at both ends of a link are there; no port has two links. A cable is installed with the
-    first of its links, a module with the first link of its cage. A move is a link whose port at a spine is another one
-    than at the stage before; they are as many as ``growth`` says, and none where the case forbids recabling. Modules
-    move with their cables, so no stage has more cages of switches with links than have a module by then. Source: case
-    file, ``growth``.
+    At every stage: the devices at both ends of a link are installed; no port has two links. A cable is installed with
+    the first of its links, a module with the first link of its cage. A move is a link whose port at a spine differs
+    from the stage before; their count is that of ``growth``, and none where the case forbids recabling. Modules move
+    with their cables, so no stage has more cages of switches with links than have a module by then. Source: case file,
+    ``growth``.
     """
     links, wiring = cabling.links, cabling.cabled.wiring
     devices, cables = wiring.devices, wiring.cables
@@ -169,7 +169,7 @@ def stages_only_add(proof: Proof, cabling: FabricCabling) -> None:
     _modules_come_first(proof, cabling, wiring.modules.stage)
     _lent_one_by_one(proof, cabling)
     moves = _moves(proof, cabling, stages)
-    claimed = [one.moved_cables for one in cabling.fabric.designed.growth]
+    claimed = [stage.moved_cables for stage in cabling.fabric.designed.growth]
     proof.equal("recabled links", claimed, moves if claimed else [])
     if cabling.fabric.evidence.case.growth.recabling == "forbid":
         proof.equal("recabled links where recabling is forbidden", sum(moves), 0)
@@ -221,7 +221,7 @@ def _lent_one_by_one(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _modules_come_first(proof: Proof, cabling: FabricCabling, stage: Ints) -> None:
-    """Every module of the fabric is there with the first link of its cage, of whichever fabric."""
+    """Every module of the fabric is installed with the first link of its cage, of whichever fabric."""
     wiring = cabling.cabled.wiring
     links, modules = wiring.links, wiring.modules
     device = np.concatenate([links.a, links.b, modules.device])
@@ -240,7 +240,7 @@ def _earliest(code: Ints, stage: Ints, size: int) -> Ints:
 
 
 def stage_counts_close(proof: Proof, cabling: FabricCabling) -> None:
-    """What the file counts at each stage is what is installed by then, and the last stage is the fabric itself.
+    """The file's counts of each stage are those installed by then, and the last stage is the fabric itself.
 
     Of stage <= s: groups, pods, switches, cables, links of a pair of devices, ports of switches without a link. Source:
     design file, ``growth``.

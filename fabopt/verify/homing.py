@@ -1,4 +1,4 @@
-"""Rules of how the ports of servers lie on leaves, as the file says and the case asks: ``homing``."""
+"""Rules of servers' ports on leaves, stated by the file and asked for by the case: ``homing``."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ TWO = 2
 
 
 def says_homing(fabric: FabricEvidence) -> bool:
-    """Whether the case or the file says how ports of servers lie on leaves."""
+    """Whether the case or the file states a homing."""
     return fabric.designed.homing != ANY or fabric.wanted.homing not in (None, ANY)
 
 
 @since("0.3.0")
 @where(says_homing)
 def homing_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
-    """The file has the homing that the case asks for, and its numbers are so.
+    """The file has the homing that the case asks for, and its numbers agree.
 
     pair: P x R / k >= 2 switches for every server; single: R / k = 1 leaf in every plane. A pair that the case does not
-    name is what rule ``pair`` asks for. Source: case file, ``homing``.
+    name is asked for by rule ``pair``. Source: case file, ``homing``.
     """
     wanted, said, clos = fabric.wanted, fabric.designed.homing, fabric.clos
     if wanted.homing is None:

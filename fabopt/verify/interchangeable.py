@@ -30,12 +30,12 @@ def has_stand_ins(fabric: FabricEvidence) -> bool:
 @since("0.2.0", "fabrics.tiers.stand_ins")
 @where(has_stand_ins)
 def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
-    """Switches of a tier that are of other products have the same ports, and are there as some cannot be had.
+    """Stand-in switches of a tier have the same ports, and are there because some product is short.
 
-    Cages, their count and splits, ports, rack units, power supplies, airflows, features, management and generation
-    are equal; at most one product of the tier can be had in any number at every stage: no supply, no stock, no
-    limit of its maker, no order too late; offers of one product by several vendors count as one. The tier is named
-    for the product that it has most of. Source: docs/buying.md, interchangeable switches.
+    Cages, their count and splits, ports, rack units, power supplies, airflows, features, management and generation are
+    equal; at most one product of the tier can be had in any number at every stage: no supply, no stock, no limit of its
+    maker, no order too late; offers of one product by several vendors count as one. The tier is named for its most
+    frequent product. Source: docs/buying.md, interchangeable switches.
     """
     evidence = fabric.evidence
     of_one = all(_are_of_one(evidence, tier) for tier in fabric.designed.tiers if tier.stand_ins)
@@ -57,15 +57,15 @@ def has_nics_of_several_vendors(fabric: FabricEvidence) -> bool:
 @since("0.3.0", "fabrics.nic.stand_ins")
 @where(has_nics_of_several_vendors)
 def nics_are_of_one_product(proof: Proof, fabric: FabricEvidence) -> None:
-    """NICs that are bought as several offers are of one product, and no more than each stage adds.
+    """NICs bought as several offers are of one product, and no more than each stage adds.
 
-    All are offers of named vendors for one product; the NIC is named for the offer that most are bought as. Source:
+    All are offers of named vendors for one product; the NIC is named for the offer with most units. Source:
     docs/catalog.md, offers.
     """
     evidence, nic = fabric.evidence, fabric.designed.nic
     own = evidence.part(nic.id, Nic)
     proof.holds(not nic.built_in, f"{nic.id} comes with the server: nobody sells it")
-    listed = Counter((one.stage, one.id) for one in nic.stand_ins)
+    listed = Counter((offer.stage, offer.id) for offer in nic.stand_ins)
     proof.equal(f"stages that say twice which offers of {nic.id} they buy", len(nic.stand_ins) - len(listed), 0)
     counts: Counter[str] = Counter()
     for offer in nic.stand_ins:
@@ -76,7 +76,7 @@ def nics_are_of_one_product(proof: Proof, fabric: FabricEvidence) -> None:
         proof.holds(None not in (own.sold_by, other.sold_by), f"{nic.id} and {offer.id} are offers of named vendors")
     servers = evidence.servers_by_stage if fabric.designed.growth else [evidence.servers]
     for stage, (before, now) in enumerate(pairwise([0, *servers])):
-        bought = sum(one.count for one in nic.stand_ins if one.stage == evidence.stage_names[stage])
+        bought = sum(offer.count for offer in nic.stand_ins if offer.stage == evidence.stage_names[stage])
         added = nic.per_server * (now - before)
         proof.holds(bought <= added, f"{bought} NICs at {evidence.stage_names[stage]} as other offers, {added} in all")
     counts[nic.id] = nic.per_server * evidence.servers - sum(counts.values())
@@ -91,13 +91,13 @@ def _tier_is_mixed_as_allowed(proof: Proof, fabric: FabricEvidence, tier: TierUs
     counted = evidence.case.procurement.max_vendors.keys() | evidence.case.procurement.min_sources.keys()
     proof.holds(tier.role not in counted, f"vendors of the {tier.role} tier are counted, which has one product then")
     own = evidence.part(tier.id, Switch)
-    counts = {one.id: one.count for one in tier.types}
+    counts = {listed_type.id: listed_type.count for listed_type in tier.types}
     for id_, count in counts.items():
         proof.holds(0 < count <= counts[tier.id], f"{count} x {id_} among {counts[tier.id]} x {tier.id}")
         _is_alike(proof, own, evidence.part(id_, Switch))
-    listed = Counter((one.stage, one.id) for one in tier.stand_ins)
+    listed = Counter((stand_in.stage, stand_in.id) for stand_in in tier.stand_ins)
     proof.equal(f"stages that say twice what stands in for {tier.id}", len(tier.stand_ins) - len(listed), 0)
-    proof.holds(all(one.count > 0 for one in tier.stand_ins), "no switch stands in at a stage that says so")
+    proof.holds(all(stand_in.count > 0 for stand_in in tier.stand_ins), "no switch stands in at a stage that says so")
     parts = [evidence.part(id_, Switch) for id_ in counts]
     plentiful = sorted({part.base_id for part in parts if not _is_short(evidence, part)})
     proof.holds(len(plentiful) <= 1, f"{' and '.join(plentiful)} can be had in any number, each alone")
@@ -106,7 +106,7 @@ def _tier_is_mixed_as_allowed(proof: Proof, fabric: FabricEvidence, tier: TierUs
 
 def _are_of_one(evidence: Evidence, tier: TierUse) -> bool:
     """Whether the switches of a tier are offers of one product by several vendors."""
-    return len({evidence.part(one.id, Switch).base_id for one in tier.types}) == 1
+    return len({evidence.part(listed_type.id, Switch).base_id for listed_type in tier.types}) == 1
 
 
 def _is_alike(proof: Proof, own: Switch, other: Switch) -> None:
@@ -122,7 +122,7 @@ def _cages_of(switch: Switch) -> list[tuple[int, tuple[str, ...], tuple[str, ...
 
 
 def _is_short(evidence: Evidence, switch: Switch) -> bool:
-    """Whether a switch cannot be had in any number at every stage, as the case plans them or in any future."""
+    """Whether a switch cannot be had in any number at every stage, in the case's plan or in any future."""
     rules = evidence.case.procurement
     if switch.supply is not None or switch.stock or _is_rationed(evidence, switch):
         return True

@@ -1,4 +1,4 @@
-"""The rule of a last server group that is unlike the others."""
+"""The rule of a last server group unlike the others."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, where
 
 
-def has_odd_group(fabric: FabricEvidence) -> bool:
-    """Whether the file says that the last group of a Clos is unlike the others."""
+def has_own_last_group(fabric: FabricEvidence) -> bool:
+    """Whether the file has a Clos whose last group is unlike the others."""
     return not fabric.is_direct and fabric.designed.clos.last_group is not None
 
 
-@where(has_odd_group)
+@where(has_own_last_group)
 def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """The last group has a leaf type, ports on a leaf and uplinks of its own where the case lets it.
 
-    k' | R, r' = R / k', d' with its reserve, u' = S m'; (k', t', u') are not (k, t, u). k' = R only where k = R or
-    nothing has to be survived, k' = k where rails never meet or pods are of one rail; of dual-homed NICs k' ports are
-    of different ones.
-    Source: case file, ``groups``; docs/formulation/clos.md.
+    k' | R, r' = R / k', d' with its reserve, u' = S m'; (k', t', u') are not (k, t, u). k' = R only where k = R or no
+    failure has to be survived, k' = k in rail-only fabrics and where pods are of one rail; k' ports of dual-homed NICs
+    are of different NICs. Source: case file, ``groups``; docs/formulation/clos.md.
     """
     clos, last, wanted = fabric.clos, fabric.designed.clos.last_group, fabric.wanted
     assert last is not None
@@ -53,7 +52,7 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _last_leaves_are_listed(proof: Proof, fabric: FabricEvidence, last: LastGroup, other: OtherSwitchUse) -> None:
-    """Leaves of a type of their own are those of the last group, which the case lets have one."""
+    """Leaves of a second type are those of the last group, and the case allows them one."""
     allowed = last_group.last_leaf_may_differ(fabric.evidence.case, fabric.wanted, fabric.designed.protocol)
     proof.holds(allowed, "the case does not let the leaves of the last group be of a type of their own")
     proof.holds(other.id != fabric.tier("leaf").id, f"{other.id} is the type of the other leaves")
@@ -63,7 +62,7 @@ def _last_leaves_are_listed(proof: Proof, fabric: FabricEvidence, last: LastGrou
 
 
 def _leaves_suit(proof: Proof, fabric: FabricEvidence, per_leaf: int) -> None:
-    """The ports of a server on a leaf of the last group are as many as may be."""
+    """The ports of a server on a leaf of the last group are as many as the case and the structure allow."""
     clos, wanted, nics = fabric.clos, fabric.wanted, fabric.designed.nic.per_server
     alone = per_leaf == clos.ports_per_server != clos.per_leaf
     survives_nothing = fabric.evidence.case.resilience_of(wanted) == NO_RULE

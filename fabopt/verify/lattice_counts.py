@@ -45,18 +45,18 @@ class LatticeCounts(MeshCounts):
 
     @property
     def smallest(self) -> bool:
-        """Whether no shorter side, where one is allowed, would have held as many switches with servers."""
+        """Whether no shorter side, where one is allowed, would hold as many switches with servers."""
         longer = [side for side in self.sides if side > self.shortest]
         return all(self.switches // side * (side - 1) < self.used_leaves for side in longer)
 
     @property
     def halves(self) -> tuple[tuple[str, Mask], ...]:
-        """Ways to part a plane, one for every dimension: the first half of it."""
+        """A mask for each dimension: the first half of the plane along it."""
         places = enumerate(self._coordinates(np.arange(self.switches)))
         return tuple((f"half of dimension {number + 1}", half(place, self.sides[number])) for number, place in places)
 
     def are_neighbours(self, scope: str, a: Ints, b: Ints) -> Mask:
-        """Whether points differ in the coordinate of the scope alone, as far as a line joins its points."""
+        """Whether points differ in the coordinate of the scope alone, and a line joins them."""
         dimension = int(scope.removeprefix("dim-")) - 1
         joined = np.ones(len(a), dtype=np.bool_)
         for number, (x, y) in enumerate(zip(self._coordinates(a), self._coordinates(b), strict=True)):
@@ -72,7 +72,7 @@ class LatticeCounts(MeshCounts):
 
     @abstractmethod
     def _joined(self, x: Ints, y: Ints, side: int) -> Mask:
-        """Whether points of a line of so many are joined."""
+        """Whether points of a line of ``side`` points are joined."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,9 @@ class TorusCounts(LatticeCounts):
 
     @cached_property
     def scopes(self) -> tuple[MeshLinks, ...]:
-        """Every switch has a link to the next and from the one before. Distances in a ring of k add up to
-        floor(k^2 / 4), over two ways round.
+        """Every switch has a link to the next and one from the previous.
+
+        Distances in a ring of k add up to floor(k^2 / 4), over two ways round.
         """
         sides, links_per_pair = self.sides, self.structure.links_per_pair
         require(len(sides) == len(links_per_pair) >= 2, "a multiplicity for every side")
@@ -136,7 +137,7 @@ class TorusCounts(LatticeCounts):
 
     @property
     def hops(self) -> tuple[int, int]:
-        """Half way round every ring, of those dimensions in which devices with endpoints are apart."""
+        """Half way round every ring, of the dimensions in which devices with endpoints differ."""
         coordinates = self._coordinates(np.arange(self.used_leaves))
         steps = 1 + sum(side // 2 for side, place in zip(self.sides, coordinates, strict=True) if place.any())
         return steps, steps
@@ -158,13 +159,13 @@ class ServerTorusCounts(TorusCounts):
 
     @property
     def tiers(self) -> tuple[tuple[Role, int], ...]:
-        """There is no switch."""
+        """No tiers: there are no switches."""
         return ()
 
     def hops_claimed(self, metrics: Metrics) -> int:
-        """Servers that traffic passes, and both ends."""
+        """Servers passed on the longest path, and both ends, by the file's figures."""
         return 2 + (-1 if metrics.max_nic_hops is None else metrics.max_nic_hops)
 
     def ratios(self, down_mbps: int, speeds: Sequence[int]) -> dict[str, Fraction]:
-        """Nothing without switches."""
+        """No ratios: there are no switches."""
         return {}

@@ -1,4 +1,4 @@
-"""Default rules that a file says it is without: each of them is broken. That all others are kept is in their checks."""
+"""Default rules that a file lists as left out: each is broken. That all others are kept is in their checks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RACK_PART = "site.rack_rules."
 
 @since("0.3.0", "rules_left_out")
 def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
-    """Every rule that the file says it is without is one that yields, is not asked for by name, and is broken.
+    """Every rule that the file lists as left out can yield, is not asked for by name, and is broken.
 
     Each part of a fabric is listed once, with the key that turns it off, in the order in which rules yield. Source:
     design file, ``rules_left_out``; docs/rules.md.
@@ -60,7 +60,7 @@ def left_out_rules_are_broken(proof: Proof, evidence: Evidence) -> None:
 @since("0.3.0", "rules_left_out")
 @where(lambda evidence: bool(evidence.design.rules_left_out))
 def left_out_spread_is_broken(proof: Proof, cabled: CabledDesign) -> None:
-    """Of every key of rule ``rack-spread`` that the file says it is without, some devices are in one rack.
+    """For every key of rule ``rack-spread`` listed as left out, some devices are in one rack.
 
     Spines of a pod, cores, leaves of a group that has servers elsewhere, or the devices of an attachment or the
     switches that they are linked to. Source: design file, ``rules_left_out``.
@@ -83,7 +83,9 @@ def _fabrics(evidence: Evidence) -> Iterator[tuple[str, FabricEvidence]]:
 
 
 def _of_attachments(cabled: CabledDesign) -> Iterator[list[str]]:
-    """By attachment the racks of its devices, and of the switches that they are linked to; where there are several."""
+    """For each attachment, the racks of its devices, and of the switches that they are linked to; only lists of
+    several.
+    """
     devices, links = cabled.wiring.devices, cabled.wiring.links
     own: dict[tuple[str, str], list[str]] = defaultdict(list)
     ends: dict[tuple[str, str], list[str]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Rule ``lengths``: where neither a floor nor the case says how far links run, the racks of their groups do."""
+"""Rule ``lengths``: where neither a floor nor the case has runs of links, they follow from the racks of groups."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from fabopt.verify.proof import Proof, where
 
 
 def follows_from_groups(fabric: FabricEvidence) -> bool:
-    """Whether some of its runs follow from the size of its groups; where a floor is, the case says the others."""
+    """Whether some runs follow from the size of groups; on a floor the case states the others."""
     return not given_m(fabric.evidence.case.site).keys() >= set(KINDS)
 
 
 @since("0.2.0")
 @where(follows_from_groups)
 def runs_follow_from_groups(proof: Proof, fabric: FabricEvidence) -> None:
-    """Every kind of links is as long as the racks ask for that its groups fill, and so is all that is bought for it.
+    """Every kind of links, and all cables bought for it, is as long as the racks filled by its groups require.
 
     Run and lengths of a kind >= the longest run over ceil(n / servers per rack) racks, n being the servers of a leaf
     group, of a pod or of all; and the case does not turn the rule off. Source: docs/sites.md, how long cables are.

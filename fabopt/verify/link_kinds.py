@@ -50,14 +50,17 @@ def rows_between(
 
 
 def attachment_run_m(fabric: FabricEvidence, attachment: Attachment) -> float:
-    """Metres from attachments to leaves; as for servers where the case does not say, and where servers' ports are."""
+    """Metres from attachments to leaves; the servers' run where the case does not state it, and for ports of logical
+    fabrics.
+    """
     return fabric.run_m(SERVER_LEAF) if attachment.name in fabric.logical else attached_run_m(fabric, "leaf")
 
 
 def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> dict[str, tuple[ListedRow, ...]]:
-    """The file's rows of every attachment, by name. Where all its links find room in leaf cages of others, a row may
-    leave out the module (or splitter, or breakout fibre) at the leaf: it is that of the servers' links, or of an
-    attachment before it.
+    """The file's rows of every attachment, by name.
+
+    Where all its links find room in leaf cages of others, a row may leave out the module (or splitter, or breakout
+    fibre) at the leaf: it is that of the servers' links, or of an attachment before it.
     """
     others = list(servers[:1])
     rows: dict[str, tuple[ListedRow, ...]] = {}
@@ -71,13 +74,13 @@ def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> d
 
 
 def _completed(row: ListedRow, others: list[ListedRow], run_m: float, splits: tuple[str, str]) -> ListedRow:
-    """A row with the module or splitter at the leaf that it shares; ``splits``: of the cages at both ends."""
+    """A row with the module or splitter that it shares at the leaf; ``splits``: of the cages at both ends."""
     if row.listed.to_cages or row.far is not None or row.cable is not None or row.listed.medium == NO_MEDIUM:
         return row
     # what has parts of its own there is in no splitter
-    hosts = [one for one in others if one.cable is None or not row.listed.parts]
-    hosts = [one for one in hosts if one.far is None or _joins(row, one.far, splits)]
-    long_enough = [one for one in hosts if row.fibre is not None or _covers(one, run_m)]
+    hosts = [other for other in others if other.cable is None or not row.listed.parts]
+    hosts = [host for host in hosts if host.far is None or _joins(row, host.far, splits)]
+    long_enough = [host for host in hosts if row.fibre is not None or _covers(host, run_m)]
     host = next(iter(long_enough or hosts), row)
     if host.cable is not None:
         return replace(row, cable=host.cable, run_part=_none_of(host.run_part))
@@ -86,7 +89,7 @@ def _completed(row: ListedRow, others: list[ListedRow], run_m: float, splits: tu
 
 
 def _joins(row: ListedRow, module: Transceiver, splits: tuple[str, str]) -> bool:
-    """Whether another row's module at the leaf may end this one's links: same standard, connector, and far enough."""
+    """Whether another row's module at the leaf may end this row's links: same standard and connector, and in reach."""
     near, far = splits
     if row.near is not None and row.near.standard_by_split.get(near) != module.standard_by_split.get(far):
         return False
@@ -104,7 +107,7 @@ def _none_of(part: LinkPart | None) -> LinkPart | None:
 
 
 def all_kinds(fabric: FabricEvidence) -> tuple[LinkKind, ...]:
-    """Every kind that the fabric's tiers and attachments call for; of servers joined to each other, the dimensions."""
+    """Every kind of links of the fabric's tiers and attachments; of servers joined to each other, the dimensions."""
     if not fabric.has_switches:
         return tuple(between_equals(fabric, scope) for scope in fabric.scopes)
     kinds = [server_leaf(fabric), *attachment_kinds(fabric), *kinds_in_own_cages(fabric)]
@@ -123,11 +126,13 @@ def nic_end(fabric: FabricEvidence) -> CageEnd:
 
 
 def switch_end(fabric: FabricEvidence, role: str, upwards: bool) -> CageEnd:
-    """The end of links up or down at a tier's switches, split as the file says: of both types, where there are two."""
+    """The end of links up or down at a tier's switches, split as the file states: of both types, where
+    there are two.
+    """
     use = fabric.up_use(role) if upwards else fabric.tier(role).down
-    types = [(tier.up if upwards else tier.down, one) for tier, one in fabric.switch_types if tier.role == role]
-    cages = [item_at(one.cages, own.cage_group, f"{role} cage group") for own, one in types if own is not None]
-    return CageEnd(tuple(cages), use.split, parse_split(use.split), tuple(one for _, one in types))
+    types = [(tier.up if upwards else tier.down, switch) for tier, switch in fabric.switch_types if tier.role == role]
+    cages = [item_at(switch.cages, own.cage_group, f"{role} cage group") for own, switch in types if own is not None]
+    return CageEnd(tuple(cages), use.split, parse_split(use.split), tuple(switch for _, switch in types))
 
 
 def switch_side(end: CageEnd, devices: tuple[EqualDevices, ...]) -> LinkSide:
@@ -136,13 +141,16 @@ def switch_side(end: CageEnd, devices: tuple[EqualDevices, ...]) -> LinkSide:
 
 
 def server_leaf(fabric: FabricEvidence) -> LinkKind:
-    """Every used port of every NIC, to the leaves of the server's group. For what lies in one cable, the peers of a
-    leaf are the sets of ports that go together: NICs, not servers.
+    """Links of every used port of every NIC to the leaves of the server's group.
+
+    For links in one cable, the peers of a leaf are the sets of ports that go together: NICs, not servers.
     """
     clos = fabric.clos
     nic = nic_end(fabric)
     leaf = switch_end(fabric, "leaf", upwards=False)
-    leaves = tuple(EqualDevices(one.count, (_bundles(fabric, one.servers, one.per_leaf),)) for one in clos.leaf_classes)
+    leaves = tuple(
+        EqualDevices(leaves.count, (_bundles(fabric, leaves.servers, leaves.per_leaf),)) for leaves in clos.leaf_classes
+    )
     return LinkKind(
         SERVER_LEAF,
         LinkSide(nic, fill_of([fabric.nic_holders], nic.lane.ports), tuple(_servers(fabric))),
@@ -154,16 +162,16 @@ def server_leaf(fabric: FabricEvidence) -> LinkKind:
 
 
 def _servers(fabric: FabricEvidence) -> Iterator[EqualDevices]:
-    """Servers by the sets of ports that lead to one leaf; of an odd last group, by themselves."""
+    """Servers by the sets of ports that lead to one leaf; servers of a last group unlike the others separately."""
     clos = fabric.clos
-    others = clos.servers - clos.last_group if clos.is_odd else clos.servers
+    others = clos.servers - clos.last_group if clos.has_own_last else clos.servers
     yield EqualDevices(others, (_bundles(fabric, clos.rails * clos.planes, clos.per_leaf),))
-    if clos.is_odd:
-        yield EqualDevices(clos.last_group, (_bundles(fabric, clos.last_leaves.count, clos.odd_per_leaf),))
+    if clos.has_own_last:
+        yield EqualDevices(clos.last_group, (_bundles(fabric, clos.last_leaves.count, clos.last_per_leaf),))
 
 
 def _bundles(fabric: FabricEvidence, peers: int, per_leaf: int) -> tuple[int, int]:
-    """Sets of ports that go together to so many peers, and ports of each."""
+    """Sets of ports that go together to ``peers`` peers, and ports of each."""
     together = fabric.together_of(per_leaf)
     return peers * divide(per_leaf, together, "sets of ports that go together fill a leaf's share"), together
 
@@ -199,7 +207,7 @@ def spine_core(fabric: FabricEvidence) -> LinkKind:
 
 
 def leaf_leaf(fabric: FabricEvidence) -> LinkKind:
-    """The peer links of leaves, two and two: each end of each cable has a cage of its own."""
+    """The peer links of leaves, by pairs: each end of each cable has a cage of its own."""
     use = fabric.peer_use
     assert use is not None
     types = [(tier.up or use, switch) for tier, switch in fabric.switch_types if tier.role == "leaf"]
@@ -228,12 +236,12 @@ def between_equals(fabric: FabricEvidence, scope: MeshLinks) -> LinkKind:
 
 
 def halved(cages: int) -> tuple[int, int]:
-    """Cages that are counted at the near end and at the far one, of those that have ends of either."""
+    """Cages counted at the near and at the far end, of cages that have ends of either."""
     return cages - cages // 2, cages // 2
 
 
 def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: int) -> CageEnd:
-    """The cage of an attachment; open where the case does not say what it is. A logical fabric's is its NICs'."""
+    """The cage of an attachment; open where the case does not describe it. A logical fabric's is its NICs'."""
     if attachment.name in fabric.logical:
         own = fabric.logical[attachment.name]
         cage = item_at(fabric.evidence.nic_cages(own), own.nic.cage_group, "NIC cage group")
@@ -273,9 +281,7 @@ def attachment_kinds(fabric: FabricEvidence) -> Iterator[LinkKind]:
 
 
 def kinds_in_own_cages(fabric: FabricEvidence) -> Iterator[LinkKind]:
-    """The kinds of links from attachments to spines, or to switches that are joined to each other, each in cages of its
-    own.
-    """
+    """The kinds of links from attachments to spines, or to switches of a direct network, each in cages of its own."""
     role = "leaf" if fabric.is_direct else "spine"
     for attachment in fabric.wanted.attachments:
         places = fabric.designed.free_ports.get(attachment.name, ())
@@ -301,9 +307,10 @@ def kinds_in_own_cages(fabric: FabricEvidence) -> Iterator[LinkKind]:
 
 @dataclass(frozen=True)
 class LeafCageCounts:
-    """Cages on the down side of the leaves: ``most`` on any leaf, ``most_of_last`` on those of a last group that is
-    unlike the others, which are not among them; ``attached[i]``: what attachment i adds to those that are occupied
-    before it, over all leaves.
+    """Cages on the down side of the leaves.
+
+    ``most``: on any leaf but those of a last group unlike the others, on which ``most_of_last``; ``attached[i]``: cages
+    that attachment i adds to those occupied before it, over all leaves.
     """
 
     most: int
@@ -315,8 +322,8 @@ Share = tuple[object, ...]
 
 
 def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
-    """Count the down cages of every class of leaves: the servers' first, then the attachments' in listed order (those
-    for which nothing is bought last). Links with the same connector in the leaf cage fill up each other's cages.
+    """The down cages of every class of leaves: the servers' first, then the attachments' in listed order (those without
+    parts on the bill last). Links with the same connector in the leaf cage fill up each other's cages.
     """
     kind = server_leaf(fabric)
     ports, shares = kind.far.end.lane.ports, attachment_shares(fabric, kind)
@@ -333,12 +340,12 @@ def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
             added[index].update(change)
             cages += ceil_div(before + more, ports) - ceil_div(before, ports)
             filled[shares[index]] += more
-        most[leaves.is_odd] = max(most[leaves.is_odd], cages)
+        most[leaves.is_of_last] = max(most[leaves.is_of_last], cages)
     return LeafCageCounts(most[False], most[True], added)
 
 
 def attachment_shares(fabric: FabricEvidence, servers: LinkKind) -> list[Share]:
-    """What each attachment has in common with those whose leaf cages it fills up."""
+    """For each attachment, a key equal to those whose leaf cages it fills up."""
     shares: list[Share] = []
     rows = attachment_rows(fabric, servers.rows)
     for attachment in fabric.wanted.attachments:
@@ -354,8 +361,8 @@ def attachment_shares(fabric: FabricEvidence, servers: LinkKind) -> list[Share]:
 
 
 def part_in_cage(fabric: FabricEvidence, kind: LinkKind) -> Share:
-    """What sits in a leaf cage for the links of a kind: a module, with the fibre if one connector serves several
-    ports, or a splitter. Empty if the links must join the same two devices, or are not of one assembly.
+    """The part in a leaf cage for the links of a kind: a module, with the fibre if one connector serves several ports,
+    or a splitter. Empty if the links must join the same two devices, or are not of one assembly.
     """
     row = kind.single
     if row is None or kind.bundle is not None:
@@ -367,7 +374,7 @@ def part_in_cage(fabric: FabricEvidence, kind: LinkKind) -> Share:
 
 
 def cable_bought(fabric: FabricEvidence, row: ListedRow) -> Share:
-    """What is ordered as the cable or fibre of a row: the product, and the length where that is the same for all."""
+    """The order key of a row's cable or fibre: the product, and the length where that is the same for all."""
     if row.run_part is None:
         return ()
     return (row.run_part.id,) if fabric.runs_differ else (row.run_part.id, row.run_part.length_m)

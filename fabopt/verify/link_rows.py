@@ -1,8 +1,8 @@
-"""Rows of links as the file gives them: which parts make up a link, and what kind of link it is.
+"""Rows of links as the file gives them: the parts of a link, and its kind.
 
-A *kind* is a pair of tiers (or one attachment and the leaves) with everything that is the same for all its links:
-the cages at both ends, the run, how many links there are and how they fall on cages. A kind has one row for each
-assembly that realises some of its links.
+A *kind* is a pair of tiers (or one attachment and the leaves) with the properties common to all its links: the cages at
+both ends, the run, the number of links and their distribution over cages. A kind has one row for each assembly that
+realises some of its links.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Fill = Counter[int]
 
 @dataclass(frozen=True)
 class Bundle:
-    """Links that lie in one cable and so must join the same two devices: how many, and bundles per cage."""
+    """Links in one cable, which must join the same two devices: their number, and bundles per cage."""
 
     size: int
     per_near_cage: int
@@ -34,8 +34,9 @@ class Bundle:
 
 @dataclass(frozen=True)
 class CageEnd:
-    """The cages at one end of a kind, and what has them. ``cages`` is empty where the case leaves an attachment's cage
-    open.
+    """The cages at one end of a kind, and their products.
+
+    ``cages`` is empty where the case leaves an attachment's cage open.
     """
 
     cages: tuple[Cage, ...]
@@ -84,8 +85,8 @@ class LinkSide:
 class ListedRow:
     """A row of the file with its parts read: a cable; two transceivers and a fibre; or nothing bought.
 
-    ``lengths``: the cable or fibre in each length bought, several only on a floor; ``run_part``: all together, the
-    longest.
+    ``lengths``: the cable or fibre in each length bought, several only on a floor; ``run_part``: all together, with the
+    longest length.
     """
 
     listed: LinkRow
@@ -142,7 +143,7 @@ class LinkKind:
 
 
 def fill_of(holders: Iterable[tuple[int, int]], ports_per_cage: int) -> Fill:
-    """Occupied cages by ports in use, for (how many, ports of each) whose ports fill cages one after another."""
+    """Occupied cages by ports in use, for (count, ports of each) whose ports fill cages one after another."""
     fill: Fill = Counter()
     for count, ports in holders:
         full, rest = divmod(ports, ports_per_cage)
@@ -153,7 +154,7 @@ def fill_of(holders: Iterable[tuple[int, int]], ports_per_cage: int) -> Fill:
 
 
 def ports_per_connector(module: Transceiver, lane: Lane) -> int:
-    """Ports that leave a module through one connector, or through several where it has more of them than ports."""
+    """Ports that leave a module through one connector; 1 where it has more connectors than ports."""
     if module.connectors > lane.ports:
         return 1
     if lane.ports % module.connectors:
@@ -164,7 +165,7 @@ def ports_per_connector(module: Transceiver, lane: Lane) -> int:
 
 
 def bundle_of(kind: LinkKind, row: ListedRow) -> Bundle | None:
-    """The bundle that a row's parts make of its links; None where every link can go its own way."""
+    """The bundle of links made by a row's parts; None where every link can go its own way."""
     near, far = kind.near.end.lane, kind.far.end.lane
     if row.is_straight and near.ports > 1:
         return Bundle(near.ports, 1, 1)
@@ -186,7 +187,7 @@ def most_connectors(fibre: Fibre) -> int:
 
 
 def read_row(evidence: Evidence, listed: LinkRow) -> ListedRow:
-    """Sort a row's parts by what they are; raises ``ValueError`` where they make no whole link."""
+    """Sort a row's parts by kind; raises ``ValueError`` where they make no whole link."""
     ends: dict[str, LinkPart] = {}
     lengths: list[LinkPart] = []
     for part in listed.parts:
@@ -217,7 +218,7 @@ def read_row(evidence: Evidence, listed: LinkRow) -> ListedRow:
 
 
 def _together(lengths: list[LinkPart], listed: LinkRow) -> LinkPart | None:
-    """The cables of a row as one; ``ValueError`` unless they are one product, on a floor in lengths that rise."""
+    """The cables of a row as one; ``ValueError`` unless they are one product, on a floor in rising lengths."""
     if len(lengths) <= 1:
         return lengths[0] if lengths else None
     metres = [part.length_m or 0 for part in lengths]

@@ -1,4 +1,4 @@
-"""Rules of the rows of links: how many there are, which cages they occupy, how many parts they take."""
+"""Rules of the rows of links: counts of links, cages and parts."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
     """Every attachment port has a leaf port, dealt one per leaf and round.
 
     For every attachment: sum over classes of leaves of ports on them = its ports; at most ceil(A / leaves) of all on
-    any leaf. Those on free ports may be on spines, or on switches that are joined to each other: see
-    ``attachments_take_free_ports``. Source: case file,
-    ``attachments``.
+    any leaf. Ports on free ports may be on spines, or on switches of a direct network: see
+    ``attachments_take_free_ports``. Source: case file, ``attachments``.
     """
     classes = fabric.clos.leaf_classes
     proof.equal("leaves", sum(leaves.count for leaves in classes), fabric.clos.planes * fabric.clos.leaves)
@@ -71,8 +70,8 @@ def length_of(fabric: FabricEvidence, kind: LinkKind, row: ListedRow) -> float:
 def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
     """Every occupied cage is counted once, by the row whose links are in it.
 
-    One row: cages counted device by device. Several: whole cages of the side with several ports a cage, summing to all
-    that are occupied; if both sides have such cages, whole cages of both. Source: docs/formulation/parts.md.
+    One row: cages counted device by device. Several: whole cages of the side with several ports a cage, whose sum is
+    all occupied cages; if both sides have such cages, whole cages of both. Source: docs/formulation/parts.md.
     """
     for kind in all_kinds(fabric):
         near, far = expected_cages(fabric, kind)
@@ -91,21 +90,23 @@ def expected_cages(fabric: FabricEvidence, kind: LinkKind) -> tuple[int, int]:
     far = kind.far.bundled_cages(bundle.size, bundle.per_far_cage)
     if kind.name == SERVER_LEAF:
         clos, holders = fabric.clos, fabric.nic_holders[0]
-        last = holders // clos.servers * clos.last_group if clos.is_odd else 0
+        last = holders // clos.servers * clos.last_group if clos.has_own_last else 0
         near = (holders - last) * nic_cages_used(fabric, bundle, fabric.together)
         return near + last * nic_cages_used(fabric, bundle, fabric.last_together), far
     return kind.near.bundled_cages(bundle.size, bundle.per_near_cage), far
 
 
 def is_between_equals(fabric: FabricEvidence, kind: str) -> bool:
-    """Whether a kind of links joins switches of one type: their cables of several links are full, and take no more."""
+    """Whether a kind of links joins switches of one type: their cables of several links are full, and have no other
+    links.
+    """
     return any(scope.name == kind for scope in fabric.scopes)
 
 
 def nic_cages_used(fabric: FabricEvidence, bundle: Bundle, together: int) -> int:
     """Cages that bundles occupy on one NIC (in one server, where its NICs share cages), over all planes.
 
-    ``together``: ports that go to one leaf.
+    ``together``: ports of the NIC to one leaf.
     """
     ports = fabric.nic_holders[1]
     return ceil_div(ports // together * ceil_div(together, bundle.size), bundle.per_near_cage)
@@ -138,7 +139,7 @@ def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: LinkKind) -> None:
 
 
 def _cages_hold(proof: Proof, words: str, cages: int, links: int, side: LinkSide, other_ports: int) -> None:
-    """A row's links fill its cages, up to ports that are unused in some cage of that side."""
+    """A row's links fill its cages, but for unused ports of some cage of that side."""
     ports = side.end.lane.ports
     unused = ports * cages - links
     missing = {ports - used: count for used, count in side.fill.items() if used < ports and count}
@@ -155,8 +156,8 @@ def _cages_hold(proof: Proof, words: str, cages: int, links: int, side: LinkSide
 def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
     """Links in one cable end in the same device at both ends, and start in the same NIC.
 
-    Every NIC has the cages that bundles of at most b of its t ports for one leaf need. A splitter's single connector at
-    a server: its N ports divide t. Pairs of switches are counted in cages_close. Source: catalog, fit.
+    Every NIC has enough cages for bundles of at most b of its t ports to one leaf. A splitter's single connector at a
+    server: its N ports divide t. Pairs of switches are counted in cages_close. Source: catalog, fit.
     """
     kind, together = server_leaf(fabric), fabric.together
     for row in kind.rows:
@@ -170,7 +171,7 @@ def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _bundles_fit(proof: Proof, fabric: FabricEvidence, kind: LinkKind, row: ListedRow, together: int) -> None:
-    """The links of a row, of which so many of a NIC go to one leaf, share cables as they may."""
+    """Cables shared by links of a row fit NICs with ``together`` ports to one leaf."""
     bundle, ports, cages = bundle_of(kind, row), kind.near.end.lane.ports, sum(cage.count for cage in fabric.nic_cages)
     if bundle is not None:
         needed = nic_cages_used(fabric, bundle, together)
@@ -181,7 +182,7 @@ def _bundles_fit(proof: Proof, fabric: FabricEvidence, kind: LinkKind, row: List
 
 
 def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
-    """Each row has the parts that its links and cages need, neither more nor fewer.
+    """Each row has exactly the parts that its links and cages need.
 
     A module per occupied cage; a cable or straight fibre per link (per bundle, where it carries several); a splitter
     per occupied cage and a breakout fibre per occupied connector of the side with several ports. Source:
@@ -205,13 +206,13 @@ def _counted(kind: LinkKind) -> str:
 
 
 def _quantity(proof: Proof, what: str, module: Transceiver | None, part: LinkPart | None, cages: int) -> None:
-    """A module that no cage needs may be left out."""
+    """The quantity of a module is that of its cages; a module without cages may be left out."""
     if module is not None:
         proof.equal(f"{what} ({module.id})", part.quantity if part is not None else 0, cages)
 
 
 def cables(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
-    """Fewest and most cables or fibres of a row; the same number wherever the counts decide it."""
+    """Fewest and most cables or fibres of a row; equal wherever the counts decide."""
     bundle = bundle_of(kind, row)
     if bundle is not None:
         count = kind.far.bundles(bundle.size) if kind.single is row else row.listed.count // bundle.size
@@ -251,7 +252,7 @@ def _fibres(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
 
 
 def _fibres_to_their_modules(kind: LinkKind, row: ListedRow, module: Transceiver, size: int) -> tuple[int, int]:
-    """The same where the near end has modules already; ``size``: connectors at the wider end of the fibre."""
+    """Number of fibres where the near end has modules already; ``size``: connectors at the wider end of the fibre."""
     is_near = ports_per_connector(module, kind.far.end.lane) == 1
     side, cages = (kind.near, row.listed.from_cages) if is_near else (kind.far, row.listed.to_cages)
     if kind.single is row:
@@ -263,7 +264,7 @@ def _fibres_to_their_modules(kind: LinkKind, row: ListedRow, module: Transceiver
 
 
 def _mixed_connectors(side: LinkSide, per_cage: int, size: int, cages: int, links: int) -> tuple[int, int]:
-    """Occupied connectors in some of a side's cages, from how many cages and links they are."""
+    """Fewest and most occupied connectors in some of a side's cages, from the numbers of cages and links."""
     ports = side.end.lane.ports
     partial = [used for used, count in side.fill.items() if used < ports and count]
     if len(partial) > 1:

@@ -1,7 +1,7 @@
 """A GPU's memory counted again: tensors of the fullest stage one by one, with the groups that share them.
 
-Sizes of the model and layers of a stage are those of ``fabopt.workload``; what is kept, how often and by whom is worked
-out here. Source: docs/workloads.md, "What fits a GPU".
+Sizes of the model and layers of a stage are those of ``fabopt.workload``; kept tensors, their copies and their holders
+are counted here. Source: docs/workloads.md, "What fits a GPU".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOGIT, LEAST_LOGIT = 6, 2
 
 
 class CountedMemory:
-    """Bytes of a GPU. ``likely``: all that frameworks keep; else what a plan can do with."""
+    """Bytes of a GPU. ``likely``: all that frameworks keep; else the least for the plan."""
 
     def __init__(self, run: ModelRun, likely: bool) -> None:
         self.run, self.likely = run, likely
@@ -34,7 +34,7 @@ class CountedMemory:
         self.tokens = Fraction(self.plan.micro_batch * self.sizes.sequence, self.plan.context)
 
     def bytes_by_purpose(self) -> dict[str, Fraction]:
-        """What there is of it, by what it is for."""
+        """Bytes by purpose: weights, gradients, optimizer, activations, KV cache; without zeros."""
         formats = self.run.model.precision
         zero = self.plan.zero_stage
         parts = {"weights": self._shared(exact(formats.parameter_bytes), zero == 3)}
@@ -50,7 +50,7 @@ class CountedMemory:
         return {name: amount for name, amount in parts.items() if amount}
 
     def _held(self) -> Iterator[tuple[Fraction, int]]:
-        """Parameters of the fullest stage that a rank has a part of, and how many ranks have the same part."""
+        """Parameters of the fullest stage of which a rank has a part, and the ranks with the same part."""
         plan, sizes, counts = self.plan, self.sizes, parameters(self.sizes)
         ends = sizes.vocabulary * sizes.hidden
         dense = Fraction(counts.dense - ends, sizes.layers)
@@ -68,7 +68,7 @@ class CountedMemory:
             yield of_layer / (plan.expert * plan.expert_ways), self.run.ranks.group("expert-data").size // groups
 
     def _shares_gradients(self) -> bool:
-        """Whether no rank has to keep gradients until the last micro-batch."""
+        """Whether ranks may drop gradients before the last micro-batch."""
         return self.plan.zero_stage in (2, 3) and self.plan.reduce_gradients != "step"
 
     def _shared(self, bytes_each: Fraction, is_shared: bool) -> Fraction:
@@ -92,7 +92,7 @@ class CountedMemory:
         return first + logits if plan.pipeline == 1 else max(first, stage + at_work + logits)
 
     def _in_flight(self) -> Fraction:
-        """Micro-batches that the first stage has not seen the gradients of."""
+        """Micro-batches of the first stage whose gradients are outstanding."""
         plan = self.plan
         stages = Fraction(plan.pipeline)
         if self.likely and plan.virtual_stages > 1:
@@ -121,7 +121,7 @@ class CountedMemory:
         )
 
     def _kept_keys(self) -> Fraction:
-        """Keys and values of the prompts at work, or of all that a replica has."""
+        """Bytes of keys and values of the prompts at work, or of all prompts of a replica."""
         plan = self.plan
         prompts = plan.micro_batch * plan.pipeline
         if self.likely:
@@ -140,7 +140,7 @@ def _attention(sizes: Architecture, plan: Plan, likely: bool) -> Fraction:
 
 
 def recounted_memory(run: ModelRun) -> MemoryUse:
-    """What a design file has to say of a run's memory, in GB of 2^30 bytes and hundredths."""
+    """A run's memory for a design file, in GB of 2^30 bytes and hundredths."""
     least, likely = (CountedMemory(run, is_likely).bytes_by_purpose() for is_likely in (False, True))
     return MemoryUse(
         least_gb=plain_fraction(sum(least.values(), Fraction(0)) / GIB, 2),

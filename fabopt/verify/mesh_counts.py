@@ -1,6 +1,6 @@
-"""Networks of equal switches, recounted from the few numbers of their structure, by the definition of the family.
+"""Direct networks, recounted from the few numbers of their structure, by the definition of the family.
 
-Nothing here reads anything but the structure: it goes in, every count comes out.
+Only the structure is read here: it goes in, every count comes out.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class MeshLinks:
         return max(links for switches, links in self.holders if switches)
 
     def cages(self, ports: int) -> int:
-        """Cages of so many ports that hold them, over all switches: a cage has links of one kind only."""
+        """Cages of ``ports`` ports for these links, over all switches: a cage has links of one kind only."""
         return sum(switches * ceil_div(links, ports) for switches, links in self.holders)
 
 
 @dataclass(frozen=True)
 class MeshCounts(ABC):
-    """One plane of a network whose devices are joined to each other, recounted from its structure.
+    """One plane of a direct network, recounted from its structure.
 
     Arrays of devices are by their numbers in the plane, from 0, and have shape (devices asked,); masks of ``halves``
     have shape (devices,).
@@ -67,22 +67,22 @@ class MeshCounts(ABC):
     @property
     @abstractmethod
     def devices(self) -> tuple[tuple[Role, int], ...]:
-        """How many devices of each role are joined: those with endpoints first."""
+        """Joined devices by role: those with endpoints first."""
 
     @property
     @abstractmethod
     def scopes(self) -> tuple[MeshLinks, ...]:
-        """The kinds of links; raises ``ValueError`` where the numbers are none of the family's."""
+        """The kinds of links; raises ``ValueError`` where the numbers do not make a network of the family."""
 
     @property
     @abstractmethod
     def smallest(self) -> bool:
-        """Whether no shorter side (or fewer groups) would have held as many switches with servers."""
+        """Whether no shorter side (or fewer groups) would hold as many switches with servers."""
 
     @property
     @abstractmethod
     def hops(self) -> tuple[int, int]:
-        """Fewest and most devices on the longest shortest path between two with endpoints."""
+        """Fewest and most devices on the longest shortest path between two devices with endpoints."""
 
     @property
     @abstractmethod
@@ -95,7 +95,7 @@ class MeshCounts(ABC):
 
     @property
     def tiers(self) -> tuple[tuple[Role, int], ...]:
-        """How many switches of each role."""
+        """Switches by role."""
         return self.devices
 
     @property
@@ -105,7 +105,7 @@ class MeshCounts(ABC):
 
     @property
     def switches(self) -> int:
-        """Number of devices that are joined."""
+        """Number of joined devices."""
         return sum(count for _, count in self.devices)
 
     @property
@@ -141,16 +141,16 @@ class MeshCounts(ABC):
         return ()
 
     def leaf_spine(self, planes: int) -> tuple[EqualDevices, EqualDevices]:
-        """Leaves by their links to spines, spines by those to leaves; raises ``LookupError`` without spines."""
+        """Leaves by their links to spines, spines by their links to leaves; raises ``LookupError`` without spines."""
         raise LookupError(f"no spines in a {self.structure.kind}")
 
     @cached_property
     def flow(self) -> Fraction:
-        """Traffic that every ordered pair of switches can have at once, in units of a link's speed."""
+        """Traffic between every ordered pair of switches at once, in units of a link's speed."""
         return min(1 / scope.load for scope in self.scopes)
 
     def cut(self, ports: int, speeds: Sequence[int]) -> Fraction:
-        """Bisection, Mb/s of a port with at most so many on a switch, by the speeds of links that go up from a tier.
+        """Bisection, Mb/s of a port; ``ports``: the most on a switch, ``speeds``: Mb/s of links up from each tier.
 
         Any x of Q switches have links of ``flow x (Q - x)`` to the others, for at most d x ports.
         """
@@ -179,7 +179,7 @@ class MeshCounts(ABC):
 
 
 def require(condition: bool, otherwise: str) -> None:
-    """Raise ``ValueError`` unless a structure has what its family asks for."""
+    """Raise ``ValueError`` with ``otherwise`` unless a structure meets a condition of its family."""
     if not condition:
         raise ValueError(otherwise)
 

@@ -1,4 +1,4 @@
-"""The rule of spines of two types, which files of 0.2 may have, and what it says of their links."""
+"""The rule of spines of two types, which files of 0.2 may have, and of their links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fabopt.wiring.model import Ints, Mask
 
 
 def has_mixed_spines(fabric: FabricEvidence) -> bool:
-    """Whether the file says that the spines of a Clos are of two types."""
+    """Whether the file has a Clos with spines of two types."""
     return not fabric.is_direct and fabric.designed.clos.mixed_spines is not None
 
 
@@ -56,10 +56,10 @@ def spines_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(f"{some(links, 'link')} to each of {own}, {other_links} to each of {other}")
 
 
-def links_are_in_proportion(proof: Proof, cabling: FabricCabling, leaf: Ints, spine: Ints, is_odd: Mask) -> None:
-    """Every leaf has the links to each spine that the spine's type and the leaf's uplinks make.
+def links_are_in_proportion(proof: Proof, cabling: FabricCabling, leaf: Ints, spine: Ints, is_of_last: Mask) -> None:
+    """Every leaf has links to each spine in proportion to the spine's type and the leaf's uplinks.
 
-    ``leaf``, ``spine``: devices of every link; ``is_odd``: whether the leaf is of a last group unlike the others; all
+    ``leaf``, ``spine``: devices of every link; ``is_of_last``: whether the leaf is of a last group of its own kind; all
     of shape (links,).
     """
     clos, devices, tier = cabling.clos, cabling.devices, cabling.fabric.tier("spine")
@@ -72,7 +72,7 @@ def links_are_in_proportion(proof: Proof, cabling: FabricCabling, leaf: Ints, sp
     wrong = sum(devices.product[row] != (tier.other.id if last[row] else tier.id) for row in spines.tolist())
     proof.equal("spines of another type than their place", wrong, 0)
     _, first, links = np.unique(combined(leaf, spine), return_index=True, return_counts=True)
-    uplinks = clos.uplinks, clos.odd_uplinks or clos.uplinks
+    uplinks = clos.uplinks, clos.last_uplinks or clos.uplinks
     by_type = np.array([[count for _, count in clos.peers_of(number)] for number in uplinks])
-    wanted = by_type[is_odd[first].astype(int), last[spine[first]].astype(int)]
+    wanted = by_type[is_of_last[first].astype(int), last[spine[first]].astype(int)]
     proof.equal("(leaf, spine) pairs with other links than in proportion", int((links != wanted).sum()), 0)

@@ -1,4 +1,4 @@
-"""Keys that design files have since a version, and those of the case in them: no earlier version wrote them.
+"""Keys of design files by the version that brought them, and keys of the case in them: no earlier version wrote them.
 
 Of keys with keys below, only the outer one is here. A key of every file of a version is enough to tell that an earlier
 version did not write it.

@@ -1,4 +1,4 @@
-"""Default rules about the NICs of a fabric: tested ones, what slots give, one port for a GPU, equal shares of GPUs."""
+"""Default rules of the NICs of a fabric: tested products, slot speed, one port for a GPU, NICs dividing GPUs."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from fabopt.verify.told import is_told
 
 
 def _has_open_numbers(fabric: FabricEvidence) -> bool:
-    """The case names no number of NICs for several GPUs."""
+    """Whether the case names no number of NICs for several GPUs."""
     return fabric.wanted.nics_per_server == ANY and fabric.evidence.server.gpus > 1
 
 
 def _has_open_nics(fabric: FabricEvidence) -> bool:
-    """The case names no NICs."""
+    """Whether the case names no NICs."""
     return fabric.wanted.nics == ANY
 
 
 def _has_tested_nics(fabric: FabricEvidence) -> bool:
-    """The case names no NICs of a compute fabric, but the catalog those that the server is tested with."""
+    """Whether the case names no NICs of a compute fabric, and the catalog has NICs tested with the server."""
     is_compute = fabric.wanted.role == "compute"
     return is_compute and _has_open_nics(fabric) and bool(fabric.evidence.server.tested_for("compute"))
 
 
 def _has_open_ports(fabric: FabricEvidence) -> bool:
-    """Servers have GPUs, one plane and no pairs of ports, and the case names no number of NICs."""
+    """Whether servers have GPUs, one plane and no pairs of ports, and the case names no number of NICs."""
     wanted = fabric.wanted
     is_open = wanted.nics_per_server == ANY and fabric.designed.homing in (ANY, "single")
     return is_open and fabric.designed.planes == 1 and fabric.evidence.server.gpus > 0
 
 
 def _judged_by(name: str, is_open: Callable[[FabricEvidence], bool]) -> Callable[[FabricEvidence], bool]:
-    """The question whether a default rule says anything of a fabric: it is on, and the case leaves open its subject."""
+    """The question whether a default rule applies to a fabric: it is on, and the case leaves its subject open."""
     return lambda fabric: is_kept(fabric.evidence.case.rules, name) and not fabric.built_in and is_open(fabric)
 
 
 @since("0.2.0")
 @where(_judged_by(NIC_PAIRING, _has_open_numbers))
 def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
-    """The NICs of a server divide its GPUs or are a multiple of them, or it is told that no design has that.
+    """The NICs of a server divide its GPUs or are a multiple of them, or the file states that no design has that.
 
     min(c, GPUs) divides max(c, GPUs). Source: case file, ``rules``; docs/rules.md, NICs and GPUs.
     """
@@ -56,9 +56,10 @@ def nics_pair_with_gpus(proof: Proof, fabric: FabricEvidence) -> None:
 @since("0.3.0")
 @where(_judged_by(TESTED_NICS, _has_tested_nics))
 def nics_are_tested(proof: Proof, fabric: FabricEvidence) -> None:
-    """The NIC of a compute fabric is one that the server is sold or tested with, or it is told that no design has one.
+    """The NIC of a compute fabric is one that the server is sold or tested with, or the file states that no design has
+    one.
 
-    NIC in ``nics_tested`` of the server, those for compute. Source: case file, ``rules``; docs/rules.md, which NICs.
+    NIC in ``nics_tested`` of the server for compute. Source: case file, ``rules``; docs/rules.md, which NICs.
     """
     tested = sorted(fabric.evidence.server.tested_for("compute"))
     _is_kept_or_told(proof, fabric, TESTED_NICS, f"{fabric.designed.nic.id}, tested are {', '.join(tested)}")
@@ -67,9 +68,8 @@ def nics_are_tested(proof: Proof, fabric: FabricEvidence) -> None:
 @since("0.3.0")
 @where(_judged_by(SLOT_SPEED, _has_open_nics))
 def slots_carry_ports(proof: Proof, fabric: FabricEvidence) -> None:
-    """The ports in use of a NIC carry no more than its slot gives, or it is told that no design has such NICs.
-
-    p x G <= what min(generations), min(lanes) deliver. Source: case file, ``rules``; catalog, ``pcie``.
+    """The ports in use of a NIC carry no more than its slot, or the file states that no design has such NICs. p x G <=
+    rate of min(generations), min(lanes). Source: case file, ``rules``; catalog, ``pcie``.
     """
     ports = fabric.designed.nic.ports_per_nic * exact(fabric.designed.nic.gbps)
     limit = "not known" if fabric.nic_limit is None else f"{plain_fraction(fabric.nic_limit / MBPS_PER_GBPS)}"
@@ -79,9 +79,8 @@ def slots_carry_ports(proof: Proof, fabric: FabricEvidence) -> None:
 @since("0.3.0")
 @where(_judged_by(ONE_PORT, _has_open_ports))
 def one_port_serves_gpu(proof: Proof, fabric: FabricEvidence) -> None:
-    """One port of a NIC carries what a GPU must get, or it is told that no design has such NICs.
-
-    min(G, what the slot gives) >= min_gbps_per_gpu. Source: case file, ``rules`` and ``min_gbps_per_gpu``.
+    """One port of a NIC carries a GPU's demand, or the file states that no design has such NICs. min(G, slot's rate) >=
+    min_gbps_per_gpu. Source: case file, ``rules`` and ``min_gbps_per_gpu``.
     """
     alone = min(exact(fabric.nic_lane.port_mbps), fabric.nic_mbps) / MBPS_PER_GBPS
     wanted = f"{fabric.wanted.min_gbps_per_gpu:g} Gb/s per GPU demanded"
@@ -89,7 +88,7 @@ def one_port_serves_gpu(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def breaks_nic_rule(fabric: FabricEvidence, rule: str) -> bool:
-    """Whether the NICs of a fabric break a rule about them, counted anew."""
+    """Whether the NICs of a fabric break one of these rules, counted anew."""
     nic, server = fabric.designed.nic, fabric.evidence.server
     if rule == NIC_PAIRING:
         nics, gpus = nic.per_server, max(1, server.gpus)

@@ -1,4 +1,4 @@
-"""Rules of buying: what is ordered covers what is used, in time, within supply, in legal sizes, and pays."""
+"""Rules of buying: orders cover use, in time, within supply, in legal sizes, and economically."""
 
 from __future__ import annotations
 
@@ -41,18 +41,17 @@ def _stages(evidence: Evidence) -> range:
 
 
 def _left(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
-    """Units that are there at a stage beyond what is used and kept by then; negative if some lack."""
+    """Units at a stage beyond those used and kept by then; negative if some lack."""
     needed = order.by(order.in_use, item, stage) + order.by(order.spares, item, stage)
     return _stock(evidence, item) + order.by(order.bought, item, stage) - needed
 
 
 def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
-    """At every stage, what has been bought and the stock cover what is used and kept; no smaller order costs less.
+    """At every stage, purchases so far and the stock cover units in use and spares; no smaller order costs less.
 
-    stock + sum of quantity up to s >= sum of in_use and spares up to s; every order is the cheapest of those that leave
-    enough, all others being as they are. Of each row quantity + from_stock + from_earlier = in_use + spares +
-    beyond_need; what a stage does not order is left of earlier orders, or else stock. Source:
-    docs/formulation/procurement.md.
+    stock + sum of quantity up to s >= sum of in_use and spares up to s; every order is the cheapest that leaves enough,
+    all other orders unchanged. Of each row quantity + from_stock + from_earlier = in_use + spares + beyond_need; units
+    that a stage does not order are left of earlier orders, or else from stock. Source: docs/formulation/procurement.md.
     """
     order = BilledOrder(evidence)
     for item in order.items:
@@ -71,7 +70,7 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
 
 
 def _units_are_told_apart(proof: Proof, evidence: Evidence, order: BilledOrder) -> None:
-    """Every row says how many of its units are from stock and earlier orders, and how many are beyond need."""
+    """Every row states its units from stock, from earlier orders, and beyond need."""
     told: Counter[tuple[int, BilledItem, str]] = Counter()
     for row in evidence.goods:
         if item_of(row) == MOVES:
@@ -94,7 +93,7 @@ def _units_are_told_apart(proof: Proof, evidence: Evidence, order: BilledOrder) 
 
 
 def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> None:
-    """Only a price break, a smallest order or a pack is a reason to buy more than is needed."""
+    """Only a price break, a smallest order or a pack is a reason to buy more than needed."""
     quantity = order.bought[stage, item]
     spare = min(_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
     for months in _ways(evidence):
@@ -112,13 +111,15 @@ def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item
 
 
 def _paid_cents(evidence: Evidence, item: BilledItem, stage: int, quantity: int, present: bool) -> int:
-    """What an order of so many costs with the charges on it."""
+    """Cents of an order of ``quantity`` units with the charges on it."""
     charges = order_charges_cents(evidence, item, stage, quantity, present)
     return order_cents(evidence, item, stage, quantity, present) + charges
 
 
 def _order_sizes(evidence: Evidence, item: BilledItem, least: int) -> Iterator[int]:
-    """Sizes of orders of at least so many that could be the cheapest: none at all, and the smallest of each break."""
+    """Sizes of orders of at least ``least`` units that could be the cheapest: none at all, and the smallest of each
+    break.
+    """
     if least == 0:
         yield 0
     offer = offer_of(evidence, item)
@@ -144,9 +145,8 @@ def orders_are_whole(proof: Proof, evidence: Evidence) -> None:
 
 
 def supply_lasts(proof: Proof, evidence: Evidence) -> None:
-    """At every stage no more has been bought than can be had by then, whichever future comes.
-
-    sum of quantity(i) up to s <= supply(i) by the month of s, where an item states one. Source: catalog, ``supply``.
+    """At every stage no more has been bought than the supply by then, whichever future comes. sum of quantity(i) up to
+    s <= supply(i) by the month of s, where an item states one. Source: catalog, ``supply``.
     """
     order, limited = BilledOrder(evidence), 0
     for item in order.items:
@@ -161,13 +161,13 @@ def supply_lasts(proof: Proof, evidence: Evidence) -> None:
 
 
 def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
-    """What can no longer be ordered for a stage is not, and what such stages use comes out of the stock.
+    """No order comes too late for its stage; stages too late for an order use stock.
 
-    A stage is late for an item if its month less the lead time is before the first month of orders; nothing is bought
-    at it but what the vendor has in stock, or, at a surcharge, what is in time with the weeks that this saves; sum of
-    in_use and spares over late stages, up to each of them, <= stock and what is bought so; in every future. Order dates
-    in the bill are those, with no lead time where it is the vendor's stock. Source: catalog, ``lead_time_weeks``,
-    ``in_stock``, ``expedite``; case file, ``procurement.order_from_month``.
+    A stage is late for an item if its month less the lead time is before the first month of orders; at it only the
+    vendor's stock is bought, or, at a surcharge, units that are in time with the weeks saved; sum of in_use and spares
+    over late stages, up to each of them, <= stock and such purchases; in every future. Order dates in the bill follow,
+    with no lead time for the vendor's stock. Source: catalog, ``lead_time_weeks``, ``in_stock``, ``expedite``; case
+    file, ``procurement.order_from_month``.
     """
     order = BilledOrder(evidence)
     for item in order.items:
@@ -199,7 +199,7 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
 
 
 def _ways(evidence: Evidence) -> list[Months]:
-    """The month of each stage as the case plans them, and in every future (None: it does not come)."""
+    """The month of each stage in the case's plan, and in every future (None: it does not come)."""
     return [evidence.months, *(months for months in ways_to_grow(evidence) if months != evidence.months)]
 
 
@@ -211,12 +211,12 @@ def _late(evidence: Evidence, item: BilledItem, months: Months) -> list[int]:
 
 
 def _is_expedited(evidence: Evidence, item: BilledItem, month: int | None) -> bool:
-    """Whether what is ordered of an item for a month is delivered sooner at a surcharge."""
+    """Whether an order of an item for a month is delivered sooner at a surcharge."""
     return month is not None and expedite_cents(evidence, item, month) is not None
 
 
 def _left_of_late(evidence: Evidence, order: BilledOrder, item: BilledItem, late: Sequence[int], stage: int) -> int:
-    """Units that late stages up to one leave of one's own stock and of what they buy."""
+    """Units left by late stages up to one, of own stock and of their purchases."""
     until = [at for at in late if at <= stage]
     added = (order.bought[at, item] - order.in_use[at, item] - order.spares[at, item] for at in until)
     return _stock(evidence, item) + sum(added)
@@ -280,10 +280,10 @@ def part_numbers_are_few(proof: Proof, evidence: Evidence) -> None:
 
 
 def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
-    """Everything that is bought or in use may be, by vendor and by part, and at the price that it has.
+    """Every product bought or in use is allowed, by vendor and by part, and so is its price.
 
-    Source: case file, ``procurement``, ``price_basis`` and ``only_priced_by``; servers and what is built into them are
-    not under its rules.
+    Source: case file, ``procurement``, ``price_basis`` and ``only_priced_by``; servers and their built-in parts are not
+    under its rules.
     """
     rules = evidence.case.procurement
     named = {evidence.kind(part) for part in rules.approved_parts or ()}
@@ -303,19 +303,19 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
 
 
 def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
-    """Switches of every tier and fabric, and NICs that are bought for it, are of vendors that are allowed there."""
+    """Switches of every tier and fabric, and NICs bought for it, are of vendors allowed there."""
     rules = evidence.case.procurement
     for fabric in evidence.fabrics:
         name, nic = fabric.designed.name, fabric.designed.nic
         used: list[tuple[str, tuple[str, ...]]] = [(tier.id, (tier.role, name)) for tier, _ in fabric.switch_types]
-        used += [] if nic.built_in else [(id_, (name,)) for id_ in (nic.id, *(one.id for one in nic.stand_ins))]
+        used += [] if nic.built_in else [(id_, (name,)) for id_ in (nic.id, *(offer.id for offer in nic.stand_ins))]
         for part, places in used:
             vendor = evidence.product(part).vendor
             proof.holds(vendor_may_sell(rules, evidence.product(part), places), f"{name}: {part} of {vendor}")
 
 
 def _price_may_be_used(proof: Proof, evidence: Evidence, part: str, length_m: float | None) -> None:
-    """A price is known in a way that the case allows, and is of one of the books that alone may price anything."""
+    """A price is of a kind that the case allows, and of one of the books that alone may set prices."""
     case, product = evidence.case, evidence.product(part)
     of_price, of_length, of_lengths = product.provenance.get("price_usd"), None, None
     if isinstance(product, Cable | Fibre):

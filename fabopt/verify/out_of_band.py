@@ -1,4 +1,4 @@
-"""The rule of out-of-band fabrics: every device of the cluster has its port of management, and no more are cabled."""
+"""The rule of out-of-band fabrics: every device of the cluster has its port of management, and no others are cabled."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def counts_ports(evidence: Evidence) -> bool:
 
 @where(counts_ports)
 def oob_covers_boxes(proof: Proof, evidence: Evidence) -> None:
-    """An out-of-band fabric has ports for just the devices that there are, at every stage.
+    """An out-of-band fabric has ports for exactly the installed devices, at every stage.
 
     Links to its leaves of ``switches`` = ports of a switch x switches of all fabrics of the file, its own too; of
     ``pdus`` = strips of a rack x racks of servers, of attachments and of switches alone, or those of the site; of
-    ``rack-devices`` = ports of what whole racks have in them; of ``appliances`` = devices attached to other fabrics.
-    Racks of switches that have none are told. With several stages, what each of them adds. Source: design file,
-    ``tiers``, ``growth``, ``placement``; case file, ``oob``, ``attachments[].boxes``; catalog, ``rack``.
+    ``rack-devices`` = ports of the devices in whole racks; of ``appliances`` = devices attached to other fabrics. Racks
+    of switches without strips are told. With several stages, the ports that each adds. Source: design file, ``tiers``,
+    ``growth``, ``placement``; case file, ``oob``, ``attachments[].boxes``; catalog, ``rack``.
     """
     for fabric in evidence.fabrics:
         if fabric.designed.role == "oob":
@@ -38,7 +38,7 @@ def oob_covers_boxes(proof: Proof, evidence: Evidence) -> None:
 
 
 def _stage_by_stage(proof: Proof, evidence: Evidence, rows: list[LinkRow], name: str, ports: list[int]) -> None:
-    """Every row's links come with the stage that it names, all at first where it names none."""
+    """Every row's links come with the stage that it names, or all at first."""
     coming: Counter[int] = Counter()
     for row in rows:
         stages = [evidence.stage_names.index(stage) for stage in row.stages or evidence.stage_names[:1]]
@@ -85,7 +85,7 @@ def _racks_of_attachments(evidence: Evidence) -> set[str]:
 
 
 def _strips_are_counted(proof: Proof, evidence: Evidence, fabric: FabricEvidence) -> None:
-    """Racks of switches without servers are no more than are counted, or a note says so."""
+    """Racks of switches without servers are no more than counted, or a note tells them."""
     asked, placed = fabric.wanted.oob, [designed.places for designed in evidence.design.fabrics]
     if asked is None or asked.pdus is not None or not asked.pdus_per_rack or not _counts_all_racks(evidence):
         return
@@ -97,7 +97,7 @@ def _strips_are_counted(proof: Proof, evidence: Evidence, fabric: FabricEvidence
 
 
 def _switches(evidence: Evidence, stage: int) -> int:
-    """Switches of all fabrics at a stage; those of the tiers, where the file does not say how it grows."""
+    """Switches of all fabrics at a stage; those of the tiers, where the file has no growth."""
     switches = 0
     for designed in evidence.design.fabrics:
         if stage == len(evidence.servers_by_stage) - 1 or not designed.growth:

@@ -1,6 +1,6 @@
-"""Several failures at once, at random: what they leave of every fabric of a design, drawn from its wiring.
+"""Several failures at once, at random: bandwidth left to every fabric of a design, drawn from its wiring.
 
-Where there are no more ways in which so many of a kind can fail than samples are asked for, all of them are looked at.
+Where there are no more combinations of failures than samples asked for, all of them are evaluated.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Outages:
-    """What ``count`` failures of a kind leave of a fabric; Gb/s per GPU of the worst-hit server, sorted.
+    """Bandwidth of a fabric after ``count`` failures of a kind; Gb/s per GPU of the worst-hit server, sorted.
 
-    ``ways``: in which they can be; ``cut_off``: servers outside the largest part that stays joined.
+    ``ways``: number of combinations; ``cut_off``: servers outside the largest connected part.
     """
 
     fabric: str
@@ -46,34 +46,34 @@ class Outages:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all ways were looked at."""
+        """Whether all combinations were evaluated."""
         return len(self.gbps_per_gpu) == self.ways
 
     def quantile(self, share: float) -> float:
-        """The least bandwidth that so large a share of the samples has at most."""
+        """The least bandwidth that a ``share`` of the samples does not exceed."""
         return float(np.quantile(self.gbps_per_gpu, share, method="inverted_cdf"))
 
     @property
     def mean(self) -> float:
-        """Mean bandwidth over the ways that were looked at, in Gb/s per GPU."""
+        """Mean bandwidth over the samples, in Gb/s per GPU."""
         return float(np.mean(self.gbps_per_gpu))
 
 
 class Grounds:
-    """The fabrics of a design as they are cabled; raises ``ValueError`` where a file has no wiring."""
+    """The fabrics of a design as cabled; raises ``ValueError`` where a file has no wiring."""
 
     def __init__(self, design: Design) -> None:
         evidence = Evidence(design)
         cabled = CabledDesign(evidence)
         self._cablings = [FabricCabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
-        self.fabrics = {one.fabric.designed.name: plant_of(one) for one in self._cablings}
+        self.fabrics = {cabling.fabric.designed.name: plant_of(cabling) for cabling in self._cablings}
 
     def numbers(self, failed: Failing) -> dict[str, int]:
-        """How many there are of a kind in every fabric."""
+        """Count of devices or links of a kind in every fabric."""
         return {name: number_of(plant, failed) for name, plant in self.fabrics.items()}
 
     def sample(self, failed: Failing, count: int, samples: int, seed: int, tell: Progress | None) -> Iterator[Outages]:
-        """What is left of every fabric that has so many; the same seed gives the same."""
+        """Samples of every fabric with at least ``count`` of a kind; the same seed gives the same."""
         for name, plant in self.fabrics.items():
             number = number_of(plant, failed)
             if number < count:
@@ -87,8 +87,8 @@ class Grounds:
 
 
 def _outages(name: str, failed: Failing, count: int, ways: int, left: Sequence[Left]) -> Outages:
-    rates = tuple(sorted(one.mbps / MBPS_PER_GBPS for one in left))
-    return Outages(name, failed, count, ways, rates, tuple(sorted(one.cut_off for one in left)))
+    rates = tuple(sorted(sample.mbps / MBPS_PER_GBPS for sample in left))
+    return Outages(name, failed, count, ways, rates, tuple(sorted(sample.cut_off for sample in left)))
 
 
 def _picked(number: int, count: int, samples: int, seed: str) -> Iterator[Sequence[int]]:
@@ -101,7 +101,7 @@ def _picked(number: int, count: int, samples: int, seed: str) -> Iterator[Sequen
 
 
 def number_of(plant: Plant, failed: Failing) -> int:
-    """How many there are of what may fail."""
+    """Count of devices or links of a kind of failure."""
     if failed == "cable":
         return plant.switch_of.size + len(plant.a)
     if failed == "plane":
@@ -114,7 +114,7 @@ def _switches(plant: Plant, failed: Failing) -> Ints:
 
 
 def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
-    """What fails, by the numbers of devices or links of a kind: cables of servers come before the others."""
+    """Lost devices or links, by their numbers within a kind: cables of servers come before the others."""
     lost, which = nothing(plant), np.array(picked, dtype=np.int64)
     if failed == "cable":
         at_server = which < plant.switch_of.size
@@ -128,7 +128,7 @@ def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
 
 
 def plant_of(cabling: FabricCabling) -> Plant:
-    """A fabric as it is cabled, at the last stage."""
+    """A fabric as cabled, at the last stage."""
     fabric, clos = cabling.fabric, cabling.clos
     links, devices, nic = cabling.links, cabling.devices, cabling.fabric.designed.nic
     switches = np.concatenate([cabling.devices_of(role) for role in TIERS])
@@ -168,21 +168,21 @@ def plant_of(cabling: FabricCabling) -> Plant:
 
 
 def _leaf_endpoints(fabric: FabricEvidence, switches: int) -> int | Ints:
-    """The most endpoints of a leaf, of shape (switches,) where those of the last group have a number of their own."""
+    """The most endpoints of a leaf, of shape (switches,) where leaves of the last group have a number of their own."""
     clos = fabric.clos
-    if not clos.is_odd:
+    if not clos.has_own_last:
         return clos.most_endpoints
-    own = [clos.last_endpoints if clos.is_of_odd_group(leaf) else clos.most_endpoints for leaf in range(switches)]
+    own = [clos.last_endpoints if clos.is_of_last_group(leaf) else clos.most_endpoints for leaf in range(switches)]
     return np.array(own)
 
 
 def _carried(fabric: FabricEvidence) -> float:
-    """What bisection carries of a port's speed where switches are joined to each other."""
+    """The share of a port's speed that bisection carries in a direct network."""
     return min(1.0, float(cut(fabric) / fabric.nic_lane.port_mbps))
 
 
 def _across(fabric: FabricEvidence) -> float:
-    """What a server's scale-up domain carries for a GPU, where rails never meet; at most across uneven stripes."""
+    """Mb/s of a GPU through a server's scale-up domain in a rail-only fabric; at most across uneven stripes."""
     scale_up, most = fabric.evidence.server.scale_up, np.inf
     if fabric.networks.apart and scale_up is not None:
         most = float(exact(scale_up.gbps_per_gpu) * MBPS_PER_GBPS)

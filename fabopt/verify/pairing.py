@@ -1,4 +1,4 @@
-"""Rules of pairs of leaves: what joins the two leaves of every server, as file and case say."""
+"""Rules of pairs of leaves: the links between the two leaves of every server, as file and case state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fabopt.verify.wiring import FabricCabling
 
 
 def judges_pairing(fabric: FabricEvidence) -> bool:
-    """Whether the case or the file says what joins leaves."""
+    """Whether the case or the file states a pairing of leaves."""
     said = fabric.designed.pairing != UNJOINED or fabric.designed.peer_links is not None
     return said or fabric.wanted.pairing in FEATURE_OF_PAIRING
 
@@ -39,23 +39,23 @@ def pairs_are_joined(proof: Proof, fabric: FabricEvidence) -> None:
 
     Every leaf group has an even number of leaves in each plane. peer-link: all leaves have ``mlag``, P x leaves / 2
     pairs of two cables, in the cages of uplinks, on one tier at the speed of the fastest port; multihoming: all leaves
-    have ``evpn-multihoming``, and no cable joins them. Where the case asks by default rule ``pairing``, the second if
-    they have it. Source: case file, ``pairing``; catalog, ``features``.
+    have ``evpn-multihoming``, and no cable joins them. Under default rule ``pairing``, multihoming if all leaves have
+    it. Source: case file, ``pairing``; catalog, ``features``.
     """
     wanted, said, clos = fabric.wanted, fabric.designed.pairing, fabric.clos
     if wanted.pairing is not None:
         proof.equal("pairing", said, wanted.pairing)
     elif not any(row.rule == PAIRING and row.kept for row in fabric.designed.redundancy):
         proof.equal("pairing, which nothing asks for", said, UNJOINED)
-    peers, leaves = fabric.designed.peer_links, [one for tier, one in fabric.switch_types if tier.role == "leaf"]
+    peers, leaves = fabric.designed.peer_links, [switch for tier, switch in fabric.switch_types if tier.role == "leaf"]
     proof.equal("peer links are listed", peers is not None, said == PEER_LINK)
     if said == UNJOINED:
         return
     proof.holds(has_pairs(fabric), f"homing is {fabric.designed.homing}: servers are not on pairs of leaves")
     proof.equal("protocol", fabric.designed.protocol, "ethernet")
     proof.holds(not fabric.is_direct and not fabric.networks.apart, "the leaves of a server are in no group")
-    odd = [number for number in (clos.rails, clos.last_rails) if number % 2]
-    proof.holds(not odd, f"groups of {odd} leaves in a plane")
+    odd_numbers = [number for number in (clos.rails, clos.last_rails) if number % 2]
+    proof.holds(not odd_numbers, f"groups of {odd_numbers} leaves in a plane")
     for leaf in leaves:
         proof.holds(FEATURE_OF_PAIRING[said] in leaf.features, f"{leaf.id} has no {FEATURE_OF_PAIRING[said]}")
         both = said == PEER_LINK and wanted.pairing is None and FEATURE_OF_PAIRING[MULTIHOMING] in leaf.features
@@ -66,7 +66,7 @@ def pairs_are_joined(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _peer_links_are_told(proof: Proof, fabric: FabricEvidence, leaf: Switch) -> None:
-    """What the file says of peer links is what its leaves have."""
+    """The file's statements about peer links are those of its leaves."""
     peers, up, clos = fabric.designed.peer_links, fabric.tier("leaf").up, fabric.clos
     assert peers is not None
     proof.equal("peer_links.pairs", 2 * peers.pairs, clos.planes * clos.leaves)
@@ -119,8 +119,8 @@ def _on_both_leaves(fabric: FabricEvidence) -> list[str]:
     """Attachments each of whose devices is on both leaves of a pair: those dealt over the leaves of a cluster that does
     not grow, as long as devices have an even number of ports.
     """
-    dealt = [one for one in fabric.wanted.attachments if one.placed_on == "leaf"]
+    dealt = [attachment for attachment in fabric.wanted.attachments if attachment.placed_on == "leaf"]
     if fabric.clos.sizes:
         return []
-    even = takewhile(lambda one: one.ports // one.devices % 2 == 0, dealt)
-    return [one.name for one in even if one.network is None]
+    even = takewhile(lambda attachment: attachment.ports // attachment.devices % 2 == 0, dealt)
+    return [attachment.name for attachment in even if attachment.network is None]

@@ -1,4 +1,4 @@
-"""Rules of ways through the explicit wiring: rails, stripes, connectivity and the bisection by maximum flow."""
+"""Rules of paths through the explicit wiring: rails, stripes, connectivity and the bisection by maximum flow."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
 
     With pp = p / P: port i of NIC j of server s leads to plane i // pp, group s // g, rail (j x pp + i mod pp) // k,
     all from 0, NICs of the fabric alone. So a server has k ports on each of r leaves a plane, and the same port of all
-    servers of a group is on one leaf. Where rails are networks of their own, that of NIC j of c is
-    (i // pp) x c + j, and the leaf of the group in it (i mod pp) // k. Of dual-homed NICs the rail is
-    ((i mod pp) x c + j) // k. Source: docs/formulation/wiring.md.
+    servers of a group is on one leaf. In a rail-only fabric the network of NIC j of c is (i // pp) x c + j, and the
+    leaf of the group in it (i mod pp) // k. Of dual-homed NICs the rail is ((i mod pp) x c + j) // k. Source:
+    docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
-    is_odd = _in_odd_group(clos, server)
-    per_leaf = np.where(is_odd, clos.odd_per_leaf, clos.per_leaf)
+    is_of_last = _in_own_last_group(clos, server)
+    per_leaf = np.where(is_of_last, clos.last_per_leaf, clos.per_leaf)
     nic_number, port = links.a_nic[rows] - cabling.server_before.nics - 1, links.a_nic_port[rows] - 1
     of_nic = cabling.fabric.designed.nic.ports_per_nic // cabling.fabric.nic_networks
     plane, place = port // of_nic, port % of_nic
@@ -55,9 +55,9 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.per_leaf, 'port')} of every server on each")
 
 
-def _in_odd_group(clos: ClosCounts, server: Ints) -> Mask:
-    """Which servers are of a last group that is unlike the others; both arrays have shape (servers asked,)."""
-    return np.asarray((server // clos.per_group == clos.groups - 1) & clos.is_odd)
+def _in_own_last_group(clos: ClosCounts, server: Ints) -> Mask:
+    """Whether each server is of a last group unlike the others; both arrays have shape (servers asked,)."""
+    return np.asarray((server // clos.per_group == clos.groups - 1) & clos.has_own_last)
 
 
 @since("0.2.0")
@@ -65,13 +65,14 @@ def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
     """Server n of a group is at the same port of each of its leaves, and of those of every other group.
 
     Its links to a leaf, in the order of its NICs and their ports, take the same cages and lanes there on all leaves; a
-    last group that is unlike the others is looked at by itself.
-    Attachments come after the servers, and may be at any port: of a logical fabric it is said how many servers are not
-    at one port. Source: docs/formulation/wiring.md.
+    last group unlike the others is compared by itself. Attachments come after the servers, and may be at any port: of a
+    logical fabric the servers at different ports are counted in a note. Source: docs/formulation/wiring.md.
     """
     clos, rows = cabling.clos, cabling.of(SERVER_LEAF)
-    is_odd = _in_odd_group(clos, cabling.numbers("server")[cabling.links.a[rows]])
-    others = sum(_at_other_ports(cabling, some_rows, clos.per_group) for some_rows in (rows[~is_odd], rows[is_odd]))
+    is_of_last = _in_own_last_group(clos, cabling.numbers("server")[cabling.links.a[rows]])
+    others = sum(
+        _at_other_ports(cabling, some_rows, clos.per_group) for some_rows in (rows[~is_of_last], rows[is_of_last])
+    )
     proof.equal("servers at another port on some leaf", others, 0)
     proof.note(f"{some(clos.servers, 'server')}, each at the same {some(clos.per_leaf, 'port')} of all its leaves")
     attached = cabling.of("attachment-leaf")
@@ -81,7 +82,7 @@ def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _at_other_ports(cabling: FabricCabling, rows: Ints, per_group: int) -> int:
-    """Servers that have a link at another port of a leaf than most with their number in a group."""
+    """Servers with a link at another port of a leaf than most servers of their number in a group."""
     links = cabling.links
     rows = rows[np.lexsort((links.a_nic_port[rows], links.a_nic[rows], links.b[rows], links.a[rows]))]
     server = cabling.numbers("server")[links.a[rows]]
@@ -102,9 +103,9 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf reaches every spine of its pod, by the same number of links.
 
     u links a leaf, all within its plane and pod; to each spine u / S (even, or with a last group of its own), in
-    proportion to the weights of two types of spines, or counts
-    that differ by one at most, as do the down links of a pod's spines (any); or counts that leaves of one rail have
-    alike, and down links of a pod's spines that differ by its groups at most (rail). Source: case file, ``striping``.
+    proportion to the weights of two types of spines, or counts that differ by one at most, as do the down links of a
+    pod's spines (any); or counts equal for leaves of one rail, and down links of a pod's spines that differ by its
+    groups at most (rail). Source: case file, ``striping``.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     rows = cabling.of(LEAF_SPINE)
@@ -116,31 +117,31 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     strays = (devices.plane[leaf] != devices.plane[spine]) | (devices.pod[leaf] != devices.pod[spine])
     proof.equal("links to a spine of another pod", int(strays.sum()), 0)
     leaves = cabling.devices_of("leaf")
-    is_odd = clos.is_odd & (devices.group[leaves] == clos.groups)
+    is_of_last = clos.has_own_last & (devices.group[leaves] == clos.groups)
     uplinks = np.bincount(leaf, minlength=len(devices))[leaves]
-    wanted = np.where(is_odd, clos.odd_uplinks, clos.uplinks)
+    wanted = np.where(is_of_last, clos.last_uplinks, clos.uplinks)
     proof.equal(f"leaves without {some(clos.uplinks, 'uplink')}", int((uplinks != wanted).sum()), 0)
     of_pair = counts_of(combined(leaf, spine))
     proof.equal("(leaf, spine) pairs", len(of_pair), clos.planes * clos.leaves * clos.spines)
     if clos.mixed:
-        links_are_in_proportion(proof, cabling, leaf, spine, np.isin(leaf, leaves[is_odd]))
+        links_are_in_proportion(proof, cabling, leaf, spine, np.isin(leaf, leaves[is_of_last]))
         proof.note(f"{some(len(of_pair), 'pair')} in proportion to two types of spines")
         return
-    low, high = _fewest_and_most(clos, combined(leaf, spine), np.isin(leaf, leaves[is_odd]))
-    apart = 0 if cabling.fabric.wanted.striping == "even" or clos.is_odd else 1
-    proof.holds(high - low <= apart, f"{low} to {high} links between a leaf and a spine of its pod")
-    if clos.by_rail and not clos.is_odd:
+    low, high = _fewest_and_most(clos, combined(leaf, spine), np.isin(leaf, leaves[is_of_last]))
+    most_difference = 0 if cabling.fabric.wanted.striping == "even" or clos.has_own_last else 1
+    proof.holds(high - low <= most_difference, f"{low} to {high} links between a leaf and a spine of its pod")
+    if clos.by_rail and not clos.has_own_last:
         _rails_are_alike(proof, cabling, leaf, spine)
-        apart = clos.groups_per_pod
-    _spines_are_even(proof, cabling, spine, apart)
+        most_difference = clos.groups_per_pod
+    _spines_are_even(proof, cabling, spine, most_difference)
     proof.note(f"{some(len(of_pair), 'pair')} of {f'{low} or ' if high > low else ''}{some(high, 'link')}")
 
 
-def _fewest_and_most(clos: ClosCounts, pairs: Ints, is_odd: Mask) -> tuple[int, int]:
-    """Fewest and most links of a leaf and a spine; those of an odd last group are as if they had m for m'."""
-    of_pair, last = counts_of(pairs[~is_odd]), counts_of(pairs[is_odd])
-    if clos.is_odd:
-        wanted = clos.odd_uplinks // clos.spines
+def _fewest_and_most(clos: ClosCounts, pairs: Ints, is_of_last: Mask) -> tuple[int, int]:
+    """Fewest and most links of a leaf and a spine; leaves of a last group unlike the others as if they had m for m'."""
+    of_pair, last = counts_of(pairs[~is_of_last]), counts_of(pairs[is_of_last])
+    if clos.has_own_last:
+        wanted = clos.last_uplinks // clos.spines
         of_pair = np.concatenate([of_pair, last - wanted + clos.links_per_pair])
     return int(of_pair.min(initial=clos.uplinks)), int(of_pair.max(initial=0))
 
@@ -154,7 +155,7 @@ def _rails_are_alike(proof: Proof, cabling: FabricCabling, leaf: Ints, spine: In
     proof.equal("(rail, spine) pairs with different links", kinds.shape[1] - len(np.unique(rails)), 0)
 
 
-def _spines_are_even(proof: Proof, cabling: FabricCabling, spine: Ints, apart: int) -> None:
+def _spines_are_even(proof: Proof, cabling: FabricCabling, spine: Ints, most_difference: int) -> None:
     devices, spines = cabling.devices, cabling.devices_of("spine")
     loads = np.bincount(spine, minlength=len(devices))[spines]
     pod = np.unique(combined(devices.plane[spines], devices.pod[spines]), return_inverse=True)[1].ravel()
@@ -162,7 +163,7 @@ def _spines_are_even(proof: Proof, cabling: FabricCabling, spine: Ints, apart: i
     np.minimum.at(low, pod, loads)
     np.maximum.at(high, pod, loads)
     widest = int((high - low).max(initial=0))
-    proof.holds(widest <= apart, f"down links of a pod's spines differ by {widest}")
+    proof.holds(widest <= most_difference, f"down links of a pod's spines differ by {widest}")
 
 
 def spines_reach_cores(proof: Proof, cabling: FabricCabling) -> None:
@@ -198,7 +199,7 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     """Every server reaches every other one in every plane, through switches only.
 
     The switches of a plane are one component of the graph of switch links (so P components in all; of one tier each
-    switch is one), and every server has a link to a leaf of each; devices of servers carry nothing through. Source:
+    switch is one), and every server has a link to a leaf of each; servers forward no traffic. Source:
     docs/formulation/wiring.md.
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
@@ -218,7 +219,7 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def components(devices: int, a: Ints, b: Ints) -> Ints:
-    """The least device that links lead to from each device, shape (devices,).
+    """The least device connected to each device by links, shape (devices,).
 
     ``a`` and ``b``: the ends of links, shape (links,).
     """
@@ -233,7 +234,7 @@ def components(devices: int, a: Ints, b: Ints) -> Ints:
 
 
 def bisection_carries_claim(proof: Proof, cabling: FabricCabling) -> None:
-    """One half of the servers can send to the other what the file claims, over the links that are there.
+    """One half of the servers can send to the other the bisection that the file states, over the links of the wiring.
 
     Cuts: servers 1 .. a against the rest, for a = N // 2 and the ends of the group and of the pod nearest to it. For
     each, maximum flow >= claimed bisection per GPU x GPUs of the smaller side. A server sends or takes at most its
@@ -257,7 +258,7 @@ def bisection_carries_claim(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _cuts(clos: ClosCounts) -> list[int]:
-    """How many servers are on the first side: half of them, or groups or pods that are nearest to half."""
+    """Servers on the first side of each cut: half of them, or groups or pods nearest to half."""
     half = clos.servers // 2
     sizes = (1, clos.per_group, clos.per_group * clos.groups_per_pod)
     cuts = {max(size, (half + size // 2) // size * size) for size in sizes}
@@ -265,8 +266,10 @@ def _cuts(clos: ClosCounts) -> list[int]:
 
 
 def _flow(cabling: FabricCabling, cut: int) -> int:
-    """Mb/s that the first servers can send to the others. Servers with the same links and side are one node, which
-    takes nothing from any flow: what the node carries can be shared among them equally.
+    """Mb/s that the first servers can send to the others.
+
+    Servers with the same links and side are one node, which takes nothing from any flow: its flow can be shared among
+    them equally.
     """
     from ortools.graph.python import max_flow  # only this rule needs it
 
@@ -298,7 +301,7 @@ def _flow(cabling: FabricCabling, cut: int) -> int:
 
 
 def _alike(cabling: FabricCabling, cut: int) -> tuple[Ints, Ints, Ints]:
-    """Servers of one side with the same leaves: (first server of each set, how many, leaves of every port)."""
+    """Servers of one side with the same leaves: (first server of each set, size of each, leaves of every port)."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
     server = cabling.numbers("server")[links.a[rows]]
     order = np.lexsort((links.b[rows], server))

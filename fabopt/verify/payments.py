@@ -1,4 +1,4 @@
-"""Rule of what is paid in each quarter and year, worked out again from the lines of the bill."""
+"""Rule of payments in each quarter and year, computed again from the lines of the bill."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def has_period_budgets(evidence: Evidence) -> bool:
 @since("0.2.0", "case.content.limits.quarterly_budget_usd", "case.content.limits.yearly_budget_usd")
 @where(has_period_budgets)
 def payments_keep_budgets(proof: Proof, evidence: Evidence) -> None:
-    """What is paid for orders in a quarter or year is no more than its budget.
+    """Payments for orders in a quarter or year are no more than its budget.
 
     sum over lines of the bill of share x total_usd in it <= budget; shares fall in the month of the order (rounded
-    down), of the stage, and ``acceptance_months`` later; all in that of the stage without terms of payment. Source:
-    case file, ``limits`` and ``finance.payment``; docs/formulation/procurement.md.
+    down), of the stage, and ``acceptance_months`` later; all in the month of the stage without terms of payment.
+    Source: case file, ``limits`` and ``finance.payment``; docs/formulation/procurement.md.
     """
     start = evidence.case.start
     first = 0 if start is None else 12 * int(start[:4]) + int(start[5:]) - 1
@@ -50,7 +50,7 @@ def payments_keep_budgets(proof: Proof, evidence: Evidence) -> None:
 
 
 def _payments(evidence: Evidence) -> Iterator[tuple[int, Fraction]]:
-    """Months and cents of all that is paid for orders."""
+    """Months and cents of all payments for orders."""
     payment = evidence.case.finance.payment
     for row in evidence.design.bom:
         month, amount = evidence.months[evidence.stage_names.index(row.stage)], cents(row.total_usd)
@@ -64,7 +64,7 @@ def _payments(evidence: Evidence) -> Iterator[tuple[int, Fraction]]:
 
 
 def _weeks(evidence: Evidence, row: BomRow, month: int) -> float | None:
-    """The lead time of a line: none of charges, of work, and of what comes from the vendor's stock."""
+    """The lead time of a line; None for charges, work, and units of the vendor's stock."""
     if row.charge is not None or item_of(row) == MOVES:
         return None
     return weeks_taken(month, offer_of(evidence, item_of(row)), evidence.case.procurement.order_from_month)

@@ -1,4 +1,6 @@
-"""The packet memory of every switch holds what its lossless ports must be able to take, weighed again from the file."""
+"""Rule of packet memory: the pool of every switch holds the headroom of its lossless ports, computed again from the
+file.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +20,19 @@ ETHERNET = "ethernet"
 
 
 def weighs_pools(fabric: FabricEvidence) -> bool:
-    """Whether pools are a condition of a fabric, which is of Ethernet."""
+    """Whether the case asks for pools, and the fabric is of Ethernet."""
     return fabric.wanted.roce is not None and fabric.designed.protocol == ETHERNET
 
 
 @since("0.2.0", "case.content.fabrics.roce")
 @where(weighs_pools)
 def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
-    """Where the case says ``roce``: no switch has less packet memory than its ports need on so many priorities.
+    """Where the case has ``roce``: no switch has less packet memory than its ports need on their lossless priorities.
 
     Of every tier, each type of switch, and leaves of a last group unlike the others: ports down (all of servers and
-    attachments on the busiest leaf; above, with the most that attachments on free ports have of one) and up of a
-    switch, each side as long as the longest cable bought for its links; what they keep as ``parts.pools`` has it. A
-    switch whose pool, ASIC or cables are not known is told and passes. Source: case file, ``roce``; docs/fabrics.md,
-    pools of switches.
+    attachments on the busiest leaf; above, with the most ports of attachments on one switch) and up of a switch, each
+    side as long as the longest cable bought for its links; headroom by ``parts.pools``. A switch whose pool, ASIC or
+    cables are not known is told and passes. Source: case file, ``roce``; docs/fabrics.md, pools of switches.
     """
     roce = fabric.wanted.roce
     assert roce is not None
@@ -48,7 +49,9 @@ def pools_hold_headroom(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _of_like_switches(fabric: FabricEvidence) -> Iterator[tuple[TierUse, Switch]]:
-    """Every type of switch in every tier, and the leaves of a last group of the others' type that is unlike them."""
+    """Every type of switch in every tier, and the leaves of a last group that is unlike the others but of
+    their type.
+    """
     leaf = fabric.designed.tiers[0]
     for tier, switch in fabric.switch_types:
         of_last = leaf.other is not None and all(getattr(tier, key) == value for key, value in leaf.other)
@@ -59,7 +62,7 @@ def _of_like_switches(fabric: FabricEvidence) -> Iterator[tuple[TierUse, Switch]
 
 
 def _in_use(fabric: FabricEvidence, tier: TierUse, of_last: bool) -> TierUse:
-    """A tier with all ports down that are in use on a switch; ``of_last``: on a leaf of a last group of its own."""
+    """A tier with all ports down in use on a switch; ``of_last``: on a leaf of a last group unlike the others."""
     on_free = Counter(number for places in fabric.designed.free_ports.values()
                       for role, number in places if role == tier.role)  # fmt: skip
     down = tier.down_ports + max(on_free.values(), default=0)
@@ -69,7 +72,7 @@ def _in_use(fabric: FabricEvidence, tier: TierUse, of_last: bool) -> TierUse:
 
 
 def _ports(fabric: FabricEvidence, tier: TierUse, switch: Switch) -> Iterator[LosslessPorts]:
-    """The ports of a switch to each side that has some."""
+    """The ports of a switch on each side that has some."""
     rows = fabric.designed.links
     below = [row for row in rows if row.to == tier.role and row.from_ != tier.role]
     above = [row for row in rows if row.from_ == tier.role]

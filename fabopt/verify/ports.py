@@ -1,4 +1,4 @@
-"""Rules of devices and ports in the explicit wiring: everything is there, once, and within what the products have."""
+"""Rules of devices and ports in the explicit wiring: each is there once, and within its product's limits."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _BETWEEN_EQUALS = tuple(kind for kind in KINDS if kind not in _ENDS)
 def boxes_are_listed(proof: Proof, cabling: FabricCabling) -> None:
     """Every device of the design is in the wiring once, under a name of its own.
 
-    servers = N; devices of a tier = its count, all of its switch type; one device for each attachment, or as many as it
-    has where their height is known (a logical fabric's ports are servers'). Source: design file, ``tiers``; case file,
-    ``attachments``.
+    servers = N; devices of a tier = its count, all of its switch type; one device for each attachment, or all its
+    devices where their height is known (a logical fabric's ports are servers'). Source: design file, ``tiers``; case
+    file, ``attachments``.
     """
     wiring, devices, fabric = cabling.cabled.wiring, cabling.devices, cabling.fabric
     names = tuple(designed.name for designed in fabric.evidence.design.fabrics)
@@ -48,8 +48,8 @@ def boxes_are_listed(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("devices with a name that is taken", len(devices) - len(set(devices.name)), 0)
     wanted = [("server", [fabric.evidence.case.server] * fabric.evidence.servers)]
     wanted += [(tier.role, _products(fabric.designed, tier)) for tier in cabling.tiers()]
-    apart = [one for one in fabric.wanted.attachments if one.name not in fabric.logical]
-    attached = [(one.name, 1 if one.rack_units is None else one.boxes) for one in apart]
+    physical = [attachment for attachment in fabric.wanted.attachments if attachment.name not in fabric.logical]
+    attached = [(attachment.name, 1 if attachment.rack_units is None else attachment.boxes) for attachment in physical]
     wanted.append(("attachment", [name for name, number in attached for _ in range(number)]))
     for role, products in wanted:
         rows = cabling.devices_of(role).tolist()
@@ -114,7 +114,7 @@ def _pods_are_numbered(proof: Proof, cabling: FabricCabling, group: Ints, rail: 
 
 
 def links_join_tiers(proof: Proof, cabling: FabricCabling) -> None:
-    """Every link is of a kind that the file has, between devices of the two roles, and there are as many as listed.
+    """Every link is of a kind that the file has, between devices of the two roles; counts are those of the file's rows.
 
     For every kind (and attachment): rows of the table = sum of ``count``; a is the device nearer the servers; switches
     are the fabric's own. Source: design file, ``links``.
@@ -171,7 +171,9 @@ def _both_ends(links: Links) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 class _EndOfKind(NamedTuple):
-    """An end of a kind of links at devices of one type: its cages, shape (links,), and what they must be."""
+    """An end of a kind of links at devices of one type: its cages, shape (links,), and their required
+    range and split.
+    """
 
     what: str
     device: Ints
@@ -181,7 +183,7 @@ class _EndOfKind(NamedTuple):
     lane: Lane
 
     def of(self, own: Mask) -> _EndOfKind:
-        """Some links of it."""
+        """Some links of this end."""
         return self._replace(device=self.device[own], cage=self.cage[own], lanes=self.lanes[own])
 
 
@@ -209,7 +211,7 @@ def _roles_of(cabling: FabricCabling, kind: str) -> tuple[str, str]:
 
 
 def cages_keep_one_use(proof: Proof, cabling: FabricCabling) -> None:
-    """A cage is split in one way and faces one side; a server's cage is one NIC's, where NICs have their own.
+    """A cage is split in one way and faces one side; a server's cage belongs to one NIC, where NICs have their own.
 
     Every cage in use is of the group that the file names for its side, and split as the file says, which the product
     offers; no cage is in use on both sides. A server's cages are numbered on from those of earlier fabrics. Source:
@@ -283,7 +285,7 @@ def ends_run_at_one_speed(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
-    """Every server has all its ports cabled, every attachment all of its.
+    """All ports of every server and every attachment are cabled.
 
     Each (server, NIC, port) of N x c x p once, NICs numbered on from those of earlier fabrics; each port of an
     attachment once, and the ports of all attachments differ by one at most from leaf to leaf. Source: design file,
@@ -296,14 +298,16 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     cardless = links.a_nic[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
     portless = links.a_nic_port[links.kind > LAST_OF_ENDPOINTS]
     others = (cardless, portless, links.b_nic, links.b_nic_port)
-    proof.equal("other links with a NIC", sum(int((one != NOTHING).sum()) for one in others), 0)
+    proof.equal("other links with a NIC", sum(int((column != NOTHING).sum()) for column in others), 0)
     outside = (nic_number < 1) | (nic_number > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
     proof.equal("server ports that no NIC has", int(outside.sum()), 0)
     proof.equal("server ports cabled twice", repeated(combined(links.a[rows], nic_number, port)), 0)
     of_server = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
     proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
-    attachments = {one.name: one.ports // one.devices for one in cabling.fabric.wanted.attachments}
+    attachments = {
+        attachment.name: attachment.ports // attachment.devices for attachment in cabling.fabric.wanted.attachments
+    }
     for device in cabling.devices_of("attachment").tolist():
         attached = np.flatnonzero(np.isin(links.kind, TO_ATTACHMENTS) & (links.a == device))
         ports = np.sort(links.a_nic_port[attached])
@@ -311,15 +315,12 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
         proof.equal(f"ports of {name}", ports.tolist(), list(range(1, attachments[name] + 1)))
     _logical_ports_are_cabled(proof, cabling)
     _attachments_are_spread(proof, cabling)
-    of_attachments = sum(one.ports for one in cabling.fabric.wanted.attachments)
+    of_attachments = sum(attachment.ports for attachment in cabling.fabric.wanted.attachments)
     proof.note(f"{some(len(rows), 'server port')}, {of_attachments} of attachments")
 
 
 def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
-    """Each (server, NIC, port) of a logical fabric is there once.
-
-    Each port has a cage of its own, on a NIC's own cages.
-    """
+    """Each (server, NIC, port) of a logical fabric is there once, in a cage of its own, on its NIC's cages."""
     links = cabling.links
     for name, part in cabling.logical_parts.items():
         nic = cabling.fabric.logical[name].nic
@@ -340,8 +341,7 @@ def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
     """Ports of attachments go one to a leaf, round over all leaves; those on free ports to the switches of the file.
 
     In a cluster that grows they do so stage by stage, so that none has to move. On a floor, with rule ``rack-spread``,
-    leaves that are alike then stand for each other, so that the ports of an attachment are in as many racks as they
-    can be.
+    equal leaves are then exchanged, so that the ports of an attachment are in as many racks as possible.
     """
     rows = cabling.of("attachment-leaf")
     free = list(cabling.fabric.designed.free_ports)
@@ -354,7 +354,7 @@ def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("attachment ports on leaves of a later stage", int(early.sum()), 0)
     if (cabling.clos.sizes or cabling.clos.leaf_racks) and len(dealt):
         names, wanted = cabling.attached_names[dealt], np.array([own for _, own in cabling.clos.dealt_leaves])
-        for index, name in enumerate(one.name for one in cabling.fabric.wanted.attachments):
+        for index, name in enumerate(attachment.name for attachment in cabling.fabric.wanted.attachments):
             cabled = np.bincount(attached[names == name], minlength=len(cabling.devices))[leaves]
             proof.equal(f"leaves with more or fewer ports of {name}", int((cabled != wanted[:, index]).sum()), 0)
         return
@@ -363,7 +363,7 @@ def _attachments_are_spread(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _free_ports_are_the_files(proof: Proof, cabling: FabricCabling) -> None:
-    """Every port of an attachment on free ones is at the switch that the file says, port by port."""
+    """Every port of an attachment on free ports is at the switch that the file names, port by port."""
     links = cabling.links
     for name, places in cabling.fabric.designed.free_ports.items():
         rows = np.flatnonzero(np.isin(links.kind, TO_ATTACHMENTS) & (cabling.attached_names == name))
@@ -376,8 +376,8 @@ def _free_ports_are_the_files(proof: Proof, cabling: FabricCabling) -> None:
 def planes_stay_apart(proof: Proof, cabling: FabricCabling) -> None:
     """No link leads from one plane to another, and every NIC has equally many ports in each.
 
-    Switches at both ends of a link have one plane; p / P ports of every NIC lead to each plane (of its own ones, where
-    planes are rails). Source: docs/formulation/clos.md.
+    Switches at both ends of a link have one plane; p / P ports of every NIC lead to each plane (of its own planes,
+    where planes are rails). Source: docs/formulation/clos.md.
     """
     links, plane, nic = cabling.links, cabling.devices.plane, cabling.fabric.designed.nic
     above = np.flatnonzero(links.kind > LAST_OF_ENDPOINTS)

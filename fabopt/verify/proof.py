@@ -1,4 +1,4 @@
-"""How a rule reports: what it counted, and what did not agree."""
+"""The record of a rule: its counts, and its contradictions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUESTIONS: dict[Callable[..., None], Question] = {}
 
 
 class Proof:
-    """The running record of one rule: it holds as long as nothing was found broken."""
+    """The running record of one rule: it holds as long as no contradiction was found."""
 
     def __init__(self) -> None:
         self.noted: list[str] = []
@@ -37,17 +37,17 @@ class Proof:
             self.broken.append(f"{what} is {written}, recomputed {recomputed}")
 
     def holds(self, condition: bool, otherwise: str) -> None:
-        """Demand a relation; ``otherwise`` says with numbers how it fails."""
+        """Demand a relation; ``otherwise`` states with numbers how it fails."""
         if not condition:
             self.broken.append(otherwise)
 
     def note(self, text: str) -> None:
-        """Name the numbers that were counted, for the reader of a check that holds."""
+        """Add counts to the record, for the reader of a check that holds."""
         self.noted.append(text)
 
     @property
     def detail(self) -> str:
-        """The faults if there are any, each on one line and cut where the file makes it long, else what was counted."""
+        """The faults if there are any, each on one line and cut where the file makes it long, else the counts."""
         lines = [cut(line, _LONGEST_MESSAGE) for line in self.broken] or self.noted
         shown = lines[:_MOST_SHOWN]
         if len(lines) > len(shown):
@@ -67,7 +67,7 @@ def prove(rule: Callable[Concatenate[Proof, Given], None], *given: Given.args, *
 
 
 def where(question: Question) -> Callable[[AnyRule], AnyRule]:
-    """Mark a rule with the question whether a design (a fabric) has what it is about; others apply to all."""
+    """Mark a rule with the question whether a design (a fabric) has its subject; rules without a mark apply to all."""
 
     def marked(rule: AnyRule) -> AnyRule:
         QUESTIONS[rule] = question
@@ -77,7 +77,7 @@ def where(question: Question) -> Callable[[AnyRule], AnyRule]:
 
 
 def applies(rule: Callable[..., None], evidence: object) -> bool:
-    """Whether a rule applies. Never raises: where the file does not let it be told the rule does, and fails."""
+    """Whether a rule applies. Never raises: where the file makes the question fail, the rule applies, and fails."""
     try:
         return rule not in QUESTIONS or QUESTIONS[rule](evidence)
     except UNPROVABLE:
@@ -85,6 +85,6 @@ def applies(rule: Callable[..., None], evidence: object) -> bool:
 
 
 def as_check(name: str, proof: Proof, subject: str = "") -> Check:
-    """The check that is shown for a rule; ``subject`` (a fabric's name) goes before the detail."""
+    """The check of a rule for the reader; ``subject`` (a fabric's name) goes before the detail."""
     detail = f"{subject}: {proof.detail}" if subject and proof.detail else proof.detail or subject
     return Check(name=name, ok=not proof.broken, detail=detail)

@@ -1,4 +1,4 @@
-"""Rules of the bill: a line for everything in use at its stage, at the embedded prices of then."""
+"""Rules of the bill: a line for every item in use at its stage, at the embedded prices of then."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_FABRIC = ""
 
 @dataclass(frozen=True)
 class BilledItem:
-    """A product, or one length of it: what is ordered under one price."""
+    """A product, or one length of it: ordered under one price."""
 
     kind: str
     id: str
@@ -42,7 +42,7 @@ Used = dict[tuple[int, str, BilledItem], int]
 
 
 def items_in_use(evidence: Evidence) -> Used:
-    """Units that each stage builds in, by stage, fabric and item: from tiers, NICs, rows of links and moves."""
+    """Units that each stage adds, by stage, fabric and item: from tiers, NICs, rows of links and moves."""
     used: Counter[tuple[int, str, BilledItem]] = Counter()
     for fabric in evidence.fabrics:
         for (stage, item), units in _fabric_items(evidence, fabric.designed, bool(fabric.built_in)).items():
@@ -59,13 +59,13 @@ def items_in_use(evidence: Evidence) -> Used:
 
 
 def sold(server: Server, servers: int) -> int:
-    """How many are bought for so many servers: of a rack-scale system whole racks."""
-    in_rack = 1 if server.rack is None else sum(one.count for one in server.rack.devices if one.is_servers)
+    """Units bought for ``servers`` servers: of a rack-scale system whole racks."""
+    in_rack = 1 if server.rack is None else sum(devices.count for devices in server.rack.devices if devices.is_servers)
     return -(-servers // in_rack)
 
 
 def _logical_items(fabric: FabricEvidence) -> dict[str, Counter[BilledItem]]:
-    """What belongs to every logical fabric on another: its NICs, and the parts of the links of all that is its own."""
+    """Items of every logical fabric on another: its NICs, and the parts of its own links."""
     evidence, networks = fabric.evidence, {logical.name: logical.network for logical in fabric.wanted.attachments}
     items: dict[str, Counter[BilledItem]] = {}
     for logical in fabric.designed.logical:
@@ -108,8 +108,8 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
         servers = evidence.servers_by_stage if grown else [evidence.servers]
         for stage, more in enumerate(_added(servers)):
             used[stage, BilledItem("nic", designed.nic.id)] += designed.nic.per_server * more
-    exchanged = [("nic", designed.nic.id, one) for one in designed.nic.stand_ins]
-    exchanged += [("switch", tier.id, one) for tier in designed.tiers for one in tier.stand_ins]
+    exchanged = [("nic", designed.nic.id, stand_in) for stand_in in designed.nic.stand_ins]
+    exchanged += [("switch", tier.id, stand_in) for tier in designed.tiers for stand_in in tier.stand_ins]
     for kind, id_, other in exchanged:
         for item, more in ((id_, -other.count), (other.id, other.count)):
             used[evidence.stage_names.index(other.stage), BilledItem(kind, item)] += more
@@ -161,12 +161,12 @@ class BilledOrder:
 
     @cached_property
     def in_use(self) -> Counter[tuple[int, BilledItem]]:
-        """Units that every stage puts to use of every item."""
+        """Units of every item that every stage puts to use."""
         return self._sum(lambda row: row.in_use)
 
     @cached_property
     def spares(self) -> Counter[tuple[int, BilledItem]]:
-        """Spares that every stage adds of every item."""
+        """Spares of every item that every stage adds."""
         return self._sum(lambda row: row.spares)
 
     @cached_property
@@ -175,7 +175,7 @@ class BilledOrder:
         return list(dict.fromkeys(item for _, item in self.bought))
 
     def by(self, counts: Counter[tuple[int, BilledItem]], item: BilledItem, stage: int) -> int:
-        """What all stages up to one have of an item."""
+        """Units of an item over all stages up to one."""
         return sum(counts[at, item] for at in range(stage + 1))
 
 
@@ -185,7 +185,7 @@ def item_of(row: BomRow) -> BilledItem:
 
 
 def product_of(evidence: Evidence, item: BilledItem) -> Product:
-    """The embedded product of an item; ``LookupError`` of what is no product."""
+    """The embedded product of an item; ``LookupError`` for an id without a product of the item's kind."""
     product = evidence.product(item.id)
     if evidence.kind(item.id) != item.kind:
         raise LookupError(f"{item.id} is a {evidence.kind(item.id)}, not a {item.kind}")
@@ -193,7 +193,7 @@ def product_of(evidence: Evidence, item: BilledItem) -> Product:
 
 
 def offer_of(evidence: Evidence, item: BilledItem) -> Purchasable:
-    """What carries the price: the product, or its length."""
+    """The holder of the price: the product, or its length."""
     product = product_of(evidence, item)
     if isinstance(product, Cable | Fibre):
         for length in product.lengths:
@@ -209,7 +209,7 @@ MOVES = BilledItem("other", MOVED_CABLE)
 
 
 def breaks_of(evidence: Evidence, item: BilledItem, stage: int, present: bool = False) -> list[tuple[int, int]]:
-    """(first quantity, cents of a unit) of every price break at a stage; ``present``: as worth at month 0."""
+    """(first quantity, cents of a unit) of every price break at a stage; ``present``: at month 0."""
     return breaks_in(evidence, item, evidence.months[stage], present)
 
 
@@ -218,7 +218,7 @@ def breaks_in(
 ) -> list[tuple[int, int]]:
     """(first quantity, cents of a unit) of every price break in a month, at ``factor`` times the price.
 
-    Where an order of that month is expedited, with the surcharge, which neither falls nor is multiplied.
+    With the surcharge of an expedited order, which neither falls nor is multiplied.
     """
     finance = evidence.case.finance
     surcharge = expedite_cents(evidence, item, month)
@@ -239,7 +239,7 @@ def breaks_in(
 
 
 def expedite_cents(evidence: Evidence, item: BilledItem, month: int) -> int | None:
-    """What a unit costs more that is ordered for a month too late for its lead time; None: it is not expedited."""
+    """Surcharge in cents of a unit ordered for a month too late for its lead time; None: it is not expedited."""
     offer = None if item == MOVES else offer_of(evidence, item)
     if offer is None or offer.expedite is None:
         return None
@@ -258,12 +258,12 @@ def reached(breaks: Sequence[tuple[int, int]], quantity: int) -> tuple[int, int]
 
 
 def order_cents(evidence: Evidence, item: BilledItem, stage: int, quantity: int, present: bool = False) -> int:
-    """What an order of so many at a stage costs."""
+    """Cents of an order of ``quantity`` units at a stage."""
     return cents_at(evidence, item, quantity, breaks_of(evidence, item, stage, present))
 
 
 def cents_at(evidence: Evidence, item: BilledItem, quantity: int, breaks: Sequence[tuple[int, int]]) -> int:
-    """What an order of so many costs at some price breaks."""
+    """Cents of an order of ``quantity`` units at some price breaks."""
     if not is_incremental(evidence, item):
         return quantity * reached(breaks, quantity)[1]
     ends = [start - 1 for start, _ in breaks[1:]] + [quantity]
@@ -276,16 +276,16 @@ def units_milliwatts(evidence: Evidence, item: BilledItem) -> int:
 
 
 def unit_milliwatts(product: Product) -> int:
-    """Milliwatts of one unit; nothing for fibres."""
+    """Milliwatts of one unit; 0 for fibres."""
     power = getattr(product, "power_w", None)
     return milliwatts(power) if power is not None else 0
 
 
 def bom_covers_parts(proof: Proof, evidence: Evidence) -> None:
-    """The bill has one line for everything that a stage puts to use, and others only for spares and early purchases.
+    """The bill has one line for every item that a stage puts to use, and others only for spares and early purchases.
 
-    in_use(stage, fabric, item) = sum over tiers, NICs, rows of links, moves (and servers, if they count) of what the
-    stage adds. Lines without use are of no fabric, and keep spares or buy something. Source: design file, ``bom``.
+    in_use(stage, fabric, item) = sum over tiers, NICs, rows of links, moves (and servers, if they count) of the units
+    that the stage adds. Lines without use are of no fabric, and keep spares or buy units. Source: design file, ``bom``.
     """
     used = items_in_use(evidence)
     listed: Counter[tuple[int, str, BilledItem]] = Counter()
@@ -308,7 +308,7 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
     """Every line is charged at the embedded price of its stage and of the whole order's quantity, to the cent.
 
     unit(i, s) = price of the break that the quantity of stage s reaches, fallen until then, and the surcharge where the
-    order is expedited; total = quantity x unit, or at incremental breaks what the line adds to those above it. Present
+    order is expedited; total = quantity x unit, or at incremental breaks the increment over the lines above it. Present
     values alike. Source: catalog, prices, ``expedite``; case file, ``finance``.
     """
     for row, prices in priced_rows(evidence):
@@ -321,7 +321,7 @@ def prices_are_applied(proof: Proof, evidence: Evidence) -> None:
 
 
 def priced_rows(evidence: Evidence) -> Iterator[tuple[BomRow, dict[str, int | float | None]]]:
-    """Every line of the bill with its prices, worked out from the embedded ones and the quantities of the bill."""
+    """Every line of the bill with its prices, computed from the embedded ones and the quantities of the bill."""
     order = BilledOrder(evidence)
     before: Counter[tuple[int, BilledItem]] = Counter()
     for row in evidence.goods:
@@ -353,9 +353,9 @@ def _line_cents(evidence: Evidence, order: BilledOrder, row: BomRow, before: int
 
 
 def power_adds_up(proof: Proof, evidence: Evidence) -> None:
-    """Every line uses what its units in use do.
+    """Every line has the power of its units in use. power_w = in_use x power of one unit; fibres use none.
 
-    power_w = in_use x power of one unit; fibres use nothing. Source: catalog, ``power_w``.
+    Source: catalog, ``power_w``.
     """
     for row in evidence.goods:
         power = row.in_use * units_milliwatts(evidence, item_of(row))
@@ -364,16 +364,16 @@ def power_adds_up(proof: Proof, evidence: Evidence) -> None:
 
 
 def bom_names_products(proof: Proof, evidence: Evidence) -> None:
-    """Every line says what to order, in the bill's order.
+    """Every line names its product, in the bill's order.
 
-    Order: stages; fabrics as in the case, each with the logical ones on it, then lines of none, then spares; kinds from
-    switch to other; id; length.
-    Part number: the length's, else the product's. Vendor: whose offer the product is. Description: the product's, else
-    vendor and part number or id.
-    Source: design file, ``bom``.
+    Order: stages; fabrics as in the case, each with the logical ones on it, then lines of no fabric, then spares; kinds
+    from switch to other; id; length. Part number: the length's, else the product's. Vendor: whose offer the product is.
+    Description: the product's, else vendor and part number or id. Source: design file, ``bom``.
     """
-    logical = {fabric.name: [one.name for one in fabric.logical] for fabric in evidence.design.fabrics}
-    names = [name for one in evidence.case.fabrics for name in (one.name, *logical.get(one.name, ()))] + [NO_FABRIC]
+    logical = {fabric.name: [logical_use.name for logical_use in fabric.logical] for fabric in evidence.design.fabrics}
+    names = [name for wanted in evidence.case.fabrics for name in (wanted.name, *logical.get(wanted.name, ()))] + [
+        NO_FABRIC
+    ]
     keys = []
     for row in evidence.design.bom:
         item = item_of(row)

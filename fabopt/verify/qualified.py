@@ -1,4 +1,4 @@
-"""The rule of pairs: which parts may be plugged into which devices."""
+"""The rule of qualified pairs: the parts that may be plugged into each device."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fabopt.verify.proof import Proof, where
 @since("0.2.0", "case.content.procurement.qualified")
 @where(lambda fabric: fabric.evidence.case.procurement.qualified is not None)
 def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
-    """What is plugged into a device is among the parts that the case names for it, where it names any.
+    """Parts plugged into a device are among those that the case names for it, where it names any.
 
-    Of the case's server they are for its built-in NICs. Source: case file, ``procurement.qualified``.
+    Lists of the case's server hold for its built-in NICs. Source: case file, ``procurement.qualified``.
     """
     rules = fabric.evidence.case.procurement.qualified
     proof.holds(isinstance(rules, dict), "`procurement.qualified` names files that were not read")

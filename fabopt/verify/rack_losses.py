@@ -1,4 +1,4 @@
-"""Losses of racks and of feeds of power, on the wiring: what is left without a rack, and what one feed carries."""
+"""Losses of racks and of power feeds, on the wiring: bandwidth without a rack, and power on one feed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fabopt.verify.wiring import CabledDesign, FabricCabling
 
 
 class WithoutRack(NamedTuple):
-    """A rack and what its loss leaves, in Gb/s per GPU; servers in it, and those elsewhere that it cuts off."""
+    """A rack and the bandwidth without it, in Gb/s per GPU; servers in it, and servers elsewhere that it cuts off."""
 
     rack: str
     gbps: float
@@ -29,7 +29,7 @@ class WithoutRack(NamedTuple):
 
 
 def names_racks(fabric: FabricEvidence) -> bool:
-    """Whether the case asks what is left without a rack, or the file says it."""
+    """Whether the case demands bandwidth without a rack, or the file states it."""
     return _asks(fabric, RACK) or any(row.failed == RACK for row in fabric.designed.failures)
 
 
@@ -45,11 +45,11 @@ def _asks(fabric: FabricEvidence, what: FromOutside) -> bool:
 @since("0.2.0", "worst_rack", "fabrics.failures.worst")
 @where(names_racks)
 def racks_leave_bandwidth(proof: Proof, cabling: FabricCabling) -> None:
-    """What the file says is left without its worst rack is recounted, rack by rack, and is what the case asks for.
+    """The file's bandwidth without its worst rack is recounted, rack by rack, and meets the demands of the case.
 
-    All leaves, spines and cores of a rack are lost together. Of servers elsewhere, left per GPU: what their ports on
-    other leaves inject x what uplinks carry of a leaf's endpoints x what a pod's spines send on; nothing where the rack
-    has all servers. Source: case file, ``resilience``; design file, places; docs/bandwidth.md.
+    All leaves, spines and cores of a rack are lost together. Of servers elsewhere, left per GPU: injection of their
+    ports on other leaves x the share of a leaf's endpoints that uplinks carry x the share that a pod's spines pass on;
+    nothing where the rack has all servers. Source: case file, ``resilience``; design file, places; docs/bandwidth.md.
     """
     worst = worst_without(cabling)
     rows = [row for row in cabling.fabric.designed.failures if row.failed == RACK]
@@ -68,7 +68,7 @@ def racks_leave_bandwidth(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def worst_without(cabling: FabricCabling) -> WithoutRack:
-    """The rack whose loss leaves least of a fabric, the first on the floor of such."""
+    """The rack whose loss leaves the least bandwidth of a fabric, the first on the floor of such."""
     devices, plan, plant = cabling.devices, cabling.fabric.evidence.plan, plant_of(cabling)
     rack_of_switch = [devices.rack[row] for role in TIERS for row in cabling.devices_of(role).tolist()]
     rack_of_server = np.array([devices.rack[row] for row in cabling.devices_of("server").tolist()])
@@ -80,15 +80,15 @@ def worst_without(cabling: FabricCabling) -> WithoutRack:
         left = plant.after(lost, absent)
         gbps = 0.0 if absent.all() else left.mbps / MBPS_PER_GBPS
         without.append(WithoutRack(rack, gbps, int(absent.sum()), left.cut_off))
-    return min(without, key=lambda one: round(one.gbps, 6))
+    return min(without, key=lambda loss: round(loss.gbps, 6))
 
 
 @since("0.2.0", "fabrics.failures.servers_lost", "fabrics.failures.worst")
 @where(names_feeds)
 def feeds_carry_racks(proof: Proof, cabled: CabledDesign) -> None:
-    """Without one of its two feeds every rack still has the power that all in it may use.
+    """With one of its two feeds every rack has the maximum power of its devices.
 
-    Power of every rack, with every switch at the larger of ``power_max_w`` and what it uses with its modules <=
+    Power of every rack, with every switch at the larger of ``power_max_w`` and its own with its modules <=
     ``rack_power_w``, of one feed; ``feeds`` = 2; no server or switch is known to have one power supply. Source: case
     file, ``resilience``, ``site``; catalog, ``power_supplies``.
     """

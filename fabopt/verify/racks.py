@@ -1,4 +1,4 @@
-"""Rules ``rack-rules`` and ``rack-spread``: what racks keep and what they share, counted again device by device."""
+"""Rules ``rack-rules`` and ``rack-spread``: kept units, limits and sharing of racks, counted again device by device."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ SWITCHES = ("leaf", "spine", "core")
 @since("0.2.0", "case.content.site.rack_rules")
 @where(lambda evidence: is_kept(evidence.case.rules, RACK_RULES))
 def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
-    """Every rack with servers or switches has what the case keeps in it free, and no more switches than it may have.
+    """Every rack with servers or switches keeps the units that the case asks for free, and has no more switches than
+    allowed.
 
     No device is in the units of patch panels, PDUs and the management switch at the top of its rack, nor in those of
     cable managers: below the j-th switch of a fabric from the top, ceil(j m) - ceil((j - 1) m), m for each switch. At
     most ``switches`` switches, and ``cable_ends`` links that end at them. Power with every switch at the larger of
-    ``power_max_w`` and what it uses with its modules <= ``rack_power_w``, of one feed. A rack-scale system has in its
-    racks what is kept in others. Source: case file, ``site.rack_rules``; catalog, ``power_max_w``.
+    ``power_max_w`` and its own with its modules <= ``rack_power_w``, of one feed. Racks of a rack-scale system already
+    have these units. Source: case file, ``site.rack_rules``; catalog, ``power_max_w``.
     """
     rules, racks = cabled.evidence.case.site.rack_rules, _Racks(cabled)
     top = cabled.evidence.plan.floor.rack_units - _kept_units(cabled.evidence)
@@ -58,12 +59,14 @@ def _power_fits(proof: Proof, cabled: CabledDesign) -> None:
 
 
 def most_milliwatts(cabled: CabledDesign) -> Counter[str]:
-    """Power of every rack with each switch at the larger of what its maker states and what it uses with its modules."""
+    """Power of every rack in milliwatts, with each switch at the larger of its maker's maximum and its own with
+    modules.
+    """
     return rack_milliwatts(cabled.evidence, cabled.wiring) + _more_milliwatts(cabled)
 
 
 def _more_milliwatts(cabled: CabledDesign) -> Counter[str]:
-    """By how much switches may exceed what they use with their modules, by rack."""
+    """Excess of switches' maximum over their power with modules in milliwatts, by rack."""
     devices, modules = cabled.wiring.devices, cabled.wiring.modules
     in_modules: Counter[int] = Counter()
     for device, part in zip(modules.device.tolist(), modules.part, strict=True):
@@ -78,7 +81,7 @@ def _more_milliwatts(cabled: CabledDesign) -> Counter[str]:
 
 
 def _kept_units(evidence: Evidence) -> int:
-    """Units at the top of a rack."""
+    """Units kept at the top of a rack."""
     case, rules = evidence.case, evidence.case.site.rack_rules
     management = rules.management_units
     if management is None:
@@ -87,7 +90,7 @@ def _kept_units(evidence: Evidence) -> int:
 
 
 class _Racks:
-    """Racks with servers or switches. ``units``: in which a device is, by rack."""
+    """Racks with servers or switches. ``units``: units in use by devices, by rack."""
 
     def __init__(self, cabled: CabledDesign) -> None:
         devices, self._links = cabled.wiring.devices, cabled.wiring.links
@@ -116,12 +119,12 @@ class _Racks:
 
     @property
     def most_switches(self) -> int:
-        """Switches in the rack that has most."""
+        """Switches in the rack with most."""
         return max((sum(map(len, of_rack.values())) for of_rack in self._lowest.values()), default=0)
 
     @property
     def most_ends(self) -> int:
-        """Links that end at switches of the rack that has most."""
+        """Links that end at switches of the rack with most."""
         ends = Counter(
             self._rack[device]
             for device in (*self._links.a.tolist(), *self._links.b.tolist())
@@ -138,7 +141,7 @@ def has_named_racks(evidence: Evidence) -> bool:
 @since("0.2.0", "case.content.fabrics.racks", "case.content.site.floor.server_racks")
 @where(has_named_racks)
 def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
-    """Servers fill the racks that the case names for them, in its order, and switches are in those of their tier.
+    """Servers fill the racks that the case names for them, in its order, and switches are in the racks of their tier.
 
     Source: case file, ``site.floor.server_racks``, ``fabrics[].racks``.
     """
@@ -160,7 +163,7 @@ def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
 @since("0.2.0", "case.content.site.rack_rules")
 @where(lambda evidence: is_kept(evidence.case.rules, RACK_SPREAD))
 def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
-    """No rack has all spines of a pod, all cores, or all leaves of a group of which it has not all servers.
+    """No rack has all spines of a pod, all cores, or all leaves of a group unless it has all its servers.
 
     Of two or more such switches, racks >= 2; spines plane by plane, cores and leaves over all planes. Source: case
     file, ``site.rack_rules.spread_spines``, ``.spread_leaves``.
@@ -174,7 +177,7 @@ def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
 
 
 def spread_sets(cabled: CabledDesign) -> Iterator[tuple[str, list[str]]]:
-    """The tier and the racks of switches of which no rack may have all, where there are two or more."""
+    """The tier and the racks of each set of two or more switches that must not share one rack."""
     devices = cabled.wiring.devices
     sets: dict[tuple[str, str, int, int], list[str]] = defaultdict(list)
     columns = zip(devices.fabric, devices.role, devices.plane, devices.pod, devices.group, devices.rack, strict=True)
@@ -192,7 +195,7 @@ def spread_sets(cabled: CabledDesign) -> Iterator[tuple[str, list[str]]]:
 
 
 def _racks_of_groups(cabled: CabledDesign, designed: FabricDesign) -> dict[int, set[str]]:
-    """The racks in which the servers of each group are; groups are numbered from 1."""
+    """The racks of the servers of each group; groups are numbered from 1."""
     devices, racks = cabled.wiring.devices, defaultdict[int, set[str]](set)
     of_servers = [rack for role, rack in zip(devices.role, devices.rack, strict=True) if role == "server"]
     for server, rack in enumerate(of_servers):

@@ -1,4 +1,4 @@
-"""Rules of rails that are networks of their own: they never meet, and the scale-up domain carries what crosses them.
+"""Rules of rail-only fabrics: rails share no switch, and the scale-up domain carries the traffic between them.
 
 They are proven for such fabrics only.
 """
@@ -17,13 +17,13 @@ from fabopt.verify.wiring import FabricCabling
 
 
 def has_own_rails(fabric: FabricEvidence) -> bool:
-    """Whether the fabric's rails are networks of their own, as far as the file says so."""
+    """Whether the fabric is rail-only, by the file."""
     return fabric.networks.apart
 
 
 @where(has_own_rails)
 def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
-    """What goes from rail to rail moves inside servers, and their scale-up domain can carry it.
+    """Traffic between rails moves inside servers, and their scale-up domain can carry it.
 
     For c rails of their own: c >= 2; a domain has GPUs on every rail, domain_gpus >= GPUs of a server; and its
     gbps_per_gpu >= injection x (c - 1) / c, the share of uniform traffic that is for another rail. Source: catalog,
@@ -40,7 +40,7 @@ def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
     )
     needed = fabric.injection * (rails - 1) / rails
     carried = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS
-    shown = [plain_fraction(one / MBPS_PER_GBPS) for one in (needed, carried)]
+    shown = [plain_fraction(rate / MBPS_PER_GBPS) for rate in (needed, carried)]
     proof.holds(
         carried >= needed, f"{shown[0]} Gb/s per GPU cross {some(rails, 'rail')}, the domain carries {shown[1]}"
     )
@@ -51,11 +51,10 @@ def scale_up_carries_rails(proof: Proof, fabric: FabricEvidence) -> None:
 
 @where(has_own_rails)
 def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
-    """No way through switches leads from one rail to another.
+    """No path through switches leads from one rail to another.
 
-    Where rails are networks of their own: the connected sets of switches are as many as networks, and all ports of
-    servers on one set are of one NIC, the same one of every server. Attachments carry nothing through. Source:
-    docs/formulation/clos.md.
+    In a rail-only fabric: the connected sets of switches are as many as networks, and all ports of servers on one set
+    are of one NIC, the same one of every server. Attachments forward no traffic. Source: docs/formulation/clos.md.
     """
     links, clos = cabling.links, cabling.clos
     above = cabling.between_switches

@@ -1,7 +1,7 @@
-"""Ranks dealt to GPUs one by one, and what they send over the boundaries of a network, counted.
+"""Ranks dealt to GPUs one by one, and their traffic over the boundaries of a network, counted.
 
 The prediction counts groups that a block cuts alike together (``fabopt.workload.straddling``); here every rank has its
-coordinates, groups are those with the same ones, and members are counted in every block. Source: docs/workloads.md.
+coordinates, groups are ranks with equal ones, and members are counted in every block. Source: docs/workloads.md.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class DealtRanks:
         return {place: amount for place, amount in over.items() if amount}
 
     def _held(self, name: str, block: int) -> int:
-        """GPUs that are in one block for certain; none where a scale-up domain lies in two, or ranks are anywhere.
+        """GPUs that are in one block for certain; 0 where a scale-up domain straddles blocks, or ranks are anywhere.
 
         Nor below leaves where traffic changes its rail or goes to all servers alike, which do not end at a pod either
         unless jobs do.
@@ -87,7 +87,7 @@ class DealtRanks:
         return traffic.calls * share * traffic.message * copies
 
     def _copies(self, operation: str, first: Ints) -> Fraction:
-        """The share of a token's copies that are sent to domains: once to each that it may go to, with its group."""
+        """The share of a token's copies sent to domains: once to each domain that it may go to, of the group's."""
         experts = self.experts
         if operation != "all-to-all" or experts is None or experts.servers_per_token is None:
             return Fraction(1)

@@ -1,6 +1,6 @@
-"""What the explicit wiring comes to, and the rule that what a design states is just that.
+"""Counts of the explicit wiring, and the rule that a design's statements agree with them.
 
-Nothing here follows from a structure's formulas: devices, links and cables are counted in the tables.
+No count here follows from a structure's formulas: devices, links and cables are counted in the tables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Stated = tuple[str, object, object]
 
 @since("0.3.0")
 def statements_are_true(proof: Proof, cabled: CabledDesign) -> None:
-    """What the file states of its structure, in words and in numbers, is what is counted, field by field.
+    """The file's statements about its structure, in words and in numbers, are the counts, field by field.
 
     Of every fabric: words of ``structure`` and counts of ``tiers`` = those of the wiring, where it is listed; details
     of ``redundancy`` and ``subnet_manager`` = the words for the numbers; no ``max_nic_hops`` where there are switches.
@@ -42,7 +42,7 @@ def statements_are_true(proof: Proof, cabled: CabledDesign) -> None:
 
 
 def _stated(cabled: CabledDesign) -> Iterator[Stated]:
-    """(Field, what the file states, what is counted)."""
+    """(Field, stated value, counted value)."""
     evidence = cabled.evidence
     classes = classes_in_use(evidence.design.fabrics)
     yield "floor.length_classes_m", evidence.design.racks.length_classes_m, classes
@@ -68,7 +68,7 @@ def _of_fabric(fabric: FabricEvidence) -> Iterator[Stated]:
 
 
 def _of_wiring(cabling: FabricCabling) -> Iterator[Stated]:
-    """Numbers of a fabric that are counted in the tables."""
+    """Numbers of a fabric counted in the tables."""
     fabric = cabling.fabric
     for tier in fabric.designed.tiers:
         yield f"tiers.{tier.role}.count", tier.count, len(cabling.devices_of(tier.role))
@@ -79,7 +79,7 @@ def _of_wiring(cabling: FabricCabling) -> Iterator[Stated]:
 
 
 def structure_of(cabling: FabricCabling) -> dict[str, int]:
-    """Count a Clos in the tables, by the words of the file, as it is at the stage of ``cabling`` or at last."""
+    """Counts of a Clos in the tables, by the file's words, at the stage of ``cabling`` or at last."""
     fabric, devices = cabling.fabric, cabling.devices
     leaves, spines, cores = (cabling.devices_of(role) for role in ("leaf", "spine", "core"))
     of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
@@ -107,14 +107,14 @@ def structure_of(cabling: FabricCabling) -> dict[str, int]:
 
 
 def _fewest_links(cabling: FabricCabling, kind: str, near: Ints) -> int:
-    """Links between any two devices that have some, of those devices at the near end."""
+    """The fewest links between two linked devices, of the given devices at the near end."""
     rows = cabling.of(kind)
     rows = rows[np.isin(cabling.links.a[rows], near)]
     return int(counts_of(combined(cabling.links.a[rows], cabling.links.b[rows])).min()) if len(rows) else 0
 
 
 def _room(fabric: FabricEvidence, role: str) -> int:
-    """Ports of a switch towards the servers beside the uplinks that it has at last, and its peer link."""
+    """Ports of a switch towards the servers besides its uplinks at last, and its peer link."""
     tier, most = fabric.tier(role), fabric.switch(role).max_ports
     cages, of_peers = fabric.cage(role, tier.down).count, peer_cages(fabric, tier)
     if tier.up is not None and tier.up.cage_group == tier.down.cage_group:

@@ -1,4 +1,4 @@
-"""The default rule of resilience: which parts a fabric keeps, recounted from its numbers and on its wiring."""
+"""The default rule of resilience: the parts that a fabric keeps, recounted from its numbers and on its wiring."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ LATER, BROUGHT_BY = (PAIR, TWO_SWITCHES, PAIRING), "0.3.0"
 
 
 def names_redundancy(fabric: FabricEvidence) -> bool:
-    """Whether the case asks for the default rule, or the file says something of it."""
+    """Whether the case asks for the default rule, or the file has statements on it."""
     return bool(_asked(fabric) or fabric.designed.redundancy)
 
 
 @since("0.2.0", "fabrics.redundancy", "case.content.resilience")
 @where(names_redundancy)
 def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
-    """What the file says is kept of the default rule is what its numbers are, and what is not kept is told.
+    """The parts of the default rule that the file states as kept are those of its numbers, and parts not kept are told.
 
     Over all planes P: P x spines of a pod >= 2 at every stage that has spines, cores >= 2 at every one that has cores;
     of storage and in-band P x R / k >= 2, of NICs that these share too, and of logical ones the ports of a server and
     the leaves, over which they are dealt (two-leaves: where the NICs of a server have two ports or more). On one tier
-    pair alone is of any meaning, in direct networks none. Source: case file, ``resilience``; docs/bandwidth.md.
+    only pair applies, in direct networks none. Source: case file, ``resilience``; docs/bandwidth.md.
     """
     rows = fabric.designed.redundancy
     rules = _asked(fabric)
@@ -59,7 +59,7 @@ def breaks_part(fabric: FabricEvidence, rule: str) -> bool:
 
 
 def standing_detail(fabric: FabricEvidence, rule: str) -> str:
-    """The words for what a fabric has of a part of the rule, by its numbers."""
+    """The words for a fabric's count under a part of the rule."""
     features = fabric.switch("leaf").features if fabric.has_switches else ()
     whose = min(_on_pairs(fabric), default=(0, ""))[1] if rule == PAIR and fabric.has_switches else ""
     return standing_words(fabric.designed, rule, None if rule == PAIRING else _fewest(fabric, rule), features, whose)
@@ -88,7 +88,7 @@ def has_pairs(fabric: FabricEvidence) -> bool:
 
 
 def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
-    """The fewest that there are at any stage of what a part of the rule counts; None where it does not apply."""
+    """The fewest devices at any stage that a part of the rule counts; None where it does not apply."""
     planes, growth = fabric.clos.planes, fabric.designed.growth
     if rule == TWO_SWITCHES and fabric.has_switches:
         stages = (row for row, servers in zip(growth, fabric.clos.sizes, strict=False) if _is_large(fabric, servers))
@@ -110,7 +110,7 @@ def _fewest(fabric: FabricEvidence, rule: str) -> int | None:
 
 
 def _on_pairs(fabric: FabricEvidence) -> Iterator[tuple[int, str]]:
-    """(Leaves that a server is on, whose) of those that rule ``pair`` is about: itself, without a name, and logical."""
+    """(Leaves of a server, logical fabric) under rule ``pair``: the fabric itself, without a name, and logical ones."""
     if _pairs_own(fabric):
         yield fabric.clos.planes * min(fabric.clos.rails, fabric.clos.last_rails), ""
     for logical in fabric.designed.logical:
@@ -119,18 +119,18 @@ def _on_pairs(fabric: FabricEvidence) -> Iterator[tuple[int, str]]:
 
 
 def _pairs_own(fabric: FabricEvidence) -> bool:
-    """Whether the rule of pairs is about its own NICs, and not only about those of logical fabrics on it."""
+    """Whether rule ``pair`` covers the fabric's own NICs, and not only those of logical fabrics on it."""
     wanted = fabric.wanted
     return wanted.shares_pairs or asks_for_pair(wanted.role, wanted.homing)
 
 
 def _is_large(fabric: FabricEvidence, servers: int) -> bool:
-    """Whether so many servers have more GPUs than may be on one switch."""
+    """Whether ``servers`` servers have more GPUs than may be on one switch."""
     return servers * fabric.evidence.server.gpus > MOST_ON_ONE_SWITCH
 
 
 def _nic_ports(fabric: FabricEvidence) -> int:
-    """Ports of a server's NICs, split as they are, used or not."""
+    """Ports of a server's NICs at their split, used or not."""
     cages = sum(cage.count_at(fabric.designed.nic.split) for cage in fabric.nic_cages)
     holders = 1 if fabric.shared_cages else fabric.designed.nic.per_server
     return holders * cages * fabric.nic_lane.ports
@@ -139,10 +139,10 @@ def _nic_ports(fabric: FabricEvidence) -> int:
 @since("0.2.0", "fabrics.redundancy", "case.content.resilience")
 @where(names_redundancy)
 def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
-    """What is kept of the default rule is so on the wiring, device by device.
+    """The parts of the default rule stated as kept hold on the wiring, device by device.
 
-    Over all planes, the fewest spines that a leaf of each is linked to, the cores with links, and of every server the
-    leaves that it is linked to are two at least. Source: case file, ``resilience``.
+    Over all planes, the fewest spines of a leaf, the cores with links, and the fewest leaves of a server are two at
+    least. Source: case file, ``resilience``.
     """
     for row in cabling.fabric.designed.redundancy:
         if row.kept and row.rule != PAIRING:
@@ -172,7 +172,7 @@ def _cabled(cabling: FabricCabling, rule: str) -> int:
 
 
 def _logical_peers(cabling: FabricCabling) -> Iterator[int]:
-    """The fewest leaves that a server is linked to by the NICs of each logical fabric, of which each has as many."""
+    """The fewest leaves of a server by the NICs of each logical fabric."""
     links, paired = cabling.links, set(cabling.fabric.wanted.logical_pairs)
     rows = cabling.of(ATTACHMENT_LEAF)
     numbers, first = np.unique(links.a_nic[rows][links.a_nic[rows] > 0]), 0
@@ -184,13 +184,13 @@ def _logical_peers(cabling: FabricCabling) -> Iterator[int]:
 
 
 def _of_planes(near: Ints, far: Ints, plane: Ints) -> Iterator[int]:
-    """In each plane the fewest devices that any one of its devices is linked to."""
+    """In each plane the fewest devices linked to any one of its devices."""
     for number in np.unique(plane).tolist():
         inside = plane == number
         yield int(_peers(near[inside], far[inside]).min())
 
 
 def _peers(near: Ints, far: Ints) -> Ints:
-    """Devices that each device is linked to, shape (devices with links,)."""
+    """Number of devices linked to each device, shape (devices with links,)."""
     pairs = np.unique(combined(near, far), return_index=True)[1]
     return np.asarray(np.unique(near[pairs], return_counts=True)[1])

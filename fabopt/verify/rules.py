@@ -1,4 +1,4 @@
-"""The rules by what they are about, and which of them hold for a fabric of each family.
+"""The rules by subject, and those that hold for a fabric of each family.
 
 Each rule is a function whose name is the check's name, the constraint's name in the integer program and the line's name
 in docs/formulation.md.
@@ -360,12 +360,12 @@ INSTEAD_WIRING: Mapping[str, Mapping[WiringRule, tuple[WiringRule, ...]]] = {
 
 
 def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
-    """The rules of a fabric's numbers: those of a Clos, or what takes their place."""
+    """The rules of a fabric's numbers: those of a Clos, or the family's in their place."""
     instead = INSTEAD[fabric.designed.structure.kind]
     return (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
 
 
 def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
-    """The rules of a fabric's wiring: those of a Clos, or what takes their place."""
+    """The rules of a fabric's wiring: those of a Clos, or the family's in their place."""
     instead = INSTEAD_WIRING[fabric.designed.structure.kind]
     return (proven for rule in WIRING_RULES for proven in instead.get(rule, (rule,)))

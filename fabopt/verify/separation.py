@@ -1,4 +1,4 @@
-"""Rules of fabrics that are on others: which separation a case allows, and the NICs of logical fabrics."""
+"""Rules of fabrics that are carried by others: the separation that a case allows, and the NICs of logical fabrics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LogicalEvidence(FabricEvidence):
 
     @cached_property
     def wanted(self) -> Fabric:
-        """The demands of the case on the logical fabric, from what its host carries."""
+        """The demands of the case on the logical fabric, from the fabrics carried by its host."""
         for fabric in self.evidence.case.fabrics:
             for carried in fabric.carries:
                 if carried.name == self.designed.name and carried.separation == "logical":
@@ -47,16 +47,15 @@ def logical_fabrics(evidence: Evidence) -> Iterator[LogicalEvidence]:
 
 
 def separates(evidence: Evidence) -> bool:
-    """Whether the case says something of separation."""
-    return any(one.carries or one.isolation != "none" for one in evidence.case.fabrics) or any(
+    """Whether the case or the file has fabrics carried by others, or an isolation."""
+    return any(fabric.carries or fabric.isolation != "none" for fabric in evidence.case.fabrics) or any(
         designed.logical for designed in evidence.design.fabrics
     )
 
 
 @where(separates)
 def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
-    """No fabric is less apart from others than the case allows, and the logical ones of the case are those of the file.
-
+    """No fabric is less separate than the case allows, and the logical fabrics of the case are those of the file.
     shared < logical < physical; separation >= isolation. A logical fabric is on a Clos of one plane, and once in the
     file. Source: case file, ``isolation`` and ``carries``.
     """
@@ -81,18 +80,29 @@ def isolation_is_kept(proof: Proof, evidence: Evidence) -> None:
 @since("0.3.0")
 @where(separates)
 def shared_ports_are_told(proof: Proof, evidence: Evidence) -> None:
-    """What fabrics take that share the NICs of another is what the case says, and less than these have to give.
+    """Bandwidth taken by fabrics on the NICs of another is as in the case, and less than the host's.
 
-    carries = those of the case; sum of what is reserved < min_gbps_per_gpu of the host, sum of all <= it. Source: case
+    carries = those of the case; sum of reserved rates < min_gbps_per_gpu of the host, sum of all <= it. Source: case
     file, ``shared_port``.
     """
     designed = {carrier.name: carrier for carrier in evidence.design.fabrics}
     for fabric in evidence.case.fabrics:
         shared = [carried for carried in fabric.carries if carried.separation == "shared"]
-        told = [(one.name, one.role, one.shared_port, exact(one.gbps_per_gpu)) for one in designed[fabric.name].carries]
-        wanted = [(one.name, one.role, one.shared_port, exact(one.min_gbps_per_gpu)) for one in shared]
+        told = [
+            (carried_fabric.name, carried_fabric.role, carried_fabric.shared_port, exact(carried_fabric.gbps_per_gpu))
+            for carried_fabric in designed[fabric.name].carries
+        ]
+        wanted = [
+            (
+                carried_fabric.name,
+                carried_fabric.role,
+                carried_fabric.shared_port,
+                exact(carried_fabric.min_gbps_per_gpu),
+            )
+            for carried_fabric in shared
+        ]
         proof.equal(f"fabrics on the NICs of {fabric.name}", told, wanted)
-        taken = sum((exact(one.min_gbps_per_gpu) for one in shared), Fraction(0))
+        taken = sum((exact(carried_fabric.min_gbps_per_gpu) for carried_fabric in shared), Fraction(0))
         given = exact(fabric.min_gbps_per_gpu or 0)
         proof.holds(not shared or taken < given, f"{taken} of {given} Gb/s per GPU of {fabric.name} are for others")
         proof.note(f"{fabric.name}: {plain_fraction(taken)} of {plain_fraction(given)} Gb/s per GPU for others")
@@ -101,8 +111,8 @@ def shared_ports_are_told(proof: Proof, evidence: Evidence) -> None:
 def logical_cards_are_allowed(proof: Proof, fabric: LogicalEvidence) -> None:
     """The NICs of a logical fabric are among those that the case allows, with one port in each cage.
 
-    Chosen ones have a price and a power figure, and are at the end of their life only if the case names them; the file
-    says what they give a GPU. Source: case file, ``nics``.
+    Chosen NICs have a price and a power figure, and are at the end of their life only if the case names them; the file
+    states their Gb/s per GPU. Source: case file, ``nics``.
     """
     designed = fabric.designed.nic
     if fabric.built_in:

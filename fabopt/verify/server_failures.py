@@ -1,4 +1,4 @@
-"""What is left where servers are joined to each other, on the graph of the wiring without a server or a link."""
+"""Losses of servers joined to each other, on the graph of the wiring without a server or a link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_WORK = 200_000_000
 
 
 class ServerLosses:
-    """What is left after one server or cable: of what the NICs inject, and of what all servers carry together."""
+    """Bandwidth after the loss of one server or cable: the lesser of injection and carried traffic."""
 
     def __init__(self, cabling: FabricCabling) -> None:
         self.cabling = cabling
@@ -31,12 +31,12 @@ class ServerLosses:
 
     @property
     def is_large(self) -> bool:
-        """Whether files say nothing of so large a graph."""
+        """Whether the graph is so large that files have no figures of losses."""
         network, _ = self._graph
         return network.arcs.size * network.switches > MOST_WORK
 
     def left(self, failed: str, count: int) -> Fraction:
-        """Mb/s per GPU; raises ``ValueError`` for several, and for what there is not."""
+        """Mb/s per GPU; raises ``ValueError`` for several failures, and for kinds that a torus lacks."""
         if count != 1 or failed not in ("server", "cable"):
             raise ValueError(f"{count} failures of {failed} are not looked at where servers are joined to each other")
         (network, kinds), fabric = self._graph, self.fabric
@@ -52,7 +52,7 @@ class ServerLosses:
         return min(own, carried / fabric.evidence.sharers)
 
     def cut_off(self, failed: str) -> int:
-        """Servers that are left, outside the largest part that stays joined."""
+        """Remaining servers outside the largest connected part."""
         network, kinds = self._graph
         own_number = np.arange(network.switches)[:, np.newaxis]
         if failed == "server":
@@ -61,6 +61,6 @@ class ServerLosses:
 
     @cached_property
     def _graph(self) -> tuple[Network, Kinds]:
-        """The servers, and what is alike among them."""
+        """The graph of the servers, and its symmetry classes."""
         network, _ = of_servers(self.cabling)
         return network, kinds_of(network, mesh_of(self.fabric.designed.structure).moves)

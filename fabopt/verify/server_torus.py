@@ -1,4 +1,4 @@
-"""Rules of servers that are joined to each other without switches, beside those of networks of equal devices."""
+"""Rules of servers joined to each other without switches, besides those of direct networks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from fabopt.verify.wiring import FabricCabling
 
 
 def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
-    """The servers are the points of a lattice of two or three dimensions, and nothing else is in the fabric.
+    """The servers are the points of a lattice of two or three dimensions, without other devices in the fabric.
 
-    N = product of sides k_i >= 3; one plane, no switch, no attachment; on the longest shortest path traffic passes
-    sum of floor(k_i / 2) - 1 servers. A case that asks for ports kept free or ``resilience`` has none of these.
-    Source: docs/formulation/direct-networks.md.
+    N = product of sides k_i >= 3; one plane, no switch, no attachment; on the longest shortest path traffic passes sum
+    of floor(k_i / 2) - 1 servers. The case asks neither for ports kept free nor for ``resilience``. Source:
+    docs/formulation/direct-networks.md.
     """
     mesh, designed, wanted, structure = fabric.mesh, fabric.designed, fabric.wanted, fabric.designed.structure
     proof.holds(len(mesh.sides) in (2, 3), f"{some(len(mesh.sides), 'dimension')}")
@@ -35,7 +35,7 @@ def servers_form_torus(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def cards_pass_on(proof: Proof, fabric: FabricEvidence) -> None:
-    """The NICs pass on what is for others, and all their ports are in rings, each dimension's in cages of its own.
+    """The NICs forward traffic for others, and all their ports are in rings, each dimension's in cages of its own.
 
     R = sum over dimensions of 2 m_i; N ports of a cage divide 2 m_i, and the ports of a NIC that has its own cages.
     Source: catalog, ``forwards``; docs/formulation/direct-networks.md.
@@ -81,11 +81,11 @@ def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def halves_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
-    """Half of the servers can send to the other half what the file claims, through each other.
+    """Half of the servers can send to the other half the bisection that the file states, through each other.
 
-    For the first N // 2 servers against the rest, and the first of every two: maximum flow >= claimed bisection per
-    GPU x GPUs of the smaller side; a server sends or takes at most its injection, a link carries its speed each way,
-    what passes through a server is limited by its links alone. Source: Ford and Fulkerson, 1956.
+    For the first N // 2 servers against the rest, and the first of every two: maximum flow >= stated bisection per GPU
+    x GPUs of the smaller side; a server sends or takes at most its injection, a link carries its speed each way,
+    traffic through a server is limited by its links alone. Source: Ford and Fulkerson, 1956.
     """
     fabric = cabling.fabric
     claimed = exact(fabric.designed.metrics.bisection_gbps_per_gpu) * MBPS_PER_GBPS * fabric.evidence.sharers
@@ -99,7 +99,7 @@ def halves_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _flow(cabling: FabricCabling, sends: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    """Mb/s that some servers can send to the others."""
+    """Mb/s that the servers of the mask ``sends``, shape (servers,), can send to the others."""
     from ortools.graph.python import max_flow  # only this rule and one of switches need it
 
     links, number = cabling.links, cabling.numbers("server")

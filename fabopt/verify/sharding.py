@@ -1,7 +1,7 @@
-"""Calls of data ranks counted again: micro-batch by micro-batch, in groups of ranks that are dealt one by one.
+"""Calls of data ranks counted again: micro-batch by micro-batch, in groups of ranks dealt one by one.
 
-How many parameters a model has is ``fabopt.workload``'s; who shares them, when gradients are reduced and parameters are
-gathered is worked out here. Source: docs/workloads.md, "What moves in a step".
+Parameters of a model are those of ``fabopt.workload``; their holders, and the times at which gradients are reduced and
+parameters gathered, are counted here. Source: docs/workloads.md, "What moves in a step".
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from fabopt.workload.timing import ModelRun
 
 
 class Calls(NamedTuple):
-    """Calls of one kind. ``groups``: GPUs of each, shape (groups, members); bytes of a call; how many in a step."""
+    """Calls of one kind.
+
+    ``groups``: GPUs of each, shape (groups, members); bytes of a call; number of calls in a step.
+    """
 
     operation: Operation
     groups: Ints
@@ -50,7 +53,9 @@ def counted_calls(run: ModelRun) -> Iterator[Calls]:
 
 
 def _holders(run: ModelRun) -> Iterator[tuple[Ints, Fraction]]:
-    """Groups of ranks with the same parameters, as GPUs in order, and how many parameters a rank of them works with."""
+    """Groups of ranks with the same parameters, as GPUs in order, and the parameters that each of their ranks works
+    with.
+    """
     plan, counts, dealt = run.plan, parameters(run.model.architecture), DealtRanks(run)
     yield _members(dealt.first_members(run.ranks.group("data"))), Fraction(counts.dense, plan.tensor * plan.pipeline)
     if counts.routed:
@@ -59,13 +64,13 @@ def _holders(run: ModelRun) -> Iterator[tuple[Ints, Fraction]]:
 
 
 def _members(first: Ints) -> Ints:
-    """GPUs of every group, in order, by the first of each."""
+    """GPUs of every group, in order, by the first member of each."""
     in_groups = np.argsort(first, kind="stable")
     return in_groups.reshape(len(np.unique(first)), -1)
 
 
 def _pieces(run: ModelRun, ranks: int, held: Fraction, is_routed: int) -> Fraction:
-    """Messages of all that a GPU holds: of each of its layers, or full buckets and one of what is left."""
+    """Messages of a GPU's parameters: one for each of its layers, or full buckets and one for the rest."""
     plan, sizes = run.plan, run.model.architecture
     if plan.zero_stage == 3:
         layers = sizes.layers - (sizes.experts.dense_layers if is_routed and sizes.experts else 0)
@@ -93,15 +98,15 @@ def _counts(run: ModelRun) -> Counter[str]:
 
 
 def calls_are_counted(run: ModelRun) -> bool:
-    """Whether calls of data ranks in a run are those that are counted here."""
-    claimed = [one for one in run.traffic if one.communicator == "data"]
+    """Whether calls of data ranks in a run are those counted here."""
+    claimed = [traffic for traffic in run.traffic if traffic.communicator == "data"]
     counted = list(counted_calls(run))
     dealt = DealtRanks(run)
     return len(claimed) == len(counted) and all(
-        one.operation == again.operation
-        and (one.message, one.calls) == (again.message, again.calls)
-        and np.array_equal(_in_order(_members(dealt.first_members(one.group))), _in_order(again.groups))
-        for one, again in zip(claimed, counted, strict=True)
+        traffic.operation == again.operation
+        and (traffic.message, traffic.calls) == (again.message, again.calls)
+        and np.array_equal(_in_order(_members(dealt.first_members(traffic.group))), _in_order(again.groups))
+        for traffic, again in zip(claimed, counted, strict=True)
     )
 
 

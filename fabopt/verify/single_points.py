@@ -1,7 +1,7 @@
-"""Single points of failure: every switch and rack whose loss takes from servers elsewhere what they reach.
+"""Single points of failure: every switch and rack whose loss takes paths from servers elsewhere.
 
-Found on the wiring, device by device. A server is cut off if it is outside the largest part of a fabric that stays
-joined; it is degraded if it is not, but a NIC of it reaches nothing of that part any more. See docs/bandwidth.md.
+Found on the wiring, device by device. A server is cut off if it is outside the largest connected part of a fabric; it
+is degraded if it is inside, but a NIC of it has lost all links to that part. See docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SinglePoints(NamedTuple):
 
 
 class DeviceLinks(NamedTuple):
-    """An attachment of as many devices (``boxes``); ``rows`` of its links, shape (links,)."""
+    """An attachment of ``boxes`` devices; ``rows`` of its links, shape (links,)."""
 
     name: str
     boxes: int
@@ -59,8 +59,11 @@ def _exposures(cabling: FabricCabling) -> Iterator[Exposure]:
         return
     attached, names = np.flatnonzero(np.isin(cabling.links.kind, TO_ATTACHMENTS)), cabling.attached_names
     logical = cabling.fabric.logical
-    apart = [one for one in cabling.fabric.wanted.attachments if one.name not in logical]
-    kinds = tuple(DeviceLinks(one.name, one.boxes, attached[names[attached] == one.name]) for one in apart)
+    physical = [attachment for attachment in cabling.fabric.wanted.attachments if attachment.name not in logical]
+    kinds = tuple(
+        DeviceLinks(attachment.name, attachment.boxes, attached[names[attached] == attachment.name])
+        for attachment in physical
+    )
     yield Exposure(cabling, cabling.fabric.designed.name, cabling.of(SERVER_LEAF), kinds)
     for name in logical:
         yield Exposure(cabling, name, attached[names[attached] == name], ())
@@ -68,10 +71,10 @@ def _exposures(cabling: FabricCabling) -> Iterator[Exposure]:
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
-    """A fabric as far as losses hit it.
+    """A fabric under losses.
 
-    ``rows``: links of its servers, as rows, shape (links,); ``kinds``: its attachments. Where servers are joined to
-    each other they are their own switches.
+    ``rows``: links of its servers, as rows, shape (links,); ``kinds``: its attachments. Servers joined to each other
+    are their own switches.
     """
 
     cabling: FabricCabling
@@ -81,7 +84,7 @@ class Exposure:
 
     @cached_property
     def switches(self) -> Ints:
-        """Rows of the devices that pass traffic on, shape (switches,)."""
+        """Rows of the devices that forward traffic, shape (switches,)."""
         roles = ("leaf", "spine", "core") if self.cabling.fabric.has_switches else ("server",)
         return np.concatenate([self.cabling.devices_of(role) for role in roles])
 
@@ -107,7 +110,9 @@ class Exposure:
         return Served(network, switch_of, nic - nic.min(), tuple(map(self._holders, self.kinds)))
 
     def _holders(self, kind: DeviceLinks) -> Holders:
-        """The devices of an attachment: one for each port where there are as many, else those that are told apart."""
+        """The devices of an attachment: one for each port where their numbers are equal, else those listed in the
+        wiring.
+        """
         links, rows = self.cabling.links, kind.rows
         device = np.unique(links.a[rows], return_inverse=True)[1].ravel()
         return Holders(np.arange(len(rows)) if kind.boxes == len(rows) else device, self.number[links.b[rows]])
@@ -120,8 +125,7 @@ class Exposure:
     def of_switches(self) -> Iterator[SinglePoint]:
         """Single points among the switches of each tier.
 
-        There is one row for servers that are cut off, one for each number of NICs that others lose, and one for each
-        attachment.
+        There is one row for servers cut off, one for each number of NICs that others lose, and one for each attachment.
         """
         if not self.cabling.fabric.has_switches:
             return
@@ -141,7 +145,7 @@ class Exposure:
         return frozenset(cut_switches(self.served.network).tolist())
 
     def without(self, rows: Sequence[int], absent: Mask) -> Loss:
-        """The effect of losing some devices; ``absent``: which servers are lost with them, shape (servers,)."""
+        """Losses without some devices; ``absent``: whether each server is lost with them, shape (servers,)."""
         lost = self.number[list(rows)]
         lost = lost[lost >= 0]
         splits = len(lost) > 1 or bool(self._cuts.intersection(lost.tolist()))
@@ -150,7 +154,7 @@ class Exposure:
 
 @dataclass(frozen=True)
 class PointRows:
-    """Devices of a kind, for rows about what is lost with any one of them.
+    """Devices of a kind, for rows about losses with any one of them.
 
     Arrays have shape (devices,), a count for each of ``names``.
     """
@@ -160,20 +164,20 @@ class PointRows:
     names: Sequence[str]
 
     def cut_off(self, servers: Ints) -> Iterator[SinglePoint]:
-        """The row of devices without which servers are cut off; none if there are no such devices."""
+        """The row of devices that cut servers off; none if there are no such devices."""
         yield from self._row("every path", servers, False)
 
     def degraded(self, servers: Ints, nics: Ints, of: int) -> Iterator[SinglePoint]:
-        """Rows of devices without which servers lose some of their NICs, one for each number of them, most first."""
+        """Rows of devices whose loss takes NICs from servers, one for each number of NICs, most first."""
         for lost in np.unique(nics[servers > 0])[::-1].tolist():
             yield from self._row(f"{lost} of {some(of, 'NIC')}", np.where(nics == lost, servers, 0), True)
 
     def parted(self, servers: Ints) -> Iterator[SinglePoint]:
-        """The row of devices without which NICs of a server do not reach each other, though each reaches its like."""
+        """The row of devices whose loss parts NICs of a server from each other, though each reaches its like."""
         yield from self._row("paths between rails", servers, True)
 
     def devices(self, name: str, lost: Ints, of: int) -> Iterator[SinglePoint]:
-        """The row of devices without which devices of an attachment are cut off."""
+        """The row of devices that cut devices of an attachment off."""
         most = int(lost.max(initial=0))
         what = name if most == of else f"{most} of {of} {name}"
         for row in self._row(what, lost, False):
@@ -195,7 +199,7 @@ class PointRows:
 
 
 class LostRacks:
-    """The racks of a design, each lost with all that is in it."""
+    """The racks of a design, each lost with all its devices."""
 
     def __init__(self, cabled: CabledDesign, exposures: Sequence[Exposure]) -> None:
         devices = cabled.wiring.devices
@@ -209,7 +213,7 @@ class LostRacks:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the racks with anything in them, in order."""
+        """Names of the racks with devices, in order."""
         return sorted(self._rows)
 
     @cached_property
@@ -225,12 +229,12 @@ class LostRacks:
     def losses(self) -> list[list[Loss]]:
         """Losses elsewhere, by fabric and then by rack."""
         return [
-            [one.without(self._rows[name], absent) for name, absent in zip(self.names, self.absent, strict=True)]
-            for one in self._exposures
+            [exposure.without(self._rows[name], absent) for name, absent in zip(self.names, self.absent, strict=True)]
+            for exposure in self._exposures
         ]
 
     def points(self) -> Iterator[SinglePoint]:
-        """Racks that take something from servers that are elsewhere, or all devices of an attachment."""
+        """Racks whose loss takes paths from servers elsewhere, or all devices of an attachment."""
         for exposure, losses in zip(self._exposures, self.losses if self._rows else (), strict=False):
             listed, nics = PointRows(exposure.name, "rack", self.names), exposure.served.nics
             cut = np.array([loss.cut_off.sum() for loss in losses])
@@ -249,13 +253,13 @@ class LostRacks:
                 )
 
     def _within(self, rack: str, exposure: Exposure, kind: DeviceLinks, holders: Holders) -> Mask:
-        """Which devices of an attachment are in a rack."""
+        """Whether each device of an attachment is in a rack, shape (devices,)."""
         within = np.zeros(holders.number, dtype=np.bool_)
         within[holders.holder[np.isin(exposure.cabling.links.a[kind.rows], self._rows[rack])]] = True
         return within
 
     def worst(self) -> WorstRack | None:
-        """The rack without which fewest servers have all that they had; the first of such. None without a floor."""
+        """The rack whose loss leaves fewest servers whole; the first of such. None without a floor."""
         if not self._rows:
             return None
         masks = [(absent, *self._elsewhere(rack, absent)) for rack, absent in enumerate(self.absent)]
@@ -265,7 +269,7 @@ class LostRacks:
         return WorstRack(rack=self.names[worst], servers=servers, servers_cut_off=cut, servers_degraded=degraded)
 
     def _elsewhere(self, rack: int, absent: Mask) -> tuple[Mask, Mask]:
-        """Servers of other racks that are cut off from any fabric, and other ones that lose a NIC."""
+        """Servers of other racks that are cut off from any fabric, and others that lose a NIC."""
         cut, hit = np.zeros_like(absent), np.zeros_like(absent)
         for losses in self.losses:
             cut |= losses[rack].cut_off
@@ -275,10 +279,10 @@ class LostRacks:
 
 @since("0.2.0", "single_points_of_failure")
 def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
-    """Every switch and rack whose loss cuts servers, NICs or attachments off is in the file, with what is lost.
+    """Every switch and rack whose loss cuts servers, NICs or attachments off is in the file, with its losses.
 
-    Found again on the wiring, device by device; and servers cut off are those that ``failures`` says of the tier, which
-    is counted from the structure. Source: docs/bandwidth.md.
+    Found again on the wiring, device by device; and servers cut off are those in ``failures`` of the tier, counted from
+    the structure. Source: docs/bandwidth.md.
     """
     design, recounted = cabled.evidence.design, single_points_of(cabled)
     listed = design.single_points_of_failure
@@ -296,15 +300,15 @@ def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
 
 
 def _agree_with_failures(proof: Proof, cabled: CabledDesign, points: Sequence[SinglePoint]) -> None:
-    """What is counted on the graph is what is counted from the structure."""
+    """Counts on the graph agree with those from the structure."""
     for fabric in cabled.evidence.design.fabrics:
         for row in fabric.failures:
             if row.failed in ("leaf", "spine", "core") and row.servers_cut_off is not None:
                 most = max(
                     (
-                        one.servers
-                        for one in points
-                        if (one.fabric, one.device) == (fabric.name, row.failed) and not one.degraded
+                        point.servers
+                        for point in points
+                        if (point.fabric, point.device) == (fabric.name, row.failed) and not point.degraded
                     ),
                     default=0,
                 )

@@ -1,4 +1,4 @@
-"""Rules of makers: how many a kind, a tier, or a fabric's switches and optics have, and what each can supply."""
+"""Rules of makers: their number for a kind, a tier, or a fabric's switches and optics, and their supply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fabopt.verify.proof import Proof, where
 
 
 def counts_vendors(evidence: Evidence) -> bool:
-    """Whether the case says how many vendors there may or must be."""
+    """Whether the case limits the number of vendors."""
     rules = evidence.case.procurement
     return bool(rules.max_vendors or rules.min_sources or rules.single_vendor)
 
@@ -31,8 +31,8 @@ def counts_vendors(evidence: Evidence) -> bool:
 def vendors_are_kept(proof: Proof, evidence: Evidence) -> None:
     """No more vendors have parts in use than the case allows, and no fewer than it asks for.
 
-    min_sources <= vendors with parts of the kind (switches of the tier) in use <= max_vendors; one vendor of what is
-    under single_vendor in a fabric. Parts that name no vendor are of one more. Source: case file, ``procurement``.
+    min_sources <= vendors with parts of the kind (switches of the tier) in use <= max_vendors; one vendor of the kinds
+    under single_vendor in a fabric. Parts without a vendor count as one more. Source: case file, ``procurement``.
     """
     rules = evidence.case.procurement
     for place in dict.fromkeys((*rules.max_vendors, *rules.min_sources)):
@@ -51,17 +51,17 @@ def vendors_are_kept(proof: Proof, evidence: Evidence) -> None:
 
 
 def has_quarterly_supply(evidence: Evidence) -> bool:
-    """Whether the case says what makers supply in a quarter."""
+    """Whether the case states what makers supply in a quarter."""
     return bool(evidence.case.procurement.quarterly_supply)
 
 
 @since("0.2.0", "case.content.procurement.quarterly_supply")
 @where(has_quarterly_supply)
 def quarterly_supply_lasts(proof: Proof, evidence: Evidence) -> None:
-    """In no quarter more of a maker's parts come than it supplies in one, whichever future comes.
+    """In no quarter come more of a maker's parts than it supplies, whichever future comes.
 
-    sum of quantity over the lines of its parts, of one kind if that is said, for stages whose month is in the quarter
-    <= quarterly_supply. Quarters are those of the calendar where ``start`` says when month 0 is. Source: case file,
+    sum of quantity over the lines of its parts, of one kind if that is stated, for stages whose month is in the quarter
+    <= quarterly_supply. Quarters are those of the calendar where ``start`` dates month 0. Source: case file,
     ``procurement.quarterly_supply``.
     """
     start = evidence.case.start
@@ -98,7 +98,7 @@ def _of_tier(evidence: Evidence, role: str) -> Iterator[str]:
 
 
 def _parts(fabric: FabricDesign) -> Iterator[str]:
-    """The switches of a fabric, those that run its subnet manager among them, and the parts of its links."""
+    """The switches of a fabric, with twins that run its subnet manager, and the parts of its links."""
     yield from (row.id for tier in fabric.tiers for row in tier.types)
     yield from (twin.id for twin in (fabric.subnet_manager.twins if fabric.subnet_manager else ()))
     yield from (part.id for row in fabric.links for part in row.parts)

@@ -1,7 +1,7 @@
-"""A step counted again from ranks that are dealt one by one: calls, what hides behind computation, what is exposed.
+"""A step counted again from ranks dealt one by one: calls, time hidden behind computation, time exposed.
 
-What a GPU computes, and the bytes and latency of a single call, are those of ``fabopt.workload``; who sends what over
-which boundary, which way is the fastest, and what a step comes to are worked out here. Source: docs/workloads.md.
+Computation of a GPU, and bytes and latency of a single call, are those of ``fabopt.workload``; senders by boundary, the
+fastest algorithm and protocol, and the time of a step are counted here. Source: docs/workloads.md.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RecountedStep:
         return {place: rate * BYTES_PER_MBPS for place, rate in mbps.items()}
 
     def time_of(self, traffic: Traffic) -> CallTime:
-        """The least time of all ways and protocols to run the calls: latency, and the slowest boundary."""
+        """The least time of the calls over all algorithms and protocols: latency, and the slowest boundary."""
         far = bool(self._over(traffic, algorithms(traffic.operation, False)[0]).keys() - {"gpu"})
         ways = []
         for algorithm in algorithms(traffic.operation, far and self.network.reduces):
@@ -78,7 +78,9 @@ class RecountedStep:
         return run.compute_s * (1 + filling) + waits + self._waits(far, left, filling)[0]
 
     def _waits(self, calls: list[CallTime], window_s: Fraction, filling: Fraction) -> tuple[Fraction, Fraction]:
-        """Seconds that GPUs wait for calls, one kind after the other behind computation, and what of that is left."""
+        """Seconds that GPUs wait for calls, one kind after the other behind computation, and seconds of the window
+        left.
+        """
         waits, left = Fraction(0), window_s
         for call in calls:
             most = left if call.traffic.repeats else min(left, window_s / self.run.micro_batches)

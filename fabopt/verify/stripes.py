@@ -1,4 +1,4 @@
-"""What a Clos gives whose leaves have more links to some spines than to others, recounted from its free choices.
+"""Rates of a Clos whose leaves have more links to some spines than to others, recounted from its free choices.
 
 Mb/s of every server port. Source: docs/formulation/clos.md.
 """
@@ -22,7 +22,9 @@ def is_uneven(clos: ClosCounts) -> bool:
 
 
 def half_rate(fabric: FabricEvidence) -> Fraction:
-    """Across the worst cut into halves of two tiers; of three what any two leaves share, over the spines' ratio."""
+    """Across the worst cut into halves of two tiers; of three the links shared by any two leaves, over the spines'
+    ratio.
+    """
     clos = fabric.clos
     if clos.tiers > 2:
         return min(_port(fabric), Fraction(_shared(fabric), clos.per_group * clos.per_leaf)) / _above_spines(fabric)
@@ -30,7 +32,7 @@ def half_rate(fabric: FabricEvidence) -> Fraction:
 
 
 def alltoall_rate(fabric: FabricEvidence) -> Fraction:
-    """Equally to all others: what the worst cut lets through, or any two leaves share."""
+    """Equally to all others: the rate of the worst cut, or of the links shared by any two leaves."""
     clos = fabric.clos
     ports = clos.servers * clos.ports_per_server
     if clos.tiers == 2:
@@ -42,7 +44,7 @@ def alltoall_rate(fabric: FabricEvidence) -> Fraction:
 
 
 def ring_rate(fabric: FabricEvidence) -> Fraction:
-    """To the same port of the next server: what leaves of one rail in groups that follow each other share."""
+    """To the same port of the next server: the links shared by leaves of one rail in consecutive groups."""
     clos = fabric.clos
     if clos.groups == 1:
         return _port(fabric)
@@ -54,7 +56,7 @@ def ring_rate(fabric: FabricEvidence) -> Fraction:
 
 
 def _ring_through_cores(fabric: FabricEvidence) -> Fraction:
-    """Of the links that two leaves share, one spine has the most: what it takes from a group's leaves goes on."""
+    """Of the links shared by two leaves, one spine has the most: it passes on its traffic from a group's leaves."""
     clos = fabric.clos
     links = clos.uplinks if clos.by_rail else fewest_shared(clos.spines, clos.uplinks)
     rate = Fraction(links * fabric.up("leaf").port_mbps, clos.per_leaf)
@@ -66,7 +68,7 @@ def _ring_through_cores(fabric: FabricEvidence) -> Fraction:
 
 
 def half_rate_on_graph(network: Network, link_mbps: int) -> Fraction:
-    """Across the worst cut into halves of two tiers, from the links that there are."""
+    """Across the worst cut into halves of two tiers, from the links of the wiring."""
     place = np.full(network.switches, -1)
     place[network.with_hosts] = np.arange(len(network.with_hosts))
     spines = np.flatnonzero(network.hosts == 0)
@@ -84,7 +86,7 @@ def _ends(network: Network) -> tuple[Ints, Ints]:
 
 
 def _links(clos: ClosCounts) -> Ints:
-    """Links of every leaf of two tiers to every spine."""
+    """Links of every leaf of two tiers to every spine, shape (leaves, spines)."""
     return round_robin(clos.leaves, clos.spines, clos.uplinks, clos.rails if clos.by_rail else 0)
 
 
@@ -104,7 +106,7 @@ def _port(fabric: FabricEvidence) -> Fraction:
 
 
 def _shared(fabric: FabricEvidence) -> int:
-    """Mb/s of the links that any two leaves of a pod share."""
+    """Mb/s of the links shared by any two leaves of a pod."""
     return fewest_shared(fabric.clos.spines, fabric.clos.uplinks) * fabric.up("leaf").port_mbps
 
 

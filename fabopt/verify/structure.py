@@ -23,8 +23,8 @@ from fabopt.wiring.design_file import item_at
 def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     """Groups of g servers hold all N, each group on its own leaves.
 
-    G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; the servers of so many racks as the case says.
-    Source: docs/formulation/clos.md.
+    G = ceil(N / g), 1 <= g <= N; r = R / k leaves per group and plane; the servers of as many racks as the case asks
+    for. Source: docs/formulation/clos.md.
     """
     clos, designed = fabric.clos, fabric.designed
     proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {some(clos.servers, 'server')}")
@@ -59,8 +59,8 @@ def rails_are_aligned(proof: Proof, fabric: FabricEvidence) -> None:
 def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """The busiest leaf has its endpoints and, beyond them, the share of ports that the case keeps free.
 
-    down ports = d, most server and attachment ports on any leaf that count in its ratio; with e of those that are dealt
-    over all leaves, reserved = ceil(e / (1 - reserve)) - e. Source: case file, ``reserve_ports`` and ``attachments``.
+    down ports = d, most server and attachment ports on any leaf that count in its ratio; with e ports dealt over all
+    leaves, reserved = ceil(e / (1 - reserve)) - e. Source: case file, ``reserve_ports`` and ``attachments``.
     """
     leaf, endpoints = fabric.tier("leaf"), fabric.clos.most_dealt
     share = exact(fabric.wanted.reserve_ports)
@@ -100,14 +100,16 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _most_alone(fabric: FabricEvidence) -> int:
-    """The most leaves that one tier has a plane: of GPUs that send to each other, every NIC has ports on both."""
+    """The most leaves of one tier in a plane: two if every server is on both; in compute fabrics only if its one NIC
+    has ports on both.
+    """
     nics = 1 if fabric.networks.apart else fabric.designed.nic.per_server
     both = nics == 1 or fabric.wanted.role in PAIRED_ROLES
     return 2 if fabric.designed.homing == "pair" and both else 1
 
 
 def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
-    """Every leaf reaches every spine of its pod, with equally many links where the case says so.
+    """Every leaf reaches every spine of its pod, with equally many links where the case asks for it.
 
     S <= u; even, or with a last group of its own: S x m = u (with spines of two types see ``spines_may_differ``); any:
     counts differ by at most one, m the fewest. Source: case file, ``striping``.
@@ -120,7 +122,7 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
         return
     proof.holds(1 <= clos.spines <= clos.uplinks, f"{some(clos.uplinks, 'uplink')} to {some(clos.spines, 'spine')}")
     proof.equal("structure.links_per_pair", structure.links_per_pair, clos.links_per_pair)
-    if (fabric.wanted.striping == "even" or clos.is_odd) and not clos.mixed:
+    if (fabric.wanted.striping == "even" or clos.has_own_last) and not clos.mixed:
         proof.equal("uplinks of a leaf", clos.uplinks, clos.spines * clos.links_per_pair)
     uplinks = f"{some(clos.uplinks, 'uplink')} of a leaf to {some(clos.spines, 'spine')}"
     proof.note(f"{uplinks}, at least {clos.links_per_pair} to each")
@@ -129,7 +131,7 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
 def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
     """A spine has a down port for every link of its pod's leaves.
 
-    down links of the busiest spine = Lp x m (even), ceil(Lp x u / S) (any); its down ports count attachments too that
+    down links of the busiest spine = Lp x m (even), ceil(Lp x u / S) (any); its down ports include attachments that
     count in its ratio; leaf uplinks and spine down links are the same links, counted from both ends. Source:
     docs/formulation/clos.md.
     """
@@ -214,14 +216,14 @@ def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
     for tier in fabric.designed.tiers:
         down, up = down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds)
         switch_fits(proof, fabric, with_peer_links(fabric, tier), down, up + peer_cages(fabric, tier))
-    if not fabric.is_direct and fabric.clos.is_odd:
+    if not fabric.is_direct and fabric.clos.has_own_last:
         _last_leaves_fit(proof, fabric, kinds)
     if not fabric.is_direct and fabric.clos.mixed:
         _other_spines_fit(proof, fabric, kinds[LEAF_SPINE])
 
 
 def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, LinkKind]) -> None:
-    """The same of the leaves of a last group that is unlike the others."""
+    """The leaves of a last group unlike the others have the cages and ports that their links occupy."""
     last, spines = fabric.designed.clos.last_group, kinds[LEAF_SPINE]
     assert last is not None
     down = fabric.clos.last_occupied + last.reserved_ports
@@ -234,24 +236,26 @@ def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, Link
 
 
 def _other_spines_fit(proof: Proof, fabric: FabricEvidence, links: LinkKind) -> None:
-    """The same of spines of a second type, of which leaves have no more links to each than to others."""
+    """Spines of a second type have the cages and ports that their links occupy; each has no more links of a leaf than
+    others.
+    """
     tier, devices = fabric.tier("spine").types[-1], links.far.devices[-1]
     switch_fits(proof, fabric, tier, links.far.cages_of(devices, links.bundle), 0, devices.links)
 
 
 def peer_cages(fabric: FabricEvidence, tier: TierUse) -> int:
-    """Cages of a switch of a tier that its peer link has."""
+    """Cages of a switch of a tier in use by its peer link."""
     return CABLES_OF_PEER_LINK if tier.role == "leaf" and fabric.peer_use is not None else 0
 
 
 def with_peer_links(fabric: FabricEvidence, tier: TierUse) -> TierUse:
-    """A tier whose ports of peer links are among those that face up."""
+    """A tier with the ports of peer links among its uplinks."""
     up, ports = tier.up or fabric.peer_use, tier.up_ports + peer_cages(fabric, tier)
     return tier.model_copy(update={"up": up, "up_ports": ports}) if ports > tier.up_ports else tier
 
 
 def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
-    """Cages towards the servers on the busiest switch of a tier, those of kept ports included."""
+    """Cages towards the servers on the busiest switch of a tier, with those of kept ports."""
     if tier.role == "leaf" and fabric.is_direct and fabric.designed.free_ports:
         return equal_switches.most_cages(fabric, tier.reserved_ports)
     kept = ceil_div(ports_below(fabric, tier) + tier.reserved_ports, fabric.down(tier.role).ports)
@@ -267,7 +271,7 @@ def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]
 
 
 def ports_below(fabric: FabricEvidence, tier: TierUse) -> int:
-    """Ports towards the servers that are in use on the busiest switch of a tier, whatever counts in its ratio."""
+    """Ports in use towards the servers on the busiest switch of a tier, whether or not they count in its ratio."""
     if tier.role == "leaf" and fabric.is_direct and fabric.designed.free_ports:
         return equal_switches.most_ports(fabric)
     if fabric.is_direct or tier.role == "core":
@@ -291,7 +295,7 @@ def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) 
 def switch_fits(
     proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, up: int, below: int | None = None
 ) -> None:
-    """Compare one tier's cages and ports with what its switch has; ``below``: its ports in use downwards, if given."""
+    """Compare one tier's cages and ports with its switch's; ``below``: its ports in use downwards, if given."""
     switch = fabric.evidence.part(tier.id, Switch)
     down_cage = item_at(switch.cages, tier.down.cage_group, f"{tier.role} cage group")
     proof.holds(tier.down.split in down_cage.splits, f"{tier.id} has no split {tier.down.split} for down ports")

@@ -26,9 +26,9 @@ TWO = 2
 
 
 def names_managers(fabric: FabricEvidence) -> bool:
-    """Whether the file says something of the rule, or the case keeps it in a fabric of InfiniBand.
+    """Whether the file has statements on the rule, or the case keeps it in a fabric of InfiniBand.
 
-    Files from before 0.3.0 kept it only where the catalog says of a switch whether it is managed.
+    Files from before 0.3.0 kept it only where the catalog states of a switch whether it is managed.
     """
     if fabric.designed.subnet_manager is not None:
         return True
@@ -40,11 +40,11 @@ def names_managers(fabric: FabricEvidence) -> bool:
 @since("0.2.0", "fabrics.subnet_manager")
 @where(names_managers)
 def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
-    """Every subnet has a switch that runs a subnet manager for all its ports, two where redundancy is on and it can.
+    """Every subnet has a switch that runs a subnet manager for all its ports, two where redundancy is on and possible.
 
-    Subnets: planes and rails that are networks of their own; with one tier, leaves. Managers of one: switches of the
-    tiers that say ``managed``, and those exchanged for their twin, which is the same but for that; each with
-    ``max_managed_nodes`` >= ports of NICs and attachments in a subnet, where it says so. What is not kept is told.
+    Subnets: planes, or networks of a rail-only fabric; with one tier, leaves. Managers of one: switches of the tiers
+    with ``managed``, and those exchanged for their twin, which is the same but for that; each with
+    ``max_managed_nodes`` >= ports of NICs and attachments in a subnet, where it is stated. A rule not kept is told.
     Source: docs/rules.md, subnet managers.
     """
     said, case = fabric.designed.subnet_manager, fabric.evidence.case
@@ -60,7 +60,7 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     subnets, nodes = _subnets(fabric), _nodes(fabric)
     proof.equal("subnets", said.subnets, subnets)
     proof.equal("ports of a subnet", said.nodes, nodes)
-    hosts = sum(one.ports for one in _hosts(fabric)) if subnets == 1 else 0
+    hosts = sum(host.ports for host in _hosts(fabric)) if subnets == 1 else 0
     proof.equal("ports of hosts", said.hosts, hosts)
     managers = hosts + sum(_managers(proof, fabric, tier, said, subnets) for tier in fabric.designed.tiers)
     proof.equal("twins of no tier", len(said.twins) - len({twin.role for twin in said.twins}), 0)
@@ -72,7 +72,7 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def manager_detail(fabric: FabricEvidence) -> str:
-    """The words for what a fabric has of the rule, by the numbers that ``subnets_are_managed`` counts again."""
+    """The words for a fabric's managers, by the numbers that ``subnets_are_managed`` counts again."""
     if fabric.designed.subnet_manager is None or not fabric.designed.tiers:
         return ON_A_SERVER
     silent = [tier.id for tier in fabric.designed.tiers if fabric.switch(tier.role).managed is None]
@@ -81,7 +81,7 @@ def manager_detail(fabric: FabricEvidence) -> str:
 
 def _hosts(fabric: FabricEvidence) -> list[Attachment]:
     """Attachments that may run a subnet manager."""
-    return [one for one in fabric.wanted.attachments if one.kind == "management"]
+    return [attachment for attachment in fabric.wanted.attachments if attachment.kind == "management"]
 
 
 def _subnets(fabric: FabricEvidence) -> int:
@@ -95,12 +95,12 @@ def _nodes(fabric: FabricEvidence) -> int:
     nic = fabric.designed.nic
     ports = fabric.evidence.servers * nic.per_server * nic.ports_per_nic
     return divide(ports, _subnets(fabric), "subnets share the NICs") + sum(
-        one.ports for one in fabric.wanted.attachments
+        attachment.ports for attachment in fabric.wanted.attachments
     )
 
 
 def _managers(proof: Proof, fabric: FabricEvidence, tier: TierUse, said: SubnetManagerUse, subnets: int) -> int:
-    """Switches of a tier that manage a subnet, with what its twins have to be."""
+    """Switches of a tier that manage a subnet, with checks of their twins."""
     switch = fabric.switch(tier.role)
     if _manages(switch, said.nodes):
         proof.equal(f"twins of {tier.id}, which manages", len(twins_of(said, tier.role)), 0)
@@ -119,7 +119,7 @@ def _managers(proof: Proof, fabric: FabricEvidence, tier: TierUse, said: SubnetM
 
 
 def _is_twin(proof: Proof, fabric: FabricEvidence, tier: TierUse, twin: TwinUse) -> None:
-    """A twin is what the switch names as its own, manages the subnet, can be had, and is alike in all else."""
+    """A twin is the one named by the switch, manages the subnet, can be had, and is otherwise equal."""
     switch, product = fabric.switch(tier.role), fabric.evidence.part(twin.id, Switch)
     proof.equal(f"twin of {tier.id}", twin.id, switch.managed_twin)
     nodes = _nodes(fabric)
@@ -144,7 +144,7 @@ def _is_told(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def lacks_manager(fabric: FabricEvidence) -> bool:
-    """Whether the file says of a fabric that nothing manages its subnets; ``subnets_are_managed`` counts it again."""
+    """Whether the file states that a fabric's subnets have no manager; ``subnets_are_managed`` counts it again."""
     said = fabric.designed.subnet_manager
     return said is not None and said.kept is False
 
@@ -152,9 +152,9 @@ def lacks_manager(fabric: FabricEvidence) -> bool:
 @since("0.2.0", "fabrics.subnet_manager")
 @where(names_managers)
 def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
-    """On the wiring there are as many subnets as the file says, each with its managers and no more ports than it says.
+    """On the wiring there are as many subnets as the file states, each with its managers and no more ports than stated.
 
-    Subnets: switches that links join, straight or over others. Source: docs/rules.md, subnet managers.
+    Subnets: switches joined by links, straight or over others. Source: docs/rules.md, subnet managers.
     """
     said = cabling.fabric.designed.subnet_manager
     if said is None or not said.managers:
@@ -195,15 +195,15 @@ def _joined(cabling: FabricCabling) -> tuple[Ints, Ints]:
 
 
 def _places(cabling: FabricCabling, rows: Ints) -> Ints:
-    """The place among some devices of every device, -1 of those that are not among them; shape (devices,)."""
+    """Position of every device among ``rows``, -1 for others; shape (devices,)."""
     place = np.full(len(cabling.devices), -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     return place
 
 
 def _ports(cabling: FabricCabling, rows: Ints, subnet: Ints, number: int, of_hosts: bool) -> Ints:
-    """Ports of NICs and attachments in each subnet, or of hosts of management alone; shape (subnets,)."""
-    place, names = _places(cabling, rows), {one.name for one in _hosts(cabling.fabric)}
+    """Ports of NICs and attachments in each subnet, or of management hosts alone; shape (subnets,)."""
+    place, names = _places(cabling, rows), {host.name for host in _hosts(cabling.fabric)}
     near, far = place[cabling.links.a], place[cabling.links.b]
     outside = (near < 0) != (far < 0)
     if of_hosts:

@@ -1,6 +1,7 @@
-"""What a case and a catalog say of buying, read again: prices that fall, worth, energy, deadlines, supply, approval.
+"""The terms of buying in a case and a catalog, read again: falling prices, present worth, energy, deadlines, supply,
+approval.
 
-Nothing is shared with what plans the purchases. A year's rate r acts over m months as (1 -/+ r) ** (m / 12).
+No code is shared with the planning of purchases. A year's rate r acts over m months as (1 -/+ r) ** (m / 12).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 def fallen(
     list_cents: int, finance: Finance, kind: str, month: int, firm_until: str | None = None, start: str | None = None
 ) -> int:
-    """A list price at a month, to the cent; as it is listed until the last day on which it is firm."""
+    """A list price at a month in cents; unchanged until the last day on which it is firm."""
     if firm_until is not None and start is not None:
         months = 12 * int(start[:4]) + int(start[5:]) - 1 + month
         if date(months // 12, months % 12 + 1, 1) <= date.fromisoformat(firm_until):
@@ -54,7 +55,7 @@ def fallen(
 
 
 def worth(cents: int, finance: Finance, month: int) -> int:
-    """What is paid at a month, as worth at month 0, to the cent."""
+    """Cents at month 0 of a payment at a month."""
     return rounded(cents * over_months(1 / (1 + exact(finance.discount_rate)), month))
 
 
@@ -71,7 +72,7 @@ def energy_cents(finance: Finance, months: Sequence[int]) -> list[Fraction]:
 def _worth_of_hours(
     hourly: Fraction, end: Fraction, discount_rate: float, months: tuple[int, ...]
 ) -> tuple[Fraction, ...]:
-    """What an hour costs ``hourly`` cents of, from each of some months to the end, as worth at month 0."""
+    """Cents at month 0 of hours at ``hourly`` cents, from each of some months to the end."""
     by_stage = []
     for first in months:
         total = Fraction(0)
@@ -84,33 +85,33 @@ def _worth_of_hours(
 
 
 def order_month(month: int, weeks: float | None) -> Fraction:
-    """The month in which to order what a stage at a month needs."""
+    """The month in which to order units for a stage at a month."""
     return month - Fraction(12, WEEKS_PER_YEAR) * exact(weeks or 0)
 
 
 def is_late(month: int, weeks: float | None, order_from_month: int | None) -> bool:
-    """Whether that is before orders can be placed; what is there at month 0 has been ordered, if nothing is said."""
+    """Whether that month is before orders can be placed; units for month 0 count as ordered, without such a month."""
     if order_from_month is None and month == 0:
         return False
     return order_month(month, weeks) < (order_from_month or 0)
 
 
 def expedited_weeks(sold: Purchasable) -> float | None:
-    """How long it takes with the weeks that the vendor saves at a surcharge; None: no such offer."""
+    """Lead time with the weeks saved at a surcharge; None: no such offer."""
     if sold.expedite is None:
         return None
     return float(exact(sold.lead_time_weeks or 0) - exact(sold.expedite.weeks))
 
 
 def is_expedited(month: int, sold: Purchasable, order_from_month: int | None) -> bool:
-    """Whether what a stage orders is in time with the weeks saved, and only then."""
+    """Whether an order for a stage is in time with the weeks saved, and only then."""
     if sold.expedite is None or not is_late(month, sold.lead_time_weeks, order_from_month):
         return False
     return not is_late(month, expedited_weeks(sold), order_from_month)
 
 
 def weeks_taken(month: int, sold: Purchasable, order_from_month: int | None) -> float | None:
-    """How long before a stage an order is placed: none of what the vendor has in stock where it is late, unless sooner
+    """Weeks before a stage at which an order is placed: 0 for the vendor's stock where the order is late, unless sooner
     delivery is paid for.
     """
     if is_expedited(month, sold, order_from_month):
@@ -119,7 +120,7 @@ def weeks_taken(month: int, sold: Purchasable, order_from_month: int | None) -> 
 
 
 def supply_by(supply: Supply | None, month: int) -> int | None:
-    """How many can have been bought by a month; None: any number."""
+    """Units that can have been bought by a month; None: any number."""
     if supply is None or isinstance(supply, int):
         return supply
     so_far = [step.quantity for step in supply if step.from_month <= month]
@@ -143,7 +144,7 @@ def is_allowed(rules: Procurement, kind: str, product: Product, kind_has_approve
 
 
 def vendor_may_sell(rules: Procurement, product: Product, places: Sequence[str]) -> bool:
-    """Whether the vendor of a product is in no list that forbids, and in all that approve, at some places."""
+    """Whether the vendor of a product is in no forbidding list, and in all approving lists, at some places."""
     forbidden = [product.vendor in names for names in lists_at(rules.forbidden_vendors, *places)]
     missing = [product.vendor not in names for names in lists_at(rules.approved_vendors, *places)]
     return not any(forbidden) and (product.is_among(rules.approved_parts or ()) or not any(missing))

@@ -1,4 +1,4 @@
-"""What a file says that it is without of the default rules."""
+"""The default rules that a file states as left out."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LISTED_SINCE: Final = number_of("0.3.0")
 
 
 def lists_rules(evidence: Evidence) -> bool:
-    """Whether a file is of a version that lists the default rules that it is without."""
+    """Whether a file is of a version that lists the default rules left out."""
     return number_of(named_edition(evidence.design)) >= LISTED_SINCE
 
 
 def is_told(fabric: FabricEvidence, rule: str) -> bool:
-    """Whether a file says that a fabric is without a rule: in its list, or in a note of an earlier version."""
+    """Whether a file states that a fabric leaves a rule out: in its list, or in a note of an earlier version."""
     design, name = fabric.evidence.design, fabric.designed.name
     if lists_rules(fabric.evidence):
         return any((row.rule, row.fabric) == (rule, name) for row in design.rules_left_out)

@@ -40,7 +40,7 @@ def totals_of(evidence: Evidence) -> Totals:
 
 
 def capex_cents(evidence: Evidence, stage: int | None = None, present: bool = False) -> int:
-    """Sum of the bill, or of a stage's lines; ``present``: as worth at month 0."""
+    """Sum of the bill in cents, or of a stage's lines; ``present``: at month 0."""
     order = BilledOrder(evidence)
     if not present:
         name = None if stage is None else evidence.stage_names[stage]
@@ -61,7 +61,7 @@ def network_milliwatts(evidence: Evidence, stage: int | None = None) -> int:
 
 
 def counted_milliwatts(evidence: Evidence, stage: int | None = None) -> int:
-    """Power that limits and energy count: the network's, and the servers' if the case includes them."""
+    """Power in milliwatts under limits and for energy: the network's, and the servers' if the case includes them."""
     power = network_milliwatts(evidence, stage)
     if evidence.case.include_servers:
         servers = evidence.servers if stage is None else evidence.servers_by_stage[stage]
@@ -94,8 +94,8 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     """Totals are the sums of the bill and of the tiers.
 
     capex = sum of total_usd; power = sum over network lines; cluster power adds the servers, unknown if theirs is;
-    switches, NICs, modules, cables (with fibres) = sums of in_use; racks in which something is installed, and the units
-    of servers, switches and attachments in them. Source: design file, ``totals``.
+    switches, NICs, modules, cables (with fibres) = sums of in_use; racks with devices, and the units of servers,
+    switches and attachments in them. Source: design file, ``totals``.
     """
     totals, server = totals_of(evidence), evidence.server
     spent, power = capex_cents(evidence), network_milliwatts(evidence)
@@ -122,7 +122,7 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
 
 
 def _racks(evidence: Evidence) -> set[str]:
-    """Racks that the file names as places."""
+    """Racks named by the file as places."""
     racks = set(evidence.design.racks.server_racks)
     for fabric in evidence.design.fabrics:
         places = fabric.places
@@ -139,12 +139,19 @@ def _all_units(evidence: Evidence) -> Fraction:
         else Fraction(sold(evidence.server, evidence.servers) * whole.rack_units)
     )
     for fabric in evidence.case.fabrics:
-        units += sum((one.boxes * exact(one.rack_units) for one in fabric.attachments if one.rack_units), Fraction(0))
+        units += sum(
+            (
+                attachment.boxes * exact(attachment.rack_units)
+                for attachment in fabric.attachments
+                if attachment.rack_units
+            ),
+            Fraction(0),
+        )
     return units
 
 
 def energy_is_paid(proof: Proof, evidence: Evidence) -> None:
-    """Total cost of ownership is the present value of what is bought and of the energy of the network, and of the
+    """Total cost of ownership is the present value of the purchases and of the energy of the network, and of the
     servers if they count.
 
     tco = sum of units x present unit price + sum over stages of kW x energy of a kW until the next stage, rounded to
@@ -157,7 +164,7 @@ def energy_is_paid(proof: Proof, evidence: Evidence) -> None:
 
 
 def stages_add_up(proof: Proof, evidence: Evidence) -> None:
-    """The stages are the case's; each spends what its lines of the bill say, and all up to it is installed.
+    """The stages are the case's; each spends the sum of its lines of the bill, and everything up to it is installed.
 
     servers, GPUs, capex and its present value, power, energy, rack units, moves and switches by tier of every stage.
     Source: design file, ``stages``.
@@ -193,7 +200,7 @@ def stages_add_up(proof: Proof, evidence: Evidence) -> None:
 
 
 def _switches_at(designed: FabricDesign, stage: str) -> dict[str, int]:
-    """Switches of each tier at a stage; those of the tiers, where the file does not say how it grows."""
+    """Switches of each tier at a stage; those of the tiers, where the file has no growth."""
     for grown in designed.growth:
         if grown.stage == stage:
             return {"leaf": grown.leaves, "spine": grown.spines, "core": grown.cores}
@@ -203,8 +210,8 @@ def _switches_at(designed: FabricDesign, stage: str) -> dict[str, int]:
 def limits_hold(proof: Proof, evidence: Evidence) -> None:
     """All fabrics together stay within the limits of the case and of every stage.
 
-    capex <= budget_usd (of a stage: what it spends); power (servers' too if they count) <= power_w; rack units <=
-    rack_units (of a stage: what is installed from it on). Source: case file, ``limits`` and ``stages[].limits``.
+    capex <= budget_usd (of a stage: its orders); power (servers' too if they count) <= power_w; rack units <=
+    rack_units (of a stage: all installed by then). Source: case file, ``limits`` and ``stages[].limits``.
     """
     _limits(proof, evidence, "", evidence.case.limits, None)
     for number, stage in enumerate(evidence.case.stages or ()):
@@ -226,10 +233,8 @@ def _limits(proof: Proof, evidence: Evidence, where: str, limits: Limits, stage:
 
 
 def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:
-    """The value that was minimized is the one that the totals show.
-
-    objective.value = totals[objective.metric], the metric being the case's; a figure of the workload is the one that
-    ``workload_is_recomputed`` works out. Source: case file, ``objective``.
+    """The minimized value is that of the totals. objective.value = totals[objective.metric], the metric being the
+    case's; a figure of the workload is that of ``workload_is_recomputed``. Source: case file, ``objective``.
     """
     objective, totals = evidence.design.objective, totals_of(evidence)
     metric = "expected_tco_usd" if evidence.case.is_uncertain else evidence.case.objective
@@ -242,11 +247,10 @@ def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:
 def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     """Only a proven design is called optimal, and only a file with a design is called solved.
 
-    optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known;
-    infeasible and unknown: no design. A floor is no more than what is proven. A design that was picked for its
-    robustness (rule ``robust-designs``) or regret is not the least: bound <= value, and it, or where regret decides the
-    worst regret, is within the error of the least.
-    Source: design file, ``status``.
+    optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known; infeasible
+    and unknown: no design. A floor is no more than the value. A design picked for its robustness (rule
+    ``robust-designs``) or regret need not be the least: bound <= value, and its value, or where regret decides its
+    worst regret, is within the error of the least. Source: design file, ``status``.
     """
     design, objective = evidence.design, evidence.design.objective
     proof.note(f"{design.status}, bound {objective.bound}, value {objective.value}")
@@ -272,7 +276,9 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
 
 
 def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -> None:
-    """A design that is not the least was picked as the case asks: below the least and its error, or by the regret."""
+    """A design picked by more than its objective was picked as the case asks: within the error of the least, or by
+    regret.
+    """
     if decision.regret_usd is not None:
         futures = evidence.design.futures
         proof.equal("growth.decide_by", evidence.case.growth.decide_by, "regret")

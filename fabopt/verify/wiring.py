@@ -1,7 +1,7 @@
-"""The explicit wiring as evidence: the tables of one fabric, and what the file says that must be found in them.
+"""The explicit wiring as evidence: the tables of one fabric, and the file's statements to be found in them.
 
-Rules of the wiring read the rows of its tables and count them; how the tables were made is nothing to them, so a wiring
-from elsewhere can be proven as well.
+Rules of the wiring read the rows of its tables and count them, however the tables were made, so a wiring from elsewhere
+can be proven as well.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MOST_MBPS = 10**12
 
 @dataclass(frozen=True, eq=False)
 class CabledDesign:
-    """A design and its wiring, which is made when the first rule asks; ``given``: one from elsewhere to prove instead.
+    """A design and its wiring, made when the first rule asks; ``given``: a wiring from elsewhere to prove instead.
 
     ``wiring`` raises ``ValueError``, each time, where the file has none.
     """
@@ -63,7 +63,7 @@ class CabledDesign:
 
     @property
     def is_listed(self) -> bool:
-        """True unless there are more links than are worth a list."""
+        """True unless there are more links than the wiring lists."""
         return sum(row.count for fabric in self.evidence.design.fabrics for row in fabric.links) <= MOST_LINKS
 
     @property
@@ -95,9 +95,9 @@ class CabledDesign:
 
     @cached_property
     def runs_m(self) -> Floats:
-        """Metres of cable that the floor asks for between the ends of every link, shape (links,).
+        """Metres of cable along the floor between the ends of every link, shape (links,).
 
-        NaN where the floor says nothing.
+        NaN where the floor does not decide.
         """
         return measured_m(self.evidence, self.wiring)
 
@@ -107,7 +107,7 @@ _WIRING: Lookup[Evidence, None, Wiring | str] = Lookup()
 
 
 class LinksOfKind(NamedTuple):
-    """A kind of links of the file, and the rows of ``FabricCabling.links`` that are of it, shape (links,)."""
+    """A kind of links of the file, and its rows of ``FabricCabling.links``, shape (links,)."""
 
     kind: LinkKind
     rows: Ints
@@ -121,14 +121,14 @@ class CageRange(NamedTuple):
 
 
 class ServerPart(NamedTuple):
-    """NICs of a server, and the cages that they have or share."""
+    """NICs of a server, and their own or shared cages."""
 
     nics: int
     cages: int
 
 
 class LogicalPart(NamedTuple):
-    """The part of a server that a logical fabric has. ``cages_of_nic``: 0 where its NICs share cages of the server."""
+    """A logical fabric's part of a server. ``cages_of_nic``: 0 where its NICs share cages of the server."""
 
     nics_before: int
     cages_before: int
@@ -138,16 +138,16 @@ class LogicalPart(NamedTuple):
 
 
 def cages_per_server(fabric: FabricEvidence) -> int:
-    """Cages of a server that are a fabric's: those of all its NICs, or those that its NICs share."""
+    """Cages of a server in use by a fabric: those of all its NICs, or those that its NICs share."""
     cages = sum(cage.count for cage in fabric.nic_cages)
     return cages if fabric.shared_cages else cages * fabric.designed.nic.per_server
 
 
 @dataclass(frozen=True, eq=False)
 class FabricCabling:
-    """The wiring of one fabric, which is number ``index`` of the design's; ``stage``: of what is there by then only.
+    """The wiring of one fabric, number ``index`` of the design; ``stage``: only devices and links installed by then.
 
-    Arrays of rows have shape (rows found,), numbers and names of devices or links as many as there are of these.
+    Arrays of rows have shape (rows found,), numbers and names one entry for each device or link.
     """
 
     fabric: FabricEvidence
@@ -188,7 +188,7 @@ class FabricCabling:
 
     @cached_property
     def server_before(self) -> ServerPart:
-        """What earlier fabrics have of every server: the fabric's NICs and cages are numbered on from there."""
+        """NICs and cages of every server in earlier fabrics: the fabric's own are numbered on from there."""
         earlier = self.cabled.evidence.fabrics[: self.index]
         return ServerPart(
             sum(fabric.designed.nic.per_server for fabric in earlier), sum(map(cages_per_server, earlier))
@@ -206,7 +206,7 @@ class FabricCabling:
 
     @cached_property
     def runs_m(self) -> Floats:
-        """Metres of cable that the site asks for between the ends of every link, on its floor or over flat distances.
+        """Metres of cable that the site requires between the ends of every link, on its floor or over flat distances.
 
         Links of no kind have 0. Shape (links,).
         """
@@ -236,7 +236,9 @@ class FabricCabling:
         return tuple(assemblies)
 
     def _logical_fabrics(self) -> NDArray[np.bool_]:
-        """True for links on a free breakout end of another kind's cable; that names the modules of its first link."""
+        """True for links on a free breakout end of another kind's cable; that cable names the modules of its first
+        link.
+        """
         links, kind = self.links, np.zeros(len(self.links), dtype=np.int64)
         for number, joined in enumerate(self.joined):
             kind[joined.rows] = number
@@ -271,7 +273,7 @@ class FabricCabling:
 
     @cached_property
     def between_switches(self) -> Ints:
-        """Rows of the links that are not to servers or attachments on leaves, peer links left aside."""
+        """Rows of the links between switches, without peer links."""
         kind = self.links.kind
         return np.flatnonzero((kind > LAST_OF_ENDPOINTS) & (kind != OF_PEERS))
 
@@ -294,7 +296,7 @@ class FabricCabling:
 
     @cached_property
     def logical_parts(self) -> dict[str, LogicalPart]:
-        """What of a server the logical fabrics on this one have: numbered on from all fabrics with switches."""
+        """Parts of a server by logical fabric on this one: numbered on from all fabrics with switches."""
         fabrics = self.cabled.evidence.fabrics
         nics, cages = sum(logical.designed.nic.per_server for logical in fabrics), sum(map(cages_per_server, fabrics))
         parts = {}
@@ -323,7 +325,7 @@ class FabricCabling:
         return names.astype(np.str_)
 
     def types(self, role: str, device: Ints) -> Iterator[tuple[TierUse, Switch, Mask]]:
-        """Every type of a tier's switches, and which of some devices of the tier are of it, shape (devices,)."""
+        """Every type of a tier's switches, and whether each device is of it, shape (devices,)."""
         first, *others = (own for own in self.fabric.switch_types if own[0].role == role)
         product, rest = np.array(self.devices.product)[device], np.ones(len(device), dtype=bool)
         for tier, switch in others:
@@ -332,8 +334,8 @@ class FabricCabling:
         yield *first, rest
 
     def cage_ranges(self, role: str, device: Ints, upwards: bool) -> Iterator[tuple[CageRange, Mask]]:
-        """The cages that face one side on every type of a tier's switches, and which of some devices have these,
-        shape (devices,).
+        """The cages that face one side on every type of a tier's switches, and whether each device has these, shape
+        (devices,).
         """
         for tier, switch, is_own in self.types(role, device):
             use = (tier.up or self.fabric.peer_use) if upwards else tier.down
@@ -344,9 +346,9 @@ class FabricCabling:
             yield CageRange(before + 1, before + there.count), is_own
 
     def near_cages(self, joined: LinksOfKind, role: str, device: Ints) -> Iterator[tuple[CageRange, Mask]]:
-        """Cages at the near end of a kind of links, and which of its devices have these, shape (links,).
+        """Cages at the near end of a kind of links, and whether each device has these, shape (links,).
 
-        Of a switch those that face up, of a server those of all NICs, else those that an attachment's ports fill.
+        Of a switch the cages that face up, of a server those of all NICs, else those that an attachment's ports fill.
         """
         if role in ("server", "attachment"):
             yield self._host_cages(joined, role), np.ones(len(device), dtype=bool)
@@ -359,7 +361,7 @@ class FabricCabling:
         if part is not None and role == "attachment":
             return CageRange(part.cages_before + 1, part.cages_before + part.cages)
         if role == "attachment":
-            attachment = next(one for one in self.fabric.wanted.attachments if one.name == name)
+            attachment = next(wanted for wanted in self.fabric.wanted.attachments if wanted.name == name)
             cages = ceil_div(attachment.ports, joined.kind.near.end.lane.ports)
             return CageRange(1, cages // attachment.devices)
         before = self.server_before.cages
@@ -370,6 +372,6 @@ class FabricCabling:
         return [self.fabric.tier(tier.role) for tier in self.fabric.designed.tiers]
 
     def mbps(self, rows: Ints) -> Ints:
-        """Speed in Mb/s of the links of some rows, shape (rows,); -1 for what is no speed."""
+        """Speed in Mb/s of the links of some rows, shape (rows,); -1 for an invalid speed."""
         speed = np.rint(self.links.gbps[rows] * MBPS_PER_GBPS)
         return np.where((speed > 0) & (speed < MOST_MBPS), speed, -1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Rules of the workload: what its model needs, and what a step takes, worked out again from what the file embeds."""
+"""Rules of the workload: the needs of its model, and the time of a step, computed again from the file's content."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ LEFT_OF_NOTHING = Fraction(1, 10**6)
 
 
 def has_workload(evidence: Evidence) -> bool:
-    """Whether the case names a model, or the file says what one does."""
+    """Whether the case names a model, or the file has a workload."""
     return evidence.design.workload is not None or evidence.names_model
 
 
 @where(has_workload)
 def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
-    """What the case leaves out of the computing fabric is what its model needs.
+    """Demands on the computing fabric that the case leaves open are those of its model.
 
     The bandwidth is the least at which exposed communication keeps the limit; the ratios are the most, with the
     bandwidth that the slowest NICs offer, which is not more than the design has. Source: docs/workloads.md.
@@ -76,7 +76,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     """Step time, exposed communication, utilization and cost of a working GPU follow from the design.
 
     Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent. Steps are
-    counted once more from ranks that are dealt one by one.
+    counted once more from ranks dealt one by one.
     """
     known = _claimed(proof, evidence)
     if known is None:
@@ -107,7 +107,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
 
 
 def is_picked_for_robustness(evidence: Evidence) -> bool:
-    """Whether the design is the most robust of those that the model cannot tell apart."""
+    """Whether the design was picked as the most robust of those that the model cannot tell apart."""
     decision = evidence.design.objective.decision
     return decision is not None and decision.error is not None
 
@@ -115,11 +115,11 @@ def is_picked_for_robustness(evidence: Evidence) -> bool:
 @since("0.3.0", "objective.decision.stressed_usd", "objective.decision.most_oversubscription")
 @where(is_picked_for_robustness)
 def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
-    """A design that was picked for its robustness costs what it says under stress, and keeps the ratios of the rule.
+    """A design picked for its robustness has the stated cost under stress, and keeps the ratios of the rule.
 
-    (servers + network) x the mean step under stress, over the GPUs' work, to the cent; no boundary of which the case
-    says nothing is above ``most_oversubscription``, which is left out where no design keeps it. That no other design
-    costs less under stress is stated by the search. Source: rule ``robust-designs``.
+    (servers + network) x the mean step under stress, over the GPUs' work, to the cent; no boundary that the case leaves
+    open is above ``most_oversubscription``, which is left out where no design keeps it. That no other design costs less
+    under stress is stated by the search. Source: rule ``robust-designs``.
     """
     known, decision, totals = _claimed(proof, evidence), evidence.design.objective.decision, evidence.design.totals
     if known is None or decision is None or totals is None:
@@ -151,7 +151,7 @@ def _boundaries(fabric: FabricEvidence) -> dict[str, Fraction]:
 
 
 def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claimed: WorkloadUse) -> None:
-    """Where ranks are put together, no ratio is asked for but the limit itself, on the design."""
+    """Where neighbouring ranks are put together, only the limit itself is demanded, of the design's step."""
     needs = claimed.needs
     longest = longest_step_s(evidence.case, needs, pace_of_run(workload))
     if longest is not None:
@@ -160,7 +160,7 @@ def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claim
 
 
 def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun, network: FabricBandwidth) -> None:
-    """Bytes of every communicator over every boundary are those of ranks that are dealt to GPUs one by one."""
+    """Bytes of every communicator over every boundary are those of ranks dealt to GPUs one by one."""
     proof.holds(calls_are_counted(workload), "calls of data ranks are those of every micro-batch")
     ranks, costs = DealtRanks(workload), step_on(workload, network).costs
     for row in claimed.communicators:
@@ -174,7 +174,7 @@ def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun
 
 
 def _claimed(proof: Proof, evidence: Evidence) -> tuple[ModelRun, WorkloadUse] | None:
-    """The workload of the case and what the file says of it; None where the case has no model."""
+    """The workload of the case and the file's statements on it; None where the case has no model."""
     workload, claimed = case_workload(evidence.case, evidence.server), evidence.design.workload
     if computing(evidence.case) is None:
         workload = None
@@ -193,7 +193,7 @@ def _fabric(evidence: Evidence, name: str) -> FabricEvidence:
 
 
 def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
-    """GPUs of one server, or of a leaf group where those are racks."""
+    """GPUs of one server, or of a leaf group where groups are racks."""
     servers = servers_in_group(wanted, evidence.case, evidence.server)
     return min(servers or 1, evidence.servers) * evidence.server.gpus
 
@@ -204,7 +204,7 @@ def _reduces(fabric: FabricEvidence) -> bool:
 
 
 def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:
-    """The fabric of the case before what it left out was set."""
+    """The fabric of the case before its open keys were set."""
     ratios = wanted.max_oversubscription
     if not isinstance(ratios, Oversubscription):
         raise ValueError("the embedded case does not resolve max_oversubscription to leaf and spine")
@@ -219,7 +219,7 @@ def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:
 
 
 def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
-    """Keys that were set have what is needed."""
+    """Keys that were set have the needed values."""
     ratios = wanted.max_oversubscription
     for name, most in needs.max_oversubscription.items():
         proof.equal(f"max_oversubscription.{name}", getattr(ratios, name), most)
@@ -242,16 +242,16 @@ def _network(evidence: Evidence, fabric: FabricEvidence) -> FabricBandwidth:
 
 
 def _without_spine(fabric: FabricEvidence) -> Fraction | None:
-    """The ratio at the leaves once each has lost a spine, with as many links to it as to any; None without spines.
+    """The ratio at the leaves once each has lost the spine with most of its links; None without spines.
 
-    A leaf that has no other spine keeps a millionth of an uplink.
+    A leaf without another spine keeps a millionth of an uplink.
     """
     clos = fabric.clos
     if clos.tiers == 1:
         return None
     down, up = fabric.down("leaf").port_mbps, fabric.up("leaf").port_mbps
     leaves = [(clos.most_endpoints, clos.uplinks)]
-    leaves += [(clos.last_endpoints, clos.odd_uplinks)] if clos.is_odd else []
+    leaves += [(clos.last_endpoints, clos.last_uplinks)] if clos.has_own_last else []
     ratios = []
     for ports, uplinks in leaves:
         left = Fraction(uplinks - links_to_spines(clos.peers_of(uplinks), 1))

@@ -1,1 +1,1 @@
-"""What can be bought, and what fits: items with their prices, switches, NICs, ports, and what joins two cages."""
+"""Parts on sale and their fit: items with prices, switches, NICs, ports, and assemblies between two cages."""

@@ -46,19 +46,19 @@ class Assembly(NamedTuple):
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Everything in it, once each."""
+        """Items of the assembly, once each."""
         return tuple(item for item in (self.near, self.cable, self.far) if item is not None)
 
 
 def whole_only(assembly: Assembly) -> Assembly:
-    """An assembly as it is at a server: a splitter's single end needs a cage all of whose ports go to one leaf."""
+    """An assembly at a server: a splitter's single end needs a cage all of whose ports go to one leaf."""
     if assembly.mode is Mode.NEAR and assembly.near is None:
         return assembly._replace(mode=Mode.WHOLE)
     return assembly
 
 
 def dominates(item: Item | None, other: Item | None) -> bool:
-    """``item`` costs and uses no more power than ``other`` at any stage, whatever the quantity."""
+    """Whether ``item`` takes no more money and power than ``other`` at any stage, whatever the quantity."""
     if item is other:
         return True
     if item is None or other is None:
@@ -66,21 +66,21 @@ def dominates(item: Item | None, other: Item | None) -> bool:
     return (
         not item.varies
         and not other.varies
-        and all(mine <= theirs for mine, theirs in zip(item.unit_costs, other.unit_costs, strict=True))
+        and all(own <= theirs for own, theirs in zip(item.unit_costs, other.unit_costs, strict=True))
         and item.power_mw <= other.power_mw
     )
 
 
 def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
-    """Drop what another assembly of the same mode beats in some part and is no dearer than in the others.
+    """Drop an assembly where another one of the same mode is cheaper in some part and no dearer in the others.
 
-    Of equals all stay, as one of them may be a part number that is in use elsewhere.
-
-    A splitter does not stand for a breakout fibre: at a server it needs ports that all go to one leaf.
+    Of equals all stay, as one of them may be a part number that is in use elsewhere. A splitter does not stand for a
+    breakout fibre: at a server it needs ports that all go to one leaf.
     """
     kept: dict[_RivalKey, list[Assembly]] = {}
     cheapest_first = sorted(
-        assemblies, key=lambda one: (*map(sum, zip(*(i.unit_costs for i in one.items), strict=True)), one.name)
+        assemblies,
+        key=lambda assembly: (*map(sum, zip(*(i.unit_costs for i in assembly.items), strict=True)), assembly.name),
     )
     useful = []
     for assembly in cheapest_first:
@@ -99,18 +99,20 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
 
 
 def _equal(assembly: Assembly, other: Assembly) -> bool:
-    """Whether assemblies of different parts cost and use the same, part by part."""
+    """Whether assemblies of different parts take equal money and power, part by part."""
     parts = ((assembly.near, other.near), (assembly.cable, other.cable), (assembly.far, other.far))
-    alike = (dominates(one, another) and dominates(another, one) for one, another in parts)
+    alike = (dominates(part, another) and dominates(another, part) for part, another in parts)
     return assembly.items != other.items and all(alike)
 
 
-# What assemblies of which one may beat the other have in common: mode, ports of a cable, near part, cable, far part.
+# Key of assemblies that may dominate each other: mode, ports of a cable, near part, cable, far part.
 _RivalKey = tuple[Mode, int, Item | bool, Item | bool, Item | bool]
 
 
 def _keys_of_rivals(assembly: Assembly) -> Iterator[_RivalKey]:
-    """Keys of all that may beat an assembly: a part that varies is beaten by itself only, or where there is none."""
+    """Keys of the assemblies that may dominate an assembly: a part that varies is dominated by itself only, or by no
+    part.
+    """
     for near in dict.fromkeys((False, _looked_at(assembly.near))):
         for far in dict.fromkeys((False, _looked_at(assembly.far))):
             yield _key(assembly, near, far)
@@ -121,5 +123,5 @@ def _key(assembly: Assembly, near: Item | bool, far: Item | bool) -> _RivalKey:
 
 
 def _looked_at(item: Item | None) -> Item | bool:
-    """The item itself where nothing else can beat it; else whether there is one."""
+    """The item itself where no other can dominate it; else whether there is one."""
     return item if item is not None and item.varies else item is not None

@@ -1,4 +1,4 @@
-"""Charges on what is bought: which of them a product bears, and what each comes to for a unit at a price.
+"""Charges on parts: the charges that a product bears, and the cents of each for a unit at a price.
 
 A percentage is of the price of one unit at its break and stage, and of the charges that it is on, rounded to the cent a
 unit; so an order costs its units times their price with charges, and is weighed like any other.
@@ -20,7 +20,7 @@ from fabopt.units import cents, exact, rounded
 
 @dataclass(frozen=True)
 class BorneCharge:
-    """A charge that an item bears: ``usd_cents`` a unit, or the share ``percent`` of what it is ``on``."""
+    """A charge on an item: ``usd_cents`` a unit, or the share ``percent`` of the price and charges it is ``on``."""
 
     name: str
     what: ChargeWord
@@ -32,9 +32,9 @@ class BorneCharge:
 
 
 class UnitCharge(NamedTuple):
-    """What a charge comes to for one unit, in cents: ``once`` with the order, ``yearly`` every year from its stage on.
+    """A charge on one unit, in cents: ``once`` with the order, ``yearly`` every year from its stage on.
 
-    ``present``: what both are worth at month 0.
+    ``present``: present value of both at month 0.
     """
 
     charge: BorneCharge
@@ -45,7 +45,7 @@ class UnitCharge(NamedTuple):
 
 @dataclass(frozen=True)
 class Calendar:
-    """What turns later payments into present ones: the months of the stages, and the case's finance."""
+    """The terms of present values: the months of the stages, and the case's finance."""
 
     finance: Finance
     months: tuple[int, ...]
@@ -57,14 +57,14 @@ def borne_by(kind: str, product: Product, charges: Sequence[Charge]) -> tuple[Bo
     """
     named = {charge.name for charge in charges}
     own = tuple(
-        BorneCharge(one.name, one.what, charge_words(one.what, one.yearly), cents(one.usd), Fraction(0), frozenset(),
-                    one.yearly)
-        for one in product.charges
-        if one.name not in named
+        BorneCharge(fee.name, fee.what, charge_words(fee.what, fee.yearly), cents(fee.usd), Fraction(0), frozenset(),
+                    fee.yearly)
+        for fee in product.charges
+        if fee.name not in named
     )  # fmt: skip
     owed = [*own]
     for charge in charges:
-        bases = {PARTS, *(one.name for one in owed)}
+        bases = {PARTS, *(charge_owed.name for charge_owed in owed)}
         if not charge.is_lump and _concerns(charge, kind, product) and not bases.isdisjoint(charge.of):
             owed.append(_borne(charge))
     return tuple(owed)
@@ -74,7 +74,7 @@ def borne_by_lump(lump: Charge, charges: Sequence[Charge]) -> tuple[BorneCharge,
     """A charge on a fabric or its servers, and the percentages that are on it."""
     owed = [_borne(lump)]
     for charge in charges:
-        if charge.percent is not None and any(one.name in charge.of for one in owed):
+        if charge.percent is not None and any(charge_owed.name in charge.of for charge_owed in owed):
             owed.append(_borne(charge))
     return tuple(owed)
 
@@ -87,7 +87,7 @@ def _borne(charge: Charge) -> BorneCharge:
 
 
 def _concerns(charge: Charge, kind: str, product: Product) -> bool:
-    """Whether a charge is for a product, by all that it says."""
+    """Whether a charge is for a product, by all of its conditions."""
     return (
         (charge.kinds is None or kind in charge.kinds)
         and (charge.vendors is None or product.vendor in charge.vendors)
@@ -100,7 +100,7 @@ def _concerns(charge: Charge, kind: str, product: Product) -> bool:
 def amounts_of(
     borne: Iterable[BorneCharge], price_cents: int, stage: int, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
-    """What every charge comes to for a unit that is bought at a price at a stage."""
+    """Every charge on a unit that is bought at a price, in cents, at a stage."""
     return tuple(_amounts(borne, price_cents, stage, calendar))
 
 

@@ -1,4 +1,4 @@
-"""Chassis of a catalog, as they can be bought: a product for each number of line cards."""
+"""Chassis of a catalog as products: one for each number of line cards."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def with_fills(catalog: Catalog) -> Catalog:
 
 
 def fills_of(id_: str, catalog: Catalog) -> tuple[str, ...]:
-    """The ids of all fills of a chassis, fewest line cards first; the id itself where it is that of no chassis."""
-    return tuple(one.id for one in catalog.switches if one.chassis == id_) or (id_,)
+    """The ids of all fills of a chassis, fewest line cards first; for another id the id itself."""
+    return tuple(switch.id for switch in catalog.switches if switch.chassis == id_) or (id_,)
 
 
 def _fills(switch: Switch, modular: Collection[str]) -> tuple[Switch, ...]:
@@ -69,5 +69,5 @@ def _price(chassis: Price | None, card: float | None, number: int) -> Price | No
 
 
 def _sum(chassis: float | None, card: float | None, number: int) -> float | None:
-    """Of a chassis and its line cards together; None where one of both is not known."""
+    """Sum over a chassis and its line cards; None where one of both is not known."""
     return None if chassis is None or card is None else float(exact(chassis) + number * exact(card))

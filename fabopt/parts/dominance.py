@@ -1,9 +1,9 @@
-"""Products that need not be looked at, because another one stands in for them everywhere and never costs more.
+"""Dominated products: another one fits everywhere in their place and never costs more.
 
 If A fits wherever B does, and an order of A costs no more than one of B whatever its size, then buying A in place of
 all B never costs more: falling prices make one large order no dearer than two. So this holds with price breaks too,
-where products cannot be compared link by link; and with spares and few part numbers, of which there are then fewer.
-See ``fabopt.program.dominance`` for what can be said only once candidates are known.
+where products cannot be compared link by link; and with spares and few part numbers, of which there are then fewer. See
+``fabopt.program.dominance`` for the dominance that needs candidates.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def without_dominated_products(
     named: frozenset[str],
     qualified: Mapping[str, frozenset[str]] | None = None,
 ) -> ItemTable:
-    """The offer without products that another one stands in for; those that the case names (``named``) stay.
+    """The offer without dominated products; those that the case names (``named``) stay.
 
-    ``qualified``: by device the parts that may be plugged in; products that it tells apart are not compared, nor NICs
+    ``qualified``: by device the parts that may be plugged in; products that it distinguishes are not compared, nor NICs
     that other servers are tested with.
     """
     alike: dict[Hashable, list[Product]] = {}
@@ -38,7 +38,9 @@ def without_dominated_products(
         if items and not product.end_of_life:
             lengths = tuple(item.length_m for item in items)
             pairs = (qualified or {}).get(product.id), frozenset(devices_of.get(product.id, ()))
-            tested = frozenset(one.id for one in catalog.servers if product.is_among(one.tested_for("compute")))
+            tested = frozenset(
+                server.id for server in catalog.servers if product.is_among(server.tested_for("compute"))
+            )
             vendors = product.vendor, product.seller
             alike.setdefault((type(product), vendors, lengths, _fit(product), pairs, tested), []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}
@@ -51,7 +53,7 @@ def _items(item_table: ItemTable, product: Product) -> Sequence[Item]:
 
 
 def _fit(product: Product) -> Hashable:
-    """The properties that decide where a product fits."""
+    """Key of the properties that decide where a product fits."""
     if isinstance(product, Switch):
         pairs = frozenset(product.features).intersection(FEATURE_OF_PAIRING.values())
         drives = product.max_ports, product.ports_per_cage_pair, pairs
@@ -72,10 +74,11 @@ def _fit(product: Product) -> Hashable:
 
 
 def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:
-    """Ids of those products, all with the same fit and lengths, that another one of them dominates."""
+    """Ids of the products that another one dominates, all having the same fit and lengths."""
     kept: list[Sequence[Item]] = []
     cheapest_first = sorted(
-        products, key=lambda one: ([(item.unit_cents, item.power_mw) for item in _items(item_table, one)], one.id)
+        products,
+        key=lambda product: ([(item.unit_cents, item.power_mw) for item in _items(item_table, product)], product.id),
     )
     for product in cheapest_first:
         items = _items(item_table, product)
@@ -86,7 +89,7 @@ def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozen
 
 
 def is_plain(item: Item) -> bool:
-    """Whether any number can be ordered for any stage."""
+    """Whether any quantity can be ordered for any stage."""
     return (
         item.stock == 0
         and max(item.minimum_order, item.pack_size) == 1
@@ -95,7 +98,7 @@ def is_plain(item: Item) -> bool:
 
 
 def _stands_in(lengths: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether ``lengths`` costs no more than ``other`` and uses no more, length by length, and wins ties."""
+    """Whether ``lengths`` takes no more money and power than ``other``, length by length, and wins ties."""
     if not all(map(_costs_no_more, lengths, other)) or any(item.stock for item in other):
         return False
     if any(item.dated for item in (*lengths, *other)):
@@ -111,7 +114,7 @@ def _stands_in(lengths: Sequence[Item], other: Sequence[Item]) -> bool:
 def _costs_no_more(item: Item, other: Item, margin: int = 0) -> bool:
     """Whether an order of ``item`` costs no more than one of ``other``, whatever its size and stage.
 
-    ``margin``: by so many cents a unit less.
+    ``margin``: cents a unit by which it has to be cheaper.
     """
     if item.incremental != other.incremental or (item.incremental and item.starts != other.starts):
         return False

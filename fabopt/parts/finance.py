@@ -1,4 +1,4 @@
-"""Money over time: prices that fall, money that is worth less later, energy, and the weights of an objective.
+"""Money over time: falling prices, present values, energy, and the weights of an objective.
 
 A rate of a year acts over m months as (1 -/+ rate) ** (m / 12), worked out with fifty digits and rounded once: a price
 to the cent, the energy of a milliwatt (where money is discounted) to a billionth of a cent: that of a megawatt to one.
@@ -41,14 +41,14 @@ def price_cents(list_cents: int, decline: Fraction, month: int) -> int:
 
 
 def present_cents(cents: int, discount_rate: Fraction, month: int) -> int:
-    """What a price that is paid at a month is worth at month 0."""
+    """Present value at month 0 of a price that is paid at a month, in cents."""
     return rounded(cents / compounded(1 + discount_rate, month))
 
 
 def yearly_present_cents(cents: int, finance: Finance, first_month: int, month: int) -> int:
-    """What a sum is worth at month 0 that is due every year from a month until ``years`` after the first one.
+    """Present value at month 0 of a sum due every year from a month until ``years`` after the first month, in cents.
 
-    It is paid at the start of each of its years, of the last one for as much of it as is left.
+    It is paid at the start of each of its years, in the last one for the part of the year that is left.
     """
     end = first_month + MONTHS_PER_YEAR * exact(finance.years)
     total, rate = Fraction(0), exact(finance.discount_rate)
@@ -72,15 +72,15 @@ def energy_cents_per_mw(finance: Finance, months: Sequence[int]) -> tuple[Fracti
     worth = {month: 1 / compounded(1 + rate, month) for month in range(months[0] + 1, math.ceil(end) + 1)}
     paid = {month: value * min(Fraction(1), end - month + 1) for month, value in worth.items()}
     sums = (monthly * sum((value for month, value in paid.items() if month > first), Fraction(0)) for first in months)
-    return tuple(Fraction(rounded(one * _ENERGY_STEPS), _ENERGY_STEPS) for one in sums)
+    return tuple(Fraction(rounded(sum_cents * _ENERGY_STEPS), _ENERGY_STEPS) for sum_cents in sums)
 
 
 @dataclass(frozen=True)
 class Weights:
     """The objective as an integer: ``per_cent`` x cents + ``per_mw`` x mW + ``per_unit`` x rack milliunits.
 
-    Divided by ``scale`` it is cents, milliwatts or rack milliunits, switches or cables (fibres too). ``energy``:
-    weight of a milliwatt that each stage adds, if energy is paid; cents are then present values.
+    Divided by ``scale`` it is cents, milliwatts or rack milliunits, switches or cables (fibres too). ``energy``: weight
+    of a milliwatt that each stage adds, if energy is paid; cents are then present values.
     """
 
     per_cent: int
@@ -104,9 +104,10 @@ class Weights:
 def weights_of(metric: str, energy: Sequence[Fraction], unit: int = 1) -> Weights:
     """Integer weights of a metric: capex in cents, power in mW, tco in cents times a scale.
 
-    ``energy``: cents of a milliwatt from each stage on. ``unit``: present values and energy are so many times as much.
+    ``energy``: cents of a milliwatt from each stage on. ``unit``: factor that present values and energy have been
+    multiplied by.
     """
-    if metric in ("capex_usd", EFFECTIVE):  # of the ratio, what a design costs in time (``fabopt.search.cost_per_gpu``)
+    if metric in ("capex_usd", EFFECTIVE):  # EFFECTIVE: see ``fabopt.search.cost_per_gpu``
         return Weights(1, 0, 0, 1)
     if metric == "power_w":
         return Weights(0, 1, 0, 1)
@@ -114,5 +115,5 @@ def weights_of(metric: str, energy: Sequence[Fraction], unit: int = 1) -> Weight
         return Weights(0, 0, 1, 1)
     if metric in ("switches", "cables"):
         return Weights(0, 0, 0, 1, (), int(metric == "switches"), int(metric == "cables"))
-    scale = math.lcm(*(one.denominator for one in energy))
-    return Weights(scale, 0, 0, scale * unit, tuple(int(one * scale) for one in energy))
+    scale = math.lcm(*(energy_cents.denominator for energy_cents in energy))
+    return Weights(scale, 0, 0, scale * unit, tuple(int(energy_cents * scale) for energy_cents in energy))

@@ -1,4 +1,4 @@
-"""How many bytes a lossless port must be able to take after it asked its neighbour to pause, by ASIC, speed and length.
+"""Headroom in bytes that a lossless port needs after it asked its neighbour to pause, by ASIC, speed and length.
 
 Spectrum: the formula of sonic-net/sonic-swss e6b0c5b5 (2026-08), ``cfgmgr/buffer_headroom_mellanox.lua``, constants of
 sonic-net/sonic-buildimage 086b03bd, ``platform/mellanox/asic_table.j2``. Tomahawk: ``pg_profile_lookup.ini`` there, of
@@ -20,7 +20,7 @@ WIDE_LANES = 8
 
 
 class Headroom(NamedTuple):
-    """Bytes of a port: below ``xon`` it sends again, ``xoff`` is kept for what is under way, ``size`` is both."""
+    """Bytes of a port: below ``xon`` it sends again, ``xoff`` is kept for data in flight, ``size`` is both."""
 
     xon: int
     xoff: int
@@ -58,7 +58,7 @@ _TOMAHAWK: Mapping[str, Mapping[int, tuple[int, int, int]]] = {
         100: (129032, 142240, 240538), 200: (214122, 240792, 437134), 400: (371348, 424434, 817372),
     },
 }  # fmt: skip
-# How much of a shared pool one priority of a port may take: two to this power times what is still free. Of Spectrum the
+# Limit of one priority of a port in a shared pool: two to this power times the bytes still free. Of Spectrum the
 # default of SONiC, of Tomahawks the lowest in the tables of Micas M2-W6940-64OC and Dell Z9664F.
 _THRESHOLD = {"Tomahawk 5": -2, "Tomahawk 4": 0}
 # How far below ``xoff`` a port sends again.
@@ -68,9 +68,9 @@ _TOMAHAWK_XON_SIZE = {"Tomahawk 5": (0, 18796), "Tomahawk 4": (9144, 9144)}
 
 
 def headroom(asic: str, gbps: float, length_m: float, lanes: int, mtu: int = 9216) -> Headroom | None:
-    """The headroom of a port with a cable of so many metres; None for an ASIC or a speed of which nothing is known.
+    """The headroom of a port with a cable of ``length_m`` metres; None for an unknown ASIC or speed.
 
-    ``lanes``: signalling lanes of the port, of which Spectrum's pipeline depends. ``mtu``: the port's, in bytes.
+    ``lanes``: signalling lanes of the port, which Spectrum's pipeline depends on. ``mtu``: the port's, in bytes.
     """
     name = asic_name(asic)
     if name in _SPECTRUM:
@@ -79,23 +79,23 @@ def headroom(asic: str, gbps: float, length_m: float, lanes: int, mtu: int = 921
 
 
 def asic_name(asic: str) -> str:
-    """The name of an ASIC without what a catalog says of it in brackets."""
+    """The name of an ASIC without a catalog's remark in brackets."""
     return asic.partition(" (")[0]
 
 
 def threshold(asic: str) -> int | None:
-    """The dynamic threshold of a lossless priority as a power of two; None of an ASIC that is not known."""
+    """The dynamic threshold of a lossless priority as a power of two; None for an unknown ASIC."""
     name = asic_name(asic)
     return 0 if name in _SPECTRUM else _THRESHOLD.get(name)
 
 
 def xon_offset(asic: str) -> int:
-    """Bytes below its limit at which a priority is sent again; 0 where ``xon`` alone says it."""
+    """Bytes below its limit at which a priority is sent again; 0 where ``xon`` alone is the limit."""
     return _XON_OFFSET.get(asic_name(asic), 0)
 
 
 def pipeline_bytes(asic: str) -> int | None:
-    """What Spectrum's pipeline holds of a port of up to four lanes; None of another ASIC."""
+    """Bytes of a port of up to four lanes in Spectrum's pipeline; None for another ASIC."""
     spectrum = _SPECTRUM.get(asic_name(asic))
     return spectrum and spectrum.pipeline_kib * _KIB
 
@@ -125,7 +125,9 @@ def _up(number: float) -> int:
 
 
 def _of_tomahawk(asic: str, gbps: float, length_m: float) -> Headroom | None:
-    """On the lines between the rows of a speed, or of the next higher one; shorter cables as the shortest."""
+    """The headroom on the lines between the table's rows of a speed, or of the next higher one; shorter cables as the
+    shortest.
+    """
     rows = _TOMAHAWK[asic]
     speed = next((known for known in sorted(rows) if known >= gbps), None)
     if speed is None:

@@ -1,4 +1,4 @@
-"""When orders are paid: which shares of a price are due in which month, and what of it falls in a quarter or a year."""
+"""Dates of payment: the shares of a price due by month, and the part of it that falls in a quarter or a year."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Instalments:
 
     @property
     def scale(self) -> int:
-        """What makes every share a whole number."""
+        """The least factor with which every share is an integer."""
         if self.payment is None:
             return 1
         paid = self.payment.on_order, self.payment.on_delivery, self.payment.on_acceptance
@@ -70,7 +70,7 @@ class Instalments:
         return period_of(month, length, self.calendar)
 
     def shares_in(self, item: Item, stage: int, length: int) -> dict[int, tuple[Fraction, Fraction]]:
-        """What falls in each period of the price of a part, and of the charges on it."""
+        """Shares of a part's price, and of its charges, by period of ``length`` months."""
         shares: dict[int, tuple[Fraction, Fraction]] = {}
         for month, share in self.of_part(item, stage).items():
             part, charge = shares.get(self.period(month, length), (Fraction(0), Fraction(0)))
@@ -81,7 +81,9 @@ class Instalments:
         return shares
 
     def prices_in(self, item: Item, stage: int, length: int, period: int) -> tuple[int, ...]:
-        """What of a unit's price at each break is paid in a period, charges included, in cents times ``scale``."""
+        """The part of a unit's price at each break that is paid in a period, charges included, in cents times
+        ``scale``.
+        """
         offer = item.offers[stage]
         bare = (0,) * len(offer.cents) if item.is_lump else offer.without_charges.cents
         part, charge = self.shares_in(item, stage, length).get(period, (Fraction(0), Fraction(0)))

@@ -6,7 +6,7 @@ from fabopt.parts.switches import SwitchType
 
 
 def are_alike(switch: SwitchType, other: SwitchType) -> bool:
-    """Whether no link, rack or rule of a tier tells two switches apart, so that some can be the one, some the other.
+    """Whether no link, rack or rule of a tier distinguishes two switches, so that the tier may mix both.
 
     Their cages look the same to every part, at every split; they drive as many ports, have as many rack units and power
     supplies and the same features and airflows, are managed alike and, for InfiniBand, of one generation. Price, power,

@@ -1,4 +1,4 @@
-"""What can be bought of a catalog under the terms of a case: every product that has a price and a power figure."""
+"""Items of a catalog under the terms of a case: every product that has a price and a power figure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fabopt.units import cents, exact, milliwatts, rounded
 
 @dataclass(frozen=True, eq=False)
 class ItemTable:
-    """All items of a catalog under the terms of a case, and which of them are offered, by the product's id.
+    """All items of a catalog under the terms of a case, and those on offer, by the product's id.
 
     ``items``: all, each at its ``index``, products that are not offered included; ``single``: of products that have no
     lengths; ``by_length``: of a cable or fibre, shortest first.
@@ -45,7 +45,7 @@ class ItemTable:
 
     @cached_property
     def lengths_m(self) -> NDArray[np.float64]:
-        """The lengths on sale, rising, in metres, shape (lengths,), which cannot be written to.
+        """The lengths on sale, rising, in metres, shape (lengths,), a read-only array.
 
         Lengths of products that are not offered are among them.
         """
@@ -62,7 +62,9 @@ class ItemTable:
         )
 
     def repriced(self, price: Callable[[Item, int], int]) -> ItemTable:
-        """These items at other prices: ``price(item, cents)`` of every break at every stage, and of its worth."""
+        """These items at other prices: ``price(item, cents)`` of every break at every stage, and of its present
+        value.
+        """
 
         def repriced(item: Item, offer: Offer) -> Offer:
             paid, present = (tuple(price(item, cents) for cents in old) for old in (offer.cents, offer.present))
@@ -90,12 +92,12 @@ def _table(items: Iterable[Item], single: Mapping[str, Item], by_length: Mapping
 
 
 def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
-    """Everything in a catalog that can be chosen; where a cluster grows, the moving of cables too.
+    """Items of everything in a catalog that can be chosen; where a cluster grows, the moving of cables too.
 
-    Rule ``parts_are_offered``: what has no price or no power figure cannot.
+    Rule ``parts_are_offered``: a product without a price or a power figure cannot.
     """
     builder = _Numbering(terms or Terms())
-    if builder.terms.charges or any(one.charges for kind in KINDS for one in getattr(catalog, kind)):
+    if builder.terms.charges or any(product.charges for kind in KINDS for product in getattr(catalog, kind)):
         builder.calendar = Calendar(builder.terms.finance, builder.terms.months)
     builder.add_pieces("switch", catalog.switches)
     builder.add_pieces("nic", catalog.nics)
@@ -113,7 +115,7 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
 
 
 class _Sold(NamedTuple):
-    """What an item is sold as: its list price in cents at each break, and the charges on it."""
+    """The sale of an item: its list price in cents at each break, and the charges on it."""
 
     kind: str
     part: Purchasable
@@ -132,7 +134,7 @@ class _Numbering:
         self.by_length: dict[str, list[Item]] = defaultdict(list)
 
     def add_pieces(self, kind: str, products: Iterable[Switch | Nic | Transceiver | Server]) -> None:
-        """Add what is bought by the piece."""
+        """Add products sold by the piece."""
         for product in products:
             if product.price_usd is None or product.power_w is None:
                 continue
@@ -146,18 +148,18 @@ class _Numbering:
     def add_lengths(self, kind: str, product: Cable | Fibre, power_mw: int) -> None:
         """Add the lengths of a cable or fibre that have a price."""
         borne = borne_by(kind, product, self.terms.charges)
-        for length in sorted(product.lengths, key=lambda one: one.m):
+        for length in sorted(product.lengths, key=lambda length: length.m):
             if length.price_usd is not None:
                 item = self._new(kind, product.id, length, power_mw, length_m=length.m, borne=borne, product=product)
                 self.by_length[product.id].append(item)
 
     def add_moves(self) -> None:
-        """Add the moving of a cable, which is paid like something bought."""
+        """Add the moving of a cable, which is paid like an item."""
         price = self.terms.move_cents
         self.single[MOVED_CABLE] = self._new("other", MOVED_CABLE, Purchasable(price_usd=price / 100), 0)
 
     def add_lumps(self) -> None:
-        """Add charges on fabrics and servers, each like something that costs nothing but its own charge."""
+        """Add charges on fabrics and servers, each as an item whose only cost is the charge."""
         for charge in self.terms.charges:
             if charge.is_lump:
                 borne = borne_by_lump(charge, self.terms.charges)
@@ -177,7 +179,7 @@ class _Numbering:
     ) -> Item:
         assert sold.price_usd is not None
         price, vendor = sold.price_usd, (product and product.vendor) or ""
-        breaks = [(one.from_, cents(one.usd)) for one in price] if isinstance(price, tuple) else [(1, cents(price))]
+        breaks = [(step.from_, cents(step.usd)) for step in price] if isinstance(price, tuple) else [(1, cents(price))]
         of_part = _Sold(kind, sold, [price for _, price in breaks], borne)
         item = Item(
             index=len(self.items),
@@ -231,7 +233,7 @@ class _Numbering:
             yield self._in_futures(offer, stage, sold) if terms.futures else offer
 
     def _in_futures(self, offer: Offer, stage: int, sold: _Sold) -> Offer:
-        """An offer as it is in every future that comes to the stage, and what it is worth in all together."""
+        """An offer with its prices in every future that comes to the stage, and their weighted present value."""
         terms, futures = self.terms, [self._in_future(future, stage, sold) for future in self.terms.futures]
         first = terms.rules.order_from_month
         for future in terms.futures:
@@ -269,9 +271,9 @@ class _Numbering:
         charges = [amounts_of(sold.borne, price + surcharge, stage, calendar) for price in usual]
         rate = exact(finance.discount_rate)
         return (
-            tuple(price + sum(one.once for one in of) for price, of in zip(paid, charges, strict=True)),
+            tuple(price + sum(amount.once for amount in of) for price, of in zip(paid, charges, strict=True)),
             tuple(
-                present_cents(price, rate, month) + sum(one.present for one in of)
+                present_cents(price, rate, month) + sum(amount.present for amount in of)
                 for price, of in zip(paid, charges, strict=True)
             ),
         )
@@ -282,9 +284,11 @@ class _Numbering:
             return offer
         amounts = [amounts_of(borne, price, stage, self.calendar) for price in offer.cents]
         return offer._replace(
-            cents=tuple(price + sum(one.once for one in of) for price, of in zip(offer.cents, amounts, strict=True)),
+            cents=tuple(
+                price + sum(amount.once for amount in of) for price, of in zip(offer.cents, amounts, strict=True)
+            ),
             present=tuple(
-                worth + sum(one.present for one in of) for worth, of in zip(offer.present, amounts, strict=True)
+                worth + sum(amount.present for amount in of) for worth, of in zip(offer.present, amounts, strict=True)
             ),
             bare=(offer.cents, offer.present),
         )

@@ -1,4 +1,4 @@
-"""One thing to order: a product, or one length of it, with its price, power and terms of sale as exact integers."""
+"""An item: a product, or one length of it, with its price, power and terms of sale as exact integers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ FuturePrices = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Offer(NamedTuple):
-    """What an item costs at one stage, charges included: cents of a unit at each break, then their present values.
+    """The price of an item at one stage, charges included: cents of a unit at each break, then their present values.
 
-    ``bare``: cents and present values without charges; None: there are none. ``most``: can have been bought by then
-    (None: any number); ``late``: an order for it comes too late, ``closed``: even an expedited one, all of it in some
-    future; ``from_stock``: even as the stages are planned, so that any order is of what the vendor has.
-    ``expedite_cents``: the surcharge that is in its prices (None: there is none). ``futures``: where growth may end,
-    prices and present values in every future (None: the stage does not come); then ``present`` is the sum of theirs,
-    each as often as the future comes, and ``worth`` the present value at the month of the stage.
+    ``bare``: cents and present values without charges; None: there are none. ``most``: most units bought by then (None:
+    any number); ``late``: an order for it comes too late, ``closed``: even an expedited one, all of it in some future;
+    ``from_stock``: even as the stages are planned, so that any order is of the vendor's stock. ``expedite_cents``: the
+    surcharge in its prices (None: there is none). ``futures``: where growth may end, prices and present values in every
+    future (None: the stage does not come); then ``present`` is the sum of theirs, each times the chance of the future,
+    and ``worth`` the present value at the month of the stage.
     """
 
     cents: tuple[int, ...]
@@ -46,7 +46,7 @@ class Offer(NamedTuple):
 
     @property
     def without_charges(self) -> Offer:
-        """The offer of the part alone, as it is at the month of the stage."""
+        """The offer of the part without charges, at the month of the stage."""
         if self.bare is None:
             return self
         cents, present = self.bare
@@ -63,16 +63,16 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """One thing to order. ``starts``: first quantity of each break; ``offers``: one a stage, falling in price but for
+    """An item to order. ``starts``: first quantity of each break; ``offers``: one a stage, falling in price but for
     surcharges.
 
     ``incremental``: a break's price is paid for the units from its first on, not for all. ``stock`` units are there
     already and free; ``in_stock`` are the vendor's, for which it is never too late; an expedited order takes
-    ``soonest_weeks``; an order has ``minimum_order`` units at least, in whole packs. ``spares``: how they are kept;
-    ``vendor``: its maker, if one is named, ``seller``: whose offer it is, else that; ``counted``: the kind may have
-    so many part numbers only; ``sourced``: a rule tells makers of the kind apart; ``rationed``: its maker supplies
-    so much a quarter; ``dated``: it counts when it is ordered. ``borne``: charges on each unit that is bought;
-    ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``: where any item bears a
+    ``soonest_weeks``; an order has ``minimum_order`` units at least, in whole packs. ``spares``: rule of its spares;
+    ``vendor``: its maker, if one is named, ``seller``: the vendor of the offer, else the maker; ``counted``: part
+    numbers of the kind are limited; ``sourced``: a rule distinguishes makers of the kind; ``rationed``: its maker's
+    supply a quarter is limited; ``dated``: the date of its order counts. ``borne``: charges on each unit that is
+    bought; ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``: where any item bears a
     charge.
     """
 
@@ -104,15 +104,15 @@ class Item:
 
     @cached_property
     def unit_cents(self) -> tuple[int, ...]:
-        """Price of a single one at each stage."""
+        """Price of a single unit at each stage, in cents."""
         return tuple(offer.cents[0] for offer in self.offers)
 
     @cached_property
     def unit_costs(self) -> tuple[int, ...]:
-        """What a single one costs at each stage; with charges its present values too, which need not follow from that,
+        """Cents of a single unit at each stage; with charges its present values too, which need not follow from these,
         and where growth may end those in every future, whose prices may differ by kind (0: the stage does not come).
 
-        All items of a table have as many.
+        Of equal length for all items of a table.
         """
         present = () if self.calendar is None else tuple(offer.present[0] for offer in self.offers)
         futures = zip(*(offer.futures for offer in self.offers), strict=True)
@@ -127,14 +127,14 @@ class Item:
         return replace(self, offers=tuple(offer.without_charges for offer in self.offers), borne=())
 
     def amounts(self, stage: int, price_break: int) -> tuple[UnitCharge, ...]:
-        """What its charges come to for a unit that is bought at a break of a stage."""
+        """The charges on a unit that is bought at a break of a stage."""
         if not self.borne or self.calendar is None:
             return ()
         return amounts_of(self.borne, self.bare.offers[stage].cents[price_break], stage, self.calendar)
 
     @cached_property
     def is_ordered(self) -> bool:
-        """Whether what one more costs depends on how many are bought, or when."""
+        """Whether the cost of a further unit depends on the quantity or the date of orders."""
         return (
             len(self.starts) > 1
             or self.stock > 0
@@ -144,8 +144,8 @@ class Item:
         )
 
     def stands_in_for(self, shorter: Item) -> bool:
-        """Whether this length may be bought where a shorter one of the product would do: to have fewer part numbers
-        where these are limited, and never because it is the cheaper one.
+        """Whether this length may be bought in place of a shorter one of the product: to have fewer part numbers where
+        these are limited, and never because it is the cheaper one.
         """
         if not self.counted or self.is_ordered or shorter.is_ordered or self.lead_time_weeks != shorter.lead_time_weeks:
             return False
@@ -153,25 +153,28 @@ class Item:
 
     @cached_property
     def varies(self) -> bool:
-        """Whether something else than price and power of a single one can make it win or lose."""
+        """Whether more than the price and power of a single unit decides whether it wins."""
         return self.is_ordered or self.counted or self.sourced or self.dated
 
     @property
     def is_short(self) -> bool:
-        """Whether it cannot be had in any number at every stage: its supply or its maker's is limited, an order for a
-        stage comes too late, or some of it is there already.
+        """Whether its quantity is limited at some stage: its supply or its maker's is, an order for a stage comes too
+        late, or units are in stock.
         """
         return self.stock > 0 or self.rationed or any(offer.most is not None or offer.late for offer in self.offers)
 
     @property
     def can_be_had(self) -> bool:
-        """Whether there is any in stock, or any can be ordered at some stage."""
+        """Whether any units are in stock, or can be ordered at some stage."""
         ready = self.in_stock > 0
         return self.stock > 0 or any((ready or not offer.closed) and offer.most != 0 for offer in self.offers)
 
     def most_by(self, stage: int) -> int | None:
-        """The most units that can be there by a stage, those in stock among them; None: as many as are wanted."""
-        caps = [self.offers[stage].most, self.in_stock if all(one.closed for one in self.offers[: stage + 1]) else None]
+        """Most units that can be installed by a stage, those in stock included; None: any number."""
+        caps = [
+            self.offers[stage].most,
+            self.in_stock if all(offer.closed for offer in self.offers[: stage + 1]) else None,
+        ]
         return min((self.stock + cap for cap in caps if cap is not None), default=None)
 
     @property
@@ -193,11 +196,11 @@ class Item:
                 yield Piece(price_break, fewest, most)
 
     def base(self, stage: int, price_break: int, present: bool = False) -> int:
-        """What an order at a break costs on top of its units at that break's price; 0 unless breaks are incremental."""
+        """Cents of an order at a break on top of its units at that break's price; 0 unless breaks are incremental."""
         return self.base_at(self._prices(stage, present), price_break)
 
     def base_at(self, prices: Sequence[int], price_break: int) -> int:
-        """What an order at a break costs on top of its units, at some prices of a unit at each break."""
+        """Cents of an order at a break on top of its units, at unit ``prices`` by break."""
         if not self.incremental:
             return 0
         steps = zip(pairwise(self.starts[: price_break + 1]), prices[:price_break], strict=True)
@@ -213,7 +216,7 @@ class Item:
         return self._prices(stage, present)[price_break]
 
     def break_of(self, units: int) -> int:
-        """The break that an order of so many units reaches."""
+        """The break that an order of ``units`` reaches."""
         return bisect_right(self.starts, max(1, units)) - 1
 
     def cost(self, stage: int, units: int, present: bool = False) -> int:
@@ -221,7 +224,7 @@ class Item:
         return self.cost_at(self._prices(stage, present), units)
 
     def cost_at(self, prices: Sequence[int], units: int) -> int:
-        """What one order costs at some prices of a unit at each break."""
+        """Cents of one order at unit ``prices`` by break."""
         if units == 0:
             return 0
         price_break = self.break_of(units)
@@ -232,19 +235,19 @@ class Item:
         return self.cost_at(self.offers[stage].worth or self.offers[stage].present, units)
 
     def future_cents(self, future: int, stage: int, units: int, present: bool) -> int:
-        """What one order costs in a future, or its present value, in cents; nothing where the stage does not come."""
+        """Cents of one order in a future, or their present value; 0 where the stage does not come."""
         prices = self.offers[stage].futures[future]
         return 0 if prices is None else self.cost_at(prices[present], units)
 
     def lead_weeks(self, stage: int, units: int) -> float | None:
-        """Lead time of an order of so many units: none for what the vendor has in stock for a stage that is late."""
+        """Lead time in weeks of an order of ``units``: 0 for the vendor's stock where a stage is late."""
         offer = self.offers[stage]
         if units and offer.expedite_cents is not None:
             return self.soonest_weeks
         return 0 if units and offer.from_stock else self.lead_time_weeks
 
     def least_cents(self, stage: int, present: bool = False, most: int | None = None) -> int:
-        """The least price that any break allows at a stage; ``most``: without orders that cost more than that."""
+        """Least unit price over the breaks at a stage; ``most``: without orders that cost more than that."""
         prices = self._prices(stage, present)
         if most is None:
             return prices[-1]
@@ -252,22 +255,22 @@ class Item:
         return prices[max(within, default=0)]
 
     def least_ever(self, present: bool = False, most: int | None = None) -> int:
-        """The least price at any stage; ``most`` as in ``least_cents``."""
+        """Least unit price at any stage; ``most`` as in ``least_cents``."""
         return min(self.least_cents(stage, present, most) for stage in range(len(self.offers)))
 
     def stock_value(self, present: bool = False, most: int | None = None) -> int:
-        """What the stock on hand can save at most, in cents; ``most`` as in ``least_cents``."""
+        """Upper bound of the cents that the stock on hand saves; ``most`` as in ``least_cents``."""
         return self.stock * max(self.least_cents(stage, present, most) for stage in range(len(self.offers)))
 
     def spares_for(self, in_use: int) -> int:
-        """Spares kept of this part number for so many in use, if they are counted by part number."""
+        """Spares of this part number for ``in_use`` units, if spares are counted by part number."""
         return 0 if self.spares is None or self.spares.per == "site" else spares_of(self.spares, in_use)
 
 
 def order_at_once(item: Item, need: int) -> int:
-    """Units to buy in one order at the first stage so that ``need`` are there beside the stock, at least cost.
+    """Units to buy in one order at the first stage, beside the stock, for ``need`` units at least cost.
 
-    More than needed where a break, the smallest order or a pack asks for it. If it cannot be had: what is needed.
+    More than needed where a break, the smallest order or a pack asks for it. If it cannot be had: the need.
     """
     need = max(0, need - item.stock)
     if need == 0:

@@ -14,7 +14,7 @@ ALL_LANES = 8
 
 
 def lanes_of(form_factor: str, ports: int = 1) -> int:
-    """Lanes of a port where a cage is split into so many."""
+    """Lanes of a port where a cage is split into ``ports`` ports."""
     return max(1, SIGNAL_LANES.get(form_factor, ALL_LANES) // ports)
 
 
@@ -25,7 +25,8 @@ def signal_lanes(switch: Switch) -> dict[int, int]:
 
 
 def lanes_of_slower(switch: Switch, cage: int, ports: int, mbps: int) -> int:
-    """Lanes of a port of a cage from 1 that is split into so many, or of a slower one; 0 for a whole cage at its best.
+    """Lanes of a port, or of a slower one, of a cage (from 1) that is split into ``ports``; 0 for a whole cage at full
+    speed.
 
     A port has as many of the lanes as its share of the speed takes, at the speed that lanes have when all are in use.
     """
@@ -37,7 +38,7 @@ def lanes_of_slower(switch: Switch, cage: int, ports: int, mbps: int) -> int:
 
 
 def lanes_in_use(switch: Switch, cage: int, ports: int, mbps: int) -> int:
-    """Lanes of a port of a cage from 1 that is split into so many: all of a whole cage at its best."""
+    """Lanes of a port of a cage (from 1) that is split into ``ports``: all of a whole cage at full speed."""
     return lanes_of_slower(switch, cage, ports, mbps) or signal_lanes(switch)[cage]
 
 

@@ -34,7 +34,7 @@ class _Module:
 
     @property
     def connector(self) -> str:
-        """What a fibre for its ports has to have."""
+        """The connector that a fibre for its ports needs."""
         return self.product.connector_of(self.split)
 
     @property
@@ -46,7 +46,7 @@ class _Module:
 
 @dataclass(frozen=True)
 class _FibreKind:
-    """What makes two fibre assemblies interchangeable."""
+    """Key of interchangeable fibre assemblies: mode of fibre, connectors and their counts."""
 
     fibre: str
     near: str
@@ -75,9 +75,9 @@ class _Ends(NamedTuple):
 
 
 class LinkTable:
-    """The assemblies of a catalog, found on demand.
+    """The assemblies of a catalog, worked out on demand.
 
-    ``prune`` drops an assembly that another one of the same mode beats in every part's price and power; parts whose
+    ``prune`` drops an assembly that another one of the same mode dominates in every part's price and power; parts whose
     price depends on the quantity, or that are in stock or short, are never dropped for that.
     """
 
@@ -89,10 +89,10 @@ class LinkTable:
     def assemblies(
         self, near: PortType, far: PortType, run_m: float, protocol: str, all_: bool = False, longer: bool = False
     ) -> tuple[Assembly, ...]:
-        """Every useful way to join two cages over a run in metres, sorted by name; empty if there is none.
+        """Every useful assembly between two cages over a run in metres, sorted by name; empty if there is none.
 
-        ``all_``: with those that others beat, which may still win by sharing a cage with other links. ``longer``: over
-        this run or any longer one, for bounds: a longer length may be the cheaper one.
+        ``all_``: with dominated ones, which may still win by sharing a cage with other links. ``longer``: over this run
+        or any longer one, for bounds: a longer length may be the cheaper one.
         """
         run_m = self.length_on_sale_m(run_m)
         ends = _Ends(near, far, protocol, all_)
@@ -105,10 +105,10 @@ class LinkTable:
             for cable in self._lengths_on_sale(join.product_id, run_m, join.reach_m, longer)
         ]
         kept = undominated(assemblies) if self._prune and not ends.all_ else assemblies
-        return tuple(sorted(kept, key=lambda one: (one.name, one.length_m)))
+        return tuple(sorted(kept, key=lambda assembly: (assembly.name, assembly.length_m)))
 
     def in_all_lengths(self, near: PortType, far: PortType, protocol: str) -> tuple[Assembly, ...]:
-        """Every way to join two cages, in every length that is within reach: for bounds over several runs."""
+        """Every assembly between two cages, in every length within reach: for bounds over several runs."""
         return tuple(
             Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0)
             for join in self._joins(_Ends(near, far, protocol, False))
@@ -116,9 +116,9 @@ class LinkTable:
         )
 
     def fewest_together(self, near: PortType, far: PortType, run_m: float, protocol: str) -> int:
-        """Ports that one cable joins at the least, where it joins a pair of devices only; 1 where some cable splits.
+        """Fewest ports of one cable, where cables join a pair of devices only; 1 where some cable splits.
 
-        Over this run or a longer one; 0 if nothing joins them.
+        Over this run or a longer one; 0 if no assembly joins them.
         """
         ends, run_m = _Ends(near, far, protocol, False), self.length_on_sale_m(run_m)
         return _TOGETHER.of(self, (ends, run_m), self._fewest_together, ends, run_m)
@@ -132,7 +132,7 @@ class LinkTable:
         return min(ports, default=0)
 
     def _joins(self, ends: _Ends) -> tuple[_Join, ...]:
-        """What joins two cages over some run."""
+        """Assemblies without length between two cages, over any run."""
         # Rule ``speeds_agree``
         if ends.near.lane.port_mbps != ends.far.lane.port_mbps:
             return ()
@@ -142,8 +142,8 @@ class LinkTable:
         return (*self._cables(ends), *self._optics(ends))
 
     def length_on_sale_m(self, run_m: float) -> float:
-        """The shortest length of anything on sale that covers a run, infinite if there is none: runs with the same one
-        are joined alike.
+        """The shortest length on sale that covers a run, infinite if there is none: runs with the same one have equal
+        assemblies.
         """
         place = bisect_left(self._lengths_m, run_m)
         return self._lengths_m[place] if place < len(self._lengths_m) else inf
@@ -153,7 +153,7 @@ class LinkTable:
         return [float(length_m) for length_m in self._item_table.lengths_m]
 
     def longest_m(self, near: PortType, far: PortType, protocol: str) -> float:
-        """The longest run over which two cages can be joined; 0 if nothing joins them."""
+        """The longest run over which an assembly joins two cages, in metres; 0 if none does."""
         return max(
             (
                 item.length_m or 0.0
@@ -193,7 +193,7 @@ class LinkTable:
                 yield _Join((cable.id, cable.medium, mode, ports), cable.id, cable.reach_m)
 
     def modules(self, port: PortType, protocol: str, all_: bool = False) -> tuple[_Module, ...]:
-        """Transceivers that fit a cage at its split; ``all_``: with those that others beat."""
+        """Transceivers that fit a cage at its split; ``all_``: with dominated ones."""
         return _MODULES.of(self, (port, protocol, all_), self._modules, port, protocol, all_)
 
     def hungriest_mw(self, port: PortType, protocol: str) -> int:
@@ -235,7 +235,7 @@ class LinkTable:
             for far in far_modules:
                 # Rule ``optics_speak_alike``
                 alike = near.standard == far.standard and near.product.fibre == far.product.fibre
-                # what one end does not retime reaches the other end's device
+                # a signal that one end does not retime reaches the other end's device
                 if alike and drives(ends.far, near.product) and drives(ends.near, far.product):
                     yield from self._over_fibre(near, far)
 
@@ -251,8 +251,10 @@ class LinkTable:
             yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
-        """Transceiver at a near cage and straight fibre, for a far end that is somebody else's and not described."""
-        return tuple(sorted(set(self._near_only(port, run_m, protocol)), key=lambda one: (one.name, one.length_m)))
+        """Transceivers at a near cage with straight fibre, for a far end that is not described."""
+        return tuple(
+            sorted(set(self._near_only(port, run_m, protocol)), key=lambda assembly: (assembly.name, assembly.length_m))
+        )
 
     def _near_only(self, port: PortType, run_m: float, protocol: str) -> Iterator[Assembly]:
         for module in self.modules(port, protocol, True):
@@ -270,8 +272,8 @@ class LinkTable:
     def _lengths_on_sale(
         self, product_id: str, run_m: float, reach_m: float | None, longer: bool = False
     ) -> list[Item]:
-        """The shortest priced length that covers the run, none if it is past the reach, and longer ones that may stand
-        in for it, as that of other links; ``longer``: all within reach.
+        """The shortest priced length that covers the run, none if it is past the reach, and longer ones that may be
+        bought in its place to save part numbers; ``longer``: all within reach.
 
         Rule ``cables_fit_reach``.
         """
@@ -332,7 +334,7 @@ def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
 
 
 def _useful(modules: Sequence[_Module]) -> list[_Module]:
-    """Drop a transceiver where another one with the same optics reaches as far and costs and uses no more power."""
+    """Drop a transceiver where another one with the same optics has the reach and takes no more money and power."""
     kept: list[_Module] = []
     for module in sorted(modules, key=lambda module: (module.item.unit_costs, module.item.power_mw, module.item.id)):
         if not any(

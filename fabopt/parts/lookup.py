@@ -1,4 +1,4 @@
-"""What is worked out once for something that does not change, kept beside it."""
+"""Values worked out once for an unchanging owner, and kept as long as it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Lookup(Generic[Owner, Key, Value]):
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Value:
-        """The value of a key; the first time ``work_out(*args, **kwargs)`` gives it."""
+        """The value of a key; the first time that of ``work_out(*args, **kwargs)``."""
         table = self.table(owner)
         try:
             return table[key]
@@ -47,5 +47,5 @@ class Lookup(Generic[Owner, Key, Value]):
         return value
 
     def __len__(self) -> int:
-        """Owners of which anything is known."""
+        """Number of owners with any value."""
         return len(self._tables)

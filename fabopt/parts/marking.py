@@ -1,9 +1,9 @@
-"""At which queue lengths packets are marked (ECN): from the bandwidth-delay product and the pool, with the range.
+"""Queue lengths at which packets are marked (ECN): from the bandwidth-delay product and the pool, with the range.
 
 Settings in use reach from 131 KB to 10 MB (``qos.json.j2`` files of sonic-net/sonic-buildimage 086b03bd), so a pair is
 computed: the lower one lets a flow keep its path full, the upper one is met before any port pauses. The lower is one
-bandwidth-delay product of the longest path; the upper is at most what a priority of a port may take of the pool when
-all ports are full at once, else ten times the lower (150 and 1,500 KB are NVIDIA's defaults).
+bandwidth-delay product of the longest path; the upper is at most a port priority's share of the pool when all ports are
+full at once, else ten times the lower (150 and 1,500 KB are NVIDIA's defaults).
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class Marking(NamedTuple):
 
 
 def round_trip_ns(length_m: float, switches: int, switch_ns: float | None) -> float:
-    """There and back over so many metres in all, switches, and two NICs."""
+    """Round-trip time in ns over ``length_m`` metres of cable, ``switches`` switches, and two NICs."""
     return 2 * (length_m * _NS_PER_M + switches * (switch_ns or SWITCH_NS) + 2 * NIC_NS)
 
 
 def pool_share(left: int, ports: int, exponent: int) -> int:
-    """Bytes that one lossless priority of each of so many ports has when all are full at once.
+    """Bytes that one lossless priority of each of ``ports`` ports has when all are full at once.
 
-    Each may take ``2 ** exponent`` times what is free of the pool, which has ``left`` for data.
+    Each may take ``2 ** exponent`` times the free bytes of the pool, which has ``left`` for data.
     """
     alpha = 2.0**exponent
     return floor(left * alpha / (1 + ports * alpha))

@@ -11,9 +11,9 @@ from fabopt.parts.offering import Offering
 
 
 def of_all_vendors(options: tuple[NicOption, ...], offering: Offering) -> tuple[NicOption, ...]:
-    """The options, with those that differ in nothing but the vendor of one product as one, which has all offers of it.
+    """The options, those that differ in nothing but the vendor of one product merged into one with all its offers.
 
-    How many NICs each vendor sells is left to the program. Rule ``nics_are_of_one_product``.
+    The number of NICs by vendor is left to the program. Rule ``nics_are_of_one_product``.
     """
     base_ids = {nic.id: nic.base_id for nic in offering.offered.nics if nic.sold_by is not None}
     alike: dict[Hashable, list[NicOption]] = {}
@@ -31,5 +31,5 @@ _OF_ALL_VENDORS: Lookup[Offering, tuple[NicOption, ...], tuple[NicOption, ...]] 
 
 
 def _with_offers(alike: Sequence[NicOption]) -> NicOption:
-    offers = tuple(one.item for one in alike if one.item is not None)
+    offers = tuple(option.item for option in alike if option.item is not None)
     return replace(alike[0], offers=offers) if len(offers) > 1 else alike[0]

@@ -1,4 +1,4 @@
-"""NICs as a fabric may use them: how many in a server, which of their ports, and what the bus lets through.
+"""NIC options of a fabric: number in a server, ports in use, and the bandwidth of the bus.
 
 Bandwidth over the bus follows the contract, section PCIe.
 """
@@ -35,10 +35,10 @@ PORTS_OF_A_PAIR = 2
 
 @dataclass
 class Refusals:
-    """Why NICs are not picked whose ports would do, by id (``told``).
+    """Reasons why NICs with enough ports are not chosen, by id (``told``).
 
-    ``kept``: default rules that hold; nothing is told of NICs that are not tested, nor of unpaired numbers of them,
-    where the rule on it holds.
+    ``kept``: default rules that hold; no reason is given for NICs that are not tested, nor for unpaired numbers of
+    them, where the rule on it holds.
     """
 
     kept: frozenset[str] = frozenset()
@@ -52,15 +52,15 @@ class Refusals:
 
 @dataclass(frozen=True, eq=False)
 class NicOption:
-    """A way to equip a server for one fabric: NIC, how many, which ports, over how many planes.
+    """A way to equip a server for one fabric: NIC, number, ports in use, number of planes.
 
     ``dual``: the two ports that a NIC has in a plane go to two leaves. ``apart``: every NIC (its rail) has planes of
-    its own, which no other NIC is in; ``topology``: what a network with these NICs is called; ``scale_up``: what a GPU
-    then has to forward with. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server over
-    all planes, ``cage_limit`` those that can be; ``full_cages`` have all their ports in use, ``partial_ports`` are the
-    ports in each of ``partial_cages`` others. ``injection``: Mb/s of the GPU with the smallest share of NICs;
-    ``nic_mbps``: what one NIC moves, its ports or its slot. ``forwards``: the NIC passes on what is for other servers.
-    ``offers``: what several vendors sell it as, ``item`` among them; empty where one does, or nobody.
+    its own, which no other NIC is in; ``topology``: the family of a network with these NICs; ``scale_up``: a GPU's
+    bandwidth to forward with then. ``ports_per_plane`` (R) is of one server; ``cages`` are those occupied in a server
+    over all planes, ``cage_limit`` those that can be; ``full_cages`` have all their ports in use, ``partial_ports`` are
+    the ports in each of ``partial_cages`` others. ``injection``: Mb/s of the GPU with the smallest share of NICs;
+    ``nic_mbps``: bandwidth of one NIC, of its ports or its slot. ``forwards``: the NIC passes on traffic for other
+    servers. ``offers``: items of several vendors' offers, ``item`` among them; empty with one vendor or none.
     ``breaks``: default rules that leave it out; ``shares_ports``: flows of a GPU may need several ports without
     breaking rule ``one-port``.
     """
@@ -93,20 +93,20 @@ class NicOption:
 
     @property
     def flow_mbps(self) -> Fraction:
-        """The most that one flow has on its way into the network: one port, and no more than the slot gives."""
+        """Mb/s of one flow into the network: that of one port, and at most that of the slot."""
         return min(Fraction(self.port.lane.port_mbps), self.nic_mbps)
 
     def carries_alone(self, rate_mbps: Fraction | int) -> bool:
-        """Whether one port carries a rate of a GPU, as far as rule ``one-port`` asks for it."""
+        """Whether one port carries a rate of a GPU, where rule ``one-port`` asks for it."""
         return self.shares_ports or self.flow_mbps >= rate_mbps
 
     @property
     def crosses_any_cut(self) -> Fraction:
-        """The most that any cut of the network can carry for a GPU: one between rails is crossed inside servers."""
+        """Upper bound of a GPU's Mb/s across any cut of the network: one between rails is crossed inside servers."""
         return self.injection if self.scale_up is None else min(self.injection, self.scale_up)
 
     def allows(self, tiers: int) -> bool:
-        """Whether its networks may have so many tiers.
+        """Whether its networks may have ``tiers`` tiers.
 
         Rail-only has one or two, planes that are rails two or three, and one switch is not two leaves.
         """
@@ -176,10 +176,10 @@ class NicOption:
         return self.nics_per_server * bought_mw + self.cages * links.hungriest_mw(self.port, protocol)
 
     def bundle(self, k: int) -> int:
-        """Ports that a cable may carry together when ``k`` ports of a server go to one leaf.
+        """Ports that one cable may carry when ``k`` ports of a server go to one leaf.
 
         Rule ``bundles_join_boxes``: they are ports of one NIC (of any NICs that share the server's cages) in one plane;
-        1 if sets do not come out.
+        1 if bundles do not divide ``k``.
         """
         if self.dual:
             return 1
@@ -200,7 +200,7 @@ def nic_options(
     demand_mbps: int,
     refusals: Refusals,
 ) -> tuple[NicOption, ...]:
-    """Ways to equip servers that give what is demanded; ``refusals`` are added of NICs whose ports would do.
+    """Ways to equip servers that meet the demand; ``refusals``: gets reasons of NICs whose ports would suffice.
 
     Worked out once for an offering: fabrics that differ in other settings have the same options.
     """
@@ -229,7 +229,7 @@ def _nic_options(
     demand_mbps: int,
     refusals: Refusals,
 ) -> Iterable[NicOption]:
-    built_in = [one for one in server.nics if one.role == fabric.role]
+    built_in = [nic for nic in server.nics if nic.role == fabric.role]
     if built_in:
         options = _built_in_options(built_in, offering, fabric, protocol, server, pcie)
     else:
@@ -274,7 +274,9 @@ def _judged(option: NicOption, nic: Nic, fabric: Fabric, server: Server, demand_
 
 
 def _refusal(nic: Nic, option: NicOption, server: Server, fabric: Fabric, demand_mbps: int) -> str | None:
-    """Why ports that would do together do not: slots hold them back, or GPUs share NICs unevenly, as was asked for."""
+    """Why ports that suffice together do not: slots limit them, or GPUs share a NIC number unevenly that the case
+    names.
+    """
     nics = option.nics_per_server
     result = f"{float(option.injection) / 1000:g} Gb/s per GPU of {gbps(demand_mbps):g} needed"
     if nic.pcie is None or server.pcie is None or option.nic_mbps == option.ports_per_nic * option.port.lane.port_mbps:
@@ -298,11 +300,11 @@ def _count_allowed(fabric: Fabric, nics: int) -> bool:
 
 
 def bus_limit_mbps(nic: Pcie | None, slot: Pcie | None, pcie_x16_gbps: Mapping[int, float]) -> Fraction | None:
-    """What a NIC can move over its bus (contract, section PCIe); None where either side is not given."""
+    """Mb/s of a NIC over its bus (contract, section PCIe); None where either side is not given."""
     if nic is None or slot is None:
         return None
     generation = min(nic.generation, slot.generation)
-    known = [one for one in pcie_x16_gbps if one <= generation]
+    known = [known_generation for known_generation in pcie_x16_gbps if known_generation <= generation]
     usable = pcie_x16_gbps[max(known)] if known else 0.0
     return exact(usable) * 1000 * min(nic.lanes, slot.lanes) / X16_LANES
 
@@ -317,7 +319,7 @@ def pairs_with_gpus(nics: int, gpus: int) -> bool:
 
 
 def share_of_gpu(nics: int, gpus: int) -> Fraction:
-    """NICs of the GPU of a server that has least of them, as a fraction; a server without GPUs counts as one.
+    """NICs per GPU of the GPU with the smallest share, as a fraction; a server without GPUs counts as one.
 
     Where one number divides the other all GPUs are alike. Elsewhere the busiest NIC counts (3 NICs for 8 GPUs: a third
     for each of its three), or the GPU with one NIC. Rule ``injection_meets_demand``. Source: contract, section PCIe.
@@ -335,7 +337,7 @@ def _nic_mbps(nic: Nic, server: Server, ports: int, port_mbps: int, pcie: Mappin
 def _chosen_options(
     offering: Offering, fabric: Fabric, protocol: Protocol, server: Server, pcie: Mapping[int, float]
 ) -> Iterable[tuple[Nic, NicOption]]:
-    """NICs on sale, in any number that the slots take, with any number of ports in use."""
+    """NICs on sale, in any number that fits the slots, with any number of ports in use."""
     for nic in offering.offered.nics:
         item = offering.item_table.item(nic.id)
         # Rules ``products_are_offered`` and ``protocols_agree``
@@ -368,13 +370,15 @@ def _built_in_options(
     server: Server,
     pcie: Mapping[int, float],
 ) -> Iterable[tuple[Nic, NicOption]]:
-    """What a server comes with: all NICs of the fabric's role, all their ports in use."""
-    if len({one.id for one in built_in}) != 1 or (len(built_in) > 1 and any(one.cages for one in built_in)):
+    """Built-in NICs of a server: all of the fabric's role, all their ports in use."""
+    if len({built_in_nic.id for built_in_nic in built_in}) != 1 or (
+        len(built_in) > 1 and any(built_in_nic.cages for built_in_nic in built_in)
+    ):
         return
-    nic = next(one for one in offering.offered.nics if one.id == built_in[0].id)
+    nic = next(nic for nic in offering.offered.nics if nic.id == built_in[0].id)
     if protocol not in nic.protocols or (fabric.nics != "any" and nic.id not in fabric.nics):
         return
-    nics, shared = sum(one.count for one in built_in), built_in[0].cages
+    nics, shared = sum(built_in_nic.count for built_in_nic in built_in), built_in[0].cages
     cages = shared if shared is not None else nic.cages
     if len(cages) != 1:
         return

@@ -1,4 +1,4 @@
-"""What a catalog offers a case: the items, their ports, and what joins them."""
+"""The offering of a catalog for a case: items, port types, and assemblies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabopt.schema.product import Airflow
 
 @dataclass(frozen=True, eq=False)
 class Offering:
-    """What a catalog offers a case: shared by all problems that differ in other things only."""
+    """The offering of a catalog for a case, shared by all problems that do not differ in it."""
 
     named: frozenset[str]
     terms: Terms
@@ -31,43 +31,47 @@ class Offering:
 
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
     """Products that are offered even at the end of their life: the case names them, or they are built in."""
-    server = next(one for one in catalog.servers if one.id == case.server)
+    server = next(server for server in catalog.servers if server.id == case.server)
     kept = _that_manage(case, catalog) | _told_apart(case, catalog) | _weighed(case, catalog)
-    named = _named_ids(case) | {one.id for one in server.nics}
-    offers = frozenset(one.id for one in products(catalog) if one.offer_of in named)
+    named = _named_ids(case) | {nic.id for nic in server.nics}
+    offers = frozenset(product.id for product in products(catalog) if product.offer_of in named)
     return named | offers | kept
 
 
 def _that_manage(case: Case, catalog: Catalog) -> frozenset[str]:
-    """Switches that run a subnet manager, and their twins: none stands in for them where the rule holds."""
+    """Switches that run a subnet manager, and their twins, which others do not dominate where the rule holds."""
     if not is_kept(case.rules, SUBNET_MANAGER):
         return frozenset()
-    managed = (one for one in catalog.switches if one.managed or one.managed_twin is not None)
-    return frozenset(one.id for one in managed if not one.end_of_life)
+    managed = (switch for switch in catalog.switches if switch.managed or switch.managed_twin is not None)
+    return frozenset(switch.id for switch in managed if not switch.end_of_life)
 
 
 def _told_apart(case: Case, catalog: Catalog) -> frozenset[str]:
-    """Switches of a known generation: none of another one stands in for them where the rule holds."""
+    """Switches of a known generation, which others do not dominate where the rule holds."""
     if not is_kept(case.rules, ONE_GENERATION):
         return frozenset()
-    return frozenset(one.id for one in catalog.switches if one.generation is not None and not one.end_of_life)
+    return frozenset(
+        switch.id for switch in catalog.switches if switch.generation is not None and not switch.end_of_life
+    )
 
 
 def _weighed(case: Case, catalog: Catalog) -> frozenset[str]:
-    """Switches whose pool is known: none of another one stands in for them where pools are a condition."""
+    """Switches whose pool is known, which others do not dominate where pools are a condition."""
     if not weighs_pools(case):
         return frozenset()
-    return frozenset(one.id for one in catalog.switches if one.buffer_pool is not None and not one.end_of_life)
+    return frozenset(
+        switch.id for switch in catalog.switches if switch.buffer_pool is not None and not switch.end_of_life
+    )
 
 
 def _stood_in_for(case: Case, catalog: Catalog, item_table: ItemTable) -> frozenset[str]:
-    """Switches with as many ports as one that is short: together with it they may cost less than what dominates them
-    alone. Rule ``switches_are_interchangeable``.
+    """Switches with the ports of one that is short: mixed with it they may cost less than the product that dominates
+    them. Rule ``switches_are_interchangeable``.
     """
-    on_sale = [one for one in catalog.switches if not one.end_of_life]
-    items = ((one, item_table.item(one.id)) for one in on_sale if is_kept(case.rules, INTERCHANGEABLE))
-    short = {_ports_of(one) for one, item in items if item is not None and item.is_short}
-    return frozenset(one.id for one in on_sale if _ports_of(one) in short)
+    on_sale = [switch for switch in catalog.switches if not switch.end_of_life]
+    items = ((switch, item_table.item(switch.id)) for switch in on_sale if is_kept(case.rules, INTERCHANGEABLE))
+    short = {_ports_of(switch) for switch, item in items if item is not None and item.is_short}
+    return frozenset(switch.id for switch in on_sale if _ports_of(switch) in short)
 
 
 def _ports_of(switch: Switch) -> Hashable:
@@ -84,7 +88,7 @@ def weighs_pools(case: Case) -> bool:
 
 
 def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:
-    """Everything on sale, and what joins it; ``whole``: also what others stand in for at today's prices."""
+    """Everything on sale, with its assemblies; ``whole``: dominated products too."""
     named, terms = named_products(case, catalog), terms_of(case)
     qualified = qualified_parts(terms.rules, catalog, case.server)
     offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server), terms.airflow)
@@ -99,7 +103,7 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
 def _named_ids(case: Case) -> frozenset[str]:
     named = {case.server, *case.have}
     for fabric in case.fabrics:
-        logical = (one.nics for one in fabric.carries if one.separation == "logical")
+        logical = (carried.nics for carried in fabric.carries if carried.separation == "logical")
         for chosen in (fabric.nics, *logical, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):
             if not isinstance(chosen, str):
                 named.update(chosen)
@@ -107,20 +111,23 @@ def _named_ids(case: Case) -> frozenset[str]:
 
 
 def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
-    """The catalog without what is at the end of its life, unless the case names it."""
+    """The catalog without products at the end of their life, but for those that the case names."""
     kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
     kept = {
-        kind: tuple(one for one in getattr(catalog, kind) if not one.end_of_life or one.id in named) for kind in kinds
+        kind: tuple(product for product in getattr(catalog, kind) if not product.end_of_life or product.id in named)
+        for kind in kinds
     }
     return catalog.model_copy(update=kept)
 
 
 def _with_airflow(catalog: Catalog, wanted: Airflow | None) -> Catalog:
-    """The catalog without switches that are not sold with an airflow; those of which it is not known are kept.
+    """The catalog without switches that are not sold with an airflow; those with unknown airflows are kept.
 
     Rule ``airflows_agree``.
     """
-    return catalog.model_copy(update={"switches": tuple(one for one in catalog.switches if one.may_have(wanted))})
+    return catalog.model_copy(
+        update={"switches": tuple(switch for switch in catalog.switches if switch.may_have(wanted))}
+    )
 
 
 def is_chosen(product: Switch | Nic, ids: str | tuple[str, ...]) -> bool:

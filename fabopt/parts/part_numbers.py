@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-# Of part numbers that stand for all lengths: where the length is written, and what stands there for another measure.
+# Placeholder of the length in part numbers that stand for all lengths; `yy` is another measure than metres.
 FAMILY = re.compile(r"x{2,}|y{2,}")
 # NVIDIA writes lengths in metres, with an A for half a metre more: N007 is 7 m, N01A is 1.5 m, N00A is 0.5 m (LinkX
 # data sheets). What others write is not known.
@@ -16,7 +16,7 @@ _BY_LENGTH = ("cable", "fibre")
 
 
 class OrderCode(NamedTuple):
-    """What a part is ordered by; an empty ``code`` has a ``remark`` that says why it is not known."""
+    """The code that a part is ordered by; an empty ``code`` has a ``remark`` with the reason."""
 
     code: str
     remark: str = ""
@@ -28,7 +28,7 @@ def writes_metres(vendor: str | None) -> bool:
 
 
 def metres_of(digits: str) -> float | None:
-    """The length in metres that digits of a code say; None where they say none."""
+    """The length in metres that digits of a code give; None where they give none."""
     metres = float(digits.upper().rstrip(HALF) or 0) + (0.5 if digits.upper().endswith(HALF) else 0)
     return metres or None
 
@@ -46,9 +46,9 @@ def family_code(part_number: str, vendor: str | None, length_m: float) -> str | 
 
 
 def order_code(body: Mapping[str, object], length_m: float | None, airflow: str | None = None) -> OrderCode:
-    """What an embedded part is ordered by: a code of that length, where it is sold by length, or of that airflow.
+    """The code that an embedded part is ordered by: of its length, where it is sold by length, or of its airflow.
 
-    ``airflow``: the one that is wanted of switches; without one, the code is the product's, whichever that has.
+    ``airflow``: the one wanted of switches; without one, the code is the product's, whatever its airflow.
     """
     number, kind = str(body.get("part_number") or ""), body.get("kind")
     if kind == "switch":
@@ -68,7 +68,7 @@ def order_code(body: Mapping[str, object], length_m: float | None, airflow: str 
 
 
 def wanted_airflow(case: Mapping[str, object]) -> str | None:
-    """The airflow of switches that the content of a case wants; None: it says nothing of that."""
+    """The airflow of switches that the content of a case wants; None: it has none."""
     site = case.get("site")
     rules = site.get("rack_rules") if isinstance(site, Mapping) else None
     airflow = rules.get("airflow") if isinstance(rules, Mapping) else None

@@ -1,8 +1,8 @@
-"""Whether the packet memory of a switch holds what its lossless ports must be able to take, by ASIC.
+"""Whether the packet memory of a switch holds the headroom of its lossless ports, by ASIC.
 
-Spectrum: what sonic-net/sonic-swss e6b0c5b5 (2026-08), ``cfgmgr/buffer_pool_mellanox.lua``, takes from its memory for
-each port. Tomahawk: headroom is shared by all ports, which then are not full at once; SONiC's device folders share it
-up to four times over (sonic-net/sonic-buildimage, pull request 29565).
+Spectrum: the bytes that sonic-net/sonic-swss e6b0c5b5 (2026-08), ``cfgmgr/buffer_pool_mellanox.lua``, takes from its
+memory for each port. Tomahawk: headroom is shared by all ports, which then are not full at once; SONiC's device folders
+share it up to four times over (sonic-net/sonic-buildimage, pull request 29565).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 class LosslessPorts(NamedTuple):
-    """Ports alike: how many, Gb/s, metres of cable, and signalling lanes of each."""
+    """Equal ports: number, Gb/s, metres of cable, and signalling lanes of each."""
 
     ports: int
     gbps: float
@@ -32,7 +32,7 @@ class LosslessPorts(NamedTuple):
 
 
 class PoolVerdict(NamedTuple):
-    """What a switch has left in bytes; below nothing if ``spare`` is, which is that of the tightest limit.
+    """Bytes of a switch's pool; it is too small if ``spare``, of the tightest limit, is below 0.
 
     ``left``: of the pool, for data; ``demand``: the ``xoff`` of all ports; ``shared_headroom``: where it is shared.
     """
@@ -49,7 +49,8 @@ def pool_verdict(
 ) -> PoolVerdict | None:  # fmt: skip
     """Weigh the lossless ports of a switch against its pool; None where the pool or an ASIC's headroom is not known.
 
-    ``times_over``: how often headroom is given out; None: once of Spectrum, at most ``MOST_TIMES_OVER`` of others.
+    ``times_over``: factor by which headroom is oversubscribed; None: 1 for Spectrum, at most ``MOST_TIMES_OVER`` for
+    others.
     """
     rooms = [headroom(asic, group.gbps, group.length_m, group.lanes, mtu) for group in groups]
     known = [room for room in rooms if room is not None]
@@ -89,7 +90,7 @@ def ports_text(groups: Iterable[LosslessPorts], priorities: int) -> str:
 
 
 def shortfall_text(groups: Sequence[LosslessPorts], priorities: int, verdict: PoolVerdict) -> str:
-    """What a switch lacks: ``128 x 400G at 300 m on two priorities: 26.8 MB short``."""
+    """A pool's lack in words: ``128 x 400G at 300 m on two priorities: 26.8 MB short``."""
     of_shared = verdict.spare < verdict.left
     limit = f" of {MOST_TIMES_OVER} times its shared headroom" if of_shared else ""
     return f"{ports_text(groups, priorities)}: {-verdict.spare / 1e6:.1f} MB short{limit}"

@@ -1,4 +1,4 @@
-"""Kinds of ports: cages with what fits them, at one split. Two that nothing tells apart are one."""
+"""Port types: cages with the parts that fit them, at one split; cages that no part distinguishes share a type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EIGHT_LANES, _EIGHT_SLOWER_LANES, _SLOWER_GBPS = "QSFP112-DD", "QSFP-DD", 50
 OTHER_VENDOR = ""
 # Parts that ask nothing of their cages.
 RETIMED = "full"
-# What parts without a retimer carry; by `equalises` of a cage, which of them it drives.
+# Media of parts without a retimer; by `equalises` of a cage, the media that it drives.
 _COPPER, _OPTICS = "copper", "optics"
 _ACTIVE_COPPER = "ACC"
 _EQUALISED: Mapping[bool | str, frozenset[str]] = MappingProxyType(
@@ -36,8 +36,8 @@ class PortType:
 
     ``fits``: form factors of parts that go in; ``vendor``: the device's where some part asks for it, ``OTHER_VENDOR``
     where parts ask for others only, None where it is not known; ``works_with``: vendors that the device asks for;
-    ``coding``: what it accepts, empty: any; ``module_power_w``: the most a module may use, None: not known;
-    ``equalises``: what it drives without a retimer, of ``_COPPER`` and ``_OPTICS``; ``qualified``: parts that may go
+    ``coding``: codings it accepts, empty: any; ``module_power_w``: most power of a module, None: not known;
+    ``equalises``: media it drives without a retimer, of ``_COPPER`` and ``_OPTICS``; ``qualified``: parts that may go
     in, None: any.
     """
 
@@ -72,9 +72,9 @@ class PortType:
 
 
 class PortTypes:
-    """The port types of a catalog's devices: cages that no part of the catalog tells apart are of one type.
+    """The port types of a catalog's devices: cages that no part of the catalog distinguishes are of one type.
 
-    So what is worked out for one switch holds for every switch that looks like it.
+    So a result for one switch holds for every switch with the same port types.
     """
 
     def __init__(self, catalog: Catalog, qualified: Mapping[str, frozenset[str]] | None = None) -> None:
@@ -97,8 +97,8 @@ class PortTypes:
         vendor = None if device is None else device.vendor
         lane = parse_split(split)
         part_form_factors = self._form_factors.get(lane, frozenset())
-        fits = frozenset(one for one in part_form_factors if form_factor_fits(one, cage))
-        if vendor is not None and not any(vendor in self._vendors[lane, one] for one in fits):
+        fits = frozenset(form_factor for form_factor in part_form_factors if form_factor_fits(form_factor, cage))
+        if vendor is not None and not any(vendor in self._vendors[lane, form_factor] for form_factor in fits):
             vendor = OTHER_VENDOR
         looks = (
             fits,
@@ -114,7 +114,7 @@ class PortTypes:
         return _PORTS.of(self, looks, PortType, *looks)
 
 
-# How a cage looks to parts: what a port type has.
+# The fields of a port type, as parts see a cage.
 _Looks = tuple[
     frozenset[str], Lane, float | None, str | None, frozenset[str], frozenset[str], float | None, frozenset[str],
     frozenset[str] | None,
@@ -155,7 +155,7 @@ def vendors_agree(part: Transceiver | Cable, port: PortType) -> bool:
 
 
 def cage_power_w(module: Transceiver) -> float:
-    """What a cage has to give a module: the most that it uses as far as that is known, its typical use at least."""
+    """Power that a cage has to give a module: its maximum where that is known, its typical power at least."""
     return max(module.power_max_w or 0.0, module.power_w or 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Prices of a quote beside known ones: what is far off is marked, as it may be the price of something else."""
+"""Prices of a quote compared with known ones: those far off are marked, as they may be prices of other parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Believed(NamedTuple):
 
 
 class PriceBand(NamedTuple):
-    """What is believed beside paid prices (street prices, quotes, estimates), and beside list prices."""
+    """Believed shares of paid prices (street prices, quotes, estimates), and of list prices."""
 
     paid: Believed
     listed: Believed
@@ -44,7 +44,7 @@ _SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?):([0-9]{1,6}(?:\.[0-9]{1,3})?)
 def band_in(text: str) -> PriceBand | None:
     """The band of an option such as ``50:200,20:120``, in percent; of one span that of list prices stays.
 
-    ``ValueError`` where that is no band; None for ``none``.
+    ``ValueError`` for another text; None for ``none``.
     """
     if text.strip().lower() == NO_BAND:
         return None
@@ -60,7 +60,7 @@ def band_in(text: str) -> PriceBand | None:
 
 
 class KnownPrice(NamedTuple):
-    """Dollars that a part is known to cost, by quantity from least to most, how that is known, and by whom."""
+    """Known dollars of a part, at the least and the most quantity, the kind of price, and its source in words."""
 
     least: float
     most: float
@@ -93,7 +93,7 @@ def known_prices(catalog: Catalog, planned: Collection[str] = ()) -> dict[Key, K
 
 
 def with_band(quote: Quote, known: Mapping[Key, KnownPrice], band: PriceBand | None) -> Quote:
-    """The quote with doubts of prices that are outside of the band; they stay what they are."""
+    """The quote with doubts about prices outside of the band, which stay unchanged."""
     if band is None:
         return quote
     return replace(quote, lines=tuple(_marked(quote, line, known, band) for line in quote.lines))

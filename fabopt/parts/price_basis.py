@@ -1,4 +1,4 @@
-"""How prices are known: which may be used, and what a bill rests on."""
+"""Sources of prices: those that a case allows, and those that a bill rests on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
 from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import PriceSource, Product, Source
 
-# How the note on a bill of mixed prices begins, which is shown on top.
+# First word of the note on a bill of mixed prices, which is shown on top.
 PRICES = "prices:"
 # How the note of a price's source begins that the reader of its quote has something against.
 IN_DOUBT = "in doubt: "
-# Of a price whose source does not say what it is.
+# The basis of a price whose source has no kind.
 UNKNOWN = "unknown"
 # What somebody judged or a rule made, where the others were read.
 GUESSED = ("estimate", "derived")
@@ -24,8 +24,8 @@ Priced = tuple[str, float | None]
 
 
 def price_source(part: Mapping[str, object], length_m: float | None) -> Mapping[str, object]:
-    """Where an embedded part's price comes from: the length's own source, the price's, all lengths', else the
-    product's; empty where none is said.
+    """The source of an embedded part's price: the length's own, the price's, all lengths', else the product's; empty
+    without one.
     """
     lengths = part.get("lengths")
     sold = map(_said, lengths) if isinstance(lengths, Sequence) else ()
@@ -40,7 +40,7 @@ def _said(value: object) -> Mapping[str, object]:
 
 
 def basis_of(part: Mapping[str, object], length_m: float | None) -> str:
-    """How an embedded part's price is known: a kind of source, or ``unknown``."""
+    """The kind of source of an embedded part's price, or ``unknown``."""
     return _word(price_source(part, length_m).get("kind"))
 
 
@@ -49,7 +49,7 @@ def _word(kind: object) -> str:
 
 
 def source_of_price(product: Product, length_m: float | None) -> Source | None:
-    """Where a product's price comes from, at one length of a cable or fibre, as ``price_source`` says."""
+    """The source of a product's price, at one length of a cable or fibre, in the order of ``price_source``."""
     if not isinstance(product, Cable | Fibre):
         return product.provenance.get("price_usd") or product.source
     own = next((length.source for length in product.lengths if length.m == length_m), None)
@@ -57,7 +57,7 @@ def source_of_price(product: Product, length_m: float | None) -> Source | None:
 
 
 def is_guessed(product: Product, length_m: float | None) -> bool:
-    """Whether somebody judged a product's price, at one length of a cable or fibre, or a rule made it."""
+    """Whether a product's price, at one length of a cable or fibre, is an estimate or derived by a rule."""
     source = source_of_price(product, length_m)
     return source is not None and source.kind in GUESSED
 
@@ -65,10 +65,11 @@ def is_guessed(product: Product, length_m: float | None) -> bool:
 def usable(
     before: Catalog, booked: Catalog, books: Sequence[PriceBook], case: Case, only: Mapping[str, PriceBook]
 ) -> Catalog:
-    """A catalog with the prices of ``books`` without those that a case does not allow: they are then listed only.
+    """A catalog with the prices of ``books`` without those that a case does not allow, whose products are then listed
+    only.
 
-    ``before``: the catalog's own prices; ``only``: books by the names under which the case says that nothing else
-    prices anything. The server and what is built into it keep their prices.
+    ``before``: the catalog's own prices; ``only``: by name the books that the case makes the only source of prices. The
+    server and its built-in parts keep their prices.
     """
     if case.price_basis == "any" and not only:
         return booked
@@ -80,11 +81,13 @@ def usable(
         for price, source in sources.items()
         if (allowed is None or _word(source and source.kind) in allowed) and (not only or price in named)
     }
-    server = next((one for one in booked.servers if one.id == case.server), None)
+    server = next((server for server in booked.servers if server.id == case.server), None)
     exempt = {nic.id for nic in server.nics} if server else set()
     return booked.model_copy(
         update={
-            kind: tuple(one if one.id in exempt else _without(one, kept) for one in getattr(booked, kind))
+            kind: tuple(
+                product if product.id in exempt else _without(product, kept) for product in getattr(booked, kind)
+            )
             for kind in KINDS[:-1]
         }
     )
@@ -100,7 +103,7 @@ def _prices_of(book: PriceBook) -> Collection[Priced]:
 
 
 def _sources(catalog: Catalog, books: Sequence[PriceBook]) -> dict[Priced, Source | None]:
-    """The source of every price, length by length: of the last book that has it and says its source."""
+    """The source of every price, length by length: that of the last book that has the price and a source."""
     sources: dict[Priced, Source | None] = {}
     for kind in KINDS[:-1]:
         for product in getattr(catalog, kind):
@@ -128,7 +131,7 @@ def _without(product: Product, kept: Mapping[Priced, Source | None]) -> Product:
 
 
 def with_sources(product: Product, sources: Mapping[float | None, Source | None]) -> Product:
-    """The product with these sources of its price, or of the prices at its lengths in metres; None: as before."""
+    """The product with these sources of its price, or of the prices at its lengths in metres; None: unchanged."""
     given = {
         m: source if isinstance(source, PriceSource) else PriceSource(**source.model_dump())
         for m, source in sources.items()

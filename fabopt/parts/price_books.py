@@ -76,7 +76,7 @@ def _scaled(product: Product, factor: Fraction) -> Product:
 
 
 def _expedited(sold: Sold, factor: Fraction) -> Sold:
-    """What is sold, with its surcharge for sooner delivery times a factor too."""
+    """A product or length with its surcharge for sooner delivery times a factor."""
     expedite = getattr(sold, "expedite", None)
     if expedite is None:
         return sold
@@ -85,7 +85,7 @@ def _expedited(sold: Sold, factor: Fraction) -> Sold:
 
 
 def check_price_book(book: PriceBook, file: str, prefix: str, catalog: Catalog) -> list[Fault]:
-    """Return what is wrong with a price book for this catalog: unknown ids, lengths that are not sold."""
+    """Faults of a price book for this catalog: unknown ids, lengths that are not sold."""
     known = {product.id: product for product in products(catalog)}
     faults: list[Fault] = []
     for id_, price in book.prices.items():
@@ -103,7 +103,7 @@ def check_price_book(book: PriceBook, file: str, prefix: str, catalog: Catalog) 
 
 
 def _check_terms(book: PriceBook, file: str, known: Mapping[str, Product]) -> list[Fault]:
-    """What is wrong with terms of sale together with those of the catalog that they leave."""
+    """Faults of terms of sale together with those of the catalog that they leave."""
     faults: list[Fault] = []
     for id_, terms in book.terms.items():
         product = _with_terms(known[id_], terms)
@@ -129,8 +129,8 @@ def _check_lengths(product: Cable | Fibre, price: Price | PriceByLength, file: s
 def with_price_books(catalog: Catalog, books: Sequence[PriceBook]) -> Catalog:
     """Return the catalog with the books' prices in place of its own; of two books, the later one wins.
 
-    Books of vendors are offers: what any of them prices has no other price, and those of several vendors stand beside
-    each other, as products of their own; of one vendor the later one wins.
+    Books of vendors are offers: a product that any of them prices has no other price, and those of several vendors
+    stand side by side, as products of their own; of one vendor the later one wins.
     """
     for book in books:
         if book.vendor is None:
@@ -159,7 +159,7 @@ def with_offers(catalog: Catalog, offers: Mapping[str, Mapping[str, Sequence[Pri
 
 
 def _offered(product: Product, by_vendor: Mapping[str, Sequence[PriceBook]], taken: set[str]) -> Iterator[Product]:
-    """A product as each vendor offers it; the first one keeps its id and what there is of it in stock."""
+    """A product as each vendor offers it; the first one keeps its id and its stock."""
     bare = _repriced(product, lambda price, m: None)
     for number, (vendor, books) in enumerate(by_vendor.items()):
         sold = bare
@@ -173,7 +173,7 @@ def _offered(product: Product, by_vendor: Mapping[str, Sequence[PriceBook]], tak
 
 
 def _free_id(id_: str, vendor: str, taken: set[str]) -> str:
-    """An id for a vendor's offer of a product, which no other has."""
+    """An unused id for a vendor's offer of a product."""
     stem = f"{id_}.{re.sub(r'[^a-z0-9]+', '-', vendor.lower()).strip('-') or 'offer'}"
     name, number = stem, 1
     while name in taken:
@@ -214,7 +214,7 @@ def _firm(product: Product, given: Price | PriceByLength, day: str | None) -> Pr
 
 
 def _until(source: PriceSource, terms: OrderTerms | OrderTermsByLength | None, m: float | None) -> PriceSource:
-    """The source of a price, at a length of what is sold by length, with the day on which it ends."""
+    """The source of a price, at a length of a cable or fibre, with the day on which it ends."""
     own = terms.get(m) if isinstance(terms, dict) and m is not None else terms
     if not isinstance(own, OrderTerms) or own.valid_until is None:
         return source
@@ -222,7 +222,7 @@ def _until(source: PriceSource, terms: OrderTerms | OrderTermsByLength | None, m
 
 
 def _with_terms(product: Product, terms: OrderTerms | OrderTermsByLength) -> Product:
-    """The product, or its lengths, with the terms of sale that are said."""
+    """The product, or its lengths, with the terms of sale that are given."""
     if not isinstance(terms, dict):
         return product.model_copy(update=_said(terms))
     assert isinstance(product, Cable | Fibre)
@@ -245,8 +245,8 @@ def _mapped(catalog: Catalog, ids: set[str], change: Callable[[Product], Product
     update: dict[str, tuple[Product, ...]] = {}
     for kind in KINDS:
         old: tuple[Product, ...] = getattr(catalog, kind)
-        if any(one.id in ids for one in old):
-            update[kind] = tuple(change(one) if one.id in ids else one for one in old)
+        if any(product.id in ids for product in old):
+            update[kind] = tuple(change(product) if product.id in ids else product for product in old)
     return catalog.model_copy(update=update)
 
 

@@ -1,4 +1,4 @@
-"""The rules of buying as the rest needs them: dates, prices by stage, whose parts are allowed, spares, deadlines."""
+"""The rules of buying: dates, prices by stage, allowed parts, spares, deadlines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def of_kind(by_kind: Mapping[KindWord, Rule], kind: str) -> Rule | None:
 
 @dataclass(frozen=True)
 class FutureTerms:
-    """One way in which growth may come: how often of ``Terms.chance_unit`` times, and the month of each stage (None:
-    never). ``changes``: by which kinds cost more after the first stage; ``energy``: by which energy does.
+    """One way in which growth may come: its chance out of ``Terms.chance_unit``, and the month of each stage (None:
+    never). ``changes``: shares by which kinds cost more after the first stage; ``energy``: the share by which energy
+    does.
     """
 
     chance: int
@@ -45,18 +46,18 @@ class FutureTerms:
     energy: Fraction = Fraction(0)
 
     def factor(self, kind: str, stage: int) -> Fraction:
-        """What the prices of a kind are multiplied by at a stage."""
+        """The factor of the prices of a kind at a stage."""
         return 1 + dict(self.changes).get(kind, Fraction(0)) if stage else Fraction(1)
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What decides how a catalog's products can be bought: equal terms make equal items of one catalog.
+    """The terms of buying a catalog's products: equal terms make equal items of one catalog.
 
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
-    ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether it counts in which
-    quarter or year an order is placed. ``airflow``: with which switches have to be on sale, if known; None: any.
-    ``start``: the calendar month that is month 0, if that is said.
+    ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether the quarter or year of
+    an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
+    month that is month 0, if given.
     """
 
     months: tuple[int, ...] = (0,)
@@ -71,21 +72,21 @@ class Terms:
 
     @property
     def chance_unit(self) -> int:
-        """How often all futures come together."""
+        """Sum of the chances of all futures; 1 without any."""
         return sum(future.chance for future in self.futures) or 1
 
     def decline(self, kind: str, firm_until: str | None = None, month: int = 0) -> Fraction:
-        """The share of its price that a kind loses in a year; nothing at a month until whose first day it is firm."""
+        """The share of its price that a kind loses in a year; 0 at a month before whose first day it is firm."""
         if firm_until is not None and self.start is not None and first_day(self.start, month) <= firm_until:
             return Fraction(0)
         return exact(of_kind(self.finance.price_decline, kind) or 0)
 
     def spares(self, kind: str) -> Spares | None:
-        """How spares of a kind are kept; None: none are."""
+        """The rule of spares of a kind; None: none are kept."""
         return of_kind(self.rules.spares, kind)
 
     def most_part_numbers(self, kind: str) -> int | None:
-        """How many part numbers of a kind there may be; None: any."""
+        """Most part numbers of a kind; None: any."""
         return of_kind(self.rules.max_part_numbers, kind)
 
 
@@ -130,7 +131,7 @@ def is_allowed(rules: Procurement, kind: str, product: Product, approved_by_part
     """Whether the rules let a product be bought; ``approved_by_part``: whether approved parts name one of its kind.
 
     Approved vendors are for every kind, or those that they name, approved parts for the kinds of which they name one.
-    Where both speak of a kind, either will do. What is forbidden is forbidden, as is an ASIC that is not approved.
+    Where both name a kind, either will do. Forbidden parts are never allowed, nor ASICs that are not approved.
     """
     asic = product.asic if isinstance(product, Switch) else None
     if product.is_among(rules.forbidden_parts or ()) or (isinstance(product, Switch) and not _asic_may_be(rules, asic)):
@@ -162,7 +163,7 @@ def _asic_may_be(rules: Procurement, asic: str | None) -> bool:
 
 
 def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
-    """The catalog without what the rules forbid. Servers, and what is built into the case's, are not under them.
+    """The catalog without forbidden products. Servers, and the parts built into the case's, are exempt.
 
     Rule ``parts_are_approved``.
     """
@@ -170,9 +171,9 @@ def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
     kept: dict[str, tuple[Product, ...]] = {}
     for word in KIND_WORDS[:-1]:
         products: tuple[Product, ...] = getattr(catalog, KIND_OF_WORD[word])
-        by_part = any(one.is_among(rules.approved_parts or ()) for one in products)
+        by_part = any(product.is_among(rules.approved_parts or ()) for product in products)
         kept[KIND_OF_WORD[word]] = tuple(
-            one for one in products if one.id in exempt or is_allowed(rules, word, one, by_part)
+            product for product in products if product.id in exempt or is_allowed(rules, word, product, by_part)
         )
     return catalog.model_copy(update=kept)
 
@@ -180,8 +181,7 @@ def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
 def qualified_parts(rules: Procurement, catalog: Catalog, server_id: str) -> dict[str, frozenset[str]]:
     """Ids of the parts that may be plugged into a switch or NIC, by its id, for those that are restricted.
 
-    What is said of the case's server holds for its built-in NICs, beside what is said of them. Rule
-    ``pairs_are_qualified``.
+    The case server's restriction holds for its built-in NICs, beside their own. Rule ``pairs_are_qualified``.
     """
     restricted = {device: frozenset(parts) for device, parts in rules.parts_by_device.items()}
     of_server = restricted.get(server_id)
@@ -192,10 +192,18 @@ def qualified_parts(rules: Procurement, catalog: Catalog, server_id: str) -> dic
 
 
 def _with_offers(restricted: dict[str, frozenset[str]], catalog: Catalog) -> dict[str, frozenset[str]]:
-    """Qualified pairs, which hold for a product whoever offers it."""
-    offers = [one for word in KIND_WORDS for one in getattr(catalog, KIND_OF_WORD[word]) if one.offer_of is not None]
-    parts = {device: own | {one.id for one in offers if one.offer_of in own} for device, own in restricted.items()}
-    return parts | {one.id: parts[one.base_id] for one in offers if one.base_id in parts}
+    """Qualified pairs with every vendor's offers of the products."""
+    offers = [
+        product
+        for word in KIND_WORDS
+        for product in getattr(catalog, KIND_OF_WORD[word])
+        if product.offer_of is not None
+    ]
+    parts = {
+        device: own | {product.id for product in offers if product.offer_of in own}
+        for device, own in restricted.items()
+    }
+    return parts | {product.id: parts[product.base_id] for product in offers if product.base_id in parts}
 
 
 def lead_months(weeks: float | None) -> Fraction:
@@ -211,7 +219,7 @@ def order_month(stage_month: int, weeks: float | None) -> Fraction:
 def is_late(stage_month: int, weeks: float | None, order_from_month: int | None) -> bool:
     """Whether an order for a stage would have to be placed before any order can be.
 
-    With no first month given that is month 0, and what is installed at month 0 has been ordered in time.
+    With no first month given that is month 0, and orders for month 0 are in time.
     """
     if order_from_month is None:
         return stage_month > 0 and order_month(stage_month, weeks) < 0
@@ -226,20 +234,22 @@ def soonest_weeks(sold: Purchasable) -> float | None:
 
 
 def expedite_cents(stage_month: int, sold: Purchasable, order_from_month: int | None) -> int | None:
-    """What a unit costs more that a stage orders too late for the lead time; None: it is not, or no surcharge helps."""
+    """Surcharge in cents a unit where a stage orders too late for the lead time; None: in time, or no surcharge
+    helps.
+    """
     if sold.expedite is None or not is_late(stage_month, sold.lead_time_weeks, order_from_month):
         return None
     return None if is_late(stage_month, soonest_weeks(sold), order_from_month) else cents(sold.expedite.price_usd)
 
 
 def supply_by(supply: Supply | None, month: int) -> int | None:
-    """The most that can have been bought by a month; None: any number."""
+    """Most units bought by a month; None: any number."""
     if not isinstance(supply, tuple):
         return supply
     return max((step.quantity for step in supply if step.from_month <= month), default=0)
 
 
 def spares_of(rule: Spares, in_use: int) -> int:
-    """Spares for so many in use: none for none, else the fraction rounded up, and the minimum at least."""
+    """Spares for ``in_use`` units: none for none, else the fraction rounded up, and the minimum at least."""
     share = exact(rule.fraction)
     return max(rule.minimum, ceil_div(share.numerator * in_use, share.denominator)) if in_use else 0

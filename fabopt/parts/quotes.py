@@ -1,4 +1,4 @@
-"""A vendor's quote as it was understood, and the price book that it makes."""
+"""A vendor's quote as it was read, and the price book that it makes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fabopt.units import CENTS_PER_USD, rounded, usd
 LineStatus = Literal["matched", "unpriced", "left over", "charge", "subtotal", "note"]
 # What an RFQ sheet says of its charges begins so; it is read back by that.
 CHARGE_REMARK = "a charge: "
-# Of a request for quotes: its sheet of facts, the name of whom it asks there, and the column of what was awarded.
+# Of a request for quotes: its sheet of facts, the key of the vendor there, and the column of awarded quantities.
 REQUEST_SHEET, VENDOR_ASKED, AWARDED = "Request", "Vendor asked", "Awarded quantity"
-# Sheets of a bill's workbook beside the one that asks for quotes: what they say is not what a vendor says.
+# Sheets of a bill's workbook beside the one that asks for quotes, which no vendor writes.
 SHEETS_OF_A_BILL = (
     "Summary", "Bill", "Stages", "Orders", "Deliveries", "Cash flow", "Offers", "Prices & sources", "Alternatives",
     REQUEST_SHEET,
@@ -31,10 +31,10 @@ Value = TypeVar("Value")
 class QuoteLine:
     """A row of a quote. Prices are of one unit, net, in ``currency``; ``reason``: why it was not taken.
 
-    ``suggestion``: what could be meant, for a person to decide; ``remarks``: how what was taken was read; ``doubts``:
-    those of the remarks by which words, sums or the band question the price. ``awarded``: what the buyer gives to the
-    vendor of it, no more of which is then offered; ``tier_from``: from how many units on the
-    price holds; ``breaks``: prices of a unit by that, from 1, of which ``unit_price`` is the one of this line.
+    ``suggestion``: a possible product, for a person to decide; ``remarks``: how the row was read; ``doubts``: those of
+    the remarks by which words, sums or the band question the price. ``awarded``: quantity that the buyer awards to the
+    vendor, no more of which is then offered; ``tier_from``: first quantity at which the price holds; ``breaks``: prices
+    of a unit by that, from 1, of which ``unit_price`` is the one of this line.
     """
 
     sheet: str
@@ -62,7 +62,7 @@ class QuoteLine:
 
     @property
     def key(self) -> tuple[str, float | None]:
-        """What the line is a price of: a product, or one length of it."""
+        """The product, or one length of it, that the line prices."""
         return self.id, self.length_m
 
 
@@ -70,8 +70,8 @@ class QuoteLine:
 class Quote:
     """All rows of a quote. ``rates``: dollars for a unit of each currency; dates as ISO writes them.
 
-    ``notes``: what holds for all of it; ``tables``: where lines were read, and which columns; ``doubts``: what words or
-    sums say against its prices, beside those of single lines; ``vendor``: who was asked for it.
+    ``notes``: remarks on all of it; ``tables``: where lines were read, and the columns; ``doubts``: words or sums that
+    question its prices, beside those of single lines; ``vendor``: the vendor that was asked.
     """
 
     file: str
@@ -93,7 +93,7 @@ class Quote:
         return None if line.unit_price is None else self._usd(line.unit_price, line.currency)
 
     def unit_usd_at(self, line: QuoteLine, quantity: int | None) -> float | None:
-        """The price of a unit where so many are bought, by the breaks of a line if it has any."""
+        """The price of a unit at an order quantity in dollars, by the breaks of a line if it has any."""
         prices = [price for start, price in line.breaks if quantity is not None and start <= quantity]
         return self._usd(prices[-1], line.currency) if prices else self.unit_usd(line)
 
@@ -108,11 +108,11 @@ class Quote:
 
     @property
     def is_clear(self) -> bool:
-        """Whether no price is withheld, and nothing is said against any."""
+        """Whether no price is withheld or in doubt."""
         return not (self.with_status("left over") or self.doubts or any(line.doubts for line in self.lines))
 
     def line_usd(self, line: QuoteLine) -> float | None:
-        """What a line comes to in dollars; of a product without a quantity that is not known, freight is asked once."""
+        """Total of a line in dollars; an unknown line without a quantity, such as freight, counts once."""
         dollars, once = self.unit_usd(line), None if line.id or line.suggestion else 1
         number = once if line.quantity is None else line.quantity
         return None if dollars is None or number is None else round(dollars * number, 2)
@@ -120,7 +120,7 @@ class Quote:
 
 @dataclass(frozen=True)
 class QuoteColumns:
-    """A table of a quote: the row of its headings, letters of its columns by what they are, and those not read."""
+    """A table of a quote: the row of its headings, letters of its columns by field, and those not read."""
 
     sheet: str
     row: int
@@ -170,13 +170,13 @@ def _by_id(lines: Iterable[QuoteLine]) -> dict[str, list[QuoteLine]]:
 
 
 def _doubts(lines: Sequence[QuoteLine]) -> tuple[str, ...]:
-    """What is said against the prices of a product, of which length."""
+    """Doubts about the prices of a product, with their lengths."""
     said = ((line.length_m, doubt) for line in lines for doubt in line.doubts)
     return tuple(dict.fromkeys(doubt if m is None else f"{m:g} m: {doubt}" for m, doubt in said))
 
 
 def _by_key(lines: Iterable[QuoteLine]) -> dict[tuple[str, float | None], list[QuoteLine]]:
-    """Lines by what they are a price of."""
+    """Lines by the product and length that they price."""
     groups: dict[tuple[str, float | None], list[QuoteLine]] = {}
     for line in lines:
         groups.setdefault(line.key, []).append(line)
@@ -184,12 +184,12 @@ def _by_key(lines: Iterable[QuoteLine]) -> dict[tuple[str, float | None], list[Q
 
 
 def _lengths(of_product: Value | dict[float, Value] | None) -> dict[float, Value]:
-    """What is known of the lengths of a product so far."""
+    """Values of a product by length so far."""
     return of_product if isinstance(of_product, dict) else {}
 
 
 def terms_of_lines(lines: Sequence[QuoteLine]) -> OrderTerms:
-    """The terms of several lines for one product together."""
+    """The joint terms of several lines for one product."""
     pack = max((line.pack_size or 1 for line in lines), default=1)
     minimum = max((line.minimum_order or 1 for line in lines), default=1)
     weeks = [line.lead_time_weeks for line in lines if line.lead_time_weeks is not None]

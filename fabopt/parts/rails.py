@@ -1,4 +1,5 @@
-"""Planes and rails: how ports of NICs are dealt over networks that do not meet, and what crosses inside servers then.
+"""Planes and rails: how ports of NICs are dealt over disjoint networks, and the traffic that then crosses inside
+servers.
 
 Where each rail is a network of its own, traffic for a GPU on another rail first moves inside the source's domain to a
 GPU on the destination's rail. Of uniform traffic over r rails that is the share (r - 1) / r, and as much arrives from
@@ -21,7 +22,7 @@ RAIL_ONLY = "rail-only"
 
 
 class Division(NamedTuple):
-    """How the ports of NICs are dealt over networks that share no switch: ``NicOption`` has the same words."""
+    """How the ports of NICs are dealt over networks that share no switch: fields as in ``NicOption``."""
 
     planes: int
     topology: str = "clos"
@@ -34,11 +35,11 @@ def divisions(fabric: Fabric, nics_per_server: int, ports_per_nic: int) -> Itera
     planes = _planes(fabric, ports_per_nic)
     if allowed - {RAIL_ONLY}:
         if fabric.planes != "rails":
-            yield from (Division(one) for one in planes)
+            yield from (Division(number) for number in planes)
         elif nics_per_server >= FEWEST_RAILS:
             yield Division(nics_per_server, apart=True)
     if allowed & {RAIL_ONLY, "any"} and nics_per_server >= FEWEST_RAILS:
-        yield from (Division(nics_per_server * one, RAIL_ONLY, True) for one in planes)
+        yield from (Division(nics_per_server * number, RAIL_ONLY, True) for number in planes)
 
 
 def _planes(fabric: Fabric, ports_per_nic: int) -> list[int]:
@@ -54,12 +55,12 @@ def _planes(fabric: Fabric, ports_per_nic: int) -> list[int]:
 
 
 def forwarded(injection: Fraction, rails: int) -> Fraction:
-    """What a GPU forwards of uniform traffic, in the unit of its injection."""
+    """Uniform traffic that a GPU forwards, in the unit of its injection."""
     return injection * (rails - 1) / rails
 
 
 def cannot_forward(server: Server, rails: int, injection_mbps: Fraction) -> str | None:
-    """Why a server's scale-up domain cannot carry what goes from rail to rail, with the arithmetic; None if it can."""
+    """Why a server's scale-up domain cannot carry the traffic between rails, with the arithmetic; None if it can."""
     if server.scale_up is None:
         return f"{server.id} has no `scale_up` domain to move traffic between its {rails} rails"
     gpus = server.scale_up.domain_gpus
@@ -70,7 +71,7 @@ def cannot_forward(server: Server, rails: int, injection_mbps: Fraction) -> str 
         )
     needed = forwarded(injection_mbps, rails)
     if mbps(server.scale_up.gbps_per_gpu) < needed:
-        shown = [plain_fraction(one / 1000) for one in (injection_mbps, needed)]
+        shown = [plain_fraction(rate_mbps / 1000) for rate_mbps in (injection_mbps, needed)]
         return (
             f"{server.id} forwards ({rails} - 1)/{rails} x {shown[0]} = {shown[1]} Gb/s per GPU between {rails} rails, "
             f"and its scale-up domain carries {server.scale_up.gbps_per_gpu:g}"

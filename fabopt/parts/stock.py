@@ -1,4 +1,4 @@
-"""What a case says is there already: the stock of products, used first and free."""
+"""The stock of a case: units of products that are used first and free."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Have = Mapping[str, int | dict[float, int]]
 
 
 def check_stock(have: Have, catalog: Catalog, file: str) -> list[Fault]:
-    """What is wrong with what a case has: unknown ids, and lengths that are not sold."""
+    """Faults of a case's stock: unknown ids, and lengths that are not sold."""
     known = {product.id: product for product in products(catalog)}
-    return [found for id_, units in have.items() for found in _check(id_, units, known, file)]
+    return [fault_of_id for id_, units in have.items() for fault_of_id in _check(id_, units, known, file)]
 
 
 def _check(id_: str, units: int | dict[float, int], known: Mapping[str, Product], file: str) -> Iterator[Fault]:
@@ -41,13 +41,14 @@ def _check(id_: str, units: int | dict[float, int], known: Mapping[str, Product]
 
 
 def with_stock(catalog: Catalog, case: Case) -> Catalog:
-    """The catalog with the stock of a case. What has no price is there as long as the stock lasts, and not bought."""
+    """The catalog with the stock of a case. A product without a price can be had as long as the stock lasts."""
     if not case.have:
         return catalog
     return catalog.model_copy(
         update={
             kind: tuple(
-                _stocked(one, case.have[one.id]) if one.id in case.have else one for one in getattr(catalog, kind)
+                _stocked(product, case.have[product.id]) if product.id in case.have else product
+                for product in getattr(catalog, kind)
             )
             for kind in KINDS
         }

@@ -1,4 +1,4 @@
-"""Switches as a fabric may use them: which cages at which split, and how many ports."""
+"""Switches of a fabric: uses of their cages at each split, and numbers of ports."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TIER_ROLES = ("leaf", "spine", "core")
 class CageUse:
     """A group of equal cages of a switch, used at one split.
 
-    ``cages``: those that can be used so; ``of_group``: all of the group. ``pair_ports``: what two neighbours drive;
-    ``apart``: two neighbours are never both used so.
+    ``cages``: those that can be used so; ``of_group``: all of the group. ``pair_ports``: most ports that two neighbours
+    drive; ``apart``: two neighbours are never both used so.
     """
 
     group: int
@@ -50,8 +50,8 @@ class CageUse:
 
 @dataclass(frozen=True)
 class PeerCages:
-    """Cages at the end of a ``group`` that a leaf has for its peer link, which are used as its uplinks are; ``alone``:
-    how they are used on one tier, None where other ports of the switch are faster.
+    """Cages at the end of a ``group`` that a leaf has for its peer link, used as its uplinks are; ``alone``: their use
+    on one tier, None where other ports of the switch are faster.
     """
 
     group: int
@@ -85,7 +85,7 @@ class SwitchType:
         return self.peers is None or self.peers.alone is not None
 
     def whole(self, *uses: CageUse) -> tuple[CageUse, ...]:
-        """How its cages are used, with those of a peer link among them."""
+        """The uses of its cages, with those of a peer link."""
         if self.peers is None:
             return uses
         is_among = self.peers.group in {use.group for use in uses}
@@ -99,7 +99,7 @@ class SwitchType:
 
 
 def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[str, tuple[SwitchType, ...]]:
-    """Switches on sale that each tier may use; none with one power supply where the loss of a feed is survived."""
+    """Switches on sale by tier; without those of one power supply where the case survives the loss of a feed."""
     on_one_feed = survives_loss_of(fabric.resilience, FEED)
     types: dict[str, SwitchType] = {}
     for product in offering.offered.switches:
@@ -111,10 +111,10 @@ def switches_of(fabric: Fabric, protocol: Protocol, offering: Offering) -> dict[
     rules = offering.terms.rules
     return {
         role: tuple(
-            one
-            for one in types.values()
+            switch
+            for switch in types.values()
             # Rules ``products_are_offered`` and ``parts_are_approved``
-            if is_chosen(one.product, ids) and is_allowed_at(rules, one.product, (role, fabric.name))
+            if is_chosen(switch.product, ids) and is_allowed_at(rules, switch.product, (role, fabric.name))
         )
         for role, ids in chosen.items()
     }
@@ -125,7 +125,7 @@ _TYPES: Lookup[Offering, str, SwitchType] = Lookup()
 
 
 def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:
-    """Cages that can be used so where ``taken`` cages are used otherwise, at most all of the group.
+    """Cages that a use can have where ``taken`` cages have another use, at most all of the group.
 
     Where a pair of neighbours cannot drive two cages of one use, it drives one of it beside one of the other, or one.
     """
@@ -143,7 +143,7 @@ def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:
 
 
 def with_peer_links(switch: SwitchType) -> tuple[SwitchType, ...]:
-    """A leaf with a peer link, once for every group of cages that this may be in."""
+    """A leaf with a peer link, once for every group of cages that the link may be in."""
     return _WITH_PEERS.of(switch, None, lambda: tuple(_with_peer_links(switch)))
 
 
@@ -162,7 +162,7 @@ def _with_peer_links(switch: SwitchType) -> Iterator[SwitchType]:
 
 
 def fastest_use(uses: tuple[CageUse, ...]) -> CageUse:
-    """How cages are used for the fastest ports: as few of a cage as can be, in the first group that has them."""
+    """The use of cages with the fastest ports: fewest of a cage, in the first group that has them."""
     return min(uses, key=lambda use: (-use.lane.port_mbps, use.lane.ports, use.group, use.split))
 
 

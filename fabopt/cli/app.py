@@ -58,7 +58,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-# Commands with a time limit: a signal stops their clock, and what they have by then is kept.
+# Commands with a time limit: a signal stops their clock, and results by then are kept.
 TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "audit", "decide")
 
 

@@ -30,7 +30,7 @@ def write_bill(
     saved = point is not None or request.case.lower().endswith(".json")
     if saved:
         _check_as_saved(request)
-    # a bill never shows what else there is
+    # a bill shows no alternatives
     design = saved_design(request.case, point) if saved else replace(request, alternatives_s=0).design()
     if not design.fabrics and design.status in WITHOUT_DESIGN:
         if saved:

@@ -18,7 +18,7 @@ from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, cu
 _INTERRUPTED = 130
 # A command is over soon and makes few cycles: looking for them as often as by default takes a tenth of its time.
 _OBJECTS_BETWEEN_COLLECTIONS = 300_000
-# Of an error of our own, which may quote a file.
+# Letters of an internal error's message, which may quote a file.
 _LONGEST_REASON = 300
 
 

@@ -1,4 +1,4 @@
-"""The commands that hold what is there against what was planned. Bodies import what they need."""
+"""The commands that compare a fabric, a design or measurements with a plan. Bodies import what they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands about what is in the library: catalogs, cases, models, schemas, and new cases."""
+"""Commands about the library: catalogs, cases, models, schemas, and new cases."""
 
 from __future__ import annotations
 

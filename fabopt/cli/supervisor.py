@@ -34,7 +34,7 @@ STARTED = time.monotonic() - gone_by_s()
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # What the copy is told with: a terminal or a group sends the signals themselves to both processes.
 TOLD_BY = getattr(signal, "SIGUSR1", signal.SIGTERM)
-# How long a command may take to end after the first signal, and after the second; as one count those within less.
+# Seconds for a command to end after the first signal, and after the second; signals within the third count as one.
 END_S, END_AT_ONCE_S, ECHO_S = 3.8, 1.0, 0.05
 # What a copy notes: that the input has been read, and that it ends by itself.
 READ, DONE = b"r", b"d"

@@ -97,7 +97,7 @@ def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessS
             switch = embedded.part(device.product, Switch)
             said, switches = wanted[device.fabric].roce, paths[device.fabric]
             priorities, mtu = (said.lossless_priorities, said.mtu) if said else (1, plan.queues.mtu)
-            # So many switches have a cable more between and beside them.
+            # A path of n switches has n + 1 cables.
             rtt_ns = round_trip_ns((switches + 1) * lengths[device.fabric], switches, switch.latency_ns)
             ports = list(_ports(plan, device, switch, mtu))
             yield LosslessSwitch(device, switch, ports, priorities, mtu, rtt_ns)

@@ -17,7 +17,7 @@ SPEEDS_MBPS = frozenset((1000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000,
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
 _LENGTH = re.compile(r"[0-9]+m")
 _MOST_M, _MOST_MTU, _MOST_PRIORITY = 2000, 9216, 7
-# Tables whose keys begin with a port, and what else a key may begin with.
+# Tables whose keys begin with a port, and other beginnings of their keys.
 _OF_PORTS: Mapping[str, tuple[str, ...]] = {
     "DEVICE_NEIGHBOR": (), "BUFFER_PG": (), "BUFFER_QUEUE": (), "QUEUE": (), "PORT_QOS_MAP": ("global",),
     "PFC_WD": ("GLOBAL",), "INTERFACE": (),

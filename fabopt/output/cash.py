@@ -1,7 +1,7 @@
-"""When money leaves: payments for orders, yearly charges and energy, period by period, exact to the cent.
+"""The cash flow: payments for orders, yearly charges and energy, period by period, exact to the cent.
 
-All of it follows from the bill and the stages, which are proven, so nothing of it stands in a design file. Sums are
-rounded as they grow, so that the periods add up to the whole.
+It follows from the bill and the stages, which are proven, so design files do not contain it. Sums are rounded as they
+grow, so that the periods add up to the whole.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fabopt.design.shares import Part, part_of, with_shares
 from fabopt.schema.design import BomRow, Design
 
-# By the name of each column that says where units of a line come from, and what is ordered beyond: its title.
+# Titles of the columns on sources and surplus of a line's units, by name.
 SHARES = {"from_stock": "From own stock", "from_earlier": "From earlier orders", "beyond_need": "Beyond need"}
 
 

@@ -18,7 +18,7 @@ from fabopt.wiring.design_file import Embedded
 _SWITCHED = ("clos", "rail-only")
 _FAMILIES = {"clos": "Clos", "hyperx": "HyperX"}
 _ANY = "network of any family"
-# What a Clos is defined by, and all other families; what is in neither.
+# The pages that define a Clos, all other families, and networks outside of both.
 PAGES = ("docs/formulation/clos.md", "docs/formulation/direct-networks.md", "docs/formulation/outside.md")
 # What the layouts of a floor are, and where all places of switches are looked at.
 FLOOR_PAGE = "docs/formulation/floor.md"

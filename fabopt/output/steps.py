@@ -10,7 +10,7 @@ from fabopt.schema.design import BomRow
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.units import cents, usd
 
-# Of parts that are bought in another number, so many are named: those that cost most.
+# The most parts of changed quantity that are named: those that cost most.
 MOST_NAMED = 4
 
 

@@ -122,7 +122,7 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
 
 
-# Of what a file is spared.
+# The words for rules that a file is not asked.
 AN_EARLIER_FILE = "rules of defaults that are newer than the file are not asked"
 
 

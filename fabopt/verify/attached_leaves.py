@@ -99,7 +99,7 @@ class Exchanged:
         self._racks = racks
         self._kinds = kinds
         self._size = size
-        # switches for which no other one stands, in their order
+        # unexchanged switches, in their order
         self._left: dict[tuple[str, Hashable], list[int]] = defaultdict(list)
         for tier, of_tier in kinds.items():
             for number in range(0, len(of_tier), size):

@@ -12,7 +12,7 @@ from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof
 
 HOPS_BY_TIERS = {1: 1, 2: 3, 3: 5}
-# Figures of which a case can ask for a least.
+# Figures for which a case can ask a minimum.
 DEMANDED = ("bisection_gbps_per_gpu", "alltoall_gbps_per_gpu", "allreduce_gbps_per_gpu")
 LAST_DIGIT = Fraction(1, 10**6)
 

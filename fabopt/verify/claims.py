@@ -20,15 +20,15 @@ from fabopt.verify.totals import totals_of
 
 # Figures that a large graph of equal devices has not.
 GRAPH_FIGURES = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")
-# The version whose files say what a single flow has.
+# The version whose files state the rate of a single flow.
 WITH_FLOWS = "0.3.0"
 FAILING_ALONE = {"server-torus": ("server", "cable")}
 # Links, both ways, times switches: up to here all figures of a graph are worked out, however uneven it is.
 SMALL_GRAPH = 1_000_000
-# Of a difference of objectives, which is written to three.
+# Half of the last digit of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
-# What rows of *what else* have another of, each with a word of a key that they change; of files before 0.3.0 without.
+# Choices that alternatives change, each with a word of a key that they change; in files before 0.3.0 without.
 KEYS_OF_ALTERNATIVES = {
     "redundancy": "resilience", "resilience": "resilience", "oversubscription": "max_oversubscription",
     "bandwidth": "min_gbps_per_", "servers": "", "attachments": "attachments", "topology": "topologies",

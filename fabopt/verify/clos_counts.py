@@ -25,14 +25,13 @@ class ClosCounts:
 
     ``servers`` N, ``server_ports`` over all planes, ``planes`` P, ``per_group`` g, ``per_leaf`` k, ``uplinks`` u,
     ``spines`` S per pod, ``groups_per_pod`` T, ``spine_uplinks`` x, ``spines_per_core_group`` q,
-    ``links_per_core_pair`` m2. What a fabric of fewer tiers lacks is 0. ``sizes``: servers at each stage of a cluster
-    that grows, else empty; ``adds``: what each stage adds of every attachment, empty if all of it is there at first.
-    ``attached``: ports of every attachment that are dealt over all leaves; ``free``: switches of those that are on free
-    ports; ``counted``: whether they count in oversubscription, empty if all do. ``by_rail``: leaves of a rail have
+    ``links_per_core_pair`` m2. Numbers of missing tiers are 0. ``sizes``: servers at each stage of a cluster that
+    grows, else empty; ``adds``: ports of every attachment that each stage adds, empty if all are there at first.
+    ``attached``: ports of every attachment that are dealt over all leaves; ``free``: switches of attachments on free
+    ports; ``counted``: whether each counts in oversubscription, empty if all do. ``by_rail``: leaves of a rail have
     their extra links to the same spines. ``last_per_leaf``, ``last_uplinks``: k' and u' of a last group that is unlike
-    the others, else 0. ``mixed``: of both types of spines how many there are, and the links of a leaf to each.
-    ``leaf_racks``: of every leaf, where ports of attachments are spread over racks; ``paired``: whether every server is
-    on two leaves.
+    the others, else 0. ``mixed``: (spines, links of a leaf to each) of both types of spines. ``leaf_racks``: of every
+    leaf, where ports of attachments are spread over racks; ``paired``: whether every server is on two leaves.
     """
 
     tiers: int

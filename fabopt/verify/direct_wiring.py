@@ -15,7 +15,7 @@ from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import NOTHING, Ints
 
-# Longest paths are found on the graph itself up to so many switches; it takes a search from each.
+# The most switches for which longest paths are found on the graph, by a search from each.
 MOST_SEARCHED = 600
 GLOBAL = "global"
 

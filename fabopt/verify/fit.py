@@ -14,7 +14,7 @@ from fabopt.verify.link_rows import CageEnd, LinkKind, ListedRow, ports_per_conn
 from fabopt.verify.proof import UNPROVABLE, Proof
 from fabopt.verify.structure import ports_fit_radix
 
-# What a cage takes beside its own form factor, by its name.
+# Form factors that a cage takes besides its own, by its name.
 TAKES = {
     "OSFP": ("OSFP-IHS", "OSFP-RHS"),
     "OSFP-IHS": ("OSFP",),
@@ -238,7 +238,7 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
             part_kind: KindWord = "fibre" if row.cable is None else "cable"
             is_limited = part_kind in rules.max_part_numbers and part_kind not in rules.spares
             if fabric.runs_differ and row.run_part.quantity == 0:
-                # one of the servers' cables, which are of several lengths: ``wires_cover_runs`` knows which
+                # servers' cables have several lengths: ``wires_cover_runs`` checks them
                 proof.holds(length in offered, f"{told} is {length}, which is not on offer or too short")
             elif is_limited and length in offered:
                 shortest, bought = (next(offer for offer in sold if offer.m == m) for m in (min(offered), length))

@@ -36,14 +36,14 @@ def takes_free_ports(fabric: FabricEvidence) -> bool:
 def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     """Each port of an attachment on free ports of leaves or spines is at the next switch in turn.
 
-    Of the switches with a free port whose uplinks carry what counts, in the tiers that the attachment may be on: the
-    one with the fewest ports of such attachments, then the most free ports before any of them came, then a leaf, then
-    the first. On a floor, with rule ``rack-spread``, it is then exchanged, once, for the one of those like it in the
+    Of the switches with a free port whose uplinks carry the port if it counts, in the tiers that the attachment may be
+    on: the one with the fewest ports of such attachments, then the most free ports before any of them came, then a
+    leaf, then the first. On a floor, with rule ``rack-spread``, it is then exchanged, once, for the equal switch in the
     rack with the fewest ports of the attachment, then of all, then the first. Ports run at the servers' speed; on
-    spines each attachment has cages of its own. Of any tier, what the file has on spines alone is dealt over these, and
-    what it lists no ports of over all leaves (``attachments_are_placed``). In a cluster that grows only switches of the
-    first stage have free ports, beside what they have at any stage. Source: case file, ``attachments``, ``rules``;
-    design file, ``free_ports``.
+    spines each attachment has cages of its own. Of attachments on any tier, those with ports on spines alone are dealt
+    over these, and those without listed ports over all leaves (``attachments_are_placed``). In a cluster that grows
+    only switches of the first stage have free ports, beyond their use at any stage. Source: case file, ``attachments``,
+    ``rules``; design file, ``free_ports``.
     """
     wanted = {attachment.name: attachment for attachment in fabric.wanted.attachments if attachment.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))

@@ -24,7 +24,7 @@ from fabopt.verify.wiring import FabricCabling
 
 # Links, both ways, times classes of switches that are looked at as destinations: some tenths of a second.
 MOST_WORK = 3_000_000
-# The same for what takes less of switches that are joined to each other: hops and worst permutation; rings.
+# The same for cheaper figures of direct networks: hops and worst permutation; rings.
 MOST_DIRECT_PATHS = 200_000_000
 MOST_DIRECT_RINGS = 30_000_000
 # With more switches with servers no cuts are looked for: ``bisection_carries_claim`` proves some by maximum flow.

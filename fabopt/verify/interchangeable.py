@@ -15,7 +15,7 @@ from fabopt.verify.futures import ways_to_grow
 from fabopt.verify.proof import Proof, where
 from fabopt.verify.terms_of_sale import is_late
 
-# What switches of one tier have in common beside their cages; what parts go into these is proven link by link.
+# Properties that interchangeable switches share besides their cages; parts in these are proven link by link.
 SAME = (
     "protocol", "max_ports", "ports_per_cage_pair", "rack_units", "power_supplies", "managed", "max_managed_nodes",
     "generation",

@@ -77,7 +77,7 @@ def _completed(row: ListedRow, others: list[ListedRow], run_m: float, splits: tu
     """A row with the module or splitter that it shares at the leaf; ``splits``: of the cages at both ends."""
     if row.listed.to_cages or row.far is not None or row.cable is not None or row.listed.medium == NO_MEDIUM:
         return row
-    # what has parts of its own there is in no splitter
+    # links with parts of their own there are in no splitter
     hosts = [other for other in others if other.cable is None or not row.listed.parts]
     hosts = [host for host in hosts if host.far is None or _joins(row, host.far, splits)]
     long_enough = [host for host in hosts if row.fibre is not None or _covers(host, run_m)]

@@ -20,7 +20,7 @@ UNPROVABLE = (
 Given = ParamSpec("Given")
 AnyRule = TypeVar("AnyRule", bound=Callable[..., None])
 Question = Callable[[Any], bool]
-# Of rules that are about what not every design has: the question whether one has it, put to its evidence.
+# Questions whether a design has the subject of a rule, asked of its evidence; rules without one apply to all.
 QUESTIONS: dict[Callable[..., None], Question] = {}
 
 

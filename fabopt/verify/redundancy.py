@@ -34,10 +34,10 @@ def names_redundancy(fabric: FabricEvidence) -> bool:
 def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     """The parts of the default rule that the file states as kept are those of its numbers, and parts not kept are told.
 
-    Over all planes P: P x spines of a pod >= 2 at every stage that has spines, cores >= 2 at every one that has cores;
-    of storage and in-band P x R / k >= 2, of NICs that these share too, and of logical ones the ports of a server and
-    the leaves, over which they are dealt (two-leaves: where the NICs of a server have two ports or more). On one tier
-    only pair applies, in direct networks none. Source: case file, ``resilience``; docs/bandwidth.md.
+    Over all planes P: P x spines of a pod >= 2 at every stage that has spines, cores >= 2 at every stage that has
+    cores; of storage and in-band P x R / k >= 2, of NICs that these share too, and of logical ones the ports of a
+    server and the leaves, over which they are dealt (two-leaves: where the NICs of a server have two ports or more). On
+    one tier only pair applies, in direct networks none. Source: case file, ``resilience``; docs/bandwidth.md.
     """
     rows = fabric.designed.redundancy
     rules = _asked(fabric)

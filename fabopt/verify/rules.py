@@ -305,7 +305,7 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
 }
 # Of the wiring of all fabrics together.
 CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
-# Of what a file states of all fabrics; as far as the wiring is listed, on it.
+# Rules of a file's statements about all fabrics; on the wiring, where it is listed.
 STATEMENT_RULES: tuple[FloorRule, ...] = (statements_are_true,)
 FLOOR_RULES: tuple[FloorRule, ...] = (
     servers_fill_racks,

@@ -20,7 +20,7 @@ from fabopt.wiring.design_file import divide
 from fabopt.wiring.model import Ints
 
 INFINIBAND = "infiniband"
-# The version from which on a switch of which nothing is known is one that runs no subnet manager.
+# From this version on a switch without a statement runs no subnet manager.
 UNKNOWN_COUNTS = "0.3.0"
 TWO = 2
 

@@ -7,7 +7,7 @@ from typing import Final
 from fabopt.verify.editions import named_edition, number_of
 from fabopt.verify.evidence import Evidence, FabricEvidence
 
-# Files from this version on list what they are without; earlier ones say it in notes.
+# Files from this version on list the rules left out; earlier ones tell them in notes.
 LISTED_SINCE: Final = number_of("0.3.0")
 
 

@@ -20,11 +20,11 @@ from fabopt.workload.timing import workload_of
 
 # The embedding and the output are parts of a pipeline, too.
 ENDS = 2
-# How often GPUs are doubled in search of a number on which some plan fits.
+# Doublings of GPUs in search of a number on which some plan fits.
 MOST_DOUBLINGS = 10
 # Keys that a model alone can be at odds with, whatever else is picked.
 _ALONE = {"plan.tensor", "plan.context", "plan.expert"}
-# Servers more or fewer on which a plan is looked for.
+# Most servers added or removed in search of a plan.
 MOST_NEAR = 65
 
 

@@ -24,7 +24,7 @@ from fabopt.workload.straddling import Crossing
 
 Operation = Literal["all-reduce", "reduce-scatter", "all-gather", "all-to-all", "send"]
 Algorithm = Literal["ring", "tree", "in-network", "direct"]
-# Of a line, what NCCL counts with: channels of 24 Gbytes a second on 200 Gb/s, 48 on 400 (src/graph/search.cc).
+# The share of a line that NCCL counts: channels of 24 Gbytes a second on 200 Gb/s, 48 on 400 (src/graph/search.cc).
 LINE_SHARE = Fraction(24, 25)
 _US = Fraction(1, 10**6)
 _GBYTE = 10**9

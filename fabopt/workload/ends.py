@@ -14,7 +14,7 @@ from fabopt.workload.prediction import Prediction, seconds, use_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 ENDS: tuple[Placement, Placement] = ("packed", "scattered")
-# What is built, from none up to what is built above pods.
+# Ratios in practice, from none up to those above pods.
 RATIOS = (1, 2, 3, 4, 7)
 
 

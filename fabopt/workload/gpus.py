@@ -60,7 +60,7 @@ _H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.19"), Fra
 _B200 = Gpu(148, 8000, _shares("0.776", "0.763"), _attention("0.5", "0.19"), Fraction("40.1") / 50, "blackwell")
 _GB200 = _B200._replace(matmul=_shares("0.729", "0.723"))
 _MI300X = Gpu(304, 5300, _shares("0.514", "0.514"), _attention("0.34", "0.34"), Fraction(48, 64))
-# By what the name of a GPU begins with.
+# By the beginning of the GPU's name.
 GPUS: Mapping[str, Gpu] = {
     "A100": _A100,
     "H100": _H100,

@@ -27,7 +27,7 @@ TILES = ((256, 128), (128, 256), (128, 128))
 MEMORY_SHARES = ((100, Fraction(9, 10)), (10, Fraction(3, 4)), (1, Fraction(6, 10)), (0, Fraction(3, 10)))
 _MEGA = 10**6
 _GIGA = 10**9
-# Numbers in memory are 2 bytes; of what 8-bit products read, 1.
+# Numbers in memory are 2 bytes; inputs of 8-bit products, 1.
 WIDE_BYTES = 2
 BITS: Mapping[Precision, int] = {"fp4": 4, "fp8": 8, "fp16": 16, "bf16": 16}
 # Attention backward has five products where forward has two. Source: arXiv 2205.14135, section 3.

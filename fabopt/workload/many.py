@@ -87,7 +87,7 @@ class _Calls:
         # a GPU at the edge of a server sends all of its part itself
         cut = 1.0 if traffic.operation == "send" else float(own.cut)
         self._out_of_server = float(own.apart) if self._is_direct else cut
-        # what crosses the boundary of a block of so many GPUs, by that number; not a number until it is asked for
+        # shares that cross the boundary of a block, by its GPUs; NaN until asked for
         self._shares = np.full(workload.ranks.gpus + 1, np.nan)
         # by the rate of NICs, and whether switches reduce
         self._ways: dict[tuple[float, bool], list[_TimedWay]] = {}

@@ -34,7 +34,7 @@ KEYS = (
     "zero_stage",
     "shard_group",
 )
-# Of these, what a plan takes less memory with.
+# Keys among these that save memory.
 HELPS = ("recomputation", "zero_stage")
 
 

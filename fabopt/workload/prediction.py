@@ -19,7 +19,7 @@ from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelR
 from fabopt.workload.volumes import COMMUNICATORS
 
 SECOND_DIGITS = 9
-# Uplinks of a leaf that has lost its only spine are so many times too few.
+# Factor by which a leaf without its only spine lacks uplinks.
 NOTHING = 10**6
 
 
@@ -97,7 +97,7 @@ class Prediction:
 
     @property
     def utilization(self) -> Fraction:
-        """The model's operations over what the GPUs could do in the mean step."""
+        """The model's operations over those that the GPUs could do in the mean step."""
         return self.workload.gpu_flops(hardware=False) / (self.workload.peak_flops * self.mean_step_s)
 
     @property

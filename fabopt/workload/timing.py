@@ -211,7 +211,7 @@ class Step:
         return self.exposed_s / self.step_s
 
     def utilization(self, workload: ModelRun) -> Fraction:
-        """The model's operations over what the GPUs could do in the step."""
+        """The model's operations over those that the GPUs could do in the step."""
         return workload.gpu_flops(hardware=False) / (workload.peak_flops * self.step_s)
 
 

@@ -18,7 +18,7 @@ _MOST_WITH_TOTAL = 16
 def cost_bars(
     bars: Sequence[tuple[str, Mapping[str, Number]]], palette: Palette, along: str, width: float = WIDTH
 ) -> Spec:
-    """Return bars, each a name and its dollars by kind; ``along``: what the names are. A bar may be empty."""
+    """Return bars, each a name and its dollars by kind; ``along``: the title of the names. A bar may be empty."""
     names = [name for name, _ in bars]
     kinds = [kind for kind in KINDS if any(parts.get(kind) for _, parts in bars)]
     rows = [

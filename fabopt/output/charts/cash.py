@@ -21,7 +21,7 @@ _COLOURS = dict(zip(KINDS, ("switch", "nic", "transceiver", "cable", "server", "
 
 
 def cash_bars(periods: Sequence[Period], palette: Palette, along: str, width: float = WIDTH) -> Spec:
-    """Return the chart of a cash flow; ``along``: what a period is. What comes in is below zero."""
+    """Return the chart of a cash flow; ``along``: the title of the periods. Income is below zero."""
     names = [period.name for period in periods]
     kinds = [kind for kind in KINDS if any(period.paid[kind] for period in periods)]
     bars = [

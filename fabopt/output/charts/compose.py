@@ -1,4 +1,4 @@
-"""The charts of a front: the trade, and what the money goes into."""
+"""The charts of a front: the trade, and cost by kind of part."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from fabopt.schema.front import BUDGET_KEY, Front
 from fabopt.units import some
 
 _GRID_KEYS = 2
-# Bars along more points than this are too thin to read: then so many are shown.
+# Bars along more points than the first number are too thin to read: then the second number is shown.
 _MOST_BARS, _FEW_BARS = 120, 60
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart and what it shows, in a title and a sentence."""
+    """A chart with a title and a sentence about it."""
 
     title: str
     about: str
@@ -56,7 +56,7 @@ def _spread(dots: list[Dot]) -> list[Dot]:
 
 
 def trade(front: Front) -> str:
-    """Say what is traded: ``purchase price against Gb/s per GPU``."""
+    """Name the quantities traded: ``purchase price against Gb/s per GPU``."""
     axes = axes_of(front)
     if front.kind == "sweep":
         up = axes.y.title

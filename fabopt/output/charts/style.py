@@ -15,7 +15,7 @@ KINDS = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours by what they are for.
+    """Colours by purpose.
 
     ``halo``: around letters that are over lines. ``kinds``: of the parts on a bill, in the order of ``KINDS``.
     """

@@ -1,4 +1,4 @@
-"""The acceptance plan: what to run in order, what it should give, and what passes, as a table and as JSON."""
+"""The acceptance plan: tests in order, expected results and pass marks, as a table and as JSON."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from fabopt.schema.design import BomRow, Design
 PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
 # Of all amounts of a bill.
 CURRENCY = "USD"
-# Columns of bills in which any row has them.
+# Columns that a bill has only if any row has a value in them.
 SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",), ("sold_by",), tuple(SHARES))
 ENDINGS = (".csv", ".xlsx", ".json")
 

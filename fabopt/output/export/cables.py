@@ -82,7 +82,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
 
 
 def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """One row a breakout end with ``SCHEDULE_COLUMNS``, cable by cable; last the links for which nothing is bought."""
+    """One row a breakout end with ``SCHEDULE_COLUMNS``, cable by cable; last the links without a cable on the bill."""
     order = _by_cable(wiring)
     ends, cable = link_ends(wiring).iloc[order], wiring.links.cable[order]
     starts = np.flatnonzero(_begins_end(wiring, cable))

@@ -13,7 +13,7 @@ _OF_A_STEP = ("step_s", "gpu_utilization", "usd_per_effective_gpu")
 
 
 def decisions_json(decisions: Decisions) -> bytes:
-    """Return all decisions as JSON: figures of both sides, what differs, what would tip it."""
+    """Return all decisions as JSON: figures of both sides, their differences, thresholds that would tip them."""
     content = {
         "case": decisions.best.case.name,
         "complete": decisions.complete,

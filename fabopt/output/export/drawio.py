@@ -14,7 +14,7 @@ from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
 FILE = "topology.drawio"
-# Pixels. A tier has at most this many devices beside each other.
+# Pixels, and the most devices of a tier side by side.
 _WIDTH, _HEIGHT, _GAP, _TIER_GAP, _PER_ROW = 170, 60, 20, 160, 32
 _COLOURS = {
     "core": ("#f8cecc", "#b85450"),

@@ -184,7 +184,7 @@ def device_power_w(embedded: Embedded, wiring: Wiring) -> Floats:
     """Return the power of every device in watts, shape (devices,): its own, that of its NICs, and of the modules in it.
 
     NaN where the catalog or the case does not know it; 0 for attachments that have no rack. The servers of a rack-scale
-    system share the one power of its rack. What is in no device of the design is ``loose_power_w``.
+    system share the one power of its rack. Parts in no device of the design are in ``loose_power_w``.
     """
     devices = wiring.devices
     keys = list(zip(devices.role, devices.product, devices.fabric, strict=True))
@@ -255,7 +255,7 @@ def _shares_of_whole_racks(embedded: Embedded, wiring: Wiring) -> Floats:
 
 
 def loose_power_w(design: Design, wiring: Wiring) -> dict[str, float]:
-    """Power, in watts, of what is bought and is in no device of the design, by what it is; only what is not 0."""
+    """Power in watts of parts bought that are in no device of the design, by kind; without zeros."""
     in_modules = float(_modules_w(Embedded(design), wiring)[_is_attachment(wiring)].sum())
     in_cables = sum(row.power_w for row in design.bom if row.kind == "cable")
     return {what: watts for what, watts in ((MODULES, in_modules), (CABLES, in_cables)) if watts}

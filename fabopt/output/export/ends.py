@@ -29,7 +29,7 @@ def part_texts(design: Design, parts: Sequence[str], key: str) -> list[str]:
 
 
 def part_numbers(design: Design, parts: Sequence[str]) -> list[str]:
-    """Return what to order every part of a column by: its part number, else its id."""
+    """Return the order code of every part of a column: its part number, else its id."""
     return [number or part for number, part in zip(part_texts(design, parts, "part_number"), parts, strict=True)]
 
 

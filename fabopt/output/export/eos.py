@@ -27,7 +27,7 @@ from fabopt.wiring.model import Wiring
 FOLDER = "eos"
 _MANAGEMENT, _FABRIC, _MOST_PATHS = "MGMT", "fabric", 128
 _FIRST_RULE = 10
-# Below so many Gb/s EOS says the speed of a port in Mb/s.
+# Below this speed in Gb/s EOS states the speed of a port in Mb/s.
 _LEAST_G = 25
 Ends: TypeAlias = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
 Config: TypeAlias = dict[str, object]

@@ -1,7 +1,7 @@
 """The formats that a design is exported to: each is a module beside this one, with a ``write`` function.
 
-``write(design, wiring, folder, options)`` writes its files into an existing folder and returns their paths. What it
-raises, it raises before or after writing: ``export`` delivers either all files of all formats, or none.
+``write(design, wiring, folder, options)`` writes its files into an existing folder and returns their paths. Its errors
+come before or after writing: ``export`` delivers either all files of all formats, or none.
 
 A format whose files have names that depend on the design also has ``own_files(folder)``: the files there that it may
 have written. Those that it does not write again are removed, so that a folder holds one design.

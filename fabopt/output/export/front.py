@@ -13,7 +13,7 @@ from fabopt.output.words import limit_name
 from fabopt.output.worst_switch import cut_off
 from fabopt.schema.front import Front
 
-# Of the share of a file that is read, what points are sure to fit into.
+# The share of the largest readable file that points may fill.
 _ROOM = 0.95
 # Columns that come last, in whatever order others come up.
 LAST = ("gpus", "ratio", "limited_by", "marginal", "marginal_unit", "knee",

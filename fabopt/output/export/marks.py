@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 MARK, REPRICED = "UNCHECKED", "REPRICED"
-# What a table says beside its rows, by the word that is the title of its column.
+# Sentences about a table as a whole, by the title of their column.
 Marks = Mapping[str, str]
 NO_MARKS: Marks = MappingProxyType({})
 

@@ -18,7 +18,7 @@ from fabopt.output.export.spreadsheet import write_text
 from fabopt.output.purchased import shared_rows
 from fabopt.schema.design import BomRow, Design
 
-# Orders of the past and the future alike: before what has no date.
+# Orders without a month come first.
 NO_MONTH = float("-inf")
 TOTAL = "Total USD"
 EXPEDITED = "Expedited, in unit price USD"
@@ -101,7 +101,7 @@ def order_table(design: Design) -> QuoteTable:
 
 
 def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
-    """Write the sheet: orders, then what all cost and what each vendor gets, as sums over the rows above."""
+    """Write the sheet: orders, then the total and the sum of each vendor, as sums over the rows above."""
     table = order_table(design)
     write_table(sheet, formats, table)
     last, end = len(table.columns) - 1, len(table.rows) + 1

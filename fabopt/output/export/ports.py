@@ -209,7 +209,7 @@ def _reserved(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _PortEn
 
 
 def _cages(switch: Switch) -> Iterator[tuple[int, int, Cage]]:
-    """Yield every cage of a switch: its number from 1, its group, what it is."""
+    """Yield every cage of a switch: its number from 1, its group, its kind."""
     number = count(1)
     for group, kind in enumerate(switch.cages):
         yield from ((next(number), group, kind) for _ in range(kind.count))

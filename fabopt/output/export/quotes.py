@@ -14,7 +14,7 @@ from fabopt.output.purchased import Beside, beside_use
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
 
-# Nobody quotes for what is done by one's own people.
+# No vendor quotes for work of one's own people.
 OWN_WORK = "other"
 NO_VENDOR = "any vendor"
 # Vendors that one sheet can ask; what the first one quotes is in columns of plain names.

@@ -33,7 +33,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "struck": {**_STRUCK, "bg_color": "#FDE9E7"},
     "added": {"font_color": "#C00000", "underline": 1, "bg_color": "#FDE9E7"},
 }
-# Texts that stand beside numbers.
+# Texts to the right of numbers.
 _BESIDE = {"wrap": {"indent": 1}}
 _COLUMNS: tuple[tuple[str, float, str], ...] = (
     ("Sheet", 12, "text"), ("Row", 6, "count"), ("Part as quoted", 30, "wrap"), ("Description", 40, "wrap"),
@@ -42,7 +42,7 @@ _COLUMNS: tuple[tuple[str, float, str], ...] = (
 )  # fmt: skip
 FINDING_COLUMNS = ("kind", "severity", "id", "length_m", "sheet", "row", "planned", "quoted", "usd", "text")
 _WIDTHS = (16, 10, 30, 9, 12, 6, 10, 10, 14, 110)
-# Lines of which nothing is wanted.
+# Kinds of findings on lines that the bill does not need.
 _UNWANTED = ("surplus", "does-not-mate", "not-matched", "wrong-length")
 _NO_LINES = ("note", "subtotal")
 

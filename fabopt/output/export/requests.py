@@ -16,7 +16,7 @@ from fabopt.parts.quotes import AWARDED, REQUEST_SHEET, VENDOR_ASKED
 from fabopt.schema.design import Design
 
 NEEDED = "Needed by"
-# What the sheet for comparing has of one's own plans, which no vendor sees.
+# Columns of one's own plans in the sheet for comparing, which no vendor sees.
 _OWN = ("Of these spares", "Of these left over", "From own stock", "Planned USD", "Order by month", "Order by")
 _NO_DATE = "not said"
 

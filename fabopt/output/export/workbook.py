@@ -81,7 +81,7 @@ _SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
 _VENDOR = ("Vendor", 16.0, "text")
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
 _DESCRIPTION = 6
-# The first column after the power: what concerns ordering.
+# The first column after the power: terms of orders.
 _TERMS = 13
 _PRICES = (
     ("Id", 32),

@@ -38,7 +38,7 @@ class PriceRow:
 
 
 def assumptions(design: Design) -> list[tuple[str, str]]:
-    """Return what the case assumes, as (what, words); empty if the embedded case cannot be read."""
+    """Return the assumptions of the case, as (subject, words); empty if the embedded case cannot be read."""
     try:
         return list(_assumed(Embedded(design).case))
     except (LookupError, ValueError):

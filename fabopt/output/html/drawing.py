@@ -13,7 +13,7 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.units import plural, some
 from fabopt.wiring.model import Wiring
 
-# Finest first: the finest is drawn of which no tier is wider than the drawing.
+# Finest first: drawn is the finest whose tiers all fit the width of the drawing.
 _MOST_NODES = (60, 24, 12, 6, 1)
 _WIDEST = 8
 _WIDTH, _GUTTER, _GAP, _PAD = 1000.0, 270.0, 12.0, 14.0

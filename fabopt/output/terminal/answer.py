@@ -339,7 +339,7 @@ def conflict_line(conflict: Conflict) -> str:
     )
 
 
-# What a design costs is what is needed of this limit.
+# The cost of a design is the value that this limit needs.
 BUDGET = "limits.budget_usd"
 
 

@@ -14,7 +14,7 @@ from fabopt.units import usd
 
 TITLE = "Cash flow"
 NOTHING = "-"
-# Years that stand beside each other with amounts of millions and cents.
+# Years side by side that fit a screen, with amounts of millions and cents.
 _YEARS = 6
 
 Columns = Sequence[tuple[str, bool]]

@@ -23,7 +23,7 @@ from fabopt.units import some
 PLOT_WIDTH, PLOT_HEIGHT = 60, 8
 AS_ABOVE = "as above"
 MORE = "⋮"
-# Fronts with more points are shown in short, by so many of them.
+# Fronts with more points are cut to the second number of points.
 MOST_SHOWN, FEW_SHOWN = 40, 15
 FEWEST_TO_PLOT = 3
 

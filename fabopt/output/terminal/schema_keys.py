@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What it means."""
+        """The sentence that describes the key."""
         name = next(name for name, field in self.model.model_fields.items() if field is self.field)
         return words_of(self.model)[name]
 

@@ -12,7 +12,7 @@ from fabopt.schema.resilience import TWO_SWITCHES
 from fabopt.units import some
 
 TITLE = "Single points of failure"
-# Titles, and which of them hold numbers.
+# Titles, and whether each column holds numbers.
 COLUMNS = (("fabric", False), ("without", False), ("lost", False), ("servers", True), ("these are", False))
 
 

@@ -48,7 +48,7 @@ from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow
 from fabopt.units import some
 
 # Columns of ids and names, which must stay whole to be copied.
-# What charges are called together, beside the kinds of parts.
+# The name of all charges together, in the list of kinds of parts.
 CHARGES = "charges"
 _WHOLE = ("id", "name", "switch", "tier")
 

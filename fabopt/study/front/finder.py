@@ -39,7 +39,7 @@ Demands = Mapping[str, int]
 Best = Callable[[Sequence[Measure], Demands], "GradedDesign | None"]
 _Key = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
 PRICE = MEASURES["capex_usd"]
-# Demands that are limits on what is spent, with the limits of a problem that they are.
+# Demands that are limits on spending, by the problem's limit.
 SPENDING = {
     "capex_usd": "capex_cents",
     "power_w": "power_mw",
@@ -263,7 +263,7 @@ def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> Ex
     if name == "power_w":
         most = grade + problem.fixed_power_mw
     elif name == "tco_usd":
-        # the most that rounds to so many cents: what is below half a cent more
+        # the most that rounds to this grade: below half a cent more
         scale = weights_of(name, problem.energy_cents_per_mw).scale
         most = -(-(2 * grade + 1) * scale // 2) - 1
     field = SPENDING[name]

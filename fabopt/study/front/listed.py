@@ -100,7 +100,7 @@ class Listing:
         self._part_numbers: list[Ints] = []
         self._seen: set[Hashable] = set()
         self._mixes: dict[Hashable, Mixes] = {}
-        # the front of what is known: sums; and of each row the number of its candidates, and the place of its mix
+        # the known front: sums; and of each row the number of its candidates, and the place of its mix
         self._rows: Ints = np.zeros((0, len(self.sums.names)), dtype=np.int64)
         self._from: Ints = np.zeros((0, 2), dtype=np.int64)
 
@@ -128,7 +128,7 @@ class Listing:
     def _sums_of(self, picked: Sequence[Picked]) -> list[int]:
         return [sum(column) for column in zip(*(self.sums.of(stage_uses(choice)) for choice in picked), strict=True)]
 
-    # -- what may be missing ----------------------------------------------------------------------------------
+    # -- points that may be missing ----------------------------------------------------------------------------------
 
     def _edges(self, left: Corner, right: Corner) -> Iterator[_Segment]:
         """Split the line between two points where a design lies below it, until none does."""
@@ -180,7 +180,7 @@ class Listing:
             [candidate for candidate in candidates if candidate.fabric == fabric.name] for fabric in problem.fabrics
         ]
 
-    # -- what is known ----------------------------------------------------------------------------------------
+    # -- known points ----------------------------------------------------------------------------------------
 
     def _add(self, by_fabric: Sequence[Sequence[Candidate]]) -> None:
         """Add all mixes of some candidates to the known front."""

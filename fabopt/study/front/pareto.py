@@ -1,6 +1,6 @@
 """Exact Pareto fronts by the epsilon-constraint method: every point proven, none dominated, none missing.
 
-Two objectives: the best in the first, then the best in the first among what is better in the second, and so on until
+Two objectives: the best in the first, then the best in the first among designs better in the second, and so on until
 there is none; all at once where both are plain sums (``fabopt.study.front.listed``). With a number of points: the ends,
 then always a point in the largest gap. Three objectives: demands evenly spread between the best and the worst of the
 others, each answered exactly. See docs/fronts.md.
@@ -21,7 +21,7 @@ from fabopt.study.front.listed import Listed, Listing, can_be_listed
 from fabopt.study.front.measures import Measure
 from fabopt.study.front.mixes import TooManyMixesError
 
-# A file has no more points than this: links of which each can be a trade of its own make fronts of 100,000 and more.
+# The most points of a file: fronts whose every link can be traded have 100,000 points and more.
 MOST_POINTS = 10_000
 Report = Callable[[Sequence[GradedDesign]], None]
 

@@ -32,7 +32,7 @@ OF_DESIGN = (
     "case", "parts", "parts_sha256", "floor", "fabrics", "single_points_of_failure", "worst_rack", "stages", "bom",
     "workload", "rules_left_out",
 )  # fmt: skip
-# To write a file and say what is in it takes about so long, and so much more for every point.
+# Seconds to write a file and its summary, and seconds more for every point.
 WRITING_S = 0.8
 WRITING_S_PER_POINT = 0.0005
 
@@ -50,7 +50,7 @@ class Place:
     over: Mapping[str, int | float] | None = None
     # of this place alone
     notes: tuple[str, ...] = ()
-    # fabrics of which it was looked for what manages them
+    # fabrics whose managers were searched for
     managed: frozenset[str] = frozenset()
 
     def question(self, problem: Problem | None, clock: Clock, twin: SameHardware | None = None) -> Question:
@@ -166,7 +166,7 @@ def why_none(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
     """A point without a design, with its conflicts."""
     design = answered(place.question(problem, clock))
     if design.fabrics:
-        # what manages its subnets is looked for where the case is solved alone, and limits leave nothing that does
+        # the case solved alone looks for managers of its subnets, and limits leave none
         design = answered(place.question(None, clock))
     return without_design(place, design.case, design.conflicts, design.status, design.notes, design.nearest)
 

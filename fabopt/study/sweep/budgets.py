@@ -94,7 +94,7 @@ class MostServers:
         """The most servers with a design that costs no more, and the cheapest such design."""
         most = self._most(budget_cents)
         if (unmanaged := self._fewest_without_manager(most)) is not None:
-            # hosts may cost less than what manages fewer servers, so each side shrinks by itself
+            # hosts may cost less than managers of fewer servers, so each side shrinks by itself
             self._last, most = (
                 (unmanaged, most) if self._affords(unmanaged, budget_cents) else (self._last, unmanaged - 1)
             )

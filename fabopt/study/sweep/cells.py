@@ -157,7 +157,7 @@ class CellSolver:
         return None if bound_less is None else self._buyer(bound_less, place, None)
 
     def _buyer(self, problem: Problem, place: Place, bought: FrontPoint | None) -> MostOfMetric | MostServers:
-        # what is not proven may come out otherwise when it is looked for from elsewhere
+        # an unproven point may differ if the search begins elsewhere
         start = bought.values[place.metric] if bought is not None and bought.status == "optimal" else None
         if place.metric == "servers":
             return MostServers(problem, self.settings, self.clock, self._context, int(start or 0))

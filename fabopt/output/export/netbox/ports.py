@@ -53,7 +53,7 @@ class CableEnds(NamedTuple):
 
 
 class Ports:
-    """The ports of a design and what cables join, as a NetBox release has them."""
+    """The ports of a design and the cables between them, as a NetBox release has them."""
 
     def __init__(self, objects: Objects, version: Version) -> None:
         self.objects, self.version, self.wiring = objects, version, objects.wiring

@@ -19,7 +19,7 @@ PLANNED = "planned"
 INTERFACE = "dcim.interface"
 CHANNEL = "channel"
 OTHER = "other"
-# Maker of what the catalog names no maker of.
+# Maker of products whose maker the catalog does not name.
 NO_VENDOR = "generic"
 
 LONGEST_NAME = 100
@@ -52,7 +52,7 @@ _TYPES: dict[str, dict[float, str]] = {
 # InfiniBand generations by the speed of a lane and, where that is not known, of the fastest port of a cage.
 _BY_LANE = {25: "infiniband-edr", 50: "infiniband-hdr", 100: "infiniband-ndr", 200: "infiniband-xdr"}
 _BY_PORT = {100: "infiniband-edr", 200: "infiniband-hdr", 400: "infiniband-ndr", 800: "infiniband-xdr"}
-# NetBox knows passive and active copper; what is active about ACC and AEC is in the cable's description.
+# NetBox knows passive and active copper; the description tells ACC from AEC.
 _CABLES = {
     "DAC": "dac-passive",
     "ACC": "dac-active",

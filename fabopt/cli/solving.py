@@ -101,7 +101,7 @@ class SolveRequest:
                     clock=clock,
                     alternatives_s=looks,
                     told=advice.take,
-                    compared=_compared,
+                    compared=_tell_alternative,
                     bracket=progress.bracket,
                     share=progress.share,
                     still=progress.still,
@@ -125,7 +125,7 @@ class SolveRequest:
         return clock
 
 
-def _compared(alternative: Alternative) -> None:
+def _tell_alternative(alternative: Alternative) -> None:
     """Tell of an alternative as it is found, if standard error is a terminal: the answer lists all of them."""
     if sys.stderr.isatty():
         from fabopt.output.terminal.answer import alternative_line

@@ -50,19 +50,21 @@ def discovered_guids(plan: OperationPlan, links: Sequence[NamedLink], text: str,
 
     ``InputError`` for nodes that it did not see, and for ports joined to a host of another name.
     """
-    switches, joined = _seen(text, file)
+    switches, joined = _discovered_nodes(text, file)
     guids: dict[Node, str] = {}
     lacking, other = [], []
     for link in links:
         for end, far in ((link.a, link.b), (link.b, link.a)):
             device, peer = plan.device_at[end.device], plan.device_at[far.device]
             if device.role in SWITCHES:
-                guid = next((switches[name] for name in _called(device) if name in switches), None)
+                guid = next((switches[name] for name in _announced_names(device) if name in switches), None)
                 port = ""
             else:
-                seen = next((joined[name, far.name] for name in _called(peer) if (name, far.name) in joined), NOBODY)
+                seen = next(
+                    (joined[name, far.name] for name in _announced_names(peer) if (name, far.name) in joined), NOBODY
+                )
                 guid, port = seen.guid or None, end.port
-                if guid and seen.device.lower() not in _called(device):
+                if guid and seen.device.lower() not in _announced_names(device):
                     other.append(f"{seen.device} is where {device.name} is to be, at {peer.name} {far.name}")
             if guid is None:
                 lacking.append(device.name)
@@ -72,12 +74,12 @@ def discovered_guids(plan: OperationPlan, links: Sequence[NamedLink], text: str,
     return guids
 
 
-def _called(device: NamedDevice) -> tuple[str, str]:
+def _announced_names(device: NamedDevice) -> tuple[str, str]:
     """The names by which a device may announce itself, in small letters."""
     return device.name.lower(), device.device.lower()
 
 
-def _seen(text: str, file: str) -> tuple[dict[str, str], dict[tuple[str, str], SeenEnd]]:
+def _discovered_nodes(text: str, file: str) -> tuple[dict[str, str], dict[tuple[str, str], SeenEnd]]:
     """GUIDs of switches by name, and the far end of each of their ports; names in small letters."""
     switches: dict[str, str] = {}
     joined: dict[tuple[str, str], SeenEnd] = {}

@@ -37,7 +37,7 @@ def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: l
     names, unknown = [], defaultdict(list)
     for device in devices:
         template = str(getattr(operate.names, device.role))
-        name, lacking = _filled(template, device, operate.site)
+        name, lacking = _filled_template(template, device, operate.site)
         names.append(name)
         for field in lacking:
             unknown[device.role, field].append(device.device)
@@ -49,7 +49,7 @@ def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: l
     return names
 
 
-def _filled(template: str, device: Numbered, site: str) -> tuple[str, list[str]]:
+def _filled_template(template: str, device: Numbered, site: str) -> tuple[str, list[str]]:
     """A template filled in, and its fields that the device lacks."""
     if template == "{name}":
         return device.device, []

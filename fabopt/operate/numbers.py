@@ -36,14 +36,14 @@ def device_numbers(
     loopbacks = Addresses("loopbacks", operate.loopbacks, BITS)
     asns = NumberRange("asns", operate.asns)
     routers = [row for row in order if devices[row].role in SWITCHES and devices[row].fabric in routed]
-    systems = list(dict.fromkeys(_system(devices[row]) for row in routers))
+    systems = list(dict.fromkeys(_system_key(devices[row]) for row in routers))
     faults += management.lack(case, len(order), "device")
     faults += loopbacks.lack(case, len(routers), "loopback")
     faults += asns.lack(case, len(systems), "autonomous system")
     number = {system: asns.first + index for index, system in enumerate(systems)}
     own, asn = [""] * len(devices), [0] * len(devices)
     for row in routers:
-        asn[row] = number[_system(devices[row])]
+        asn[row] = number[_system_key(devices[row])]
     for row, address in zip(routers, loopbacks.starts(len(routers)), strict=True):
         own[row] = dotted(address)
     managed = [""] * len(devices)
@@ -57,7 +57,7 @@ def device_numbers(
     return DeviceNumbers(managed, own, asn, uses)
 
 
-def _system(device: Numbered) -> tuple[object, ...]:
+def _system_key(device: Numbered) -> tuple[object, ...]:
     """The key of devices that share an autonomous system: a leaf has its own, the spines of a pod one, and the cores of
     a plane one.
 

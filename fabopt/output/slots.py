@@ -22,7 +22,7 @@ def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
     stage = design.stages[-1]
     if not stage.gpus:
         return ""
-    passed = _of_each(nic, stage.gpus // stage.servers, injection)
+    passed = _gbps_of_nic(nic, stage.gpus // stage.servers, injection)
     ports = nic.ports_per_nic * exact(nic.gbps)
     scale_up = design.parts[server].get("scale_up")
     if passed >= ports or (isinstance(scale_up, dict) and scale_up.get("gbps_per_gpu") == injection):
@@ -43,7 +43,7 @@ def slots_at(front: Front, number: int) -> str:
     return "; ".join(dict.fromkeys(text for text in words if text))
 
 
-def _of_each(nic: NicUse, gpus: int, injection: Number) -> Fraction:
+def _gbps_of_nic(nic: NicUse, gpus: int, injection: Number) -> Fraction:
     """Gb/s of each NIC where the slowest GPU gets ``injection`` Gb/s: NICs are shared evenly, or by whole GPUs."""
     if nic.per_server % gpus == 0 or gpus % nic.per_server == 0:
         return exact(injection) * gpus / nic.per_server

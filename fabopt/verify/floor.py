@@ -137,9 +137,14 @@ def counts_nics(evidence: Evidence) -> bool:
 
 
 def _nics_milliwatts(evidence: Evidence) -> int:
-    """Power of the NICs that are bought for a server."""
+    """Power in milliwatts of the NICs bought for a server."""
     fabrics = evidence.design.fabrics
-    nics = [nic for one in fabrics for nic in (one.nic, *(logical.nic for logical in one.logical)) if not nic.built_in]
+    nics = [
+        nic
+        for fabric in fabrics
+        for nic in (fabric.nic, *(logical.nic for logical in fabric.logical))
+        if not nic.built_in
+    ]
     return sum(
         nic.per_server
         * max(unit_milliwatts(evidence.part(id_, Nic)) for id_ in (nic.id, *(s.id for s in nic.stand_ins)))

@@ -22,11 +22,11 @@ def tiers_for(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]
     allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
     there = [tier for tier in RANKS[: fabric.num_tiers] if tier in allowed]
     used = {tier for tier, _ in fabric.designed.free_ports.get(attachment.name, ())} & set(there)
-    joined = {tier for tier in there if any(_joins_too(fabric, attachment, own, tier) for own in used)}
+    joined = {tier for tier in there if any(_parts_fit_tier(fabric, attachment, own, tier) for own in used)}
     return tuple(tier for tier in there if tier in used | joined)
 
 
-def _joins_too(fabric: FabricEvidence, attachment: Attachment, own: str, other: str) -> bool:
+def _parts_fit_tier(fabric: FabricEvidence, attachment: Attachment, own: str, other: str) -> bool:
     """Whether the parts of an attachment's links to one tier fit another tier."""
     if attachment.buys == "none":
         return True

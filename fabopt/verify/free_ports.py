@@ -133,7 +133,7 @@ class _Switches(NamedTuple):
         left, ports = left * at_first, ports * at_first
         free = np.clip(np.minimum(left * lanes, ports), 0, None)
         kinds = _kinds(fabric, role, used, at_first)
-        return _Switches(free, free * 0, left, ports, _carried(fabric, role, used), lanes, kinds)
+        return _Switches(free, free * 0, left, ports, _spare_uplink_mbps(fabric, role, used), lanes, kinds)
 
     @staticmethod
     def _of_equals(fabric: FabricEvidence) -> _Switches:
@@ -240,7 +240,7 @@ def _of_own_last_group(fabric: FabricEvidence, leaves: int) -> NDArray[np.bool_]
     return np.array([fabric.clos.is_of_last_group(number) for number in range(leaves)], dtype=bool)
 
 
-def _carried(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list[Fraction] | None:
+def _spare_uplink_mbps(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list[Fraction] | None:
     """Mb/s that the uplinks of each switch carry besides the traffic below it, as a list; None without uplinks."""
     tier, clos = fabric.tier(role), fabric.clos
     if tier.up is None:

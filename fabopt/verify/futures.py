@@ -166,13 +166,13 @@ def _regrets(proof: Proof, said: Futures, ways: Sequence[FutureWay], is_whole: b
         proof.equal("plans for one future", [plan.made_for for plan in said.plans], names)
     for future, regret in zip(said.futures, regrets, strict=True):
         proof.holds(regret >= 0, f"the best of {future.ends_after} is above the design")
-        _close(proof, f"regret_usd of {future.ends_after}", future.regret_usd, Fraction(regret))
+        _agrees_to_cent(proof, f"regret_usd of {future.ends_after}", future.regret_usd, Fraction(regret))
     hedge = sum((way.probability * regret for way, regret in zip(ways, regrets, strict=True)), Fraction(0))
-    _close(proof, "hedge_usd", said.hedge_usd, hedge)
-    _close(proof, "regret_usd", said.regret_usd, Fraction(max(regrets)))
+    _agrees_to_cent(proof, "hedge_usd", said.hedge_usd, hedge)
+    _agrees_to_cent(proof, "regret_usd", said.regret_usd, Fraction(max(regrets)))
 
 
-def _close(proof: Proof, name: str, claimed: float | None, recounted: Fraction) -> None:
+def _agrees_to_cent(proof: Proof, name: str, claimed: float | None, recounted: Fraction) -> None:
     """Whether a figure is as recounted, to the cent, from figures that are rounded to the cent."""
     told = f"{name} is {claimed}, recounted {usd(rounded(recounted))}"
     proof.holds(claimed is not None and abs(cents(claimed) - recounted) <= 1, told)
@@ -190,12 +190,12 @@ def _plan(proof: Proof, evidence: Evidence, futures: Sequence[Future], plan: One
     where = f"the plan for {plan.made_for}"
     regrets = list(_differences(futures, plan.tco_usd))
     proof.holds(min(regrets, default=0) >= 0, f"{where} is better than the best of a future")
-    _close(proof, f"regret_usd of {where}", plan.regret_usd, Fraction(max(regrets, default=0)))
+    _agrees_to_cent(proof, f"regret_usd of {where}", plan.regret_usd, Fraction(max(regrets, default=0)))
     expected = sum(
         (exact(future.probability) * cents(spent) for future, spent in zip(futures, plan.tco_usd, strict=True)),
         Fraction(0),
     )
-    _close(proof, f"expected_tco_usd of {where}", plan.expected_tco_usd, expected)
+    _agrees_to_cent(proof, f"expected_tco_usd of {where}", plan.expected_tco_usd, expected)
     if evidence.case.growth.decide_by == "regret":
         if evidence.design.objective.decision is not None:
             worst = cents(evidence.design.objective.decision.regret_usd or 0)

@@ -111,7 +111,7 @@ def _same(network: Network, other: Network) -> bool:
 def _judge(proof: Proof, cabling: FabricCabling, where: str, network: Network, rings: Ints) -> None:
     metrics, clos = cabling.fabric.designed.metrics, cabling.clos
     uneven = is_uneven(clos)
-    across = _across(proof, cabling, where, network) if uneven else None
+    across = _halves_limit_mbps(proof, cabling, where, network) if uneven else None
     far = hopping(network)
     no_switch = not cabling.fabric.has_switches
     claimed = metrics.max_nic_hops if no_switch else metrics.max_switch_hops
@@ -142,7 +142,7 @@ def _judge(proof: Proof, cabling: FabricCabling, where: str, network: Network, r
         _holds(proof, cabling, f"{where}bisection_gbps_per_gpu", halves._replace(lower=0.0), True)
 
 
-def _across(proof: Proof, cabling: FabricCabling, where: str, network: Network) -> Fraction:
+def _halves_limit_mbps(proof: Proof, cabling: FabricCabling, where: str, network: Network) -> Fraction:
     """Upper bound on bisection and worst permutation with uneven stripes, in Mb/s per GPU.
 
     On two tiers the worst cut into halves, on three the structure's figure.

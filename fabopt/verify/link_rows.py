@@ -200,7 +200,7 @@ def read_row(evidence: Evidence, listed: LinkRow) -> ListedRow:
             raise ValueError(f"parts {ends[part.end].id!r} and {part.id!r} have the same place")
         else:
             ends[part.end] = part
-    near, far, cable_or_fibre = ends.get("from"), ends.get("to"), _together(lengths, listed)
+    near, far, cable_or_fibre = ends.get("from"), ends.get("to"), _as_one_cable(lengths, listed)
     row = ListedRow(
         listed,
         near=evidence.part(near.id, Transceiver) if near else None,
@@ -217,7 +217,7 @@ def read_row(evidence: Evidence, listed: LinkRow) -> ListedRow:
     return ListedRow(**{**vars(row), "fibre": evidence.part(cable_or_fibre.id, Fibre)})
 
 
-def _together(lengths: list[LinkPart], listed: LinkRow) -> LinkPart | None:
+def _as_one_cable(lengths: list[LinkPart], listed: LinkRow) -> LinkPart | None:
     """The cables of a row as one; ``ValueError`` unless they are one product, on a floor in rising lengths."""
     if len(lengths) <= 1:
         return lengths[0] if lengths else None

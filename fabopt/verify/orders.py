@@ -40,7 +40,7 @@ def _stages(evidence: Evidence) -> range:
     return range(len(evidence.stage_names))
 
 
-def _left(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
+def _units_left(evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> int:
     """Units at a stage beyond those used and kept by then; negative if some lack."""
     needed = order.by(order.in_use, item, stage) + order.by(order.spares, item, stage)
     return _stock(evidence, item) + order.by(order.bought, item, stage) - needed
@@ -56,7 +56,7 @@ def purchases_cover_use(proof: Proof, evidence: Evidence) -> None:
     order = BilledOrder(evidence)
     for item in order.items:
         for stage in _stages(evidence):
-            left = _left(evidence, order, item, stage)
+            left = _units_left(evidence, order, item, stage)
             bought, used = order.by(order.bought, item, stage), order.by(order.in_use, item, stage)
             stock = _stock(evidence, item)
             proof.holds(left >= 0, f"{bought} x {item} bought, {used} in use, {stock} in stock, {-left} lack")
@@ -95,7 +95,7 @@ def _units_are_told_apart(proof: Proof, evidence: Evidence, order: BilledOrder) 
 def _no_smaller_order(proof: Proof, evidence: Evidence, order: BilledOrder, item: BilledItem, stage: int) -> None:
     """Only a price break, a smallest order or a pack is a reason to buy more than needed."""
     quantity = order.bought[stage, item]
-    spare = min(_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
+    spare = min(_units_left(evidence, order, item, at) for at in _stages(evidence) if at >= stage)
     for months in _ways(evidence):
         late = _late(evidence, item, months)
         if stage in late:

@@ -159,11 +159,11 @@ def plant_of(cabling: FabricCabling) -> Plant:
         gpus=float(nic.per_server * fabric.nic_mbps / fabric.injection),
         below_leaf=_leaf_endpoints(fabric, len(switches)) * fabric.nic_lane.port_mbps,
         below_spine=0 if direct or clos.tiers < 3 else clos.most_spine_downlinks * fabric.down("spine").port_mbps,
-        carried=_carried(fabric) if direct else 1.0,
+        carried=_bisection_share(fabric) if direct else 1.0,
         ports=clos.most_endpoints,
         direct=direct,
         apart=fabric.networks.apart,
-        most_mbps=_across(fabric),
+        most_mbps=_scale_up_mbps(fabric),
     )
 
 
@@ -176,12 +176,12 @@ def _leaf_endpoints(fabric: FabricEvidence, switches: int) -> int | Ints:
     return np.array(own)
 
 
-def _carried(fabric: FabricEvidence) -> float:
+def _bisection_share(fabric: FabricEvidence) -> float:
     """The share of a port's speed that bisection carries in a direct network."""
     return min(1.0, float(cut(fabric) / fabric.nic_lane.port_mbps))
 
 
-def _across(fabric: FabricEvidence) -> float:
+def _scale_up_mbps(fabric: FabricEvidence) -> float:
     """Mb/s of a GPU through a server's scale-up domain in a rail-only fabric; at most across uneven stripes."""
     scale_up, most = fabric.evidence.server.scale_up, np.inf
     if fabric.networks.apart and scale_up is not None:

@@ -278,7 +278,7 @@ def _flow(cabling: FabricCabling, cut: int) -> int:
     source, sink = devices, devices + 1
     per_server = ceil_div(injection.numerator, injection.denominator)
     graph = max_flow.SimpleMaxFlow()
-    sets, sizes, leaves = _alike(cabling, cut)
+    sets, sizes, leaves = _equal_servers(cabling, cut)
     nodes, sends = devices + 2 + np.arange(len(sets)), sets < cut
     whole = sizes * per_server
     graph.add_arcs_with_capacity(np.where(sends, source, nodes), np.where(sends, nodes, sink), whole)
@@ -300,7 +300,7 @@ def _flow(cabling: FabricCabling, cut: int) -> int:
     return int(graph.optimal_flow())
 
 
-def _alike(cabling: FabricCabling, cut: int) -> tuple[Ints, Ints, Ints]:
+def _equal_servers(cabling: FabricCabling, cut: int) -> tuple[Ints, Ints, Ints]:
     """Servers of one side with the same leaves: (first server of each set, size of each, leaves of every port)."""
     links, rows = cabling.links, cabling.of(SERVER_LEAF)
     server = cabling.numbers("server")[links.a[rows]]

@@ -146,18 +146,18 @@ def redundancy_is_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """
     for row in cabling.fabric.designed.redundancy:
         if row.kept and row.rule != PAIRING:
-            fewest = _cabled(cabling, row.rule)
+            fewest = _fewest_cabled(cabling, row.rule)
             proof.holds(fewest >= FEWEST, f"rule {row.rule} says that it is kept, and there is {fewest}")
             proof.note(f"{row.rule}: {fewest}")
     if not proof.noted:
         proof.note("nothing of the default rule is kept")
 
 
-def _cabled(cabling: FabricCabling, rule: str) -> int:
+def _fewest_cabled(cabling: FabricCabling, rule: str) -> int:
     links = cabling.links
     if rule == TWO_LEAVES or (rule == PAIR and _pairs_own(cabling.fabric)):
         rows = cabling.of(SERVER_LEAF)
-        return int(_peers(links.a[rows], links.b[rows]).min())
+        return int(_peer_counts(links.a[rows], links.b[rows]).min())
     if rule == PAIR:
         return min(_logical_peers(cabling), default=0)
     if rule == TWO_SWITCHES:
@@ -180,17 +180,17 @@ def _logical_peers(cabling: FabricCabling) -> Iterator[int]:
         own = rows[np.isin(links.a_nic[rows], numbers[first : first + logical.nic.per_server])]
         first += logical.nic.per_server
         if logical.name in paired:
-            yield int(_peers(links.a[own], links.b[own]).min())
+            yield int(_peer_counts(links.a[own], links.b[own]).min())
 
 
 def _of_planes(near: Ints, far: Ints, plane: Ints) -> Iterator[int]:
     """In each plane the fewest devices linked to any one of its devices."""
     for number in np.unique(plane).tolist():
         inside = plane == number
-        yield int(_peers(near[inside], far[inside]).min())
+        yield int(_peer_counts(near[inside], far[inside]).min())
 
 
-def _peers(near: Ints, far: Ints) -> Ints:
+def _peer_counts(near: Ints, far: Ints) -> Ints:
     """Number of devices linked to each device, shape (devices with links,)."""
     pairs = np.unique(combined(near, far), return_index=True)[1]
     return np.asarray(np.unique(near[pairs], return_counts=True)[1])

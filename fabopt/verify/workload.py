@@ -45,7 +45,7 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     The bandwidth is the least at which exposed communication keeps the limit; the ratios are the most, with the
     bandwidth that the slowest NICs offer, which is not more than the design has. Source: docs/workloads.md.
     """
-    known = _claimed(proof, evidence)
+    known = _stated_workload(proof, evidence)
     if known is None:
         return
     workload, claimed = known
@@ -78,7 +78,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     Bytes, times and shares as in docs/workloads.md; (servers + network) / (GPUs x utilization) to the cent. Steps are
     counted once more from ranks dealt one by one.
     """
-    known = _claimed(proof, evidence)
+    known = _stated_workload(proof, evidence)
     if known is None:
         return
     workload, claimed = known
@@ -121,7 +121,11 @@ def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     open is above ``most_oversubscription``, which is left out where no design keeps it. That no other design costs less
     under stress is stated by the search. Source: rule ``robust-designs``.
     """
-    known, decision, totals = _claimed(proof, evidence), evidence.design.objective.decision, evidence.design.totals
+    known, decision, totals = (
+        _stated_workload(proof, evidence),
+        evidence.design.objective.decision,
+        evidence.design.totals,
+    )
     if known is None or decision is None or totals is None:
         raise LookupError("a choice for a workload that the file does not have")
     workload, claimed = known
@@ -173,7 +177,7 @@ def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun
         proof.equal(f"{row.communicator} bytes_over", row.bytes_over, enumerated)
 
 
-def _claimed(proof: Proof, evidence: Evidence) -> tuple[ModelRun, WorkloadUse] | None:
+def _stated_workload(proof: Proof, evidence: Evidence) -> tuple[ModelRun, WorkloadUse] | None:
     """The workload of the case and the file's statements on it; None where the case has no model."""
     workload, claimed = case_workload(evidence.case, evidence.server), evidence.design.workload
     if computing(evidence.case) is None:

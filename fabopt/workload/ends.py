@@ -58,10 +58,10 @@ def scenarios_of(prediction: Prediction) -> Iterator[ScenarioStep]:
         of_scenario = ScenarioStep(
             weight=plain_fraction(weight), step_s=seconds(step.step_s), gpu_utilization=plain_fraction(used)
         )
-        yield of_scenario.model_copy(update=_regretted(prediction, number, used))
+        yield of_scenario.model_copy(update=_regret_fields(prediction, number, used))
 
 
-def _regretted(prediction: Prediction, number: int, used: Fraction) -> dict[str, int | float | None]:
+def _regret_fields(prediction: Prediction, number: int, used: Fraction) -> dict[str, int | float | None]:
     """Cents of a working GPU in a scenario, and with the best design for it; empty where means decide."""
     if not prediction.least:
         return {}

@@ -96,7 +96,7 @@ def _memory(model: Model, plan: Plan, data: int, likely: bool) -> Memory:
 
 def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fraction]:
     """Bytes of weights, gradients and the optimizer's state."""
-    dense, routed = _held(model.architecture, plan)
+    dense, routed = _held_parameters(model.architecture, plan)
     sharers, copies = sharers_of(plan, data)
     formats, training = model.precision, model.task == "training"
 
@@ -113,7 +113,7 @@ def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fra
     return weights, gradients, kept(Fraction(OPTIMIZER_STATE_BYTES), plan.zero_stage > 0)
 
 
-def _held(model: Architecture, plan: Plan) -> tuple[Fraction, Fraction]:
+def _held_parameters(model: Architecture, plan: Plan) -> tuple[Fraction, Fraction]:
     """Dense and routed parameters of a GPU on the fullest stage: the stage with most layers, with an end
     of the model.
     """
@@ -167,12 +167,16 @@ def _layer_bytes(model: Model, plan: Plan, likely: bool) -> Fraction:
     experts = architecture.experts
     if experts is not None:
         whole += narrow * architecture.hidden * experts.top_k * (2 if likely else 1)
-    inner = narrow * _inner(architecture) * ((3 if likely else 2) if architecture.gated else (2 if likely else 1))
+    inner = (
+        narrow
+        * _feed_forward_width(architecture)
+        * ((3 if likely else 2) if architecture.gated else (2 if likely else 1))
+    )
     attention = _WIDE * _attention_numbers(architecture, plan, likely)
     return Fraction(whole, plan.tensor if plan.splits_sequence else 1) + attention + Fraction(inner, plan.tensor)
 
 
-def _inner(model: Architecture) -> int:
+def _feed_forward_width(model: Architecture) -> int:
     """Width of the feed-forward part that a token passes through."""
     if model.experts is None:
         return model.feed_forward

@@ -36,13 +36,13 @@ def network_of(
     the leaves once a spine is lost (``ratio_left``); its pod then has as many uplinks less, for as much less traffic.
     """
     whole, left = (
-        _through(injection_mbps, ratio, ratios.get("spine", Fraction(1)))
+        _uplink_mbps(injection_mbps, ratio, ratios.get("spine", Fraction(1)))
         for ratio in (ratios.get("leaf", Fraction(1)), without_spine or Fraction(1))
     )
     return FabricBandwidth(injection_mbps, *whole, *below, reduces, None if without_spine is None else left)
 
 
-def _through(injection_mbps: Fraction, leaf: Fraction, spine: Fraction) -> tuple[Fraction, Fraction]:
+def _uplink_mbps(injection_mbps: Fraction, leaf: Fraction, spine: Fraction) -> tuple[Fraction, Fraction]:
     """Mb/s of each GPU through leaves and through pods at some ratios."""
     above_leaf = injection_mbps / max(Fraction(1), leaf)
     return above_leaf, above_leaf / max(Fraction(1), spine)
@@ -123,7 +123,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     return WorkloadUse(
         model=workload.model.name,
         gpus=workload.ranks.gpus,
-        plan=_whole(workload),
+        plan=_complete_plan(workload),
         parameters=parameters(workload.model.architecture).total,
         flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),
         tokens_per_step=tokens,
@@ -144,7 +144,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     )
 
 
-def _whole(workload: ModelRun) -> Plan:
+def _complete_plan(workload: ModelRun) -> Plan:
     """The plan with every key set."""
     plan = workload.plan
     overlap = plan.overlap.model_copy(update={"tensor": float(workload.hides("tensor"))})

@@ -67,7 +67,7 @@ class Ranks:
         if replicas == 1:
             return group, Group(((1, 1),))
         inside_out = sorted(group.dimensions, key=lambda dimension: dimension[1])
-        near, far = _dealt(inside_out, max(1, group.size // replicas))
+        near, far = _split_ways(inside_out, max(1, group.size // replicas))
         return Group(tuple(near)), Group(tuple(far))
 
     def _expert_group(self, name: str) -> Group:
@@ -84,12 +84,12 @@ class Ranks:
         stage = [
             (self.ways[dimension], self.strides[dimension]) for dimension in self.plan.order if dimension != "pipeline"
         ]
-        _, left = _dealt(stage, self.plan.expert_tensor)
-        experts, left = _dealt(left, self.plan.expert)
+        _, left = _split_ways(stage, self.plan.expert_tensor)
+        experts, left = _split_ways(left, self.plan.expert)
         return Group(tuple(experts if name == "expert" else left))
 
 
-def _dealt(stage: Sequence[tuple[int, int]], wanted: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _split_ways(stage: Sequence[tuple[int, int]], wanted: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """The first ``wanted`` ways of dimensions, innermost first, and the ways left over."""
     taken, left = [], []
     for ways, stride in stage:
@@ -105,8 +105,8 @@ def _dealt(stage: Sequence[tuple[int, int]], wanted: int) -> tuple[list[tuple[in
 def can_be_dealt(plan: Plan, data: int) -> bool:
     """Whether experts and the ways of each divide the ranks of a stage."""
     stage = [(_ways(plan, data)[dimension], 1) for dimension in plan.order if dimension != "pipeline"]
-    ways, left = _dealt(stage, plan.expert_ways)
-    experts, _ = _dealt(left, plan.expert)
+    ways, left = _split_ways(stage, plan.expert_ways)
+    experts, _ = _split_ways(left, plan.expert)
     return prod(part for part, _ in ways) == plan.expert_ways and prod(part for part, _ in experts) == plan.expert
 
 

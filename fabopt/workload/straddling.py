@@ -171,10 +171,12 @@ def _members(dimensions: Dimensions, low: Ints, high: Ints) -> tuple[Ints, Ints]
         first = (first[:, :, None] + unit * edges[:, None, :-1]).reshape(shape)
         groups = (groups[:, :, None] * np.diff(edges, axis=1)[:, None, :]).reshape(shape)
         unit = ways * stride
-    return _below(dimensions, high[:, None] - first) - _below(dimensions, low[:, None] - first), groups
+    return _members_within(dimensions, high[:, None] - first) - _members_within(
+        dimensions, low[:, None] - first
+    ), groups
 
 
-def _below(dimensions: Sequence[tuple[int, int]], distance: Ints) -> Ints:
+def _members_within(dimensions: Sequence[tuple[int, int]], distance: Ints) -> Ints:
     """Members of a group at less than a distance from its first one."""
     total, open_ = np.zeros(distance.shape, dtype=np.int64), distance > 0
     inner = int(np.prod([ways for ways, _ in dimensions]))

@@ -248,7 +248,7 @@ def _cost(traffic: Traffic, ways: Sequence[Way], rates: Mapping[str, Fraction]) 
 def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Traffic) -> tuple[Way, ...]:
     """The ways to run a call, whatever the bandwidth; ``number``: its index in the step."""
     leaf, pod = blocks_below(workload, network.leaf_gpus, network.pod_gpus)
-    behind = _behind(workload, traffic.group, int(leaf), int(pod))
+    behind = _crossings_by_boundary(workload, traffic.group, int(leaf), int(pod))
     crossed = {place: crossing for place, crossing in behind.items() if crossing.cut}
     channels = channels_between(workload, traffic.group, network.server_mbps)
     key = _WayKey(number, tuple(crossed.items()), network.reduces, channels)
@@ -277,7 +277,7 @@ def _ways_over(
         Way(
             algorithm,
             tuple(protocols_of(workload, traffic, algorithm, channels)),
-            {place: _over(traffic, algorithm, crossing, place) for place, crossing in crossed.items()},
+            {place: _bytes_over(traffic, algorithm, crossing, place) for place, crossing in crossed.items()},
         )
         for algorithm in algorithms(traffic.operation, "server" in crossed and reduces)
     )
@@ -297,7 +297,7 @@ def channels_between(workload: ModelRun, group: Group, nic_mbps: Number | Fracti
     return nics if generation is None else channels_of(generation, nics, Fraction(nic_mbps) / MBPS_PER_GBPS)
 
 
-def _over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str) -> Fraction:
+def _bytes_over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, place: str) -> Fraction:
     """Bytes of a call over a boundary for each GPU; a GPU at the edge of a server sends all of its part itself."""
     if traffic.operation == "send" and place == "server":
         crossing = Crossing(Fraction(1))
@@ -313,7 +313,7 @@ def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tup
     return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domain_gpus, workload.ranks.gpus)
 
 
-def _behind(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, Crossing]:
+def _crossings_by_boundary(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, Crossing]:
     """Crossing traffic by boundary, from the inside out. ``leaf``, ``pod``: GPUs of their blocks."""
     domain, crossings = workload.domain_gpus, workload.crossings
     behind = {"gpu": crossings.of_domain(group, 1)} if domain > 1 else {}

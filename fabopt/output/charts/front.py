@@ -62,7 +62,7 @@ def front_chart(front: Front, axes: Axes, dots: Sequence[Dot], palette: Palette)
     layers = [
         *_budgets(front, frame, palette),
         *_spending(front, frame, dots, palette),
-        *_way(front, frame, dots, palette),
+        *_line_through(front, frame, dots, palette),
         *_marks(frame, dots, palette),
         *_gaps(frame, dots, palette),
     ]
@@ -142,7 +142,7 @@ def _spending(front: Front, frame: _Frame, dots: Sequence[Dot], palette: Palette
     yield {"data": {"values": rows}, "mark": tick, "encoding": {"x": _x(frame, "spent"), "y": _y(frame)}}
 
 
-def _way(front: Front, frame: _Frame, dots: Sequence[Dot], palette: Palette) -> Iterator[Spec]:
+def _line_through(front: Front, frame: _Frame, dots: Sequence[Dot], palette: Palette) -> Iterator[Spec]:
     """Yield the line through the points: in steps where no design lies between them, none over a surface."""
     if frame.axes.third is not None or frame.x is None:
         return

@@ -84,7 +84,7 @@ def config_of(plan: OperationPlan, switch: Switch, device: NamedDevice, lossless
                 | (_pauses(plan, link) if lossless is not None else {})
                 for port, far, link in links
             ),
-            *(_tagged(plan, port, far, link) for port, far, link in tagged),
+            *(_subinterface(plan, port, far, link) for port, far, link in tagged),
         ],
         "vlan_interfaces": list(_gateways(plan, links)),
         **(_routing(plan, device, links, tagged) if device.asn else {}),
@@ -162,7 +162,7 @@ def _speed(switch: Switch, port: NamedPort, link: NamedLink) -> Config:
     return {"speed": f"{link.gbps:g}g-{lanes}"}
 
 
-def _tagged(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:
+def _subinterface(plan: OperationPlan, port: NamedPort, far: NamedPort, link: NamedLink) -> Config:
     """Subinterface of a VRF on a port to another switch."""
     network = plan.network_of[link.network]
     return {
@@ -184,7 +184,7 @@ def _routing(plan: OperationPlan, device: NamedDevice, links: Ends, tagged: Ends
         for number, pool in enumerate((plan.operate.loopbacks, plan.operate.hosts), 1)
     ]
     bgp: Config = {
-        "as": str(device.asn), **_told(device, len(upwards)), "peer_groups": [{"name": _FABRIC}],
+        "as": str(device.asn), **_announcement(device, len(upwards)), "peer_groups": [{"name": _FABRIC}],
         "address_family_ipv4": {"peer_groups": [{"name": _FABRIC, "activate": True, **next_hop}]},
         **_neighbours(plan, upwards, is_numbered),
     }  # fmt: skip
@@ -201,7 +201,7 @@ def _routing(plan: OperationPlan, device: NamedDevice, links: Ends, tagged: Ends
     }
 
 
-def _told(device: NamedDevice, sessions: int) -> Config:
+def _announcement(device: NamedDevice, sessions: int) -> Config:
     """Router id, equal-cost paths over all links, and announcement of a router's own networks."""
     paths = min(_MOST_PATHS, max(1, sessions))
     return {
@@ -213,7 +213,7 @@ def _told(device: NamedDevice, sessions: int) -> Config:
 def _sessions_of_vrfs(plan: OperationPlan, device: NamedDevice, tagged: Ends) -> Iterator[Config]:
     for network in plan.vrfs_of(device):
         own = [(port, far) for port, far, link in tagged if link.network == network.name]
-        yield {"name": network.vrf, **_told(device, len(own)), **_neighbours(plan, own, is_numbered=True)}
+        yield {"name": network.vrf, **_announcement(device, len(own)), **_neighbours(plan, own, is_numbered=True)}
 
 
 def _neighbours(plan: OperationPlan, upwards: Iterable[tuple[NamedPort, NamedPort]], is_numbered: bool) -> Config:

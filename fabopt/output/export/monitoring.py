@@ -127,7 +127,7 @@ def gnmic_lines(plan: OperationPlan) -> Iterator[str]:
 def rule_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[str]:
     """Yield an alarm for each link, in groups by the device of its far end, and one for silent devices."""
     yield from _head(plan, f"promtool test rules {TESTS}")
-    yield from (f"# {note}" for note in _unseen(plan))
+    yield from (f"# {note}" for note in _unknown_systems(plan))
     yield "groups:"
     device = -1
     for link in sorted(plan.links, key=lambda link: link.b.device):
@@ -142,7 +142,7 @@ def rule_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[st
     yield f"  - {json.dumps(silent)}"
 
 
-def _unseen(plan: OperationPlan) -> Iterator[str]:
+def _unknown_systems(plan: OperationPlan) -> Iterator[str]:
     """Sentences on switches of unknown software: whoever records ``UP`` names their ports."""
     unknown = Counter(device.product for device in plan.devices if device.role in SWITCHES and not device.system)
     for product, number in unknown.items():
@@ -151,7 +151,7 @@ def _unseen(plan: OperationPlan) -> Iterator[str]:
 
 def _alarm(plan: OperationPlan, link: NamedLink, subnet: str) -> Row:
     return {
-        "alert": ALARM, "expr": _down(plan, link, subnet), "for": "1m",
+        "alert": ALARM, "expr": _down_expression(plan, link, subnet), "for": "1m",
         "labels": {"severity": "critical", **_labels(plan, link)}, "annotations": {"summary": _summary(plan, link)},
     }  # fmt: skip
 
@@ -169,17 +169,17 @@ def _summary(plan: OperationPlan, link: NamedLink) -> str:
     return f"{_end(plan, link.a)} - {_end(plan, link.b)} ({link.cable or 'supplied by others'}) is down"
 
 
-def _down(plan: OperationPlan, link: NamedLink, subnet: str) -> str:
+def _down_expression(plan: OperationPlan, link: NamedLink, subnet: str) -> str:
     """Expression for a link that is down: if either end says so; in a subnet, if its exporter works and sees no link at
     the port.
     """
     if subnet:
         switch = link.a if plan.device_at[link.a.device].role in SWITCHES else link.b
         return f'up{{job="infiniband",subnet="{subnet}"}} == 1 unless on () {_uplink(plan, switch)}'
-    return f"min({' or '.join(_seen(plan, end) for end in (link.a, link.b))}) == 0"
+    return f"min({' or '.join(_port_state(plan, end) for end in (link.a, link.b))}) == 0"
 
 
-def _seen(plan: OperationPlan, port: NamedPort) -> str:
+def _port_state(plan: OperationPlan, port: NamedPort) -> str:
     """Expression for the state of a port: 1 up, 0 down."""
     is_device = plan.device_at[port.device].role == "server" and port.name != port.port
     return f"({_source(plan, port)} == bool {RDMA_UP})" if is_device else _source(plan, port)
@@ -243,7 +243,7 @@ def _states(
 def _state(plan: OperationPlan, port: NamedPort, value: str) -> tuple[str, str]:
     """The series of a port that is up (1) or down (0)."""
     series = _source(plan, port)
-    return series, str(RDMA_UP) if _seen(plan, port) != series and value == "1" else value
+    return series, str(RDMA_UP) if _port_state(plan, port) != series and value == "1" else value
 
 
 def _source(plan: OperationPlan, port: NamedPort) -> str:

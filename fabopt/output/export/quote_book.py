@@ -22,17 +22,17 @@ _HEAD = (
 def book_bytes(book: PriceBook) -> bytes:
     """Return a price book as a YAML file, which reads back equal."""
     content = book.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    whole = {key: _whole(value) if key in ("prices", "terms") else value for key, value in content.items()}
+    whole = {key: _without_decimals(value) if key in ("prices", "terms") else value for key, value in content.items()}
     text = yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)
     return (_HEAD + text).encode()
 
 
-def _whole(value: Any) -> Any:
+def _without_decimals(value: Any) -> Any:
     """Numbers, and lengths as keys, without decimals where they are whole."""
     if isinstance(value, dict):
-        return {_key(key): _whole(inner) for key, inner in value.items()}
+        return {_key(key): _without_decimals(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_whole(inner) for inner in value]
+        return [_without_decimals(inner) for inner in value]
     return whole_metres(value) if isinstance(value, float) else value
 
 

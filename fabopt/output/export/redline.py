@@ -108,14 +108,14 @@ def _quoted_rows(quote: Quote, comparison: QuoteComparison) -> Iterator[tuple[st
             continue
         own = [finding for finding in comparison.findings if (finding.sheet, finding.row) == (line.sheet, line.row)]
         planned = comparison.planned.get(line.key) if line.id else None
-        yield _look(own), [
+        yield _cell_format(own), [
             line.sheet, line.row, line.part, line.description, line.id, line.length_m, line.quantity,
             planned.quantity if planned else None, quote.unit_usd(line), planned.unit_usd if planned else None,
             "; ".join(finding.text for finding in own),
         ]  # fmt: skip
 
 
-def _look(findings: Sequence[QuoteFinding]) -> str:
+def _cell_format(findings: Sequence[QuoteFinding]) -> str:
     if not findings:
         return "kept"
     faults = [finding for finding in findings if finding.severity == "fault"]

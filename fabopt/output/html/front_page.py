@@ -68,7 +68,7 @@ def front_table(front: Front) -> FrontTable:
     columns = [("point", False), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
     columns += [("GPUs", True), ("ratio", True), *((metric.title, True) for metric in metrics)]
     more = _Optional(front)
-    columns = [(_large(title), numbers) for title, numbers in (*columns, *more.columns())]
+    columns = [(_capitalized(title), numbers) for title, numbers in (*columns, *more.columns())]
     rows, details = [], []
     for number, point in shown_points(front):
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
@@ -131,7 +131,7 @@ def _metrics(front: Front, axes: Axes) -> list[Quantity]:
     ]
 
 
-def _large(title: str) -> str:
+def _capitalized(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 

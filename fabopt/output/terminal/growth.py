@@ -71,11 +71,11 @@ def merged(rows: tuple[LinkRow, ...]) -> list[LinkRow]:
         parts = tuple((part.id, part.end, part.length_m) for part in row.parts)
         key = (row.from_, row.to, row.attachment, row.scope, row.length_m, row.medium, row.runs_m, parts)
         known = by_key.get(key)
-        by_key[key] = row if known is None else _sum(known, row)
+        by_key[key] = row if known is None else _added(known, row)
     return list(by_key.values())
 
 
-def _sum(row: LinkRow, other: LinkRow) -> LinkRow:
+def _added(row: LinkRow, other: LinkRow) -> LinkRow:
     pairs = zip(row.parts, other.parts, strict=True)
     parts = tuple(a.model_copy(update={"quantity": a.quantity + b.quantity}) for a, b in pairs)
     return row.model_copy(update={"count": row.count + other.count, "parts": parts, "stages": None})

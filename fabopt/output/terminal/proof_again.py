@@ -19,7 +19,7 @@ def differences(design: Design, again: Design) -> Iterator[str]:
             yield f"`case.content.{key}` is not what the case as it was asked for, `case.asked`, comes to"
     metric, value, least = design.objective.metric, design.objective.value, again.objective.value
     if value != least:
-        told = [_said(metric, amount) for amount in (value, least)]
+        told = [_metric_words(metric, amount) for amount in (value, least)]
         yield f"{metric} is {told[0]}, and solving it again gives {told[1]}"
     listed, again_left_out = (sorted(row.name for row in solved.rules_left_out) for solved in (design, again))
     yield from (
@@ -35,12 +35,12 @@ def proven_again(design: Design) -> str:
     objective = design.objective
     claim = f"{design.case.name}: solved again: "
     if objective.bound is not None:
-        claim += f"no design of its space has less than {_said(objective.metric, objective.bound)}"
+        claim += f"no design of its space has less than {_metric_words(objective.metric, objective.bound)}"
     if objective.decision is not None:
         claim += f"{'' if objective.bound is None else ', and '}the same design is picked"
     names = [row.name for row in design.rules_left_out]
     return f"{claim}, and none keeps {', '.join(names)}, whatever its limits" if names else claim
 
 
-def _said(metric: str, value: float | None) -> str:
+def _metric_words(metric: str, value: float | None) -> str:
     return "-" if value is None else metric_value(metric, value)

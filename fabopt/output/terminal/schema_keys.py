@@ -208,16 +208,16 @@ def _example(kind: str, key: Key) -> Iterator[str]:
     for path in sorted((data_folder(top) / rest).glob("*.yaml")):
         value = next(_values(parse_yaml(read_bytes(path), shown(path)), steps), None)
         if value is not None:
-            yield from _wrapped(f"example: {key.steps[-1]}: {_in_one_line(_begun(value))}")
+            yield from _wrapped(f"example: {key.steps[-1]}: {_in_one_line(_cut(value))}")
             yield f"    from {folder}/{path.name}"
             return
 
 
-def _begun(value: Any) -> Any:
+def _cut(value: Any) -> Any:
     """A value, cut to the length of an example."""
     if isinstance(value, dict):
-        return {name: _begun(inner) for name, inner in islice(value.items(), MOST_ENTRIES)}
-    return [_begun(inner) for inner in value[:MOST_ENTRIES]] if isinstance(value, list) else value
+        return {name: _cut(inner) for name, inner in islice(value.items(), MOST_ENTRIES)}
+    return [_cut(inner) for inner in value[:MOST_ENTRIES]] if isinstance(value, list) else value
 
 
 def _values(content: Any, steps: tuple[str, ...]) -> Iterator[Any]:

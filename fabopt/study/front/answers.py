@@ -22,7 +22,7 @@ class KeptAnswers:
         self._finder = finder
         self._journal = journal
         self._point_of = point_of
-        self._known = {_question(answer.best, answer.demands): _recalled(answer) for answer in self.given}
+        self._known = {_question(answer.best, answer.demands): _without_candidates(answer) for answer in self.given}
         self._listed = {
             _sums(answer.grades): answer.point for answer in self.given if answer.grades and not answer.best
         }
@@ -68,7 +68,7 @@ def _sums(grades: Mapping[str, int]) -> frozenset[tuple[str, int]]:
     return frozenset(grades.items())
 
 
-def _recalled(answer: FrontAnswer) -> GradedDesign | None:
+def _without_candidates(answer: FrontAnswer) -> GradedDesign | None:
     """An answer without its picked candidates: its point has their design."""
     if answer.point is None or answer.grades is None:
         return None

@@ -251,7 +251,7 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     useful = least_bisection_kbps(problem, wanted[UTILIZATION]) if UTILIZATION in wanted else 0
     if useful is None:
         return None
-    fabrics = tuple(_wanting(problem, fabric, wanted, useful) for fabric in problem.fabrics)
+    fabrics = tuple(_with_demands(problem, fabric, wanted, useful) for fabric in problem.fabrics)
     if any(not any(fabric.nics.values()) for fabric in fabrics):
         return None
     problem = replace(problem, limits=limits, fabrics=fabrics)
@@ -272,7 +272,7 @@ def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> Ex
     return replace(limits, **changed)
 
 
-def _wanting(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:
+def _with_demands(problem: Problem, fabric: FabricProblem, wanted: Demands, useful_kbps: int) -> FabricProblem:
     """A fabric with only NICs that meet the demands, and with its other demands.
 
     ``useful_kbps``: bisection in kb/s that the demanded utilization needs of the model's fabric.

@@ -106,7 +106,7 @@ class CutShortError(NoAnswerError):
 def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
     """The grid of the options; ``InputError`` lists all faults of the options, and of any case of the grid."""
     faults: list[Fault] = []
-    budgets = None if budget is None else _kept(ranges.budgets(budget), faults)
+    budgets = None if budget is None else _value_or_fault(ranges.budgets(budget), faults)
     content = content_of(inputs.case)
     keys: dict[KeyPath, str] = {}
     values: dict[KeyPath, tuple[int | float, ...]] = {}
@@ -116,8 +116,8 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
         if not equals or not key:
             faults.append(fault("--over", "", "not a key with values", text, allowed=f"KEY={ranges.RANGE_FORM}"))
             continue
-        steps = _kept(key_path(key, content), faults)
-        swept = _kept(ranges.values(key, range_), faults)
+        steps = _value_or_fault(key_path(key, content), faults)
+        swept = _value_or_fault(ranges.values(key, range_), faults)
         if steps is not None and steps in keys:
             faults.append(fault("--over", key, "this key is swept twice"))
         elif steps is not None and swept is not None:
@@ -139,7 +139,7 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
 Parsed = TypeVar("Parsed")
 
 
-def _kept(parsed: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
+def _value_or_fault(parsed: Parsed | Fault, faults: list[Fault]) -> Parsed | None:
     """The parsed value, or None, its fault noted."""
     if isinstance(parsed, Fault):
         faults.append(parsed)
@@ -189,7 +189,7 @@ def sweep(
     where workers cannot go on.
     """
     collected = Collected(grid, report)
-    cells = _left(grid, before, collected)
+    cells = _open_cells(grid, before, collected)
     shared = SweepInputs(inputs, grid.keys, settings.engine, grid.budgets is not None)
     reason = ""
     try:
@@ -214,7 +214,7 @@ def _solved(
     return solve_here(shared, cells, settings, clock, take)
 
 
-def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCell]:
+def _open_cells(grid: Grid, before: Front | None, collected: Collected) -> list[GridCell]:
     """Cells with points still to be solved; the others are collected."""
     known = {_at(point): point for point in spread(before).points} if before is not None else {}
     left = []
@@ -224,11 +224,11 @@ def _left(grid: Grid, before: Front | None, collected: Collected) -> list[GridCe
         for point in there:
             collected.keep(cell, point)
         if len(there) < len(cell.budgets or (None,)):
-            left.append(_rest(cell, there))
+            left.append(_open_part(cell, there))
     return left
 
 
-def _rest(cell: GridCell, there: Sequence[FrontPoint]) -> GridCell:
+def _open_part(cell: GridCell, there: Sequence[FrontPoint]) -> GridCell:
     """A cell without its known points. The search goes on from those of lower budgets."""
     done = {point.budget_usd for point in there}
     budgets = sorted(budget for budget in cell.budgets if budget not in done)

@@ -22,7 +22,7 @@ def pair_lines(design: Design) -> Iterator[str]:
 
 
 def _joined(fabric: FabricDesign) -> str:
-    """The links between the two switches of a server, in words; empty where there are none."""
+    """The pairing of the two switches of a server, in words; empty where there is none."""
     if fabric.peer_links is not None:
         return f" that {CABLES_OF_PEER_LINK} cables of {plain(fabric.peer_links.gbps)} Gb/s join"
     return " that run EVPN multihoming" if fabric.pairing == MULTIHOMING else ""

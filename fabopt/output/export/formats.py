@@ -35,7 +35,7 @@ class Options:
 
     ``mark``: the sentence that marks every file of a design that was not proven; empty for a proven one. ``stage``: its
     number, from 0, None being the last. ``discovery``: the output of ``ibnetdiscover`` for the fabric. ``skip``: takes
-    a sentence about each format that does not apply to the design, and leaves it out; None: no format is left out.
+    a sentence about each format that does not apply to the design, which is then left out; None: no format is left out.
     """
 
     netbox: str = "4.7"

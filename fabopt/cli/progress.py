@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-    from fabopt.program.share_done import ShareDone
+    from fabopt.program.share_done import ProgressShare
     from fabopt.schema.design import Number
 
 # A log gets the first line after so long, and no more than one in it.
@@ -37,12 +37,12 @@ class Progress:
     doing: str = "reading"
     known: str = ""
     last_s: float = field(default_factory=time.monotonic)
-    share: ShareDone = field(init=False)
+    share: ProgressShare = field(init=False)
 
     def __post_init__(self) -> None:
-        from fabopt.program.share_done import ShareDone
+        from fabopt.program.share_done import ProgressShare
 
-        self.share = ShareDone(self._show)
+        self.share = ProgressShare(self._show)
 
     def say(self, doing: str) -> None:
         """Take words for the work at hand: a part of a step, or of a loop."""

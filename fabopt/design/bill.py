@@ -1,4 +1,4 @@
-"""The bill of a design: its rows, its totals, and what each stage spends and has installed, all added up here."""
+"""The bill of a design: its rows, its totals, and each stage's spending and installed devices, all added up here."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
 def stage_designs(
     problem: Problem, picked: Sequence[Picked], fabrics: Sequence[FabricDesign]
 ) -> tuple[StageDesign, ...]:
-    """What each stage spends, and what is installed, its power, and what has been recabled from it on."""
+    """Spending of each stage, and from it on the installed switches, their power, and the recabled cables."""
     order, uses = order_of(problem, picked), all_uses(problem, picked)
     return tuple(
         StageDesign(
@@ -92,7 +92,7 @@ def stage_designs(
 
 
 def _switches(fabric: FabricDesign, stage: str) -> dict[str, int]:
-    """Switches of each tier that are installed at a stage; all of them where the design does not say how it grows."""
+    """Switches of each tier that are installed at a stage; all where the design has no growth."""
     for grown in fabric.growth:
         if grown.stage == stage:
             return dict(zip(ROLES, (grown.leaves, grown.spines, grown.cores), strict=True))
@@ -103,7 +103,7 @@ def _switches(fabric: FabricDesign, stage: str) -> dict[str, int]:
 
 
 class _Line(NamedTuple):
-    """A line before it is priced: who takes how many units of an item at a stage; spares count apart."""
+    """A line before it is priced: fabric and units of an item at a stage; spares count separately."""
 
     fabric: str
     item: Item
@@ -112,10 +112,10 @@ class _Line(NamedTuple):
 
 
 def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
-    """What to order at each stage, by fabric and kind.
+    """Rows to order at each stage, by fabric and kind.
 
-    A stage uses what it orders; what that lacks is left of earlier orders, or else in stock, and goes to the fabrics in
-    order. What an order has beyond its need goes to the last line of the item. Spares, servers and what is bought for
+    A stage uses its own orders; units that these lack are left of earlier orders, or else in stock, and go to the
+    fabrics in order. Units of an order beyond its need go to the last line of the item. Spares, servers and orders for
     later stages have lines of no fabric. Charges come after the parts of their stage and fabric.
     """
     order, products = order_of(problem, picked), products_by_id(problem)
@@ -152,7 +152,9 @@ def _in_order(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
         return tuple(rows)
     stages = [stage.name for stage in problem.stages]
     fabrics = [
-        name for fabric, one in zip(problem.fabrics, picked, strict=True) for name in booked_uses(fabric.name, one)
+        name
+        for fabric, of_fabric in zip(problem.fabrics, picked, strict=True)
+        for name in booked_uses(fabric.name, of_fabric)
     ]
 
     def place(row: BomRow) -> tuple[object, ...]:
@@ -164,7 +166,7 @@ def _in_order(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
 
 def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int) -> Iterator[_Line]:
     """The lines of a stage, in the bill's order."""
-    booked = (booked_uses(fabric.name, one) for fabric, one in zip(problem.fabrics, picked, strict=True))
+    booked = (booked_uses(fabric.name, of_fabric) for fabric, of_fabric in zip(problem.fabrics, picked, strict=True))
     uses = [(name, _at(uses, stage)) for fabric in booked for name, uses in fabric.items()]
     server, more = problem.server_item, problem.server_adds[stage]
     shared = {server: more} if server is not None and more else {}
@@ -228,7 +230,7 @@ def _row(
 
 
 def _share(item: Item, stage: int, quantities: tuple[int, int, int], present: bool) -> int:
-    """What some units of an order cost: at incremental breaks the first lines pay for the first units."""
+    """Cents of some units of an order: at incremental breaks the first lines pay for the first units."""
     before, quantity, ordered = quantities
     cost = item.worth_cents if present else item.cost
     if item.incremental:
@@ -247,7 +249,7 @@ def order_date(start: str | None, month: int, lead_time_weeks: float | None) -> 
 
 
 def whole_metres(value: Any) -> Any:
-    """Whole metres as integers, so that the file reads well."""
+    """Integer metres as integers, so that the file reads well."""
     return int(value) if value is not None and value == int(value) else value
 
 
@@ -259,7 +261,7 @@ def describe(product: Product) -> str:
 
 
 def part_number(product: Product, length_m: float | None) -> str:
-    """The part number of a length, else of the product, else nothing."""
+    """The part number of a length, else of the product, else empty."""
     for length in getattr(product, "lengths", ()):
         if length.m == length_m and length.part_number:
             return str(length.part_number)

@@ -1,4 +1,6 @@
-"""From the program's solution to a Design: fabrics and what is embedded; the bill is ``fabopt.design.bill``."""
+"""From the program's solution to a Design: fabrics, and the embedded case and parts; the bill is
+``fabopt.design.bill``.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ from fabopt.topology.subnet_manager import managers_in
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 
 NO_MEDIUM = "none"
-# The entry of a file's parts that is no part: what the catalog says of all.
+# The entry of a file's parts that is no part: the catalog's facts about all.
 FACTS = "facts"
 
 # Of a part of a row: its id, the end that it is at (None: a cable), its length.
@@ -72,7 +74,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     runs_m = {**runs_m, **dict(part.attached_runs_m)}
     fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment), runs_m=runs_m)
     figures = design.measured_figures(problem.gpus)
-    asked = [(one.failed, one.count) for one in fabric.resilience]
+    asked = [(survival.failed, survival.count) for survival in fabric.resilience]
     growth = design.growth(problem, fabric, _cables_by_stage(problem, units))
     designed = FabricDesign(
         name=fabric.name,
@@ -83,7 +85,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         rails=part.rails,
         striping="even" if fabric.even else "rail" if fabric.by_rail else "any",
         structure=part.structure,
-        nic=_nic_use(part.nic, [(problem.stages[one.stage].name, one) for one in candidate.nic_purchases]),
+        nic=_nic_use(part.nic, [(problem.stages[buy.stage].name, buy) for buy in candidate.nic_purchases]),
         tiers=tuple(_tier_use(problem, tier) for tier in part.tiers),
         links=tuple(_link_rows(problem, fabric, part.links, units)),
         oversubscription=figures.ratios(),
@@ -94,10 +96,10 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         homing="pair" if fabric.is_paired and part.tiers else fabric.homing or "any",
         pairing=pairing_of(fabric, part) or UNJOINED,
         peer_links=_peer_links(part),
-        logical=tuple(_logical_use(fabric, one) for one in candidate.equipment),
+        logical=tuple(_logical_use(fabric, demand) for demand in candidate.equipment),
         carries=tuple(_shared_uses(problem, fabric)),
         free_ports={
-            one.name: places for one, places in zip(fabric.attachments, part.free_ports, strict=False) if places
+            demand.name: places for demand, places in zip(fabric.attachments, part.free_ports, strict=False) if places
         },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
@@ -107,12 +109,16 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
 def _rule_standings(
     problem: Problem, fabric: FabricProblem, candidate: Candidate, designed: FabricDesign
 ) -> Iterator[RuleStanding]:
-    """What a fabric keeps of the default rule of resilience, where its case asks for it."""
+    """How a fabric keeps the default rule of resilience, where its case asks for it."""
     ports, growth = dict[str, int | None]({"": None} if fabric.pairs_own else {}), designed.growth
     leaf = next(iter(candidate.design.file_part().tiers), None)
     features = () if leaf is None else leaf.switch.product.features
-    by_rule = {one.name for one in fabric.logical_fabrics if asks_for_pair(one.role, one.homing)}
-    ports |= {one.name: one.nic.ports_per_server for one in candidate.equipment if one.nic and one.name in by_rule}
+    by_rule = {logical.name for logical in fabric.logical_fabrics if asks_for_pair(logical.role, logical.homing)}
+    ports |= {
+        demand.name: demand.nic.ports_per_server
+        for demand in candidate.equipment
+        if demand.nic and demand.name in by_rule
+    }
     gpus = (stage.servers * problem.server.gpus for stage in problem.stages)
     large = [row for row, number in zip(growth, gpus, strict=False) if number > MOST_ON_ONE_SWITCH]
     for rule in REDUNDANCY:
@@ -125,7 +131,7 @@ def _rule_standings(
 
 
 def pairing_of(fabric: FabricProblem, part: FilePart) -> Pairing | None:
-    """What joins the leaves of pairs; None where there are no pairs."""
+    """The kind of link between the leaves of pairs; None where there are no pairs."""
     if not fabric.joins_pairs:
         return UNJOINED if fabric.is_paired or fabric.homing == "dual" else None
     return MULTIHOMING if part.peers is None else PEER_LINK
@@ -158,8 +164,8 @@ def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | No
 
 
 def _shared_uses(problem: Problem, fabric: FabricProblem) -> Iterator[SharedUse]:
-    """What other fabrics take of the NICs of one."""
-    carrier = next(one for one in problem.case.fabrics if one.name == fabric.name)
+    """Other fabrics that share the NICs of a fabric."""
+    carrier = next(asked for asked in problem.case.fabrics if asked.name == fabric.name)
     for carried in carrier.carries:
         if carried.separation == "shared":
             port, gbps_per_gpu = carried.shared_port or "added", plain_fraction(exact(carried.min_gbps_per_gpu))
@@ -174,7 +180,7 @@ def _logical_use(fabric: FabricProblem, demand: AttachmentDemand) -> LogicalUse:
 
 
 def floor_use(problem: Problem, picked: Iterable[Picked], fabrics: Sequence[FabricDesign]) -> FloorUse | None:
-    """The racks of the servers, and as which lengths runs count; None without a floor plan."""
+    """The racks of the servers, and the length classes of runs; None without a floor plan."""
     racks = next((in_use for candidate, _ in picked if (in_use := candidate.design.file_part().server_racks)), ())
     if not racks:
         return None
@@ -184,7 +190,7 @@ def floor_use(problem: Problem, picked: Iterable[Picked], fabrics: Sequence[Fabr
 
 
 def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign], floor: FloorUse | None) -> Totals:
-    """Totals with the number of racks in use and the units of all that is in them.
+    """Totals with the number of racks in use and the units of all devices in them.
 
     Without a floor, the totals unchanged.
     """
@@ -194,7 +200,10 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
     for fabric in fabrics:
         racks |= {rack for rack, _ in (*fabric.places.leaf, *fabric.places.spine, *fabric.places.core)}
         racks |= racks_in_use(fabric.places.attachments.values())
-    devices = sum(one.attachment.boxes * exact(one.attachment.rack_units or 0) for one in appliances_of(problem.case))
+    devices = sum(
+        appliance.attachment.boxes * exact(appliance.attachment.rack_units or 0)
+        for appliance in appliances_of(problem.case)
+    )
     units = exact(totals.rack_units) + _server_units(problem.server, problem.servers) + devices
     return totals.model_copy(update={"racks": len(racks), "cluster_rack_units": plain_fraction(units)})
 
@@ -207,7 +216,7 @@ def _server_units(server: Server, servers: int) -> Fraction:
 
 
 def _nic_use(nic: NicOption, purchases: Sequence[tuple[str, NicPurchase]] = ()) -> NicUse:
-    """The NIC as the file has it; of several offers it is named for the one that most are bought as.
+    """The NIC as in the file; of several offers it is named for the one with the most units.
 
     ``purchases``: with the names of their stages.
     """
@@ -218,7 +227,9 @@ def _nic_use(nic: NicOption, purchases: Sequence[tuple[str, NicPurchase]] = ()) 
     return NicUse(
         id=most,
         stand_ins=tuple(
-            StandInUse(stage=stage, id=one.item.id, count=one.units) for stage, one in purchases if one.item.id != most
+            StandInUse(stage=stage, id=purchase.item.id, count=purchase.units)
+            for stage, purchase in purchases
+            if purchase.item.id != most
         ),
         per_server=nic.nics_per_server,
         ports_per_nic=nic.ports_per_nic,
@@ -243,8 +254,8 @@ def _tier_use(problem: Problem, tier: Tier) -> TierUse:
         up=PortUse(cage_group=tier.up.group, split=tier.up.split) if tier.up is not None else None,
         other=None if tier.other is None else _other_switch_use(tier.other),
         stand_ins=tuple(
-            StandInUse(stage=problem.stages[one.stage].name, id=one.switch.id, count=one.units)
-            for one in tier.stand_ins
+            StandInUse(stage=problem.stages[stand_in.stage].name, id=stand_in.switch.id, count=stand_in.units)
+            for stand_in in tier.stand_ins
         ),
     )
 
@@ -265,7 +276,7 @@ def _link_rows(
     problem: Problem, fabric: FabricProblem, kinds: Sequence[LinkUse], units: Sequence[tuple[Option, int]]
 ) -> Iterable[LinkRow]:
     shares: dict[tuple[Any, ...], list[tuple[RowShare, int]]] = {}
-    names = [one.name for one in fabric.attachments]
+    names = [demand.name for demand in fabric.attachments]
     places = {(kind.near, kind.far, kind.scope): place for place, kind in enumerate(kinds)}
     for option, number in units:
         for row in option.rows:
@@ -313,18 +324,18 @@ def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float
 
 
 def _cables_in_order(counts: Mapping[PartKey, int]) -> Iterable[tuple[PartKey, int]]:
-    """Parts as they come, cables (which may come stage by stage) the shortest first."""
+    """Parts in their order, cables (which may come stage by stage) the shortest first."""
     cables = iter(sorted((key for key in counts if key[1] is None), key=lambda key: (key[0], key[2] or 0.0)))
     for part in counts:
         key = next(cables) if part[1] is None else part
         yield key, counts[key]
 
 
-# -- what is embedded -------------------------------------------------------------------------------------------
+# -- embedded case and parts -------------------------------------------------------------------------------------------
 
 
 def dump(value: Strict) -> dict[str, Any]:
-    """A schema object as the file has it: aliases, defaults left out."""
+    """A schema object as in the file: aliases, defaults left out."""
     return value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
@@ -342,7 +353,7 @@ def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[B
 
 
 def _facts_for(fabrics: Sequence[FabricDesign], product: dict[str, Any]) -> dict[str, Any]:
-    """What a product says, without that on subnet managers where no fabric has a rule that asks for it."""
+    """A product's entry, without the keys on subnet managers where no fabric has a rule that asks for them."""
     if any(fabric.subnet_manager is not None for fabric in fabrics):
         return product
     told = {key: value for key, value in product.items() if key not in MANAGEMENT_KEYS}
@@ -356,7 +367,7 @@ def ids_used(fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> set[str
     """The ids that fabrics and lines of a bill name."""
     ids = {row.id for row in rows}
     for fabric in fabrics:
-        ids.update(nic.id for nic in (fabric.nic, *(one.nic for one in fabric.logical)))
+        ids.update(nic.id for nic in (fabric.nic, *(logical.nic for logical in fabric.logical)))
         ids.update(offer.id for offer in fabric.nic.stand_ins)
         ids.update(row.id for tier in fabric.tiers for row in tier.types)
         ids.update(part.id for row in fabric.links for part in row.parts)
@@ -364,7 +375,7 @@ def ids_used(fabrics: Sequence[FabricDesign], rows: Sequence[BomRow]) -> set[str
 
 
 def hashes_of(parts: Parts) -> PartHashes:
-    """The hashes that say whether parts are those that a design was made of."""
+    """The hashes that tell whether parts are those that a design was made of."""
     return PartHashes(facts=sha256_of(facts_of(parts)), prices=sha256_of(prices_of(parts)))
 
 

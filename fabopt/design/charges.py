@@ -1,4 +1,4 @@
-"""The lines of a bill for what is paid beside parts: licences, support, freight, installation, tax."""
+"""The lines of a bill for charges beside parts: licences, support, freight, installation, tax."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ChargedUnits(NamedTuple):
 
 
 class ChargeLine(NamedTuple):
-    """What lines of a stage and fabric are joined by: name, kind and words of a charge."""
+    """Key of charges that share a line of a stage and fabric: name, kind and words."""
 
     name: str
     what: ChargeWord
@@ -44,7 +44,7 @@ class ChargeLines:
                 self._amounts.setdefault(line, []).append((amount, units))
 
     def rows(self, stage: str, fabric: str) -> Iterator[BomRow]:
-        """The lines, by name: of so many units where all cost the same, else one for all of them."""
+        """The lines, by name: with a number of units where all cost the same, else one for all of them."""
         for line, amounts in sorted(self._amounts.items()):
             once, yearly = (sum(getattr(of_unit, key) * units for of_unit, units in amounts) for key in _SUMS)
             if not once and not yearly:
@@ -74,7 +74,7 @@ _SUMS = ("once", "yearly")
 
 
 def _by_break(bought: ChargedUnits) -> Iterator[tuple[int, int]]:
-    """How many of the units pay the price of which break."""
+    """Number of the units by the price break that they pay."""
     item = bought.item
     if not item.incremental:
         yield item.break_of(bought.ordered), bought.units

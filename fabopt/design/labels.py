@@ -1,4 +1,4 @@
-"""Labels of the points of a sweep or front: what differs from point to point, and tells each from all others."""
+"""Labels of the points of a sweep or front: the properties that differ, such that each label is unique."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from fabopt.schema.front import Front, FrontPoint
 
 
 def labels_of(front: Front) -> list[str]:
-    """The label of each point: its keys and budget in a sweep; of a front what differs of its design.
+    """The label of each point: its keys and budget in a sweep; of a front the properties of its design that differ.
 
-    Designs that are alike in words are told apart by what is traded. Without a design a point of a front has none.
+    Designs with equal words are distinguished by the traded metrics. Without a design a point of a front has none.
     """
     if front.kind == "sweep":
         return [
             _joined(f"{key}={point.over.get(key, point.budget_usd)}" for key in front.keys) for point in front.points
         ]
     words = [dict(_words(point)) for point in front.points]
-    differ = _differing([one for one in words if one])
-    labels = [_joined(one[key] for key in differ if key in one) for one in words]
+    differ = _differing([words_of_point for words_of_point in words if words_of_point])
+    labels = [_joined(words_of_point[key] for key in differ if key in words_of_point) for words_of_point in words]
     often = Counter(labels)
     metrics = [objective.metric for objective in front.objectives]
     return [
@@ -34,9 +34,9 @@ def _joined(words: Iterator[str] | Sequence[str]) -> str:
 
 
 def _differing(words: Sequence[dict[str, str]]) -> list[str]:
-    """The keys whose words are not the same everywhere, in their order."""
-    keys = dict.fromkeys(key for one in words for key in one)
-    return [key for key in keys if len({one.get(key) for one in words}) > 1]
+    """The keys whose words differ between points, in their order."""
+    keys = dict.fromkeys(key for words_of_point in words for key in words_of_point)
+    return [key for key in keys if len({words_of_point.get(key) for words_of_point in words}) > 1]
 
 
 def _traded(point: FrontPoint, metrics: Sequence[str]) -> Iterator[str]:
@@ -50,7 +50,7 @@ def _figure(metric: str, value: Number) -> str:
 
 
 def _words(point: FrontPoint) -> Iterator[tuple[str, str]]:
-    """What can differ of a design, in words: the most telling first."""
+    """Properties of a design that can differ, in words: the most telling first."""
     several = len(point.fabrics) > 1
     for fabric in point.fabrics:
         name = f"{fabric.name} " if several else ""

@@ -1,4 +1,4 @@
-"""The case whose proven answer a point is: what it reaches of all that is traded beside the price is a limit there."""
+"""The case whose proven answer a point is: its values of all traded metrics but the price are limits there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_OF = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu
 
 
 def answered_case(front: Front, point: FrontPoint) -> CaseRecord | None:
-    """The case of which no design has less of the objective than a point; None where no case says what was asked.
+    """The case of which no design has less of the objective than a point; None where no case states the question.
 
     A point of a front is the least there is among designs that reach as much of everything else; one of a sweep over
     budgets is the cheapest of those that have the most.
@@ -35,7 +35,7 @@ def answered_case(front: Front, point: FrontPoint) -> CaseRecord | None:
 
 
 def _traded_beside(front: Front, content: dict[str, Any]) -> list[str] | None:
-    """What is traded beside the case's objective; None where the objective is not what was minimized at last."""
+    """Metrics traded beside the case's objective; None where the objective is not the last metric minimized."""
     objective = content["objective"]
     if front.kind == "sweep":
         return [_MOST_OF[content["maximize"]]] if objective == "capex_usd" else None
@@ -45,7 +45,7 @@ def _traded_beside(front: Front, content: dict[str, Any]) -> list[str] | None:
 
 
 def _is_least(front: Front, point: FrontPoint, objective: str) -> bool:
-    """Whether a point has the least of a whole front, which is then the answer to the case alone."""
+    """Whether a point has the least objective of a whole front, which is then the answer to the case alone."""
     if front.kind == "sweep" or not front.complete:
         return False
     return point.values[objective] == min(other.values[objective] for other in front.points)

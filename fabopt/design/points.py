@@ -1,4 +1,4 @@
-"""Points of a sweep or front as designs: what they have in common is in their file once."""
+"""Points of a sweep or front as designs: their common parts are in their file once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Body = dict[str, Any]
 
 
 class Sharing:
-    """Gives points what they have in common as one object each, so that ten thousand of them fit in memory."""
+    """Shares equal parts, cases and bill lines of points as single objects, so that ten thousand points fit in
+    memory.
+    """
 
     def __init__(self) -> None:
         self._bodies: dict[str, Body] = {}
@@ -25,7 +27,7 @@ class Sharing:
         self._rows: dict[BomRow, BomRow] = {}
 
     def of(self, point: FrontPoint) -> FrontPoint:
-        """Return a point with its parts, case and lines of the bill as the objects that others have too."""
+        """Return a point with its parts, case and lines of the bill replaced by the equal objects of earlier points."""
         parts = {part: self._body(part, body) for part, body in point.parts.items()}
         record = point.case and self._records.setdefault(point.case.sha256, point.case)
         rows = tuple(self._rows.setdefault(row, row) for row in point.bom)
@@ -39,8 +41,7 @@ class Sharing:
 def gathered(front: Front) -> Front:
     """The front with labels and with the parts of its points once: of those that differ, the first point's.
 
-    Points are left with parts and keys of the case that are not as the file has them, and answers with the numbers of
-    points.
+    Points keep the parts and keys of the case that differ from the file's, and answers the numbers of points.
     """
     front = front.model_copy(update={"answers": tuple(_numbered(front))})
     parts = _first_bodies(front)
@@ -52,14 +53,16 @@ def gathered(front: Front) -> Front:
 
 
 class Said:
-    """What a journal has said by now, so that its next lines need not: the case, and parts as they were first."""
+    """The case and parts that a journal has written so far, parts as they were first, so that its next lines
+    need not.
+    """
 
     def __init__(self, front: Front) -> None:
         self._case = front.case
         self._parts = _first_bodies(front)
 
     def without(self, point: FrontPoint) -> FrontPoint:
-        """What a line has to say of a point; from then on that is said."""
+        """A point without the parts and keys that the journal has; its own count as written from then on."""
         fresh = _without(point, self._case, self._parts)
         for part, body in point.parts.items():
             self._parts.setdefault(part, body)
@@ -67,7 +70,7 @@ class Said:
 
 
 def spread(front: Front) -> Front:
-    """The front with points that say all of themselves, of a file or a journal; those of older files say less."""
+    """The front with complete points, of a file or a journal; those of older files have less."""
     answers = (
         answer if answer.number is None
         else answer.model_copy(update={"point": _plain(front.points[answer.number - 1]), "number": None})
@@ -80,26 +83,26 @@ def spread(front: Front) -> Front:
 
 
 def _numbered(front: Front) -> Iterator[FrontAnswer]:
-    """Answers with the number of the point in place of one that the front has."""
+    """Answers with a point's number in place of a point that the front has."""
     numbers: dict[tuple[tuple[str, Number], ...], list[int]] = {}
     for place, point in enumerate(front.points, 1):
         numbers.setdefault(tuple(point.values.items()), []).append(place)
     for answer in front.answers:
         alike = [] if answer.point is None else numbers.get(tuple(answer.point.values.items()), [])
-        number = next((one for one in alike if _plain(front.points[one - 1]) == answer.point), None)
+        number = next((place for place in alike if _plain(front.points[place - 1]) == answer.point), None)
         yield answer if number is None else answer.model_copy(update={"number": number, "point": None})
 
 
 def _plain(point: FrontPoint) -> FrontPoint:
-    """A point without what its place among others makes of it."""
+    """A point without the fields that depend on the other points."""
     return point.model_copy(update={"label": "", "knee": False, "marginal": None})
 
 
 def within_budget(front: Front, budget_usd: float) -> int | None:
-    """The number of the point, from 1, that is best for so much money; None if no point costs that little.
+    """The number of the point, from 1, that is best within a budget in dollars; None if no point costs that little.
 
-    Of a front the best in what is traded beside the price, in order; of a sweep over budgets the largest budget that
-    is not above it; cheaper of equal ones.
+    Of a front the best in the metrics traded beside the price, in order; of a sweep over budgets the largest budget
+    that is not above it; cheaper of equal ones.
     """
     affordable = [
         (number, point)
@@ -115,17 +118,21 @@ def within_budget(front: Front, budget_usd: float) -> int | None:
 
 
 def _worth(front: Front, point: FrontPoint) -> tuple[float, ...]:
-    """How good a point is, most telling first; less money last."""
+    """Sort key of a point, the better the larger, most telling first; less money last."""
     assert point.totals is not None
-    traded = [one for one in front.objectives if one.metric != "capex_usd"] if front.kind == "pareto" else []
-    worths = [point.values[one.metric] * (1 if one.sense == "maximize" else -1) for one in traded]
+    traded = (
+        [objective for objective in front.objectives if objective.metric != "capex_usd"]
+        if front.kind == "pareto"
+        else []
+    )
+    worths = [point.values[objective.metric] * (1 if objective.sense == "maximize" else -1) for objective in traded]
     return (float(point.budget_usd or 0), *map(float, worths), -float(point.totals.capex_usd))
 
 
 def design_at(front: Front, number: int) -> Design:
-    """The design of a point, from 1, as its file states it; a point of an older file has no bill.
+    """The design of a point, from 1, as a file of its own; a point of an older file has no bill.
 
-    It is the answer to the case of the point: of a front and of budgets to the case with what the point reaches as its
+    It is the answer to the case of the point: of a front and of budgets to the case with the point's values as its
     limits. Where a case has no key for that it is a design of status ``feasible``, and a note says what it is.
     """
     point = _with_shared(front, front.points[number - 1])
@@ -156,7 +163,7 @@ def design_at(front: Front, number: int) -> Design:
 
 
 def _objective_of_case(point: FrontPoint, is_proven: bool) -> Objective:
-    """What the case minimizes; of a design that was not found by it alone no bound is known."""
+    """The case's objective; without a proof there is no bound."""
     metric = str(point.case.content.get("objective")) if point.case else ""
     value = getattr(point.workload if metric == EFFECTIVE else point.totals, metric, None)
     bound, gap = (value, 0) if is_proven else (None, None)
@@ -187,7 +194,7 @@ def _changed(front: Front, change: Callable[[FrontPoint], FrontPoint]) -> Front:
 
 
 def _first_bodies(front: Front) -> dict[str, Body]:
-    """Every part as the first point that has it says it."""
+    """Every part as in the first point that has it."""
     parts: dict[str, Body] = {}
     for point in _points(front):
         for part, body in point.parts.items():
@@ -216,7 +223,7 @@ def _with_shared(front: Front, point: FrontPoint) -> FrontPoint:
 
 
 def _named(content: Body) -> Sequence[str]:
-    """Parts that a case names whether they are used or not: its server, those that are approved."""
+    """Parts that a case names whether they are used or not: its server, the approved ones."""
     procurement = content.get("procurement")
     approved = procurement.get("approved_parts") if isinstance(procurement, dict) else None
     named = [content.get("server"), *(approved if isinstance(approved, list) else [])]

@@ -1,4 +1,4 @@
-"""Where the units of a bill come from: the order of their stage, what earlier orders have left, one's own stock."""
+"""Sources of the units of a bill: the order of their stage, units left of earlier orders, the buyer's stock."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Part = tuple[str, str, float | None]
 
 
 def part_of(row: BomRow) -> Part:
-    """What a line orders: kind, id and length."""
+    """Key of a line's item: kind, id and length."""
     return row.kind, row.id, row.length_m
 
 
 def with_shares(rows: Sequence[BomRow]) -> tuple[BomRow, ...]:
     """The rows of a bill, stage by stage, with their units from stock and earlier orders, and those beyond need.
 
-    What a stage lacks is what earlier orders have left, as far as that goes, the rest is stock, which the first lines
-    take. Work of one's own and charges have none of these.
+    Units that a stage lacks are left of earlier orders as far as these go, the rest is stock, which the first lines
+    take. One's own work and charges have none of these.
     """
     ahead: Counter[Part] = Counter()
     shared: list[BomRow] = []

@@ -1,4 +1,4 @@
-"""What ends Python code that does not look at its clock: a timer that rings in the main thread.
+"""A timer that rings in the main thread, to end Python code that does not look at its clock.
 
 The timer of the process and its signal are taken only while a clock within bounds is to ring, and given back as they
 were. Without such timers, or outside of the main thread, nothing rings: code ends when it looks at its clock.
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import NamedTuple, Protocol
 
-# How long what is under way may look for an end by itself once time is over, and how often it is told again.
+# Seconds that code may take to end by itself once time is over, and between further rings.
 PATIENCE_S = 0.6
 AGAIN_S = 0.25
 # Where NumPy asks Python, as for the type that structured arrays have in common.
@@ -25,24 +25,24 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 class Ends(Protocol):
-    """Something that is over at some time, by ``time.monotonic``, and then raises when it is looked at."""
+    """A limit of time that is over at some moment, by ``time.monotonic``, and then raises when it is looked at."""
 
     def over_at(self) -> float | None:
-        """When it is over; None: not by itself."""
+        """The moment when it is over; None: not by itself."""
 
     def look(self) -> None:
         """Raise if it is over."""
 
 
 class _Taken(NamedTuple):
-    """Who had the timer before: the handler of its signal, and when it was to ring."""
+    """The timer before it was taken: the handler of its signal, and the moment when it was to ring."""
 
     handler: Handler
     due: float | None
 
 
 class Bell:
-    """The timer of the process, and whose bounds are entered in the main thread, the innermost last."""
+    """The timer of the process, and the limits entered in the main thread, the innermost last."""
 
     def __init__(self) -> None:
         # None: nothing within may be left
@@ -50,11 +50,11 @@ class Bell:
         self._taken: _Taken | None = None
 
     def within(self, ends: Ends | None) -> Ringing:
-        """Ring for ``ends`` while what is within goes on; None: for nobody."""
+        """A context that rings for ``ends``; None: for no limit."""
         return Ringing(self, ends)
 
     def enter(self, ends: Ends | None) -> int | None:
-        """Ring for ``ends`` from now on: how many were entered before; None where nothing can ring."""
+        """Ring for ``ends`` from now on; the number of limits entered before, None where nothing can ring."""
         if not _can_ring():
             return None
         depth = len(self._entered)
@@ -63,7 +63,7 @@ class Bell:
         return depth
 
     def leave(self, depth: int) -> None:
-        """Ring for those alone that were entered before."""
+        """Ring for the first ``depth`` limits only."""
         if len(self._entered) > depth:
             del self._entered[depth:]
             self.arm()
@@ -102,7 +102,7 @@ class Bell:
 
 
 class Ringing:
-    """What a bell rings for while it is entered."""
+    """A context within which a bell rings for a limit."""
 
     __slots__ = ("_bell", "_depth", "_ends")
 
@@ -118,8 +118,8 @@ class Ringing:
 
 
 def _at_a_door(frame: FrameType | None) -> bool:
-    """Whether something is being entered or left: an error raised there would skip what is done on leaving; or let go
-    of, where Python prints an error and ignores it; or asked by NumPy, which raises a ``TypeError`` instead.
+    """Whether a context is being entered or left, where an error would skip the clean-up; or an object deleted, where
+    Python prints an error and ignores it; or NumPy asks, which raises a ``TypeError`` instead.
     """
     while frame is not None:
         module = frame.f_globals.get("__name__")

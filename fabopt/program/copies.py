@@ -1,4 +1,4 @@
-"""Copies of this process that work beside each other: what was read and worked out before is there in all of them.
+"""Forked copies of this process that work in parallel: files read and results worked out before are in all of them.
 
 They leave Ctrl-C to the process that they are copies of, which ends them, and end with it.
 """
@@ -28,14 +28,14 @@ LEAVE_S = 2.0
 _STDOUT = 1
 
 Told = TypeVar("Told")
-# Takes what a job tells, as it is found; of a copy that has to be something that can be sent.
+# Takes a job's messages as they come; those of a copy have to be objects that can be sent.
 Tell = Callable[[Told], None]
 Job = Callable[[Tell[Told]], None]
 
 
 @dataclass(frozen=True)
 class _Ended:
-    """How a job has ended in a copy: ``error``: what it raised."""
+    """The end of a job in a copy; ``error``: the error that it raised."""
 
     error: BaseException | None = None
 
@@ -46,12 +46,12 @@ def can_fork() -> bool:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def start_as_copy() -> None:
-    """Make a process ready: it leaves Ctrl-C to the one that started it, ends with it, and leaves standard output."""
+    """Prepare a copied process: it leaves Ctrl-C to its parent, ends with it, and leaves standard output."""
     leave_interrupts()
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -88,10 +88,10 @@ def end(copies: Collection[BaseProcess]) -> None:
 
 
 def beside_each_other(jobs: Sequence[Job[Told]], clock: Clock, take: Tell[Told], at_once: int) -> None:
-    """Do jobs, so many at once, and hand on what they tell; each begins with what was known here. If it is one at
-    once they are done in this process, else in copies, for which it has to be one that can be copied (``can_fork``).
+    """Do jobs, ``at_once`` in parallel, and hand on their messages; each begins with the state of this process.
 
-    Raises ``StoppedError`` once the clock is over, and if a copy was lost; what else a job raises.
+    One at a time they are done in this process, else in copies, for which it has to be one that can be copied
+    (``can_fork``). Raises ``StoppedError`` once the clock is over, and if a copy was lost; and any error of a job.
     """
     if at_once < 2:
         for job in jobs:
@@ -105,7 +105,7 @@ def beside_each_other(jobs: Sequence[Job[Told]], clock: Clock, take: Tell[Told],
                 pipe, copy = _started(waiting.pop(), clock)
                 working[pipe] = copy
             ready = wait_for(list(working), POLL_S)
-            for pipe in [one for one in working if one in ready]:
+            for pipe in [pipe for pipe in working if pipe in ready]:
                 try:
                     told = pipe.recv()
                 except EOFError:
@@ -127,7 +127,7 @@ def beside_each_other(jobs: Sequence[Job[Told]], clock: Clock, take: Tell[Told],
 
 
 def _started(job: Job[Told], clock: Clock) -> tuple[Connection, BaseProcess]:
-    """A copy at work, and where it tells of it."""
+    """A copy at work, and the pipe of its messages."""
     here, there = multiprocessing.Pipe(duplex=False)
     copy = multiprocessing.get_context("fork").Process(target=_work, args=(job, clock, there), daemon=True)
     copy.start()

@@ -1,4 +1,4 @@
-"""The part of the integer program that counts what comes when: the supply of makers by quarter."""
+"""The part of the integer program that counts deliveries: the supply of makers by quarter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fabopt.program.purchases import PROCUREMENT, Purchases, Terms, is_ordered
 
 @dataclass
 class Deliveries:
-    """What comes in each quarter. ``level``: sums of what uses weigh and of what is ordered."""
+    """Deliveries of each quarter. ``level``: sums of weights of uses and of orders."""
 
     problem: Problem
     lp: pulp.LpProblem

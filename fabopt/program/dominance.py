@@ -1,11 +1,11 @@
 """Parts of links that no optimum uses, because orders of others could take the place of every order of them.
 
 With price breaks two parts cannot be compared by the piece: one may be the cheaper for few, the other for many. But
-once candidates are known, so is how much of a part can be used at the most. If for every number up to that, at every
+once candidates are known, so is an upper bound of the quantity of a part. If for every number up to that, at every
 stage, there is another part that could be used instead and costs less, then any design that buys the first one can be
 bought for less: replace each of its orders by one of the part that is cheaper at that size. Where that part is ordered
-already, one large order is no dearer than two, as prices do not rise with the quantity. What can be said of products
-before there are candidates is in ``fabopt.parts.dominance``.
+already, one large order is no dearer than two, as prices do not rise with the quantity. The dominance of products that
+needs no candidates is in ``fabopt.parts.dominance``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ MOST_CENTS = 2**62
 
 
 def without_dominated_parts(problem: Problem, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates without the options that no optimum takes; all where it is not what is expected that decides."""
+    """The candidates without the options that no optimum takes; unchanged under another objective than the expected
+    cost.
+    """
     if problem.best_alone:
         return candidates
     options = {
@@ -60,12 +62,14 @@ def without_dominated_parts(problem: Problem, candidates: Sequence[Candidate]) -
 
 
 def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: Mapping[Item, int]) -> set[Item]:
-    """Items that others dominate: one other always, where all of a unit have to be alike; else any at each size."""
+    """Dominated items: by a single other one, where all of a unit have to be alike; else by some other one at each
+    size.
+    """
     one_by_one, at_once = _Places(_one_by_one(options)), _Places(_at_once(options))
     market = _Market(problem, most)
     return {
         item
-        for item in sorted(items, key=lambda one: one.index)
+        for item in sorted(items, key=lambda item: item.index)
         if item.stock == 0
         and item.spares is None
         and not item.counted
@@ -78,11 +82,11 @@ def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: 
     }
 
 
-# -- what can be used in place of what ------------------------------------------------------------------------------
+# -- items that fit the same places --------------------------------------------------------------------------------
 
 
 def _one_by_one(options: Options) -> Iterator[tuple[Item, Place]]:
-    """The places in which a single one of each item is used."""
+    """The places in which a single unit of each item is used."""
     for key, of_kind in options.items():
         for option in of_kind:
             for (stage, item), count in option.uses.items():
@@ -92,7 +96,7 @@ def _one_by_one(options: Options) -> Iterator[tuple[Item, Place]]:
 
 
 def _at_once(options: Options) -> Iterator[tuple[Item, Place]]:
-    """The places in which all of an item that an option has is used."""
+    """The places in which all units of an item in an option are used."""
     for key, of_kind in options.items():
         for option in of_kind:
             for item in option.items:
@@ -101,7 +105,7 @@ def _at_once(options: Options) -> Iterator[tuple[Item, Place]]:
 
 
 class _Places:
-    """Items that can be used in all places of another one."""
+    """The items that fit each place of links."""
 
     def __init__(self, places: Iterable[tuple[Item, Place]]) -> None:
         self._places: dict[Item, list[Place]] = {}
@@ -111,7 +115,7 @@ class _Places:
             self._items.setdefault(place, set()).add(item)
 
     def others(self, item: Item) -> list[Item]:
-        """The items that can be bought in any number, use no more power, and fit wherever the item is used."""
+        """Items that can be bought in any quantity, use no more power, and fit wherever the item is used."""
         first, *rest = self._places[item]
         fitting = set(self._items[first])
         for place in rest:
@@ -131,16 +135,16 @@ class _Places:
                 and not other.sourced
                 and not other.dated
             ),
-            key=lambda one: one.index,
+            key=lambda item: item.index,
         )
 
 
-# -- what they cost ---------------------------------------------------------------------------------------------
+# -- costs of items --------------------------------------------------------------------------------------------
 
 
 class _Bids(NamedTuple):
-    """Costs of orders of ``sizes`` units at a stage, shape (items, sizes), in cents and in their present values; from
-    one size to the next all of them rise evenly.
+    """Costs of orders of ``sizes`` units at a stage, shape (items, sizes), in cents and in their present values, linear
+    between neighbouring sizes.
     """
 
     sizes: Numbers
@@ -149,7 +153,7 @@ class _Bids(NamedTuple):
 
 
 class _Market:
-    """Costs of items at every stage. ``most``: no design uses more of an item."""
+    """Costs of items at every stage. ``most``: upper bound of the units of an item in any design."""
 
     def __init__(self, problem: Problem, most: Mapping[Item, int]) -> None:
         self.stages = range(len(problem.stages))
@@ -159,9 +163,9 @@ class _Market:
     def dominated(self, item: Item, others: Sequence[Item], together: bool) -> bool:
         """Whether others cost less at every size of an order and every stage.
 
-        ``together``: another one may be cheaper at each size; else it is one for all.
+        ``together``: another one may be cheaper at each size; else it is the same at all.
         """
-        group = tuple(sorted({item, *others}, key=lambda one: one.index))
+        group = tuple(sorted({item, *others}, key=lambda item: item.index))
         if not others or self._most_cents(group) > MOST_CENTS:
             return False
         row = group.index(item)
@@ -179,11 +183,11 @@ class _Market:
         return together or bool(always.any())
 
     def _most_cents(self, group: Sequence[Item]) -> int:
-        """More than any order of these items comes to."""
-        return max(max(one.unit_cents) * max(self.most[one], *one.starts) for one in group)
+        """Upper bound of the cents of any order of these items."""
+        return max(max(member.unit_cents) * max(self.most[member], *member.starts) for member in group)
 
     def _bids(self, group: tuple[Item, ...], stage: int) -> _Bids:
-        """Bids of a group, at all sizes at which the slope of some cost changes, and at the most of each."""
+        """Bids of a group, at all sizes at which the slope of some cost changes, and at the most units of each item."""
         key = group, stage
         if key not in self._bids_of:
             limit = max(self.most[item] for item in group)
@@ -200,7 +204,7 @@ class _Market:
 
 
 def _kinks(item: Item, stage: int, present: bool) -> Iterator[int]:
-    """Sizes between which the least cost rises evenly: ends of breaks, and where the next break is as cheap."""
+    """Sizes between which the least cost is linear: ends of breaks, and where the next break is as cheap."""
     for price_break, start in enumerate(item.starts):
         yield from (start - 1, start)
         later = [item.cost(stage, more, present) for more in item.starts[price_break + 1 :]]
@@ -211,7 +215,9 @@ def _kinks(item: Item, stage: int, present: bool) -> Iterator[int]:
 
 
 def _least_costs(item: Item, stage: int, sizes: Numbers, present: bool) -> Numbers:
-    """What so many units cost at the least; more may be ordered where the next break makes it cheaper."""
+    """Least cost of orders of ``sizes`` units, shape (sizes,); more may be ordered where the next break makes it
+    cheaper.
+    """
     starts = np.array(item.starts)
     at_start = np.array([item.cost(stage, start, present) for start in item.starts])
     slope = np.array([item.price(stage, index, present) for index in range(len(starts))])

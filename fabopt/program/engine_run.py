@@ -1,4 +1,4 @@
-"""An engine at work: in a thread or a process of its own, so that signals and the clock are heard meanwhile."""
+"""An engine at work: in a thread or a process of its own, so that signals and the clock are handled meanwhile."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class EngineThread(threading.Thread, Generic[Returned]):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Call it, and keep what it returns or raises."""
+        """Call the engine, and keep its result or error."""
         try:
             self.returned.append(self._run())
         except BaseException as error:
@@ -41,7 +41,7 @@ class EngineThread(threading.Thread, Generic[Returned]):
 
 
 def in_thread(run: Callable[[], Returned], stop: Callable[[], object], clock: Clock | None) -> Returned | None:
-    """What an engine returns; once the clock is over it is stopped. None if it does not listen: it is left behind."""
+    """The result of an engine; once the clock is over it is stopped. None if it does not stop: it is left behind."""
     thread = EngineThread(run)
     # a thread that is left while it starts is forgotten by some of Python and not by all of it
     with BELL.within(None):
@@ -66,7 +66,7 @@ def in_thread(run: Callable[[], Returned], stop: Callable[[], object], clock: Cl
 def in_process(command: Sequence[str], log: int, clock: Clock | None) -> int | None:
     """The exit code of an engine that is a program; once the clock is over it is interrupted. None if it was killed.
 
-    ``log``: the file descriptor that takes what it prints.
+    ``log``: the file descriptor of its output.
     """
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     _at_work.add(process)
@@ -87,16 +87,17 @@ def in_process(command: Sequence[str], log: int, clock: Clock | None) -> int | N
 
 
 def kill_programs() -> None:
-    """End the engines that are programs, from a process that is about to end at once."""
+    """Kill the engines that are programs, in a process that ends at once."""
     for process in list(_at_work):
         process.kill()
 
 
 @contextlib.contextmanager
 def _attended(clock: Clock | None) -> Iterator[Iterator[bool]]:
-    """Turns in which to look at an engine, True in those in which it should end; none are left when it has had enough.
+    """Turns in which to look at an engine, True in those in which it should end; none are left when its time to end is
+    over.
 
-    With a clock nothing else ends what is done; without, whoever waits for it may be told to leave.
+    With a clock nothing else ends the work; without, the caller may be interrupted.
     """
     if clock is None:
         yield iter(lambda: False, True)

@@ -1,12 +1,11 @@
-"""The integer program, written once in PuLP: which candidate, which parts on its links, how many to buy.
+"""The integer program, written once in PuLP: candidates, parts on their links, quantities to buy.
 
-Variables are ``PICK`` and ``LINKS``, and those of what is bought when (``fabopt.program.purchases``). Each constraint's
+Variables are ``PICK`` and ``LINKS``, and those of orders by stage (``fabopt.program.purchases``). Each constraint's
 name is that of the method that adds it, of its line in docs/formulation.md or a page below it, and of the check in
-``fabopt.verify`` where there is one. All coefficients are integers.
-
-An item whose every unit costs the same has no ``buy``: its price at the stage stands on what uses it. The cost of the
-cheapest option of every kind of link is moved from ``links`` to ``pick`` and the least cost of any candidate out of the
-objective (``offset``), so that solvers work on small differences; the optimum is the same.
+``fabopt.verify`` where there is one. All coefficients are integers. An item whose every unit costs the same has no
+``buy``: its price at the stage stands on the variables that use it. The cost of the cheapest option of every kind of
+link is moved from ``links`` to ``pick`` and the least cost of any candidate out of the objective (``offset``), so that
+solvers work on small differences; the optimum is the same.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ class Program:
                 self.links[key, a] = LINKS.integer(0, most, number, a)
 
     def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int], dict[Item, Ranges]]:
-        """Uses at each stage of all items that are ordered or counted, and the most that any design takes of them."""
+        """Uses by stage of all items that are ordered or counted, and upper bounds of their units in any design."""
         most = most_used(self.problem, self.candidates)
         wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
         terms: dict[tuple[int, Item], list[tuple[pulp.LpVariable, int]]] = {}
@@ -130,7 +129,7 @@ class Program:
         return on_pick, on_links
 
     def _level(self, name: str, weight: Weight, orders: Sequence[tuple[pulp.LpVariable, int]] = ()) -> Level:
-        """A quantity with its coefficients reduced: what uses weigh, and the servers, and ``orders`` besides."""
+        """A weighted sum of uses, servers and ``orders``, with its coefficients reduced."""
         on_pick, on_links = self._sum(weight)
         for key, options in self.options.items():
             least = min(on_links[key, a] for a in range(len(options)))
@@ -150,22 +149,22 @@ class Program:
         return Level(name, pulp.LpAffineExpression([*terms, *orders], constant=0), offset)
 
     def _of_servers(self, weight: Weight) -> int:
-        """What the servers weigh, if they count."""
+        """The servers' weighted sum, if they count."""
         server, adds = self.problem.server_item, self.problem.server_adds
         return 0 if server is None else sum(weight(stage, server) * count for stage, count in enumerate(adds))
 
     def _cents(self, stage: int, item: Item, present: bool = False) -> int:
-        """Price of a unit that stands on what uses it; 0 of what is ordered by itself."""
+        """Price of a unit on the variables that use it, in cents; 0 for an item that is ordered by itself."""
         return 0 if is_ordered(self.problem, item) else item.cost(stage, 1, present)
 
     def objective(self) -> Level:
-        """What the case minimizes."""
+        """The quantity that the case minimizes."""
         if self.regrets is not None:
             return Level("regret", self.regrets.worst, 0)
         return self._weighed("objective", self.problem.weights)
 
     def ties(self) -> Iterator[Level]:
-        """What breaks ties of the objective, in order (docs/formulation/search.md); part numbers add rows of theirs."""
+        """Quantities that break ties, in order (docs/formulation/search.md); part numbers add their own rows."""
         weights = self.problem.weights
         if self.regrets is not None:
             yield self.regrets.expected
@@ -173,14 +172,14 @@ class Program:
             yield self._weighed(metric, self.problem.weights_in(metric))
         if weights != Weights(1, 0, 0, 1):
             yield self._level("capex", self._cents, self.purchases.cost())
-        yield self._level_of_candidates(LACKING, lambda one: one.evenness.lacking_mbps)
-        yield self._level_of_candidates("own_last_groups", lambda one: one.evenness.own_last)
+        yield self._level_of_candidates(LACKING, lambda candidate: candidate.evenness.lacking_mbps)
+        yield self._level_of_candidates("own_last_groups", lambda candidate: candidate.evenness.own_last)
         yield self._level("power", self._of_network(lambda stage, item: item.power_mw))
         yield self._level("rack_units", self._of_network(lambda stage, item: item.rack_milliunits))
         yield self._level("switches", lambda stage, item: int(item.kind == "switch"))
         yield self._level("cables", lambda stage, item: int(item.kind in CABLE_KINDS))
-        yield self._level_of_candidates("spread_of_groups", lambda one: one.evenness.spread)
-        yield self._level_of_candidates("cut_racks", lambda one: one.evenness.cut_racks)
+        yield self._level_of_candidates("spread_of_groups", lambda candidate: candidate.evenness.spread)
+        yield self._level_of_candidates("cut_racks", lambda candidate: candidate.evenness.cut_racks)
         yield self.part_numbers()
         yield from self._rank_levels()
         yield self._option_level()
@@ -203,26 +202,26 @@ class Program:
         return lambda stage, item: 0 if item.kind == "server" else weight(stage, item)
 
     def part_numbers(self) -> Level:
-        """How many part numbers there are; those that every design has are ``offset``. Adds rows that count them."""
+        """Number of part numbers; those that every design has are ``offset``. Adds rows that count them."""
         uses: dict[Item, dict[str, tuple[pulp.LpVariable, int]]] = {}
         for var, used in (*zip(self.pick, (one.devices for one in self.candidates), strict=True), *self._unit_uses()):
             for _, item in used:
                 if item.kind in PART_KINDS:
                     uses.setdefault(item, {})[var.name] = var, int(var.upBound)
         unavoidable = uses.keys() & self._unavoidable()
-        open_items = sorted(uses.keys() - unavoidable, key=lambda one: one.index)
+        open_items = sorted(uses.keys() - unavoidable, key=lambda item: item.index)
         terms = [(self._part(item, uses[item].values()), 1) for item in open_items]
         return Level("part_numbers", pulp.LpAffineExpression(terms), len(unavoidable))
 
     def _part(self, item: Item, uses: Iterable[tuple[pulp.LpVariable, int]]) -> pulp.LpVariable:
-        """Whether an item is in use: by any of some variables, each up to its most."""
+        """A variable that is 1 if an item is in use: by any of some variables, each up to its upper bound."""
         part = PART.binary(item.index)
         for var, most in uses:
             self.lp += var - most * part <= 0, f"part_numbers_{item.index}_{var.name}"
         return part
 
     def _unavoidable(self) -> set[Item]:
-        """Items that some fabric has whichever of its candidates is built, with whichever options."""
+        """Items that are in every candidate of some fabric, with any options."""
         of_fabric: dict[str, set[Item]] = {}
         for candidate in self.candidates:
             items = {item for _, item in candidate.devices}
@@ -232,11 +231,11 @@ class Program:
         return set().union(*of_fabric.values())
 
     def _level_of_candidates(self, name: str, value: Callable[[Candidate], int]) -> Level:
-        """A quantity that follows from which candidates are built, the least of each fabric aside."""
+        """A quantity of the candidates that are built, the least of each fabric moved to the offset."""
         terms: list[tuple[pulp.LpVariable, int]] = []
         offset = 0
         for indices in by_fabric(self.candidates).values():
-            values = {index: value(one) for index, one in indices.items()}
+            values = {index: value(candidate) for index, candidate in indices.items()}
             least = min(values.values())
             terms += [(self.pick[index], number - least) for index, number in values.items() if number > least]
             offset += least
@@ -259,7 +258,7 @@ class Program:
     def one_candidate_per_fabric(self) -> None:
         """Every fabric is built, once: sum over its candidates of pick = 1."""
         for fabric in self.problem.fabrics:
-            picks = [self.pick[i] for i, one in enumerate(self.candidates) if one.fabric == fabric.name]
+            picks = [self.pick[i] for i, candidate in enumerate(self.candidates) if candidate.fabric == fabric.name]
             self.lp += pulp.lpSum(picks) == 1, f"one_candidate_per_fabric_{_word(fabric.name)}"
 
     def parts_cover_links(self) -> None:
@@ -280,7 +279,7 @@ class Program:
     def nics_fit_slots(self) -> None:
         """NICs chosen over all fabrics fit the server's slots."""
         if self.problem.shares_slots:
-            cards = [(self.pick[i], one.nic_slots) for i, one in enumerate(self.candidates) if one.nic_slots]
+            cards = [(self.pick[i], built.nic_slots) for i, built in enumerate(self.candidates) if built.nic_slots]
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
     def oob_covers_boxes(self) -> None:
@@ -292,8 +291,8 @@ class Program:
         for fabric in self.problem.fabrics:
             for stage in range(len(self.problem.stages)) if fabric.per_switch is not None else ():
                 terms = [
-                    (var, (one.counted[stage] if one.fabric == fabric.name else 0) - one.switches(stage))
-                    for var, one in zip(self.pick, self.candidates, strict=True)
+                    (var, (built.counted[stage] if built.fabric == fabric.name else 0) - built.switches(stage))
+                    for var, built in zip(self.pick, self.candidates, strict=True)
                 ]
                 name = f"oob_covers_boxes_{_word(fabric.name)}" + (f"_{stage}" if len(self.problem.stages) > 1 else "")
                 self.lp += pulp.LpAffineExpression(terms) == 0, name
@@ -322,7 +321,7 @@ class Program:
                 self.lp += used.expression <= most - used.offset, f"limits_hold_{key}{name}"
 
     def _limit_sums(self) -> None:
-        """What fronts limit besides: switches, cables and what owning them costs, over all stages."""
+        """Limits of fronts on switches, cables and total cost of ownership, over all stages."""
         limits = self.problem.limits
         for name, most in (("switches", limits.switches), ("cables", limits.cables), ("tco_usd", limits.tco_scaled)):
             if most is not None:
@@ -360,7 +359,7 @@ class Program:
         return list(dict.fromkeys((candidate.fabric, self.numbers[choice.key]) for choice in candidate.choices))
 
     def units(self, values: Mapping[str, int], candidate: Candidate) -> list[tuple[Option, int]]:
-        """How many units of each option a picked candidate's links take."""
+        """Units of each option in a picked candidate's links."""
         return [
             (option, count)
             for key in self.keys_of(candidate)

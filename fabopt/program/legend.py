@@ -46,7 +46,7 @@ def program_text(program: Program, form: Form) -> str:
 
 
 def legend(program: Program, lp: pulp.LpProblem) -> Iterator[str]:
-    """Lines that say what the objective, the sets, the variables and the rows of a written program are."""
+    """Lines that explain the objective, the sets, the variables and the rows of a written program."""
     problem = program.problem
     objective = f"{problem.case.objective}, in {_unit(problem.weights)}. {REDUCED}"
     if program.regrets is not None:
@@ -69,7 +69,7 @@ def item_words(item: Item) -> str:
 
 
 def _unit(weights: Weights) -> str:
-    """The unit of the objective's whole numbers."""
+    """The unit of the objective's integers."""
     if not weights.per_cent:
         return "milliwatts"
     return "cents" if weights.scale == 1 else f"cents times {weights.scale}"
@@ -107,12 +107,12 @@ def _rows(lp: pulp.LpProblem) -> Iterator[tuple[str, str]]:
 
 
 def family_of(variable: str) -> str:
-    """What the name of a variable begins with."""
+    """The prefix of a variable's name."""
     return variable.partition("_")[0]
 
 
 def rule_of(row: str) -> str:
-    """The rule that a row's name begins with."""
+    """The rule whose name a row's name begins with."""
     return next(rule.name for rule in RULES if row == rule.name or row.startswith(f"{rule.name}_"))
 
 

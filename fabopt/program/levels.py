@@ -1,4 +1,4 @@
-"""Quantities of a program to minimize in turn, and exact values of what an assignment makes of it."""
+"""Quantities of a program to minimize in turn, and their exact values in an assignment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabopt.program.libraries import pulp
 
-# The level of what the loss of a switch leaves too little.
+# The level of the bandwidth lacking after the loss of a switch.
 LACKING = "lacking_mbps"
 
 

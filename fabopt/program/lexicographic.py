@@ -32,9 +32,9 @@ LEFT_UNUSED = 0.25
 class Optimum:
     """A search's result. ``value``, ``bound``: objective integers (see ``Weights``); ``picked`` with its parts.
 
-    ``equal_planes``: by fabric, the numbers of planes with which objective and cost are the same, if several.
-    ``ended_by``: what ended the search, in words, if neither its end nor the clock.
-    ``least``: none of the candidates that the program was made of has a lower objective (None: not known).
+    ``equal_planes``: by fabric, the numbers of planes in which it costs the same, if several. ``ended_by``: the reason
+    in words that ended the search early, other than the clock. ``least``: lower bound of the objective over the
+    candidates that the program was made of (None: not known).
     """
 
     verdict: str
@@ -50,11 +50,11 @@ class Optimum:
     ended_by: str = ""
 
     def has_none_below(self, value: int) -> bool:
-        """Whether it says that no design has a lower objective than so much."""
+        """Whether it proves that no design has an objective below ``value``."""
         return self.verdict == "infeasible" or (self.bound is not None and self.bound >= value)
 
     def least_above(self, fixed: int) -> float:
-        """What the candidates of the program have at least beside ``fixed``; infinite if none meets the limits."""
+        """Lower bound of the candidates' objective in excess of ``fixed``; infinite if none meets the limits."""
         if self.least is None:
             return inf if self.verdict == "infeasible" else -inf
         return self.least - fixed
@@ -85,7 +85,7 @@ def optimum_of(
         value = value_of(level.expression, solution.values) + level.offset
         optimum = replace(optimum, picked=picked_in(program, solution.values), value=value, values=solution.values)
         if program.purchases.buy and optimum.verdict != "optimal":
-            # what it picks may be ordered better
+            # its candidates may have cheaper orders
             with unbroken():
                 optimum.value = sums_of(problem, optimum.picked).objective + problem.fixed_energy
     return optimum
@@ -93,11 +93,11 @@ def optimum_of(
 
 def picked_in(program: Program, values: Mapping[str, int]) -> list[tuple[Candidate, list[tuple[Option, int]]]]:
     """The candidates that a solution builds, each with its switches and the parts of its links."""
-    return [settled(one, program.units(values, one)) for one in program.picked(values)]
+    return [settled(candidate, program.units(values, candidate)) for candidate in program.picked(values)]
 
 
 def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
-    """The one of all designs as good as an optimum that the documented order puts first."""
+    """The first in the documented order of all designs as good as an optimum."""
     program, values = optimum.program, optimum.values
     if program is None or optimum.verdict != "optimal":
         return optimum
@@ -127,12 +127,12 @@ def without_ties(optimum: Optimum, settings: Settings, clock: Clock) -> Optimum:
 def _equal_planes(
     program: Program, held: pulp.LpAffineExpression, values: Mapping[str, int], settings: Settings, clock: Clock
 ) -> dict[str, tuple[int, ...]]:
-    """By fabric, the numbers of planes with which it is as good, if several: there is a solution with them in which
-    the quantity that was minimized last, ``held``, is what it is in ``values``, like all before it.
+    """By fabric, the numbers of planes in which it costs the same, if several; empty where fabrics are coupled by
+    orders, limits or slots, and for other objectives than capex.
     """
     told: dict[str, tuple[int, ...]] = {}
     for name, indices in by_fabric(program.candidates).items():
-        planes = {index: planes_of(one.design.nic) for index, one in indices.items()}
+        planes = {index: planes_of(candidate.design.nic) for index, candidate in indices.items()}
         equal = {planes[index] for index in indices if values.get(program.pick[index].name)}
         for number in sorted(set(planes.values()) - equal):
             if clock.is_over():
@@ -152,7 +152,7 @@ def _equal_planes(
 def _levels_of_links(program: Program, values: Mapping[str, int]) -> Iterator[Level]:
     """Ties that are left once the candidates of a solution are settled: of each kind of link few of its last options.
 
-    Only what is ordered or short couples kinds of links, so that one has more of a part where another has less.
+    Only ordered or short items couple kinds of links, so that one has more of a part where another has less.
     """
     for candidate in program.picked(values) if program.purchases.buy else ():
         for key in program.keys_of(candidate):
@@ -161,7 +161,7 @@ def _levels_of_links(program: Program, values: Mapping[str, int]) -> Iterator[Le
 
 
 def _is_least(level: Level, values: Mapping[str, int]) -> bool:
-    """Whether no solution has less of a quantity: there is none of it, and nothing takes any away."""
+    """Whether no solution has less of a quantity: it is 0, without negative weights."""
     if any(weight < 0 for weight in level.expression.values()):
         return False
     known = all(var.name in values for var in level.expression)
@@ -171,7 +171,7 @@ def _is_least(level: Level, values: Mapping[str, int]) -> bool:
 def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings, clock: Clock) -> Solution:
     """A level, solved.
 
-    Where an engine has found the optimum and then gives nothing usable for a tie, CP-SAT breaks it.
+    Where an engine has found the optimum and then returns no usable answer for a tie, CP-SAT breaks it.
     """
     given, work = clock.left(), settings.work
     solution = solve(program.lp, settings.engine, clock, hint, work.effort_left)
@@ -186,9 +186,9 @@ def _solved(program: Program, hint: Mapping[str, int] | None, settings: Settings
 
 
 def _has_time(clock: Clock, given: float | None) -> bool:
-    """Whether an engine that found nothing was not short of the seconds it was given.
+    """Whether an engine without an answer was not short of the seconds it was given.
 
-    Where what it does next may take longer than is left, as on a busy machine, it ends before its time is over.
+    Where its next step may take longer than the time left, as on a busy machine, it ends before its time is over.
     """
     left = clock.left()
     return left is None or given is None or left > max(LAST_SECONDS, LEFT_UNUSED * given)

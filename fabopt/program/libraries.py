@@ -1,6 +1,6 @@
 """PuLP and CP-SAT, in the order in which they must be imported: docs/decisions, 2.
 
-Everything that states or solves a program takes both from here. CP-SAT is the part of OR-Tools that its own modelling
+All code that states or solves a program takes both from here. CP-SAT is the part of OR-Tools that its own modelling
 language is written in: that language imports pandas, which takes as long as all else together and is not used here.
 """
 

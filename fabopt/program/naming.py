@@ -1,4 +1,4 @@
-"""What the variables and rows of the program are called and what they mean, told beside the code that adds them."""
+"""Names and meanings of the variables and rows of the program, declared beside the code that adds them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ Holder = TypeVar("Holder")
 
 @dataclass(frozen=True)
 class Variables:
-    """The variables of one meaning. ``places``: what the numbers after the prefix count; ``unit``: of their values."""
+    """The variables of one meaning. ``places``: the sets that the numbers after the prefix count; ``unit``: of their
+    values.
+    """
 
     prefix: str
     places: tuple[str, ...]
@@ -22,7 +24,7 @@ class Variables:
     meaning: str
 
     def integer(self, least: int, most: int, *places: object) -> pulp.LpVariable:
-        """The variable at a place, a whole number from ``least`` to ``most``."""
+        """The variable at a place, an integer from ``least`` to ``most``."""
         return pulp.LpVariable(self._name(places), least, most, cat="Integer")
 
     def binary(self, *places: object) -> pulp.LpVariable:
@@ -42,7 +44,7 @@ class Rule(Generic[Holder]):
 
     @property
     def name(self) -> str:
-        """The rule's name, which the check in ``fabopt.verify`` has too if there is one."""
+        """The rule's name, shared with the check in ``fabopt.verify`` if there is one."""
         return self.add.__name__
 
     @property

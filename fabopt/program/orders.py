@@ -1,4 +1,4 @@
-"""What is ordered for a design and when, and the sums that follow.
+"""Orders for a design by stage, and the sums that follow.
 
 Uses are read off a design; the orders for them are worked out here again, whatever the program's own solution was.
 """
@@ -36,7 +36,8 @@ def stage_uses(picked: Picked) -> dict[tuple[int, Item], int]:
 def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item], int]]:
     """Units that each stage adds in a fabric and in the logical ones on it, by their names.
 
-    NICs, and the parts of links of all that belongs to them, are theirs; switches and the links above the fabric's.
+    NICs, and the parts of links of all their attachments, are the logical fabrics'; switches and the links above the
+    fabric's.
     """
     candidate, units = picked
     booked = {fabric: stage_uses(picked)}
@@ -46,7 +47,7 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
         if logical.nic.item is not None:
             servers = logical.ports // logical.nic.ports_per_server
             booked[logical.name][0, logical.nic.item] = servers * logical.nic.nics_per_server
-    networks = {one.name: one.network for one in candidate.logical_fabrics if one.network is not None}
+    networks = {demand.name: demand.network for demand in candidate.logical_fabrics if demand.network is not None}
     for option, number in units:
         for row in option.rows:
             if row.attachment in networks:
@@ -61,7 +62,7 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
 
 
 def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
-    """What each stage adds over all fabrics, servers included if they count."""
+    """Units of each item that each stage adds over all fabrics, servers included if they count."""
     counts: dict[tuple[int, Item], int] = {}
     for of_fabric in picked:
         for key, count in stage_uses(of_fabric).items():
@@ -77,13 +78,13 @@ def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What is bought at every stage, and the spares that each stage adds."""
+    """Units bought at every stage, and the spares that each stage adds."""
 
     bought: Uses
     spares: Uses
 
     def cents(self, stage: int | None = None, present: bool = False) -> int:
-        """What the orders of a stage (None: of all) cost; ``present``: as the objective counts it."""
+        """Cents of the orders of a stage (None: of all); ``present``: present values as in the objective."""
         return sum(
             item.cost(at, units, present) for (at, item), units in self.bought.items() if stage is None or at == stage
         )
@@ -96,7 +97,7 @@ class Order:
 
 
 def order_of(problem: Problem, picked: Sequence[Picked]) -> Order:
-    """The cheapest orders for what a design uses: least objective, then least capex, then fewest units, the latest.
+    """The cheapest orders for a design's uses: least objective, then least capex, then fewest units, the latest.
 
     Items whose units all cost the same are bought when they are used. One stage's orders follow by arithmetic; else a
     program of the orders alone is solved.
@@ -127,8 +128,8 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
 
 
 def _solved(problem: Problem, picked: Sequence[Picked]) -> tuple[Uses, Uses]:
-    """Orders and spares from a program in which nothing but them is left to decide."""
-    used = [replace(one[0], devices=stage_uses(one), choices=()) for one in picked]
+    """Orders and spares from a program whose candidates are fixed."""
+    used = [replace(of_fabric[0], devices=stage_uses(of_fabric), choices=()) for of_fabric in picked]
     program = Program(problem, used)
     values: Mapping[str, int] = {}
     for number, level in enumerate(_order_levels(program)):
@@ -146,7 +147,7 @@ def _solved(problem: Problem, picked: Sequence[Picked]) -> tuple[Uses, Uses]:
 
 
 def _order_levels(program: Program) -> Iterator[Level]:
-    """Objective and capex, then spares, units, how early they are bought, and which they are."""
+    """Objective and capex, then spares, units, how early they are bought, and their item numbers."""
     last = len(program.problem.stages) - 1
     yield program.objective()
     yield from islice(program.ties(), 1 if program.regrets is None else 2)
@@ -199,7 +200,7 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
 
 
 def paid_in_periods(problem: Problem, picked: Sequence[Picked], months: int) -> dict[int, Fraction]:
-    """What is paid for orders in each period of so many months, in cents."""
+    """Payments for orders in each period of ``months`` months, in cents."""
     terms, paid = problem.instalments, dict[int, Fraction]()
     for (stage, item), units in order_of(problem, picked).bought.items():
         for period in terms.shares_in(item, stage, months):
@@ -209,7 +210,7 @@ def paid_in_periods(problem: Problem, picked: Sequence[Picked], months: int) -> 
 
 
 def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, servers: bool = False) -> int:
-    """Power used from a stage on, in mW: the network's, and with ``servers`` the servers' if they count."""
+    """Power in use from a stage on, in mW: the network's, and with ``servers`` the servers' if they count."""
     return sum(
         item.power_mw * count
         for (at, item), count in all_uses(problem, picked).items()
@@ -218,7 +219,7 @@ def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, serve
 
 
 def weighed_cents(problem: Problem, picked: Sequence[Picked]) -> Fraction:
-    """Present value of what is bought and of the energy, in cents, each stage times the probability that it comes."""
+    """Present value of orders and energy, in cents, each stage times the probability that it comes."""
     unit = problem.offering.terms.chance_unit
     energy = sum(
         (

@@ -1,6 +1,6 @@
-"""How much of each item a program's candidates can use at the most, in all and from one stage to another.
+"""Upper bounds of each item's units over a program's candidates, in all and from one stage to another.
 
-The bounds of what is bought follow from these: no design that the program can build uses more.
+The bounds of the variables of orders follow from these: no design that the program can build uses more.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fabopt.topology.candidate import Candidate, Choice, by_fabric
 
 
 def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, int]:
-    """An upper bound on the units of each item in use: over fabrics the sum, over candidates the most."""
+    """Upper bounds of the units of each item in use: over fabrics the sum, over candidates the most."""
     total: dict[Item, int] = {}
     for of_fabric in by_fabric(candidates).values():
         for item, count in _most_of_any(of_fabric.values()).items():
@@ -26,7 +26,7 @@ def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, i
 
 
 def _most_of_any(candidates: Iterable[Candidate]) -> dict[Item, int]:
-    """The most of each item that any of the candidates of a fabric uses."""
+    """The most units of each item in any of the candidates of a fabric."""
     most: dict[Item, int] = {}
     of_unit: dict[Hashable, Mapping[Item, int]] = {}
     for candidate in candidates:
@@ -49,7 +49,7 @@ def _most_of_a_unit(choice: Choice) -> dict[Item, int]:
     return most
 
 
-# At [first][last]: so many units are added by these stages and those between.
+# At [first][last]: most units that these stages and those between add.
 Ranges = Sequence[Sequence[int]]
 
 
@@ -71,7 +71,7 @@ def most_between(problem: Problem, candidates: Sequence[Candidate], items: froze
 
 
 def _added_by(candidates: Iterable[Candidate], items: frozenset[Item], stages: int) -> dict[Item, set[tuple[int, ...]]]:
-    """What each stage adds of some items at the most, once for every candidate of a fabric that differs in it."""
+    """Most units of some items that each stage adds, once for every distinct candidate of a fabric."""
     added_by: dict[Item, set[tuple[int, ...]]] = {}
     of_unit: dict[Hashable, dict[tuple[int, Item], int]] = {}
     for candidate in candidates:

@@ -1,4 +1,4 @@
-"""The part of the integer program that counts what is paid when: budgets of quarters and years."""
+"""The part of the integer program that counts payments: budgets of quarters and years."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fabopt.program.purchases import PROCUREMENT, Purchases, Terms, is_ordered
 
 @dataclass
 class Payments:
-    """What is paid for orders in each quarter or year. ``level``: sums of what uses weigh and of what is ordered."""
+    """Payments for orders in each quarter or year. ``level``: sums of weights of uses and of orders."""
 
     problem: Problem
     lp: pulp.LpProblem

@@ -1,4 +1,4 @@
-"""The purchase half of the integer program: what is ordered at which stage, for uses that something else decides.
+"""The purchase half of the integer program: orders by stage, for uses that other variables decide.
 
 Each constraint is named like the method that adds it, its line in docs/formulation/procurement.md, and its check in
 ``fabopt.verify``.
@@ -32,17 +32,17 @@ SHARED = Variables(
 
 @dataclass(frozen=True)
 class Use:
-    """What one stage adds of an item: a weighted sum of variables, and a constant."""
+    """The units of an item that one stage adds: a weighted sum of variables, and a constant."""
 
     terms: Terms
     constant: int = 0
 
 
 def is_ordered(problem: Problem, item: Item) -> bool:
-    """Whether what is bought of an item is decided by itself, and not just what is used when it is used.
+    """Whether orders of an item are variables of their own, not just its uses at the time of use.
 
     So where its cost is not the same for every unit; and where later stages have budgets, or quarters and years have
-    that several stages pay from, or its maker supplies so much a quarter, as buying early may help.
+    that several stages pay from, or its maker's supply a quarter is limited, as buying early may help.
     """
     if item.is_lump:
         return False
@@ -54,8 +54,8 @@ def is_ordered(problem: Problem, item: Item) -> bool:
 
 @dataclass
 class Purchases:
-    """Orders of all items for their uses at each stage. ``most``: no design uses more of an item in all; ``between``:
-    from one stage to another.
+    """Orders of all items for their uses at each stage. ``most``: upper bound of an item's units in any design;
+    ``between``: from one stage to another.
     """
 
     problem: Problem
@@ -70,7 +70,7 @@ class Purchases:
 
     def __post_init__(self) -> None:
         self.stages = range(len(self.problem.stages))
-        self.items = sorted(self.uses, key=lambda one: one.index)
+        self.items = sorted(self.uses, key=lambda item: item.index)
         self.ordered = [item for item in self.items if is_ordered(self.problem, item)]
         for item in self.items:
             self._add_rules(item)
@@ -83,7 +83,7 @@ class Purchases:
         return f"{item.index}_{stage}" if len(self.stages) > 1 else str(item.index)
 
     def _add_rules(self, item: Item) -> None:
-        """Which items are in use, where a rule counts part numbers; spares, where some are kept."""
+        """Variables of items in use, where a rule counts part numbers; of spares, where some are kept."""
         rule = item.spares
         every_stage = rule is not None and (rule.minimum > 0 or rule.per == "site")
         for stage in self.stages:
@@ -94,22 +94,24 @@ class Purchases:
                 self.spare[item, stage] = SPARE.integer(0, self._most_spares(item), name)
 
     def _is_exact(self, item: Item) -> bool:
-        """Whether no more spares may be kept than are asked for: for late stages those kept before would save some."""
+        """Whether spares may not exceed the rule: for late stages, spares kept before would save orders."""
         rivals = self._of_kind(item.kind) if item.spares is not None and item.spares.per == "site" else [item]
-        return item.spares is not None and any(offer.late for one in rivals for offer in one.offers)
+        return item.spares is not None and any(offer.late for rival in rivals for offer in rival.offers)
 
     def _most_spares(self, item: Item) -> int:
-        """No more than these spares of an item are ever kept."""
+        """Upper bound of the spares of an item."""
         if item.spares is None:
             return 0
         rivals = self._of_kind(item.kind) if item.spares.per == "site" else [item]
-        return spares_of(item.spares, sum(self.most[one] for one in rivals))
+        return spares_of(item.spares, sum(self.most[rival] for rival in rivals))
 
     def _add_orders(self, item: Item) -> None:
         """Orders up to the last stage that adds any (of the kind, if spares are of the site): later ones only cost."""
         shared = item.spares is not None and item.spares.per == "site"
-        uses = [self.uses[one] for one in (self._of_kind(item.kind) if shared else [item])]
-        wanted = [stage for stage in self.stages if any(one[stage].terms or one[stage].constant for one in uses)]
+        uses = [self.uses[rival] for rival in (self._of_kind(item.kind) if shared else [item])]
+        wanted = [
+            stage for stage in self.stages if any(of_item[stage].terms or of_item[stage].constant for of_item in uses)
+        ]
         for stage in self._until(max(wanted, default=-1)):
             for piece, most in self._order_sizes(item, stage):
                 name = self._name(item, stage)
@@ -117,7 +119,7 @@ class Purchases:
                 self.paid[item, stage, piece] = PAID.binary(name, piece.price_break)
 
     def _order_sizes(self, item: Item, stage: int) -> Iterator[tuple[Piece, int]]:
-        """The most packs that are ever ordered at each break: up to the next one; at the last, what is needed."""
+        """Most packs of an order at each break: up to the next one; at the last, as many as are needed."""
         offer = item.offers[stage]
         needed = ceil_div(self.most[item] + self._most_spares(item), item.pack_size)
         for piece in item.pieces:
@@ -140,7 +142,7 @@ class Purchases:
         ]
 
     def _used(self, item: Item, stages: Sequence[int], sign: int = 1) -> tuple[Terms, int]:
-        """What stages add of an item, as terms and a constant."""
+        """The units of an item that some stages add, as terms and a constant."""
         uses = [self.uses[item][stage] for stage in stages]
         merged: dict[pulp.LpVariable, int] = {}
         for var, count in (term for use in uses for term in use.terms):
@@ -151,7 +153,7 @@ class Purchases:
         return range(stage + 1)
 
     def cost(self, stages: Sequence[int] | None = None, present: bool = False) -> Terms:
-        """What the orders of some stages (None: of all) cost, in cents."""
+        """Cents of the orders of some stages (None: of all), as terms."""
 
         def prices(item: Item, stage: int) -> Sequence[int]:
             offer = item.offers[stage]
@@ -162,7 +164,7 @@ class Purchases:
         return self.cost_at(prices)
 
     def cost_at(self, prices: Callable[[Item, int], Sequence[int]]) -> Terms:
-        """What all orders cost, by the price of a unit of an item at each break of a stage."""
+        """Cents of all orders, by the price of a unit of an item at each break of a stage, as terms."""
         terms: Terms = []
         for (item, stage, piece), var in self.buy.items():
             of_unit = prices(item, stage)
@@ -284,7 +286,7 @@ class Purchases:
                 self._keep(items, stage, rule, f"{kind}_{stage}")
 
     def _keep(self, items: Sequence[Item], stage: int, rule: Spares, name: str) -> None:
-        """Spares of some items together: the fraction of what is in use by a stage, and the minimum if any is.
+        """Spares of some items together: the fraction of the units in use by a stage, and the minimum if any is.
 
         Where they are exact, also no more than the larger one of both.
         """
@@ -329,7 +331,7 @@ class Purchases:
     # -- solutions --------------------------------------------------------------------------------------------
 
     def units(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
-        """What a solution orders of the ordered items at every stage."""
+        """Units of the ordered items that a solution orders at every stage."""
         units: dict[tuple[int, Item], int] = {}
         for (item, stage, _), var in self.buy.items():
             count = item.pack_size * values.get(var.name, 0)

@@ -1,4 +1,6 @@
-"""The part of the integer program that holds what a design costs in each future against the best plan for it alone."""
+"""The part of the integer program that limits a design's cost in each future relative to the best plan for that
+future.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ REGRET = Variables(
 
 @dataclass
 class Regrets:
-    """The worst regret over all futures. ``level``: sums of what uses weigh and of what is ordered."""
+    """The worst regret over all futures. ``level``: sums of weights of uses and of orders."""
 
     problem: Problem
     lp: pulp.LpProblem
@@ -53,7 +55,7 @@ class Regrets:
             self.lp += regret.expression - self.worst <= -regret.offset, name
 
     def _regrets(self) -> Iterator[Level]:
-        """What is spent in each future beyond the best for it alone."""
+        """Spending in each future beyond the best for that future."""
         terms = self.problem.offering.terms
         for number, (future, best) in enumerate(zip(terms.futures, self.problem.best_alone, strict=True)):
             energy, prices = future_energy(terms, future), partial(self._prices, number)
@@ -63,9 +65,9 @@ class Regrets:
 
     @property
     def expected(self) -> Level:
-        """What is expected beyond the best of each future, as often as all futures come."""
-        unit = math.lcm(*(one.probability.denominator for one in self.problem.best_alone))
-        often = [int(unit * one.probability) for one in self.problem.best_alone]
+        """Expected spending beyond the best of each future, times the denominator of the probabilities."""
+        unit = math.lcm(*(best.probability.denominator for best in self.problem.best_alone))
+        often = [int(unit * best.probability) for best in self.problem.best_alone]
         terms: dict[pulp.LpVariable, int] = {}
         for times, regret in zip(often, self.regrets, strict=True):
             for var, weight in regret.expression.items():
@@ -74,33 +76,33 @@ class Regrets:
         return Level("expected", pulp.LpAffineExpression(terms, constant=0), offset)
 
     def _prices(self, number: int, item: Item, stage: int) -> tuple[int, ...]:
-        """Present values of a unit at each break in a future; nothing where the stage does not come."""
+        """Present values of a unit at each break in a future; 0 where the stage does not come."""
         prices = item.offers[stage].futures[number]
         return (0,) * len(item.starts) if prices is None else prices[1]
 
     def _weight(
         self, prices: Callable[[Item, int], Sequence[int]], energy: Sequence[Fraction], stage: int, item: Item
     ) -> int:
-        """What a unit in use weighs: its price, if it is bought when it is used, and its energy."""
+        """Weight of a unit in use: its price, if it is bought when it is used, and its energy."""
         cents = 0 if is_ordered(self.problem, item) else item.cost_at(prices(item, stage), 1)
         return self.scale * cents + int(self.scale * energy[stage]) * item.power_mw
 
 
 def _is_wide(level: Level, most: int) -> bool:
-    """Whether a quantity less a regret of so much may come to more than an engine takes."""
+    """Whether a quantity less a regret of up to ``most`` may exceed an engine's integers."""
     return is_wide(pulp.LpAffineExpression([*level.expression.items()], constant=abs(level.offset) + most))
 
 
 def _most(level: Level) -> int:
-    """No solution makes more of a quantity."""
+    """Upper bound of a quantity over all solutions."""
     return level.offset + sum(int(weight) * int(var.upBound) for var, weight in level.expression.items() if weight > 0)
 
 
 def scale_of(problem: Problem) -> int:
-    """What makes cents of energy in every future, and the best of each, whole."""
+    """The least factor with which cents of energy in every future, and the best of each, are integers."""
     terms = problem.offering.terms
     energy = (worth for future in terms.futures for worth in future_energy(terms, future))
-    return math.lcm(*(one.denominator for one in (*energy, *(one.cents for one in problem.best_alone))))
+    return math.lcm(*(amount.denominator for amount in (*energy, *(best.cents for best in problem.best_alone))))
 
 
 RULES_OF_REGRET = (Rule(Regrets.worst_regret_is_held, "docs/formulation/growth.md"),)

@@ -1,8 +1,8 @@
-"""How to search, and how long.
+"""Settings of a search, and its clock.
 
-There is one clock for all that is done: it is over when its limit has passed or when somebody stopped it. Loops look at
-it (``is_over``, ``look``) and end with what they have. What does not look in time is left all the same: within
-``bounded`` the clock rings, and whatever is under way ends with ``StoppedError``.
+One clock holds for all work: it is over when its limit has passed or when somebody stopped it. Loops look at it
+(``is_over``, ``look``) and end with the best so far. Code that does not look in time is left all the same: within
+``bounded`` the clock rings, and the code under way ends with ``StoppedError``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from fabopt.program.bell import BELL, PATIENCE_S, Ringing
-from fabopt.program.share_done import ShareDone
+from fabopt.program.share_done import ProgressShare
 from fabopt.schema.design import Alternative, Conflict, Number
 
 # What a program is given when time is over, so that candidates that were found become a design.
 LAST_SECONDS = 0.4
-# No more than this share of a limit is kept for what comes after the search; more where others use the processor.
+# Most of a limit that is kept for the work after the search, as a share; more where others use the processor.
 MOST_RESERVED = 0.25
 MOST_RESERVED_WHERE_SLOW = 0.35
 # Less work than this, in processor seconds, does not tell how long the processor takes for it.
@@ -35,10 +35,10 @@ class StoppedError(Exception):
 
 @dataclass(eq=False)
 class Work:
-    """What searches have done, counted by the bounds that are held against a cutoff: alike on every machine.
+    """Work of searches, counted in bounds that are held against a cutoff: equal on every machine.
 
-    ``variables``: of programs, each as so many bounds as take as long; ``exerted``: what CP-SAT has done for them, no
-    other engine counts it. ``most``: more is not wanted, a search ends there with the best that it has met, or, if
+    ``variables``: of programs, each counted as the bounds that take as long; ``exerted``: CP-SAT's effort for them, no
+    other engine counts it. ``most``: limit of work, at which a search ends with the best that it has met, or, if
     ``or_nothing``, at once with ``StoppedError``.
     """
 
@@ -50,26 +50,26 @@ class Work:
 
     @property
     def on_any_engine(self) -> int:
-        """Bounds and variables, of which all engines take as many."""
+        """Work in bounds and variables, equal for all engines."""
         return self.done + self.variables
 
     @property
     def in_all(self) -> int:
-        """Everything that is counted."""
+        """All work."""
         return self.on_any_engine + self.exerted
 
     @property
     def is_spent(self) -> bool:
-        """Whether more was wanted than it may do, so that a search ended before its end."""
+        """Whether the work exceeded its limit, so that a search ended early."""
         return self.in_all > self.most
 
     @property
     def effort_left(self) -> float:
-        """What CP-SAT may do, in its deterministic seconds."""
+        """CP-SAT's effort left, in its deterministic seconds."""
         return (self.most - self.in_all) / BOUNDS_PER_EFFORT
 
     def is_enough_with(self, more: int) -> bool:
-        """Count so many more bounds, and say whether it is too much."""
+        """Count ``more`` bounds, and return whether the work exceeds its limit."""
         self.done += more
         if self.or_nothing and self.is_spent:
             raise StoppedError
@@ -80,23 +80,21 @@ class Work:
         self.variables += BOUNDS_PER_VARIABLE * variables
 
     def exert(self, effort: float) -> None:
-        """Count what CP-SAT has done; where it was all that it may do, more was wanted."""
+        """Count CP-SAT's effort; where it was all the effort left, the limit is exceeded."""
         reached = effort >= self.effort_left
         self.exerted += int(effort * BOUNDS_PER_EFFORT) + reached
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to search: engine, seconds (None: no limit), whether to prune, where to report.
+    """Settings of a search: engine, seconds (None: no limit), whether to prune, callbacks for reports.
 
-    ``progress``: takes what is being done, in words; ``bracket`` the objective of the best design met by then and what
-    none is below, in dollars or watts (None: not known); ``met``: takes the best design met by then, as its problem
-    and its optimum, each time that more is known.
-    ``share``: is told how much is done.
-    ``still``: is entered where this process is copied; no thread of whoever watches may run within.
-    ``told``: takes, where there is no design, first None and then what stands in the way, as it is found.
-    ``compared``: takes each design of another kind, as it is found beside an answer.
-    ``work``: what all searches with these settings have done together, and may.
+    ``progress``: takes the step under way, in words; ``bracket`` the objective of the best design met and a lower bound
+    of all, in dollars or watts (None: not known); ``met``: takes the best design met, as its problem and its optimum,
+    each time that more is known. ``share``: is told the progress. ``still``: is entered where this process is copied;
+    no thread of an observer may run within. ``told``: takes, where there is no design, first None and then each
+    conflict, as it is found. ``compared``: takes each design of another kind, as it is found beside an answer.
+    ``work``: the work of all searches with these settings together, and its limit.
     """
 
     engine: str = "cp-sat"
@@ -107,16 +105,16 @@ class Settings:
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
     met: Callable[..., None] = lambda problem, optimum: None
-    share: ShareDone = field(default_factory=ShareDone)
+    share: ProgressShare = field(default_factory=ProgressShare)
     still: Callable[[], AbstractContextManager[None]] = nullcontext
     work: Work = field(default_factory=Work)
 
     @property
     def quiet(self) -> Settings:
-        """These settings for a search beside the one that somebody watches."""
+        """These settings for a second search, without progress reports."""
         return replace(
             self, progress=lambda text: None, bracket=lambda best, bound: None, met=lambda problem, optimum: None,
-            share=ShareDone(),
+            share=ProgressShare(),
         )  # fmt: skip
 
 
@@ -136,9 +134,10 @@ class Clock:
         return time.monotonic() - self._start
 
     def reserve(self, seconds: float) -> None:
-        """Keep so much of the limit for what comes after the search: it is over so much earlier.
+        """Keep ``seconds`` of the limit for the work after the search: it is over that much earlier.
 
-        ``seconds``: of a processor of one's own; where others use it too, that takes as much longer as all has by now.
+        ``seconds``: of a processor of one's own; where others use it too, that takes as much longer as all work has by
+        now.
         """
         if self._end is not None:
             slowness = self._slowness()
@@ -146,19 +145,19 @@ class Clock:
             self._reserved_s = max(self._reserved_s, min(seconds * slowness, share * (self._end - self._start)))
 
     def _slowness(self) -> float:
-        """Seconds that have gone by for each that a processor has worked for this process since the clock was made."""
+        """Seconds that have gone by for each processor second of this process since the clock was made."""
         worked = time.process_time() - self._worked_before
         return max(1.0, (time.monotonic() - self._made) / worked) if worked >= LEAST_WORK_S else 1.0
 
     def stop(self) -> None:
-        """End the search as if its time were over: what has been found is kept."""
+        """End the search as if its time were over, with the best so far."""
         if self._stopped_at is None:
             self._stopped_at = time.monotonic()
             BELL.arm()
 
     @contextmanager
     def shortened(self, seconds: float) -> Iterator[None]:
-        """Within, be over after so many seconds, if it is not over before."""
+        """A context in which the clock is over after ``seconds``, if not before."""
         before = self._end
         end = time.monotonic() + seconds + self._reserved_s
         self._end = end if before is None else min(before, end)
@@ -178,12 +177,12 @@ class Clock:
         return "stopped by a signal" if self.is_stopped else "the time limit was over"
 
     def over_at(self) -> float | None:
-        """When it is over, by ``time.monotonic``; None: not by itself."""
+        """The moment when it is over, by ``time.monotonic``; None: not by itself."""
         ends = [self._stopped_at, None if self._end is None else self._end - self._reserved_s]
         return min((end for end in ends if end is not None), default=None)
 
     def left(self) -> float | None:
-        """Seconds left for a program, None without a limit: enough to make a design of what has been found."""
+        """Seconds left for a program, None without a limit: at least enough to make a design of the candidates met."""
         end = self.over_at()
         return None if end is None else max(LAST_SECONDS, end - time.monotonic())
 
@@ -203,11 +202,11 @@ class Clock:
             raise StoppedError
 
     def bounded(self) -> Ringing:
-        """Leave what is done within by ``StoppedError``, wherever that is, if it goes on after the clock is over.
+        """A context that is left by ``StoppedError``, wherever its code is, if it goes on after the clock is over.
 
-        In the main thread of a system with timers; elsewhere what is done ends when it looks at the clock. The
-        innermost one is left: whoever catches the error there returns what is known by then. Nothing is begun that
-        is past its time.
+        In the main thread of a system with timers; elsewhere code ends when it looks at the clock. The innermost one is
+        left: the caller that catches the error there returns the result so far. Raises ``StoppedError`` at once if the
+        clock is past its time.
         """
         if self.is_past():
             raise StoppedError
@@ -215,5 +214,5 @@ class Clock:
 
 
 def unbroken() -> Ringing:
-    """Let no clock leave what is done within: it ends by itself."""
+    """A context that no clock ends: its code ends by itself."""
     return BELL.within(None)

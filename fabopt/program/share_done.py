@@ -1,4 +1,4 @@
-"""How much is done of what somebody watches, as far as that is known: loops over so many things, one within another."""
+"""Progress of the work that a user watches, as far as its size is known: nested loops over known numbers of items."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ Thing = TypeVar("Thing")
 
 
 def _to_nobody() -> None:
-    """Nobody is told."""
+    """Report to no one."""
 
 
-class ShareDone:
-    """Steps, of which it is known how many there are; parts of a step, of which it is not; and the share of a part.
+class ProgressShare:
+    """Progress of a search: steps, whose number is known; parts of a step, whose number is not; and the share of a
+    part.
 
-    Each rises until the one before does. ``heard``: is told of a change.
+    Each rises until the one before does. ``heard``: is called at a change.
     """
 
     def __init__(self, heard: Callable[[], None] = _to_nobody) -> None:
@@ -33,37 +34,37 @@ class ShareDone:
         self.heard()
 
     def begin_part(self) -> None:
-        """A part begins, of which nothing is known; what is done within a loop is none."""
+        """Begin a part without a known size; within a loop there are no parts."""
         if not self._loops:
             self._part, self._done = self._part + 1, None
             self.heard()
 
-    def over(self, things: Sequence[Thing]) -> Iterator[Thing]:
-        """Things that are done one after the other; a single one tells nothing."""
+    def over(self, items: Sequence[Thing]) -> Iterator[Thing]:
+        """Iterate over items and report the share done; a single one reports nothing."""
         depth = len(self._loops)
-        if len(things) < 2:
-            yield from things
+        if len(items) < 2:
+            yield from items
             return
         if self._done is not None or not self._part:
             self.begin_part()
         try:
-            for number, thing in enumerate(things):
-                self._count(depth, number, len(things))
-                yield thing
-            self._count(depth, len(things), len(things))
+            for number, item in enumerate(items):
+                self._count(depth, number, len(items))
+                yield item
+            self._count(depth, len(items), len(items))
         finally:
             del self._loops[depth:]
 
     def _count(self, depth: int, done: int, of: int) -> None:
         self._loops[depth:] = [(done, of)]
         share, unit = 0.0, 1.0
-        for number, things in self._loops:
-            share, unit = share + unit * number / things, unit / things
+        for number, size in self._loops:
+            share, unit = share + unit * number / size, unit / size
         self._done = max(self._done or 0.0, share)
         self.heard()
 
     def __str__(self) -> str:
-        """In words; nothing where there are no steps."""
+        """Progress in words; empty without steps."""
         if not self._steps:
             return ""
         share = "share unknown" if self._done is None else f"{floor(100 * self._done + 1e-9)} % done"

@@ -1,7 +1,7 @@
 """Four engines behind one function: CP-SAT, HiGHS and SCIP through OR-Tools, CBC through PuLP.
 
 CP-SAT gets the program term by term (exact integers). HiGHS and SCIP read the MPS text that PuLP writes. Every answer
-is rounded to integers and checked against every constraint here, whatever the engine said of it.
+is rounded to integers and checked against every constraint here, whatever the engine's status.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True)
 class Solution:
-    """What an engine found. ``values``: by variable name; ``bound``: no solution is below it (None: not given).
+    """An engine's answer. ``values``: by variable name; ``bound``: lower bound of every solution (None: not given).
 
-    ``effort``: what CP-SAT has done, alike on every machine, in its deterministic seconds; others do not count it.
+    ``effort``: CP-SAT's effort in its deterministic seconds, equal on every machine; others do not count it.
     """
 
     verdict: Verdict
@@ -52,7 +52,7 @@ def solve(
     hint: Mapping[str, int] | None = None,
     most_effort: float = math.inf,
 ) -> Solution:
-    """Minimize a program of integer variables, as far as the clock lets it; None: whatever it takes.
+    """Minimize a program of integer variables within the clock's time; None: without a limit.
 
     ``most_effort``: of CP-SAT, as ``Solution.effort``.
     """
@@ -100,7 +100,7 @@ def _cp_sat_at_once(
     # with symmetries, its presolve ends the process on some small programs (a failed check inside OR-Tools 9.15)
     parameters.symmetry_level = 0
     if hint:
-        # what else presolve can find takes longer than to break a tie
+        # the rest of presolve takes longer than to break a tie
         parameters.cp_model_probing_level, parameters.max_presolve_iterations = 0, 1
         parameters.presolve_inclusion_work_limit = 0
     # it would take Ctrl-C to stop itself, say nothing, and leave no handler
@@ -159,7 +159,7 @@ def _add_terms(
 
 
 def _seconds(clock: Clock | None) -> float | None:
-    """Seconds that an engine is given; None: as many as it takes."""
+    """Seconds that an engine is given; None: no limit."""
     return None if clock is None else clock.left()
 
 
@@ -173,7 +173,7 @@ def _scip(lp: pulp.LpProblem, clock: Clock | None, hint: Mapping[str, int] | Non
 
 
 def _model_builder(lp: pulp.LpProblem, name: str, clock: Clock | None, exact: str) -> Solution:
-    """Solve what PuLP writes as MPS (its LP text is not understood); names are PuLP's own.
+    """Solve the MPS text of PuLP (its LP text is not understood); names are PuLP's own.
 
     ``exact``: parameters without which an engine calls an answer optimal that is near the optimum only.
     """

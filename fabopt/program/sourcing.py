@@ -26,20 +26,20 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True)
 class VendorGroup:
-    """Parts whose vendors are counted: what is taken of each vendor, and how many of them there may be."""
+    """Parts whose vendors are counted: units by vendor, and limits of the number of vendors."""
 
     by_vendor: Mapping[str, Sequence[Taken]]
     fewest: int = 0
     most: int | None = None
 
 
-# A variable, the fabric that it is of, and what it takes of each item.
+# A variable, its fabric, and the units of each item that it takes.
 Use = tuple[pulp.LpVariable, str, Mapping[Item, int]]
 
 
 class Sourcing:
     """Vendors in use. ``candidates``: with ``pick``, variables that build them; ``links``: variables of options, each
-    with its fabric and what one of it takes.
+    with its fabric and the items of one unit.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Sourcing:
         if not (self.rules.max_vendors or self.rules.min_sources or self.rules.single_vendor):
             return
         self._candidates = candidates
-        self._uses: list[Use] = [(var, one.fabric, one.fixed) for one, var in candidates]
+        self._uses: list[Use] = [(var, candidate.fabric, candidate.fixed) for candidate, var in candidates]
         self._uses += links
         self.groups = list(self._groups())
 

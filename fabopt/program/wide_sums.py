@@ -1,10 +1,10 @@
-"""Programs whose sums do not fit the whole numbers of an engine, written in numbers of two words.
+"""Programs whose sums do not fit the integers of an engine, written in numbers of two words.
 
-CP-SAT takes sums of up to 62 bits, and says of others that the program is invalid. Weights that have a common divisor
-are divided by it. Where that is not enough, a weight ``c`` is split into ``unit W + R`` with ``0 <= R < unit``. The sum
-of all ``R x`` is carried over: it is ``unit carry + low`` with ``0 <= low < unit``, so that ``high``, the sum of all
-``W x`` and the carry, and ``low`` are the words of the whole sum, and it is the least where ``high`` is the least and
-of these ``low`` is. Nothing is rounded. The unit is the least that will do: a bound on ``high`` then proves the most.
+CP-SAT takes sums of up to 62 bits, and calls a program with larger ones invalid. Weights that have a common divisor are
+divided by it. Where that is not enough, a weight ``c`` is split into ``unit W + R`` with ``0 <= R < unit``. The sum of
+all ``R x`` is carried over: it is ``unit carry + low`` with ``0 <= low < unit``, so that ``high``, the sum of all ``W
+x`` and the carry, and ``low`` are the words of the whole sum, and it is the least where ``high`` is the least and of
+these ``low`` is. Nothing is rounded. The unit is the least that is enough: a bound on ``high`` then proves the most.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Words:
 
 
 def is_wide(expression: pulp.LpAffineExpression) -> bool:
-    """Whether a sum may come to more than an engine takes."""
+    """Whether a sum may exceed an engine's integers."""
     return abs(int(expression.constant)) + _most(expression.items()) > MOST
 
 
@@ -79,7 +79,9 @@ def _add_row(narrow: pulp.LpProblem, name: str, row: pulp.LpConstraint) -> None:
 
 
 def _words_of(narrow: pulp.LpProblem, name: str, expression: pulp.LpAffineExpression, beside: int = 0) -> Words:
-    """The terms of a sum in two words, its constant aside; ``beside``: what is to fit the high word with them."""
+    """The terms of a sum in two words, its constant left out; ``beside``: a number that has to fit the high word with
+    them.
+    """
     terms = [(var, int(weight)) for var, weight in expression.items()]
     unit = common = gcd(*(weight for _, weight in terms)) or 1
     while _most_of_high(terms, unit) + abs(beside // unit) > MOST:
@@ -95,13 +97,13 @@ def _words_of(narrow: pulp.LpProblem, name: str, expression: pulp.LpAffineExpres
 
 
 def _most_of_high(terms: Iterable[Term], unit: int) -> int:
-    """What the high word may come to, what is carried over to it counted too."""
+    """Upper bound of the high word, with the carry."""
     _, carried = _rests(terms, unit)
     return _most((var, weight // unit) for var, weight in terms) + max(map(abs, carried))
 
 
 def _rests(terms: Iterable[Term], unit: int) -> tuple[list[Term], tuple[int, int]]:
-    """What a unit leaves of the weights, and the least and the most units that come of it."""
+    """Remainders of the weights by a unit, and the least and the most units of their sum."""
     rests = [(var, weight % unit) for var, weight in terms if weight % unit]
     least, most = (sum(rest * int(getattr(var, bound)) for var, rest in rests) for bound in ("lowBound", "upBound"))
     return rests, (least // unit, most // unit)

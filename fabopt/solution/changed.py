@@ -13,7 +13,7 @@ from fabopt.problem.rack_parts import rack_parts_left_out
 from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.program.lexicographic import EXACT, Optimum
 from fabopt.program.settings import Settings, StoppedError, Work
-from fabopt.program.share_done import ShareDone
+from fabopt.program.share_done import ProgressShare
 from fabopt.schema.base import Strict
 from fabopt.schema.left_out import RuleLeftOut
 from fabopt.search.answer import Answer
@@ -149,7 +149,7 @@ class ChangedCases:
         self.left -= min(self.left, OF_A_CASE + work.in_all)
 
     def _settings(self, most: int) -> Settings:
-        return replace(self.asked.settings, engine=EXACT, work=Work(most=most), share=ShareDone())
+        return replace(self.asked.settings, engine=EXACT, work=Work(most=most), share=ProgressShare())
 
 
 def _left_out(question: Question, answers: Answers) -> tuple[RuleLeftOut, ...]:

@@ -16,7 +16,7 @@ from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import rack_parts_left_out
 from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches
 from fabopt.program.settings import Clock, Settings, StoppedError
-from fabopt.program.share_done import ShareDone
+from fabopt.program.share_done import ProgressShare
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
 from fabopt.search.answer import Answer, answer_in
@@ -49,7 +49,7 @@ def solve(
     told: Callable[[Conflict | None], None] | None = None,
     compared: Callable[[Alternative], None] | None = None,
     bracket: Callable[[Number | None, Number | None], None] | None = None,
-    share: ShareDone | None = None,
+    share: ProgressShare | None = None,
     still: Callable[[], AbstractContextManager[None]] = nullcontext,
     kept: Callable[[Design], None] | None = None,
 ) -> Design:
@@ -77,7 +77,7 @@ def solve(
         told or _to_nobody,
         compared=compared or _to_nobody,
         bracket=bracket or _to_nobody,
-        share=share or ShareDone(),
+        share=share or ProgressShare(),
         still=still,
     )
     with nullcontext(clock) if clock is not None else _own_clock(time_limit_s) as clock:

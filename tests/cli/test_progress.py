@@ -19,7 +19,7 @@ from rich.live import Live
 from fabopt.cli.progress import Progress, progress_shown
 from fabopt.io.case import read_inputs
 from fabopt.program.settings import StoppedError
-from fabopt.program.share_done import ShareDone
+from fabopt.program.share_done import ProgressShare
 from fabopt.schema.design import Number
 from fabopt.solution.optimize import solve
 from tests.conftest import Run
@@ -60,16 +60,16 @@ def test_who_watches_sees_what_is_done_and_known() -> None:
     assert len({share for step, _, _, share in shares if step == 2}) > 3
 
 
-def told(work: Callable[[ShareDone], object]) -> list[str]:
+def told(work: Callable[[ProgressShare], object]) -> list[str]:
     """What is told of a share while something works, each once."""
     words: list[str] = []
-    share = ShareDone(lambda: words.append(str(share)))
+    share = ProgressShare(lambda: words.append(str(share)))
     work(share)
     return list(dict.fromkeys(words))
 
 
 def test_loops_within_loops_are_one_share() -> None:
-    def work(share: ShareDone) -> None:
+    def work(share: ProgressShare) -> None:
         share.begin_step(1, 2)
         for _ in share.over("ab"):
             for _ in share.over("abcd"):
@@ -87,7 +87,7 @@ def test_loops_within_loops_are_one_share() -> None:
 
 
 def test_a_share_never_runs_backwards() -> None:
-    def work(share: ShareDone) -> None:
+    def work(share: ProgressShare) -> None:
         share.begin_step(1, 1)
         for _ in share.over("ab"):
             for number in share.over("abc"):
@@ -108,11 +108,11 @@ def test_a_share_never_runs_backwards() -> None:
 
 
 def test_what_is_left_early_leaves_its_loop() -> None:
-    def left(share: ShareDone) -> None:
+    def left(share: ProgressShare) -> None:
         for _ in share.over("abcd"):
             raise StoppedError
 
-    def work(share: ShareDone) -> None:
+    def work(share: ProgressShare) -> None:
         share.begin_step(1, 1)
         for _ in share.over("ab"):
             with contextlib.suppress(StoppedError):

@@ -23,7 +23,7 @@ from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_
 from fabopt.explain.runs import run_conflicts, uncovered_runs
 from fabopt.explain.sizes import size_advice
 from fabopt.explain.sources import source_conflicts
-from fabopt.explain.structures import product_conflicts, shape_conflicts, size_conflicts
+from fabopt.explain.structures import one_port_conflicts, product_conflicts, shape_conflicts, size_conflicts
 from fabopt.explain.supply import buying_conflicts
 from fabopt.explain.torus import torus_conflicts
 from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, Watch, with_needed
@@ -93,6 +93,8 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         return tuple(told)
     if unmet := _asked(inquiry, uncovered_runs) or _asked(inquiry, exposure_conflicts):
         return tuple(unmet)
+    if unpaired := _asked(inquiry, one_port_conflicts):
+        return (*unpaired, *_asked(inquiry, named_rules))
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):
         quiet = replace(inquiry, report=lambda conflict: None)
         spent = _asked(quiet, spending, stage_limit_conflicts) or _asked(quiet, joint_limits)

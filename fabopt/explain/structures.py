@@ -18,6 +18,7 @@ from fabopt.schema.topologies import refused
 # Keys of products; all other open keys are of the shape of a network.
 OF_PRODUCTS = ("protocol", "nics", "nics_per_server", "switches")
 # Keys without which few servers may be all that can be reached.
+OF_PORTS = ("homing", "nics", "nics_per_server")
 OF_SIZES = ("tiers", "topologies", "group_by", "groups")
 
 
@@ -55,6 +56,16 @@ def product_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 def size_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Tiers and groups that a fabric prescribes: few servers may be all that these leave of what could be reached."""
     return _opened(inquiry, lambda open_key: open_key.key in OF_SIZES)
+
+
+def one_port_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Keys of fabrics whose servers are asked to be on two switches, where no NIC that they allow has two ports."""
+    why = "no NIC that the case allows gives a server two ports"
+    for _, fabric, meant in inquiry.fabrics:
+        if meant.is_paired and not any(nic.ports_per_server > 1 for nics in meant.nics.values() for nic in nics):
+            for open_key in filter(lambda one: one.key in OF_PORTS, open_keys(inquiry, fabric)):
+                conflict = open_key.conflict.model_copy(update={"detail": f"{why}; {open_key.conflict.detail}"})
+                yield from inquiry.opened(open_key.of(inquiry.case), conflict)
 
 
 def _opened(inquiry: Inquiry, is_wanted: Callable[[OpenKey], bool]) -> Iterator[Conflict]:

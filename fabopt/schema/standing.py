@@ -39,6 +39,8 @@ def standing_words(
     if fabric.structure.is_direct:
         return f"a {fabric.structure.kind} is a direct network"
     if len(fabric.tiers) == 1:
+        if fabric.peer_links is not None:
+            return "one tier of switches that peer links alone join"
         return ONE_TIER[min(TWO, fabric.tiers[0].count)]
     return "NICs of one port" if rule == TWO_LEAVES else "no cores"
 

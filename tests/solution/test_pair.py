@@ -160,6 +160,19 @@ def test_gpus_that_send_to_each_other_have_both_switches_on_each_card() -> None:
     assert is_pair(designed(one_slot(parts), wanted).fabrics[0])
 
 
+def test_one_port_on_two_switches_names_the_keys() -> None:
+    """What is asked for of NICs that have one port, and what each key then costs."""
+    parts, wanted = storage(one_slot(catalog()), homing="pair")
+    asked = optimize.solve(small.inputs(wanted, parts), alternatives_s=0)
+    by_name = optimize.solve(small.inputs(storage(parts)[1] | {"rules": {"pair": True}}, parts), alternatives_s=0)
+    assert [one.limit for one in asked.conflicts] == ["fabrics.storage.homing"]
+    assert [one.limit for one in by_name.conflicts] == ["fabrics.storage.homing", "rules.pair"]
+    for design in (asked, by_name):
+        first = design.conflicts[0]
+        assert (first.needed, first.capex_usd) == ("any", 1440)
+        assert "no NIC that the case allows gives a server two ports" in first.detail
+
+
 def test_single_is_one_leaf_for_each_server() -> None:
     parts = one_slot(catalog(nics=[card("twin", cage(2, "1x100"))], switches=[switch("switch", cage(8, "1x100"))]))
     keys: Json = {"rails": "any", "tiers": 2, "min_gbps_per_gpu": 200, "resilience": "none"}

@@ -20,7 +20,7 @@ def two_fabrics(seed: int) -> tuple[Json, Json]:
     catalog, case = generate(dice.one(["linear", "attached"]), seed)
     catalog["servers"][0] |= {"nic_slots": 8}
     catalog["servers"][0].pop("nics", None)
-    for key in ("limits", "procurement"):
+    for key in ("limits", "procurement", "include_servers", "charges"):
         case.pop(key, None)
     first = case["fabrics"][0] | {"nics_per_server": dice.one([1, 2])}
     second = {key: value for key, value in first.items() if key != "attachments"}

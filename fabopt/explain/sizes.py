@@ -16,7 +16,7 @@ from fabopt.units import some
 
 
 def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
-    """The most servers, up to those wanted, for which there is a design. ``share`` of them is a first guess."""
+    """A number of servers below those wanted that has a design where one more has none. ``share``: a first guess."""
     wanted = inquiry.problem.servers
     if any(map(servers_are_points, inquiry.problem.fabrics)):
         return  # fewer servers may be no torus, and more one
@@ -25,9 +25,8 @@ def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
     most = min(wanted - 1, most_servers(inquiry.problem), most_in_reach(inquiry.problem))
     largest, is_largest = _largest(inquiry, most, int(most * share))
     if largest:
-        detail = f"the largest number of servers reachable with this catalog and these limits is {largest:,}"
-        if not is_largest:
-            detail = f"with {some(largest, 'server')} there is a design; {UNSETTLED}"
+        rest = "with one more there is none" if is_largest else UNSETTLED
+        detail = f"with {some(largest, 'server')} there is a design; {rest}"
         size = size_of(inquiry, largest)
         conflict = advice(size.limit, wanted_size.number, size.number, detail, is_largest)
         before = enumerate(stages_of(inquiry.case, inquiry.problem.server)[:-1])
@@ -36,7 +35,7 @@ def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
 
 
 def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
-    """The largest number of servers up to ``most`` that has a design, and whether it is; 0 if none has."""
+    """A number of servers up to ``most`` that has a design, and whether one more has none; 0 if none has."""
     # of the scarcest limit that each design uses; None: there was no design
     shares: list[float | None] = []
 

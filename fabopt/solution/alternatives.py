@@ -20,15 +20,13 @@ from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.solution.changed import ChangedCases, Settled
 from fabopt.solution.changes import changes_of, redundancy_of
-from fabopt.solution.cliff import cliffs_of
+from fabopt.solution.cliff import MOST_SOLVES, cliffs_of
 from fabopt.solution.question import Question, finishing_s
 from fabopt.solution.rows import QUICK, USUAL, CaseChange, Rows
 
-# What a lane may do for each second that the answer takes to be made and proven, beside that share of what its search
-# took: with what is not counted about as long as the answer. Rows of several fabrics on a floor take more, or few of
-# them are finished.
-WORK_PER_S = 13_000
-OF_THE_ANSWER, OF_SEVERAL_ON_FLOOR = 0.75, 1.0
+# What a lane may do for each second that the answer takes to be made and proven, beside as much as its search took:
+# with what is not counted about as long as the answer.
+WORK_PER_S = 9_500
 LANES = 2
 # An answer that took less, counted as ``program.settings.Work``, has its rows sooner than copies of the process start.
 LITTLE = 100
@@ -42,10 +40,11 @@ class _Told(NamedTuple):
 
 
 class _RowLook(NamedTuple):
-    """What gives the rows of a place of the table, and what it takes, as ``CaseChange.effort``."""
+    """What gives the rows of a place of the table, by so many cases, and what each takes: ``CaseChange.effort``."""
 
     rows: Callable[[Rows], Iterator[Alternative]]
     effort: int
+    cases: int = 1
 
 
 def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[Alternative], None]) -> bool:
@@ -72,7 +71,7 @@ def _looks(inputs: Inputs, answer: Answer) -> Iterator[_RowLook]:
     """All that is looked for, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
     yield from (_RowLook(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
     effort = QUICK if _is_of_several_on_a_floor(answer) else USUAL
-    yield from (_RowLook(cliffs, effort) for cliffs in cliffs_of(inputs.case, answer))
+    yield from (_RowLook(cliffs, effort, MOST_SOLVES) for cliffs in cliffs_of(inputs.case, answer))
     yield from (_RowLook(partial(_row, change), change.effort) for change in changes_of(inputs, answer))
 
 
@@ -89,16 +88,11 @@ def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Row
     """What looks for the rows of a lane, from what is known of the answer alone."""
 
     def look(tell: Tell[str | _Told]) -> None:
-        share = OF_SEVERAL_ON_FLOOR if _is_of_several_on_a_floor(answer) else OF_THE_ANSWER
-        work = int(share * asked.settings.work.on_any_engine + WORK_PER_S * finishing_s(answer.problem))
+        work = asked.settings.work.on_any_engine + int(WORK_PER_S * finishing_s(answer.problem))
         beside = replace(answer, context=answer.context.copied())
         quiet = replace(asked, settings=asked.settings.quiet)
         rows = Rows(ChangedCases(quiet, beside, settled, work), tell)
-        order = list(range(len(looks)))
-        if asked.inputs.case.objective != EFFECTIVE:  # there all take long
-            order.sort(key=lambda place: looks[place].effort)
-        # there and back again: what takes long is often beside what does
-        for place in (place for turn, place in enumerate(order) if (turn + 1) // LANES % LANES == lane):
+        for place in _lanes(looks, asked.inputs.case.objective == EFFECTIVE)[lane]:
             try:
                 for alternative in looks[place].rows(rows):
                     tell(_Told(place, alternative))
@@ -109,6 +103,17 @@ def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Row
             tell(_Told(place, None))
 
     return look
+
+
+def _lanes(looks: Sequence[_RowLook], all_take_long: bool) -> list[list[int]]:
+    """The places of the table that each lane looks at, in its order: about as much in every one, short looks first."""
+    lanes, loads = [list[int]() for _ in range(LANES)], [0] * LANES
+    order = range(len(looks))
+    for place in order if all_take_long else sorted(order, key=lambda place: looks[place].effort):
+        least = loads.index(min(loads))
+        lanes[least].append(place)
+        loads[least] += looks[place].cases * (1 + looks[place].effort)
+    return lanes
 
 
 class _Table:

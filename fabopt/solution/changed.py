@@ -26,13 +26,11 @@ from fabopt.solution.rules_kept import rules_left_out
 Settled = Callable[[Question], tuple[Question, Answers]]
 # Where less work is left, counted as ``program.settings.Work``, no row is begun.
 LEAST_OF_ROW: Final = 500
-# How many times what the answer took a row may take, if so much is left, and with how much less none is begun.
+# How many times what the answer took a row may take at the most, and with how much less none is begun.
 AS_THE_ANSWER: Final = 1.5
 TOO_LITTLE: Final = 0.1
-# A row may take so much of what is left, but no more than this beside twice what the answer took; a sketch or a bound
-# may take the inverse of ``LOOKS``.
-OF_A_ROW: Final = 0.6
-BESIDE_TWICE: Final = 2000
+# So much more may it take; a sketch or a bound may take this share of what is left, inversed.
+BESIDE: Final = 1000
 LOOKS: Final = 4
 # What is made of a case before it is searched takes about as long as so much work.
 OF_A_CASE: Final = 100
@@ -66,8 +64,8 @@ class ChangedCases:
         self.settled = settled
         self.left = work
 
-    def solve(self, change: Keys, lower_than: int | None = None, share: float = OF_A_ROW) -> Outcome:
-        """Solve the case with a change, in a share of the work that is left.
+    def solve(self, change: Keys, lower_than: int | None = None) -> Outcome:
+        """Solve the case with a change, in what is left of the work and little more than the answer took.
 
         A change with which there is no case has no design; neither has one all of whose designs have an objective that
         is not lower than is wanted. Raises ``StoppedError`` when the clock is over.
@@ -81,8 +79,7 @@ class ChangedCases:
         was_tried = any(answer.problem.asked == inputs.case for answer in self.asked.tried)
         if self.left < max(LEAST_OF_ROW, TOO_LITTLE * of_answer) and not was_tried:
             return UNFINISHED
-        of_left = min(int(self.left * share), 2 * of_answer + BESIDE_TWICE)
-        settings = self._settings(max(of_left, min(self.left, int(AS_THE_ANSWER * of_answer))))
+        settings = self._settings(min(self.left, int(AS_THE_ANSWER * of_answer) + BESIDE))
         work = settings.work
         work.or_nothing = True
         question = replace(
@@ -123,9 +120,13 @@ class ChangedCases:
         return problem_of(inputs.case, inputs.catalog, self.asked.settings.prune, answer.problem.offering)
 
     def may_be_lower(self, problem: Problem, value: int) -> bool:
-        """Whether any design of a problem may have an objective that is lower than so much, by bounds alone."""
+        """Whether any design of a problem may have an objective that is lower than so much, by bounds alone; True where
+        a search for one tells that as soon.
+        """
         settings = self._settings(self.left // LOOKS)
         search = search_of(problem, settings, self.asked.clock, context=self.answer.context.beside())
+        if search.expansion.tells_at_once:
+            return True
         may = search.may_beat(value)
         self._spend(settings.work)
         return may

@@ -127,12 +127,22 @@ def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
             added: Callable[[FabricProblem], FabricProblem] | None = None
             is_apart, effort = True, USUAL
             if rule in NIC_RULES:
+                if not any(_leaves_out_alone(rule, fabric) for fabric in problem.fabrics):
+                    continue
                 added, effort = partial(_breaking, rule), QUICK
             if rule == SUBNET_MANAGER:  # of networks of Ethernet it says nothing
                 added, is_apart = _of_infiniband, all(one.protocols != (INFINIBAND,) for one in problem.fabrics)
             yield CaseChange(
                 rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, wider=is_apart, added=added, effort=effort
             )
+
+
+def _leaves_out_alone(rule: str, fabric: FabricProblem) -> bool:
+    """Whether a rule leaves out NICs that no other one does; of logical fabrics that is not looked at."""
+    options = (option for of_protocol in fabric.left_out_nics.values() for option in of_protocol)
+    return bool(fabric.logical_fabrics) or any(
+        option.breaks.intersection(fabric.kept_rules) == {rule} for option in options
+    )
 
 
 def _breaking(rule: str, fabric: FabricProblem) -> FabricProblem:

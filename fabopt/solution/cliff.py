@@ -19,6 +19,7 @@ from fabopt.design.bill import bill
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.program.lexicographic import Optimum
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import EFFECTIVE, Case, CaseLimits
@@ -133,7 +134,7 @@ class _Look:
         It never rises with the ratio, so that below a design's own ratio is the next one.
         """
         ratio = self.fabric.oversubscription_leaf
-        own = self._sketched(ratio)
+        own = self._answered_alone or self._sketched(ratio)
         hundredths, left = floor(ratio * (1 + FAR) / STEP), MOST_STEPS
         while own.verdict == "optimal" and own.value and hundredths * STEP > ratio and left:
             left -= 1
@@ -143,6 +144,15 @@ class _Look:
             begins = min(hundredths, ceil(self._ratio_of(lower) / STEP))
             yield _BillStep(begins * STEP, 1 - Fraction(lower.value, own.value))
             hundredths = begins - 1
+
+    @property
+    def _answered_alone(self) -> Optimum | None:
+        """The answer's own design, where it is that of the fabric alone; else None."""
+        problem, optimum = self.problem, self.rows.answer.optimum
+        limits = (problem.limits, *(stage.limits for stage in problem.stages))
+        is_alone = len(problem.fabrics) == 1 and problem.site.runs_are_alike and not problem.fixed_objective
+        keeps_all = not any(limit.are_set for limit in limits) and not any(left_out_of_fabrics(problem))
+        return optimum if is_alone and keeps_all and not problem.case.is_uncertain else None
 
     def _sketched(self, ratio: Fraction, lower_than: int | None = None) -> Optimum:
         """The design of the fabric alone, off the floor, at a ratio."""

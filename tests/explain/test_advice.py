@@ -282,3 +282,29 @@ def test_a_budget_of_a_stage_is_settled_with_any_tiers_too(monkeypatch: pytest.M
     assert all(conflict.minimal for conflict in design.conflicts)
     told = {conflict.limit: conflict.needed for conflict in design.conflicts}
     assert told == {"stages.s2.servers": 4, "stages.s1.limits.budget_usd": 245_024}
+
+
+def sized(servers: int) -> Json:
+    return case({"tiers": "any"}, servers=servers, limits={"budget_usd": 150_000})
+
+
+def test_the_servers_advised_are_those_of_which_one_more_has_no_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every number of servers under a budget, solved; where the work of a question ends, the words claim no more."""
+    solves = [number for number in range(1, 20) if verdict(inputs(sized(number), catalog())) != "infeasible"]
+    assert solves == list(range(1, max(solves) + 1)) and max(solves) < 19
+    sample = Sample(sized(19), catalog())
+    (told,) = (one for one in design_of(sample).conflicts if one.limit == "servers")
+    assert (told.needed, told.minimal) == (max(solves), True)
+    assert told.detail == f"with {max(solves)} servers there is a design; with one more there is none"
+    ask = Inquiry.design_of
+
+    def stopped(inquiry: Inquiry, problem: Problem, in_reach: bool = False) -> Optimum | None:
+        if in_reach and problem.servers > max(solves) - 2:
+            raise StoppedError
+        return ask(inquiry, problem, in_reach)
+
+    monkeypatch.setattr(Inquiry, "design_of", stopped)
+    for one in design_of(sample).conflicts:
+        if one.limit == "servers":
+            assert not one.minimal and isinstance(one.needed, int) and one.needed <= max(solves) - 2
+            assert "in time" in one.detail and "one more" not in one.detail

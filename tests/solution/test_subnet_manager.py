@@ -547,6 +547,33 @@ def test_hosts_that_are_added_may_be_on_leaves() -> None:
 
 
 @pytest.mark.long
+def test_a_floor_in_the_way_of_hosts_makes_no_rule_yield(unadvised: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six switches of 16 servers have no port left for hosts: with them it is eight, of which a rack may have seven."""
+    switches = {"leaf": ["nvidia-qm9790"], "spine": ["nvidia-qm9790"]}
+    spread = dict.fromkeys(("spread_leaves", "spread_spines", "spread_attachments"), False)
+    floor = {"rows": 1, "racks_per_row": 17, "rack_units": 8}
+
+    def solve_with(most: int, **rules: bool) -> Design:
+        rack_rules = {**spread, "management_units": 0, "manager_units_per_switch": 0, "switches": most}
+        content = {
+            "name": "full", "catalog": ["reference"], "server": "nvidia-dgx-h200", "servers": 16, "rules": rules,
+            "fabrics": [{"name": "compute", "protocol": "infiniband", "tiers": 2, "switches": switches}],
+            "procurement": {"forbidden_parts": ["nvidia-qm9700"]},
+            "site": {"servers_per_rack": 1, "floor": floor, "rack_rules": rack_rules},
+        }  # fmt: skip
+        return optimize.solve(inputs_from_objects(content, None), alternatives_s=0)
+
+    with_hosts, without = solve_with(8), solve_with(7, **{"subnet-manager": False})
+    assert with_hosts.totals is not None and with_hosts.totals.switches == 8 and said(with_hosts).hosts == 2
+    assert without.totals is not None and without.totals.switches == 6
+    assert solve_with(7).status == "infeasible"
+    # no larger floor looked at: as if nothing could manage it
+    monkeypatch.setattr(subnet_hosts, "on_larger_floors", lambda case, problem: ())
+    given_up = solve_with(7)
+    assert given_up.status == "optimal" and [part.rule for part in given_up.rules_left_out] == ["subnet-manager"]
+
+
+@pytest.mark.long
 def test_on_a_floor_a_manager_costs_no_more_than_its_twin() -> None:
     """Without the rule, as solving says and as the row says where it is finished, no more than with plain switches."""
     floor = {"rows": 2, "racks_per_row": 8, "rack_power_w": 45_000}

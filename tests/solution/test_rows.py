@@ -11,9 +11,9 @@ from fabopt.errors import NoAnswerError
 from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
 from fabopt.io.keys import with_change
 from fabopt.schema.design import Alternative, Design
-from fabopt.solution import alternatives, optimize
+from fabopt.solution import alternatives, changes, optimize
 from fabopt.solution.changed import ChangedCases
-from fabopt.solution.rows import NOT_FINISHED, NOTHING_CHEAPER
+from fabopt.solution.rows import LONG, NOT_FINISHED, NOTHING_CHEAPER, QUICK, USUAL
 from tests.paths import ROOT
 from tests.samples.random_cases import FAMILIES, generate
 from tests.samples.small import Json, case, catalog, inputs
@@ -74,6 +74,29 @@ def test_rows_are_what_solving_gives(seed: int) -> None:
 @pytest.mark.parametrize("first", range(10, 210, 20))
 def test_three_hundred_rows_are_what_solving_gives(first: int) -> None:
     assert sum(hold(random_inputs(seed), MOST_OF_A_CASE, seed) for seed in range(first, first + 20)) >= 15
+
+
+@pytest.mark.parametrize("seed", [2, 7, 13])
+def test_what_is_not_looked_at_would_be_no_row(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules about NICs that leave none out alone, looked at all the same: not a row more."""
+    given = random_inputs(seed)
+    rows = optimize.solve(given).alternatives
+    monkeypatch.setattr(changes, "_leaves_out_alone", lambda rule, fabric: True)
+    assert optimize.solve(given).alternatives == rows
+
+
+def test_lanes_share_all_looks_about_equally() -> None:
+    draw = random.Random(1)
+    for _ in range(100):
+        efforts = [draw.choice([QUICK, USUAL, LONG]) for _ in range(draw.randint(0, 30))]
+        looks = [alternatives._RowLook(lambda rows: iter(()), effort, draw.choice([1, 1, 4])) for effort in efforts]
+        lanes = alternatives._lanes(looks, all_take_long=False)
+        assert sorted(place for lane in lanes for place in lane) == list(range(len(looks)))
+        assert all(
+            [looks[place].effort for place in lane] == sorted(looks[place].effort for place in lane) for lane in lanes
+        )
+        loads = [sum(looks[place].cases * (1 + looks[place].effort) for place in lane) for lane in lanes]
+        assert max(loads) - min(loads) <= max((look.cases * (1 + look.effort) for look in looks), default=0)
 
 
 def test_rows_of_several_fabrics_are_what_solving_gives() -> None:

@@ -309,7 +309,7 @@ class Program:
             self._limit(name, of_stage.limits, range(stage, stage + 1), range(stage + 1))
 
     def _limit(self, name: str, limits: ExactLimits, spent: range, standing: range) -> None:
-        """Limits on the money of some stages and on what is added up to a stage."""
+        """Limits on the money of stages ``spent``, and on the power and rack units that stages ``standing`` add."""
         orders = self.purchases.cost(spent)
         for key, most, stages, weight, terms in (
             ("budget", limits.capex_cents, spent, self._cents, orders),

@@ -14,8 +14,8 @@ TWO = 2
 
 
 class Fewest(NamedTuple):
-    """The number at the stage that has least, None where the part does not apply; ``whose``: the logical fabric whose
-    servers are on so few, empty for the fabric itself.
+    """Fewest switches at any stage, None where the part does not apply; ``whose``: the logical fabric whose servers have
+    the fewest, empty for the fabric itself.
     """
 
     number: int | None
@@ -25,7 +25,7 @@ class Fewest(NamedTuple):
 def fewest_of(
     rule: str, design: NetworkDesign, growth: Sequence[StageStructure], ports: Mapping[str, int | None]
 ) -> Fewest:
-    """What a part of the rule counts in a network; ``pairing`` counts nothing.
+    """Switches, leaves of a server, spines or cores that a part of the rule counts; ``pairing`` counts nothing.
 
     ``growth``: all its stages to which the part applies; ``ports``: whom the rule of pairs is about, the fabric itself
     without a name, and the ports of a server that logical ones have.

@@ -117,7 +117,7 @@ class Bounds(LinkBounds):
         """Leaf switches that take a server's port, the cheapest share first; ``of_last``: for a last group."""
         uses = self._leaf_uses(port.lane.port_mbps, protocol, of_last)
         spines = {use.port for spine in self.switches(protocol, "spine") for use in spine.uses}
-        of_speed = [one for one in spines if one.lane.port_mbps == port.lane.port_mbps]
+        of_speed = [spine_port for spine_port in spines if spine_port.lane.port_mbps == port.lane.port_mbps]
         ports = {down.port for _, _, down in uses if self._attaches({"leaf": [down.port], "spine": of_speed}, protocol)}
         links = {far: self.least_link(port, far, "server-leaf", protocol) for far in ports}
         joined = {far: link for far, link in links.items() if np.isfinite(link[0])}

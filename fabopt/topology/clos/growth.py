@@ -1,4 +1,4 @@
-"""What is installed at each stage of a growing Clos.
+"""Equipment installed at each stage of a growing Clos.
 
 The candidate is the fabric of the last stage. A group's leaves come with its first server, a pod's spines with its
 first leaf. A stage has no spines where a single leaf joins all servers, and no cores where a single pod does.

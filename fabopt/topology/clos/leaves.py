@@ -266,7 +266,7 @@ class Leaves:
         return np.asarray(nics + leaves)
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
-        """Add uplinks to group sizes, then spines (and cores) to what is left below the cutoff."""
+        """Add uplinks to group sizes, then spines (and cores) to the rows left below the cutoff."""
         if not all(leaves_suffice(self.fabric, block.nic, int(k)) for k in (shape.k, shape.last_k)):
             return
         endpoints = classes.endpoints_in_ratio(self.fabric, shape)

@@ -2,7 +2,7 @@
 
 Two tiers have the rate of their worst cut into halves. Of three tiers it is the rate that every traffic can have: any
 two leaves of a pod share ``ClosShape.shared_links`` links, and spines with the same index meet in their cores; so a
-leaf sends and takes as if it had only so many uplinks, and spines pass on as much of that as their ratio allows.
+leaf sends and takes as if it had no more uplinks than those, and spines pass on as much of that as their ratio allows.
 Proofs: docs/formulation/clos.md.
 """
 

@@ -35,7 +35,7 @@ def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple
 def leaf_size(
     problem: Problem, fabric: FabricProblem, nic: NicOption, leaf: SwitchType, uses: tuple[CageUse, ...], protocol: str
 ) -> SwitchSize:
-    """What a leaf takes of a rack, and NICs of every rack of servers."""
+    """Rack space, power and cable ends of a leaf, and NIC power of a full rack of servers."""
     size = switch_size(problem, leaf, uses, protocol)
     return size._replace(nics_mw=nics_mw(problem, fabric, nic, protocol))
 
@@ -46,8 +46,8 @@ def nics_mw(problem: Problem, fabric: FabricProblem, nic: NicOption, protocol: s
     """
     if problem.site.rack_power_w is None:
         return 0
-    nics = [nic, *(one.nic for one in fabric.attachments if one.nic is not None)]
-    return problem.floor.servers_per_rack * sum(one.most_mw(problem.links, protocol) for one in nics)
+    nics = [nic, *(demand.nic for demand in fabric.attachments if demand.nic is not None)]
+    return problem.floor.servers_per_rack * sum(option.most_mw(problem.links, protocol) for option in nics)
 
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:

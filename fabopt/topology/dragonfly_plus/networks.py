@@ -1,7 +1,7 @@
 """Dragonfly+: G groups of L leaves and S spines, m links of each leaf to each spine, n global links of two groups.
 
 A group has t = n (G - 1) global links, dealt round its spines: h = floor or ceil of t / S each. With Q = L G leaves, d
-server ports on any, links of a leaf at w1 and global ones at w2, two ways of spreading traffic say what is carried.
+server ports on any, links of a leaf at w1 and global ones at w2, two ways of spreading traffic give the bandwidth.
 
 *All-to-all*: every ordered pair of leaves sends f, to another group over all global links between the two alike. A
 global link carries L^2 / n pairs. Of a leaf's Q - 1 streams, L h / n at most are bound to one spine; those within the

@@ -14,8 +14,8 @@ TWO = 2
 
 
 class Fewest(NamedTuple):
-    """Fewest switches at any stage, None where the part does not apply; ``whose``: the logical fabric whose servers have
-    the fewest, empty for the fabric itself.
+    """Fewest switches at any stage, None where the part does not apply; ``whose``: the logical fabric whose servers
+    have the fewest, empty for the fabric itself.
     """
 
     number: int | None

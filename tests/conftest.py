@@ -81,9 +81,17 @@ def those_that_take_long(items: list[pytest.Item]) -> Iterator[pytest.Item]:
                 break
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse files that are not there, which several processes only find to have no tests."""
+    for name in config.args:
+        if not (config.invocation_params.dir / name.partition("::")[0]).exists():
+            raise pytest.UsageError(f"file or directory not found: {name}")
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Let a share of what takes long be empty."""
-    if session.config.getoption("--long") and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+    """Let a share of what takes long be empty, but not that of a test which is asked for by its name."""
+    named = any("::" in name for name in session.config.args)
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.getoption("--share") and not named:
         session.exitstatus = pytest.ExitCode.OK
 
 

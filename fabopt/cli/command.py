@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from fabopt.cli.ends import interrupted, is_of_memory, memory_ended
 from fabopt.cli.output import nowhere, tell
@@ -49,12 +50,20 @@ def run(arguments: Sequence[str] | None, copy: Copy | None = None) -> int:
     return code
 
 
+@cache
+def _commands() -> Callable[..., object]:
+    """The tree of commands: reading it off their functions takes a tenth of a second, once a process."""
+    from typer.main import get_command
+
+    from fabopt.cli.app import app
+
+    return get_command(app)
+
+
 def _outcome(arguments: Sequence[str] | None) -> int:
     """Run a command: its exit code."""
     try:
-        from fabopt.cli.app import app
-
-        code = app(arguments, standalone_mode=False, prog_name="fabopt")
+        code = _commands()(arguments, standalone_mode=False, prog_name="fabopt")
     except FaboptError as error:
         tell(str(error))
         return error.exit_code

@@ -3,6 +3,7 @@
     python -m tests.faults record RECORD [ARGUMENT OF PYTEST]...   what each test reaches and takes, in one process
     python -m tests.faults run RECORD FOUND [TREE]                 of each fault, whether tests find it
     python -m tests.faults show FOUND...                           what was found, one column a file
+    python -m tests.faults draw                                    draw the faults anew
 
 Both go on where they ended: the record has one line a test, the other file one a fault. Tests of a fault are those that
 reach its statement, the nearest and cheapest first; they end at the first that fails, or after five minutes of
@@ -21,13 +22,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.faults.plugin import CHOSEN, MOST, RECORD
-from tests.faults.seeds import Fault, all_faults, drawn
+from tests.faults.plugin import CHOSEN, RECORD
+from tests.faults.seeds import DRAWN, MOST, Fault, all_faults, drawn, keys
 from tests.paths import ROOT
 
 FAULTS = 60
@@ -85,42 +87,59 @@ def asked(tree: Path, tests: dict[str, float], seconds: float) -> str | None:
     return (failed[0] if failed else output.strip().splitlines()[-1])[:200]
 
 
-def outcome(tree: Path, fault: Fault, tests: dict[str, float]) -> Line:
-    """Whether tests find a fault that is written into a tree, by which of them, and after how long."""
+def failing(tree: Path, fault: Fault, tests: dict[str, float]) -> str | None:
+    """The first test that fails while a fault is there."""
     file = tree / fault.path
     whole = file.read_text()
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     file.write_text(fault.applied(whole))
     try:
-        nearest = dict(list(tests.items())[:NEAREST])
-        found = asked(tree, nearest, MOST_S)
-        if found is None and len(tests) > len(nearest):
-            found = asked(tree, {test: tests[test] for test in tests if test not in nearest}, MOST_S)
+        return asked(tree, tests, MOST_S)
     finally:
         file.write_text(whole)
-    took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def outcome(tree: Path, fault: Fault, tests: dict[str, float]) -> Line:
+    """Whether tests find a fault that is written into a tree, by which of them, and after how long."""
+    before, left, most, found = used_s(), dict(tests), NEAREST, None
+    while left and found is None and used_s() - before < MOST_S:
+        some = dict(islice(left.items(), most))
+        said = failing(tree, fault, some)
+        if said is None:
+            left = {test: left[test] for test in left if test not in some}
+            most = len(left)
+            continue
+        test = said.removeprefix("FAILED ").partition(" - ")[0]
+        # what fails without the fault too says nothing of it
+        if test not in left or asked(tree, {test: left.pop(test)}, MOST_S) is None:
+            found = said
     return {"fault": fault.key, "after": fault.after, "killed": found is not None, "by": found, "tests": len(tests),
-            "tests_s": round(sum(tests.values()), 1), "took_s": round(took, 1)}  # fmt: skip
+            "tests_s": round(sum(tests.values()), 1), "took_s": round(used_s() - before, 1)}  # fmt: skip
+
+
+def used_s() -> float:
+    """Processor seconds of the processes that have been waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run(recorded: Path, file: Path, tree: Path, until: float) -> None:
     """Ask tests of a tree for each fault that has no answer yet."""
     record, done = lines_of(recorded), {line["fault"] for line in lines_of(file)}
     reached = {number for line in record for number in line["reached"]}
-    wanted = [(number, fault) for number, fault in enumerate(drawn(ROOT, MOST)) if number in reached][:FAULTS]
+    wanted = [(number, key) for number, key in enumerate(keys()) if number in reached][:FAULTS]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
         shutil.copytree(tree, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
         here = all_faults(copy)
-        for number, fault in wanted:
-            if fault.key in done or time.time() > until:
+        for number, key in wanted:
+            if key in done or time.time() > until:
                 continue
-            line: Line = {"fault": fault.key, "killed": False, "by": "gone from the package"}
-            if fault.key in here:
-                line = outcome(copy, here[fault.key], tests_of(number, fault, record))
+            line: Line = {"fault": key, "killed": False, "by": "gone from the package"}
+            if key in here:
+                line = outcome(copy, here[key], tests_of(number, here[key], record))
             with file.open("a") as out:
                 out.write(json.dumps(line) + "\n")
-            print("found" if line["killed"] else "NOT found", fault.key, line["by"] or "", flush=True)
+            print("found" if line["killed"] else "NOT found", key, line["by"] or "", flush=True)
 
 
 def shown(files: Sequence[Path]) -> Iterator[str]:
@@ -142,6 +161,8 @@ def main(words: Sequence[str]) -> int:
         case ["run", recorded, file, *tree]:
             until = float(os.environ.get("FABOPT_FAULTS_END", "inf"))
             run(Path(recorded), Path(file), Path(tree[0]) if tree else ROOT, until)
+        case ["draw"]:
+            DRAWN.write_text(json.dumps([fault.key for fault in drawn(ROOT, MOST)], indent=0) + "\n")
         case ["show", *files] if files:
             print("\n".join(shown([Path(file) for file in files])))
         case _:

@@ -25,12 +25,10 @@ from typing import Any
 
 import pytest
 
-from tests.faults.seeds import drawn
+from tests.faults.seeds import all_faults, keys
 from tests.paths import ROOT
 
 RECORD, CHOSEN, END = "FABOPT_FAULTS_RECORD", "FABOPT_FAULTS_TESTS", "FABOPT_FAULTS_END"
-# Faults of which is known which tests reach them: enough that sixty are reached.
-MOST = 100
 # A test hangs that takes this many seconds more than ten times what it takes without a fault.
 HANGS_S = 20
 
@@ -72,8 +70,10 @@ class Finder:
 
     def __init__(self) -> None:
         self.lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for number, fault in enumerate(drawn(ROOT, MOST)):
-            self.lines[str(ROOT / fault.path)][fault.statement].append(number)
+        here = all_faults(ROOT)
+        for number, key in enumerate(keys()):
+            if key in here:
+                self.lines[str(ROOT / here[key].path)][here[key].statement].append(number)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

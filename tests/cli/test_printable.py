@@ -67,6 +67,7 @@ def test_fabrics_of_others(form: str, capfd: pytest.CaptureFixture[str]) -> None
         shown(capfd, "audit", "given" if isinstance(fabric, dict) else "given/fabric.csv", "--as", kind, *FINDINGS)
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.parametrize("letters", LETTERS)
 def test_tables_logs_quotes_and_names_of_files(letters: str, capfd: pytest.CaptureFixture[str]) -> None:
     texts = written(KIND)

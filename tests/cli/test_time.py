@@ -200,13 +200,13 @@ def with_command(folder: Path, work: str, keeps_clock: bool = False) -> subproce
     lines = (
         "import os, signal, sys, time",
         "import fabopt.cli",
-        "from fabopt.cli import app, main",
+        "from fabopt.cli import command, main",
         "from fabopt.cli.signals import ATTENDANT",
         "from fabopt.program.settings import Clock",
         "def work(*words, **options):",
         f"    ATTENDANT.{'attend(Clock(None))' if keeps_clock else 'begin(keeps_clock=False)'}",
         f"    {work}",
-        "app.app = work",
+        "command._commands = lambda: work",
         "sys.exit(main())",
     )
     (folder / "shown.py").write_text("\n".join(lines))
@@ -269,7 +269,7 @@ def test_a_signal_after_the_end_changes_nothing(number: signal.Signals) -> None:
 
 
 def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:
-    process = started(["solve", "pretraining-16384-gpus"])
+    process = started(["solve", "pretraining-16384-gpus", "--alternatives", "0"])
     assert ended(process).code == 0
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     check = subprocess.Popen([sys.executable, "-m", "fabopt", "check", "answer.json"], env=environment)

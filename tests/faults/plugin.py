@@ -70,7 +70,7 @@ class Finder:
 
     def __init__(self) -> None:
         self.lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-        here = all_faults(ROOT)
+        here = all_faults(ROOT, keys())
         for number, key in enumerate(keys()):
             if key in here:
                 self.lines[str(ROOT / here[key].path)][here[key].statement].append(number)

@@ -6,7 +6,7 @@ import ast
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -173,9 +173,12 @@ def keys() -> list[str]:
 # -- the draw -------------------------------------------------------------------------------------------------------
 
 
-def all_faults(root: Path) -> dict[str, Fault]:
-    """All faults of a package by their keys."""
+def all_faults(root: Path, keys: Sequence[str] | None = None) -> dict[str, Fault]:
+    """All faults of a package by their keys, or those of the files that some keys name."""
     files = sorted((root / "fabopt").rglob("*.py"))
+    if keys is not None:
+        named = {root / key.partition(":")[0] for key in keys}
+        files = [file for file in files if file in named]
     found = [fault for file in files for fault in faults_of(file.relative_to(root).as_posix(), file.read_text())]
     return {fault.key: fault for fault in found}
 

@@ -57,7 +57,7 @@ def test_nothing_is_found_of_what_is_as_planned(name: str) -> None:
     assert list(result.repairs) == list(result.notes) == []
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=4)
 @pytest.mark.parametrize("seed", range(40))
 def test_ports_are_those_that_differ_and_repairs_give_the_plan(seed: int) -> None:
     """Random exchanges, gaps and cables too many: the ports that are named are those that differ, none more."""

@@ -255,6 +255,7 @@ def test_one_switch_has_no_matching() -> None:
 # -- all-to-all -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but_every=3)
 @EACH_SMALL
 def test_linear_program_is_between_the_bounds(network: Network) -> None:
     found, exact = alltoall(network), alltoall_by_program(network)

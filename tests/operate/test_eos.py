@@ -63,8 +63,14 @@ def test_every_port_and_session_is_the_plans(name: str, numbered: bool, tmp_path
     assert all(session["remote_as"] == numbers[session["description"]] for session in sessions)
 
 
-@pytest.mark.parametrize("numbered", [False, True], ids=["unnumbered", "numbered"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    ("name", "numbered"),
+    [
+        pytest.param(name, way, marks=[pytest.mark.long] if way != at % 2 else [])
+        for at, name in enumerate(CASES)
+        for way in (False, True)
+    ],
+)
 def test_pyavd_accepts_and_renders_every_file(name: str, numbered: bool, tmp_path: Path) -> None:
     files = configs(design(name, numbered), tmp_path)
     avd = pyavd()

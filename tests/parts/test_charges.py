@@ -75,6 +75,7 @@ def with_charges(price: float, kind: str, charges: list[Json]) -> float:
     return float(sum(known.values()))
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("41-procurement", "41-ruled")
 @pytest.mark.parametrize("family", ["linear", "limited", "procurement", "ruled", "three_tier"])
 @pytest.mark.parametrize("seed", range(40, 43))

@@ -71,6 +71,7 @@ def agrees(parts: Json, wanted: Json, rules: Json, expected: int | None) -> None
 # -- exact ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(60, 63))
 @pytest.mark.parametrize("family", ["linear", "three_tier"])
 def test_few_vendors_cost_what_the_best_of_so_many_does(family: str, seed: int) -> None:
@@ -390,6 +391,7 @@ def test_places_that_lack_vendors_together_are_one_item() -> None:
     }
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(90, 94))
 def test_vendors_of_tiers_are_those_of_the_best_pair_that_is_allowed(seed: int) -> None:
     parts, wanted = generate("linear", seed)

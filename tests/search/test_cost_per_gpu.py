@@ -103,7 +103,7 @@ def solved(content: Json, parts: Json | None = None) -> Design:
     return optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=4)
 @pytest.mark.long("linear-7", "linear-17", "linear-20", "three_tier-4", "three_tier-5")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_nothing_that_could_be_built_has_a_lower_ratio(family: str, seed: int) -> None:

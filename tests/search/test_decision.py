@@ -178,6 +178,7 @@ def test_no_design_has_a_smaller_worst_regret(family: str, seed: int, straddles:
     assert any("regret" in line for line in placement_lines(use))
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("linear-9-False-said5", "three_tier-2-False-said6")
 @pytest.mark.long("linear-7-False-said3")
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def toy_design(seed: int) -> Design:
     return solve(inputs(content, parts), alternatives_s=0)
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_floors_equal_brute_force(seed: int) -> None:
     """Every set of racks for servers, every rack for every switch, every part for every cage."""
@@ -148,6 +149,7 @@ def test_a_rule_of_racks_never_lowers_the_cost(rule: str, draw: Draw, seed: int)
     assert costs[0] <= costs[1]
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("draw", "seed"), OWN_LAST_GROUPS)
 def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw, seed: int) -> None:
     """Every k, g, u, S, m beside every k' and m' of the last group, in every place; cheaper than equal groups."""
@@ -161,7 +163,7 @@ def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw,
     assert value_of(design) < value_of(solve(inputs(content, parts), alternatives_s=0))
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=4)
 @pytest.mark.parametrize("seed", RACK_LOSS_SEEDS)
 def test_small_floors_without_any_one_rack_equal_brute_force(seed: int) -> None:
     """The worst rack depends on where switches are: every place is counted, and never cheaper than without the ask."""
@@ -277,6 +279,7 @@ def storage_case(attached_m: float, **size: Any) -> Json:
 STAGES = [{"name": "now", "servers": 5}, {"name": "then", "month": 6, "servers": 8}]
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("size", [{"servers": 8}, {"servers": 7}, {"stages": STAGES}])
 @pytest.mark.parametrize("attached_m", [2, 20])
 def test_breakouts_at_leaves_carry_servers_and_attachments(attached_m: float, size: Json) -> None:

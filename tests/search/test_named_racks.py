@@ -19,6 +19,7 @@ SEEDS = (3, 5, 6, 16, 24, 27, 28, 31, 33, 35)
 HALL: Json = {"rows": 3, "racks_per_row": 6, "rack_units": 32}
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_floors_equal_brute_force(seed: int) -> None:
     design, bare = solved_as(cheapest(*toy_with_pins(seed)), *toy_with_pins(seed)), cheapest(*toy(seed))

@@ -188,6 +188,7 @@ def test_strips_of_the_site_go_before_those_of_racks() -> None:
     assert ports(solved(wanted, parts()))["pdus"] == 1
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.long("2", "4", "6", "11")
 @pytest.mark.parametrize("seed", range(12))
 def test_brute_force(seed: int) -> None:
@@ -346,6 +347,7 @@ def growing_late(seed: int) -> tuple[Json, Json]:
     return content, catalog
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("9117")
 @pytest.mark.parametrize("seed", [3, 6, 8, 12, 14, 6039, 9117])
 def test_growth_with_switches_that_are_late_is_that_of_all_candidates(seed: int) -> None:

@@ -90,6 +90,7 @@ FREEDOMS: list[Json] = [
 ]
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.long("4-limited")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "limited"])
 @pytest.mark.parametrize("seed", range(5))

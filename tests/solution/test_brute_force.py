@@ -687,6 +687,7 @@ def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     best(parts, wanted)
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.long("1-planes", "2-three_tier")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "planes"])
 @pytest.mark.parametrize("seed", range(6))
@@ -717,6 +718,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.long(
     *(
         "limited-4",

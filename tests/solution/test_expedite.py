@@ -163,6 +163,7 @@ def test_what_cannot_be_expedited_is_refused(terms: Json, why: str) -> None:
     assert "terms.eight" in str(fault) and why in str(fault)
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("0", "5", "7", "8", "10")
 @pytest.mark.long("3")
 @pytest.mark.parametrize("seed", range(12))

@@ -165,6 +165,7 @@ def with_scenarios(dice: Dice, wanted: Json) -> Json:
     return wanted | {"objective": "tco_usd", "scenarios": scenarios}
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed) for family in ("staged", "staged_three_tier", "staged_ratios") for seed in SEEDS[family][:3]],
@@ -178,6 +179,7 @@ def test_random_scenarios_agree(family: str, seed: int) -> None:
     assert_no_plan_expects_less(design)
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed) for family in ("staged", "moving", "staged_three_tier") for seed in SEEDS[family][:3]],

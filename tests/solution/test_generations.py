@@ -178,7 +178,7 @@ def of_generations(content: Json, dice: random.Random) -> Json:
     return content
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=4)
 @pytest.mark.long("linear-0", "limited-2", "attached-0", "attached-1")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:

@@ -293,6 +293,7 @@ def test_what_a_file_says_of_its_homing_is_proven() -> None:
 FAMILIES = {"linear": 3, "limited": 2, "attached": 3, "rails": 2, "planes": 3}
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("linear-2", "attached-1", "attached-2", "planes-2")
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, number in FAMILIES.items() for seed in range(number * MORE_SEEDS)]

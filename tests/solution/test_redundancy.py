@@ -228,7 +228,7 @@ def test_the_verifier_counts_again_what_is_kept() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=4)
 @pytest.mark.long("attached-3", "three_tier-2", "three_tier-5", "planes-1")
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS)]
@@ -253,6 +253,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
         assert bare is not None and bare.objective <= best.objective
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in GROWING.items() for seed in seeds])
 def test_every_stage_keeps_it(family: str, seed: int) -> None:
     parts, wanted = random_growth.generate(family, seed)

@@ -65,6 +65,7 @@ def random_inputs(seed: int) -> Inputs:
     return inputs_from_objects(content, parts)
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.parametrize("seed", range(10))
 def test_rows_are_what_solving_gives(seed: int) -> None:
     hold(random_inputs(seed), MOST_OF_A_CASE, seed)

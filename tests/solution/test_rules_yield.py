@@ -156,6 +156,7 @@ def random_case(seed: int) -> tuple[Json, Json]:
     return parts, wanted
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long(*(str(seed) for seed in range(8, 200)))
 @pytest.mark.long("7")
 @pytest.mark.parametrize("seed", range(200), ids=str)

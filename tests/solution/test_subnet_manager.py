@@ -458,6 +458,7 @@ def twins_by_tier(design: Json) -> list[tuple[str, int]]:
     return [twins.get(role, ("", 0)) for role in ("leaf", "spine", "core")]
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("limited-2", "procurement-1", "ruled-1", "attached-0")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:

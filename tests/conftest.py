@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from fabopt.cli import main
 from fabopt.explain import conflicts
+from tests.paths import SHARED
 from tests.samples.cli_samples import TINY, Ran, Run, write_case
+from tests.samples.once import PATCHED
 from tests.samples.system_parts import without
 
 if TYPE_CHECKING:
@@ -112,10 +115,24 @@ def share_of(item: pytest.Item, shares: int) -> int:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep parsed catalogs in a folder of this run."""
+    """Keep parsed catalogs, and designs of shipped cases, in folders of this run that its processes share."""
     patch = pytest.MonkeyPatch()
-    folder: Path = tmp_path_factory.mktemp("cache")
-    patch.setenv("XDG_CACHE_HOME", str(folder))
+    run = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        run = run.parent
+    for variable, name in (("XDG_CACHE_HOME", "cache"), (SHARED, "shipped")):
+        folder = run / name
+        folder.mkdir(exist_ok=True)
+        patch.setenv(variable, str(folder))
+
+
+@pytest.fixture(autouse=True)
+def own_answers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let a test that may patch the package solve for itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        if {"monkeypatch", "patched"} & set(request.fixturenames):
+            patch.setenv(PATCHED, "1")
+        yield
 
 
 @pytest.fixture

@@ -9,3 +9,5 @@ ROOT = TESTS.parent
 ERRORS = TESTS / "errors"
 PUBLISHED = TESTS / "published"
 INPUTS = TESTS / "inputs"
+# Names the folder that all processes of a run share.
+SHARED = "FABOPT_TESTS_SHARED"

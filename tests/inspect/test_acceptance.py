@@ -22,8 +22,9 @@ from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.workload.nccl import MIB
-from tests.samples.as_built import shipped, wired
+from tests.samples.as_built import wired
 from tests.samples.cli_samples import Run
+from tests.samples.shipped import shipped
 
 IB, ETHERNET, RAILS = "dgx-superpod-32", "cluster-256-roce", "rail-only-1024-gpus"
 GIB = 1024 * MIB

@@ -26,9 +26,10 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.operate import BufferPool
 from tests.paths import ROOT
-from tests.samples.as_built import shipped, wired
+from tests.samples.as_built import wired
 from tests.samples.cli_samples import Run
 from tests.samples.discoveries import discovery_text, is_switch, planned_links
+from tests.samples.shipped import shipped
 
 IB, ETHERNET, ODD = "dgx-superpod-32", "cluster-256-roce", "dgx-superpod-127"
 FILES = (

@@ -11,9 +11,10 @@ import pytest
 
 from fabopt.output.export.as_built import FINDING_COLUMNS
 from fabopt.output.export.design import design_bytes
-from tests.samples.as_built import shipped, wired
+from tests.samples.as_built import wired
 from tests.samples.cli_samples import Run
 from tests.samples.discoveries import discovery_text, planned_links
+from tests.samples.shipped import shipped
 
 NAME = "dgx-superpod-32"
 

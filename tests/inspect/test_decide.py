@@ -22,8 +22,8 @@ from fabopt.schema.design import Design
 from fabopt.schema.product import Source
 from fabopt.solution import optimize
 from tests.paths import ROOT
-from tests.samples.as_built import shipped
 from tests.samples.cli_samples import Run
+from tests.samples.shipped import shipped
 from tests.solution.test_rows import random_inputs
 
 CASE = {"name": "choices", "server": "generic-hgx-h100", "stages": [

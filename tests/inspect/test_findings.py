@@ -19,8 +19,9 @@ from fabopt.inspect.proposals import proposed_names
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
 from fabopt.output.terminal.as_built import moves_words
-from tests.samples.as_built import as_json, looked_at, pairs, repaired, report, shipped, wired
+from tests.samples.as_built import as_json, looked_at, pairs, repaired, report, wired
 from tests.samples.discoveries import Link, discovery_text, is_switch, planned_links, shuffled
+from tests.samples.shipped import shipped
 
 IB = "dgx-superpod-32"
 LARGE = "dgx-superpod-127"

@@ -12,9 +12,9 @@ from fabopt.inspect.audit.reading import hand_made_of, read_hand_made
 from fabopt.io.case import read_inputs
 from fabopt.io.catalog import named_catalogs
 from tests.paths import ROOT
-from tests.samples.as_built import shipped
 from tests.samples.hand_fabrics import FORMS, HandFabric, drawn
 from tests.samples.hand_holes import HOLES
+from tests.samples.shipped import shipped
 
 CATALOG = named_catalogs(["reference"])
 # Seeds of `make test`; the others by `make long`.

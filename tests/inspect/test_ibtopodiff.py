@@ -9,9 +9,10 @@ import pytest
 
 from fabopt.inspect.reading import recognised
 from fabopt.output.export.formats import Options, export
-from tests.samples.as_built import looked_at, pairs, repaired, shipped, wired
+from tests.samples.as_built import looked_at, pairs, repaired, wired
 from tests.samples.discoveries import discovery_text, is_switch, planned_links, shuffled
 from tests.samples.ibtopodiff import compared, matched_switches, named, named_ports, subnet_text
+from tests.samples.shipped import shipped
 
 MOST_SWAPS, MOST_OTHERS = 20, 5
 

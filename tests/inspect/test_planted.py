@@ -20,10 +20,10 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from tests.operate.test_sonic import catalog as sonic_catalog
 from tests.samples import small
-from tests.samples.as_built import shipped
 from tests.samples.export_samples import CASES
 from tests.samples.planted import Planted, Planter
 from tests.samples.round_trips import FabricVoice, as_planned, solved_pair, with_operate
+from tests.samples.shipped import shipped
 
 DESIGNS: Mapping[str, Callable[[], Design]] = {
     "InfiniBand, Ethernet": lambda: solved_pair("nvidia-dgx-b200", ("compute-ib", "storage-eth")),

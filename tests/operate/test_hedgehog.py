@@ -14,10 +14,10 @@ from fabopt.inspect.audit.reading import read_hand_made
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, solved
 from tests.samples.operate import grown, planned, with_operate
+from tests.samples.shipped import shipped
 
 
 def written(design: Design, folder: Path, stage: int | None = None) -> list[Path]:

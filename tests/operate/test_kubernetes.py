@@ -18,10 +18,10 @@ from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from tests.paths import ROOT
 from tests.samples import small
-from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.export_samples import CASES, solved
 from tests.samples.operate import planned, with_operate
+from tests.samples.shipped import shipped
 
 # Of Kueue's definition of `Topology`, v1beta1 and v1beta2; of labels, Kubernetes' own rules.
 LEVEL = re.compile(

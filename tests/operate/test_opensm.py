@@ -23,11 +23,11 @@ from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.wiring.build import wiring_of
 from tests.paths import ROOT
-from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.discoveries import discovery_text, planned_links
 from tests.samples.export_samples import solved
 from tests.samples.operate import export_of, planned
+from tests.samples.shipped import shipped
 from tests.samples.system_parts import require
 
 PATIENCE_S = 600

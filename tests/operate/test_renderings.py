@@ -27,11 +27,11 @@ from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import LAST_OF_ENDPOINTS
 from tests.samples import small
-from tests.samples.as_built import shipped
 from tests.samples.cli_samples import Run
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, exported, solved
 from tests.samples.operate import export_of, grown, planned, with_operate
+from tests.samples.shipped import shipped
 from tests.samples.system_parts import require, without
 
 # Of a design without a floor, of Ethernet switches of which it is not known what runs there, leaves that differ; and

@@ -15,10 +15,10 @@ from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from tests.samples import small
-from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.export_samples import solved, text_table
 from tests.samples.operate import planned
+from tests.samples.shipped import shipped
 
 NS_PER_METRE = 5
 

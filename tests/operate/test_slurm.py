@@ -20,9 +20,9 @@ from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.operate.test_renderings import expanded
-from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.operate import planned
+from tests.samples.shipped import shipped
 from tests.samples.system_parts import require
 
 PATIENCE_S = 60

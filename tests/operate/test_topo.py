@@ -18,11 +18,11 @@ from fabopt.schema.design import Design
 from fabopt.schema.expected import ExpectedTopology
 from fabopt.wiring.build import wiring_of
 from tests.operate.test_opensm import histogram, infiniband, routed, subnets
-from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import MAKERS
 from tests.samples.export_samples import CASES, solved
 from tests.samples.ibtopodiff import compared
 from tests.samples.operate import grown, planned, with_operate
+from tests.samples.shipped import shipped
 from tests.samples.system_parts import require
 
 

@@ -22,9 +22,9 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
-from tests.paths import ROOT
 from tests.samples import small
 from tests.samples.export_samples import CASES, by_hand, exported, on_floor, sheets, shown, solved, text_table
+from tests.samples.shipped import shipped
 
 CABLE_FILES = [
     *("cables.csv", "cables.xlsx", "cable-pull-list.csv", "cable-bundles.csv", "point-to-point.csv"),
@@ -429,7 +429,7 @@ def test_export_returns_paths_in_order(tmp_path: Path) -> None:
 
 def test_documentation_shows_what_is_written(tmp_path: Path) -> None:
     """Every excerpt is of one file, its title row and whole rows."""
-    design = small.solved_file(ROOT / "cases" / "twin-plane-1024-gpus.yaml")
+    design = shipped("twin-plane-1024-gpus")
     files = {
         path.read_text().splitlines()[0]: path
         for path in exported(design, tmp_path, "cables", "ports").values()

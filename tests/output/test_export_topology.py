@@ -21,9 +21,8 @@ from fabopt.output.export.topology import MOST_NODES, Graph, topology
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
-from tests.paths import ROOT
 from tests.samples import export_samples, verify_fixtures
-from tests.samples.small import solved_file
+from tests.samples.shipped import shipped
 
 NAMES = ("plain", "splitters", "attachments", "two fabrics", "one tier", "three_tiers")
 # What XML, HTML and Graphviz each read in their own way.
@@ -107,7 +106,7 @@ def test_classes_of_three_tiers() -> None:
 
 @pytest.mark.long
 def test_large_designs_are_aggregated() -> None:
-    design = solved_file(ROOT / "cases" / "pretraining-16384-gpus.yaml")
+    design = shipped("pretraining-16384-gpus")
     wiring = wiring_of(design)
     graph = topology(design, wiring)
     assert graph.aggregated

@@ -38,18 +38,23 @@ if TYPE_CHECKING:
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [WIDTHS[0], *(pytest.param(width, marks=pytest.mark.long) for width in WIDTHS[1:])])
 @pytest.mark.parametrize("name", ["plain", "two fabrics", "floor", "infeasible", "front", "grown", "hostile"])
 def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width: int) -> None:
-    """No word on the console, no request, nothing wider than the window, folded parts open or not."""
+    """No word on the console, no request, nothing wider than the window, folded parts open or not.
+
+    The page is opened at one width and brought to the others.
+    """
     odd: dict[str, Callable[[], Design]] = {"floor": placed, "infeasible": hopeless, "grown": grown, "hostile": hostile}
     design = odd[name]() if name in odd else solved("plain" if name == "front" else name)
     with expanded(browser, page_of(design, tmp_path, trade() if name == "front" else None), width) as tab:
-        content, window = tab.widths()
-        assert content <= window
-        tab.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        content, window = tab.widths()
-        assert content <= window
+        for unfold in (False, True):
+            if unfold:
+                tab.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            for other in (width, *WIDTHS):
+                tab.page.set_viewport_size({"width": other, "height": 900})
+                content, window = tab.widths()
+                assert content <= window == other
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -48,6 +48,7 @@ from tests.samples.page_samples import (
     hopeless,
     trade,
 )
+from tests.samples.shipped import shipped
 
 STATED = "this was proven when the file was made, and is stated by it"
 
@@ -183,7 +184,7 @@ def test_every_fabric_is_drawn_from_its_wiring() -> None:
 @pytest.mark.long
 @pytest.mark.slow
 def test_many_boxes_are_drawn_as_few() -> None:
-    design = small.solved_file(ROOT / "cases" / "pretraining-16384-gpus.yaml")
+    design = shipped("pretraining-16384-gpus")
     [drawing] = drawings(design, wiring_of(design)).values()
     assert drawing.aggregated
     assert drawing.svg.count('class="box ') <= 40

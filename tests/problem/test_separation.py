@@ -112,6 +112,7 @@ def capex_cents(design: Design) -> int | None:
 # -- logical ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.long("12")
 # the quick ones of the first thirty
 @pytest.mark.parametrize("seed", (0, 1, 2, 3, 5, 7, 10, 12, 13, 15, 16, 17, 22, 23, 24, 26, 27))
@@ -240,6 +241,7 @@ def test_out_of_band_ports_count_the_host_once() -> None:
 # -- any --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("6")
 @pytest.mark.parametrize("seed", range(10))
 def test_any_is_the_least_of_all_separations(seed: int) -> None:

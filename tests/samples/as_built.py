@@ -13,20 +13,11 @@ from fabopt.inspect.planned import PortName
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.repairs import Move
 from fabopt.inspect.sightings import Discovery
-from fabopt.io.case import read_inputs
 from fabopt.output.export.as_built import Shown, as_built_json
-from fabopt.schema.design import Design
-from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
-from tests.paths import ROOT
 from tests.samples.discoveries import Link
-
-
-@cache
-def shipped(name: str) -> Design:
-    """The design of a shipped case."""
-    return optimize.solve(read_inputs(str(ROOT / "cases" / f"{name}.yaml")), alternatives_s=0)
+from tests.samples.shipped import shipped
 
 
 @cache

@@ -14,6 +14,7 @@ from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
 from fabopt.solution import optimize
 from tests.samples.bare import bare
+from tests.samples.once import once
 
 Json = dict[str, Any]
 
@@ -92,7 +93,11 @@ def inputs(content: Json, parts: Json | None = None) -> Inputs:
 
 def solved(content: Json, parts: Json | None = None, engine: str = "cp-sat", prune: bool = True) -> Design:
     """The design of a case, without a look at alternatives."""
-    return optimize.solve(inputs(content, parts), engine=engine, prune=prune, alternatives_s=0)
+
+    def work() -> Design:
+        return optimize.solve(inputs(content, parts), engine=engine, prune=prune, alternatives_s=0)
+
+    return once(work, content, parts, engine, prune)
 
 
 def solved_file(path: Path | str, engine: str = "cp-sat") -> Design:
@@ -134,7 +139,10 @@ def usd(design: Design) -> float:
 
 def designed(parts: Json, content: Json, alternatives: bool = False) -> Design:
     """The design, which is proven optimal; ``alternatives``: looked at too."""
-    design = optimize.solve(inputs(content, parts), alternatives_s=60 * alternatives)
+    if alternatives:
+        design = once(lambda: optimize.solve(inputs(content, parts), alternatives_s=60), content, parts, "alternatives")
+    else:
+        design = solved(content, parts)
     assert_proven(design)
     return design
 
@@ -155,7 +163,7 @@ def value_of(design: Design) -> float:
 
 def solved_as(least: float | None, content: Json, parts: Json) -> Design | None:
     """The design of a case, proven, at an oracle's least cents; None if the oracle has none and there is none."""
-    design = optimize.solve(inputs(content, parts), alternatives_s=0)
+    design = solved(content, parts)
     if least is None:
         assert design.status == "infeasible"
         return None

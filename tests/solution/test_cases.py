@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fabopt.io.library import data_folder, names
-from fabopt.schema.design import Design
-from tests.samples.small import assert_proven, bought, counts, solved_file
+from tests.samples.shipped import shipped
+from tests.samples.small import assert_proven, bought, counts
 
 CASES = names("cases")
 SCHEMA_LINE = "# yaml-language-server: $schema=../docs/schemas/case.json"
@@ -46,17 +46,6 @@ SWITCHES: dict[str, dict[str, int]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def designs() -> dict[str, Design]:
-    return {}
-
-
-def design_of(name: str, designs: dict[str, Design]) -> Design:
-    if name not in designs:
-        designs[name] = solved_file(file_of(name))
-    return designs[name]
-
-
 def file_of(name: str) -> Path:
     return data_folder("cases") / f"{name}.yaml"
 
@@ -76,16 +65,16 @@ def test_file_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_answer(name: str, designs: dict[str, Design]) -> None:
-    design = design_of(name, designs)
+def test_answer(name: str) -> None:
+    design = shipped(name)
     assert_proven(design)
     found = counts(design)
     assert {tier: found[tier] for tier in ("leaf", "spine", "core") if tier in found} == SWITCHES[name]
 
 
-def test_superpod_with_subnet_managers(designs: dict[str, Design]) -> None:
+def test_superpod_with_subnet_managers() -> None:
     """NVIDIA RA-11333-001 V11, tables 4 and 8: 48 switches, 2,040 cables and 4, 1,536 and 508 twin-port modules."""
-    design = design_of("dgx-superpod-127", designs)
+    design = shipped("dgx-superpod-127")
     found = counts(design)
     assert (found["server_leaf"], found["leaf_spine"], found["attachment_leaf"]) == (1016, 1024, 4)
     assert design.totals is not None
@@ -94,55 +83,55 @@ def test_superpod_with_subnet_managers(designs: dict[str, Design]) -> None:
     assert (parts["nvidia-mma4z00-ns"], parts["nvidia-mma4z00-ns-flt"], parts["nvidia-mma4z00-ns400"]) == (1536, 508, 4)
 
 
-def test_worked_example(designs: dict[str, Design]) -> None:
+def test_worked_example() -> None:
     """By hand: 32 down and 32 up a leaf, eight links from each leaf to each spine."""
-    fabric = design_of("two-tier-example", designs).fabrics[0]
+    fabric = shipped("two-tier-example").fabrics[0]
     assert (fabric.tiers[0].down_ports, fabric.tiers[0].up_ports) == (32, 32)
     assert fabric.structure.links_per_pair == 8
 
 
-def test_protocol_is_the_only_difference_of_the_256(designs: dict[str, Design]) -> None:
-    infiniband, ethernet = (design_of(f"cluster-256-{word}", designs) for word in ("infiniband", "roce"))
+def test_protocol_is_the_only_difference_of_the_256() -> None:
+    infiniband, ethernet = (shipped(f"cluster-256-{word}") for word in ("infiniband", "roce"))
     assert (infiniband.fabrics[0].protocol, ethernet.fabrics[0].protocol) == ("infiniband", "ethernet")
     for figure in ("injection", "bisection"):
         one, other = (getattr(design.fabrics[0].metrics, f"{figure}_gbps_per_gpu") for design in (infiniband, ethernet))
         assert one == other
 
 
-def test_two_fabrics_share_one_bill(designs: dict[str, Design]) -> None:
-    design = design_of("dgx-h200-two-fabrics", designs)
+def test_two_fabrics_share_one_bill() -> None:
+    design = shipped("dgx-h200-two-fabrics")
     assert [fabric.protocol for fabric in design.fabrics] == ["infiniband", "ethernet"]
     assert {row.fabric for row in design.bom} == {"compute", "storage"}
     assert design.fabrics[1].oversubscription["leaf"] <= 1.34
 
 
-def test_growth_keeps_every_cable(designs: dict[str, Design]) -> None:
+def test_growth_keeps_every_cable() -> None:
     """By hand: 8 leaves with 32 + 32 links a unit; at 1:1 a leaf needs all of its 2 links to each of 16 spines."""
-    growth = design_of("h100-growth-128", designs).fabrics[0].growth
+    growth = shipped("h100-growth-128").fabrics[0].growth
     assert [(one.leaves, one.spines, one.cables, one.moved_cables) for one in growth] == [
         (8, 16, 512, 0), (16, 16, 1024, 0), (24, 16, 1536, 0), (32, 16, 2048, 0)
     ]  # fmt: skip
     assert [one.free_spine_ports for one in growth] == [16 * 64 - 256 * units for units in (1, 2, 3, 4)]
 
 
-def test_a_model_needs_less_than_the_rule_of_thumb(designs: dict[str, Design]) -> None:
+def test_a_model_needs_less_than_the_rule_of_thumb() -> None:
     """The Llama 3 Herd of Models, table 4: 8 tensor x 16 pipeline x 64 data; data binds, at less than 400 Gb/s."""
-    use = design_of("llama3-405b-8192-gpus", designs).workload
+    use = shipped("llama3-405b-8192-gpus").workload
     assert use is not None
     assert (use.plan.data, use.needs.binding) == (64, "data")
     assert 100 < use.needs.min_gbps_per_gpu < 200
     assert use.exposed_communication <= 0.05
 
 
-def test_planes_and_speeds(designs: dict[str, Design]) -> None:
-    assert design_of("twin-plane-1024-gpus", designs).fabrics[0].planes == 2
-    assert design_of("b300-xdr-576", designs).fabrics[0].nic.gbps == 800
-    assert design_of("gb200-nvl72-576", designs).fabrics[0].structure.servers_per_group == 18
+def test_planes_and_speeds() -> None:
+    assert shipped("twin-plane-1024-gpus").fabrics[0].planes == 2
+    assert shipped("b300-xdr-576").fabrics[0].nic.gbps == 800
+    assert shipped("gb200-nvl72-576").fabrics[0].structure.servers_per_group == 18
 
 
-def test_far_more_than_one_to_seven_above_pods_follows_from_the_model(designs: dict[str, Design]) -> None:
+def test_far_more_than_one_to_seven_above_pods_follows_from_the_model() -> None:
     """Ratios above pods are open: servers anywhere in a pod bear what was built and more, scattered ones do not."""
-    design = design_of("llama3-405b-in-pods", designs)
+    design = shipped("llama3-405b-in-pods")
     use = design.workload
     assert use is not None and "max_oversubscription.spine" in use.needs.sets
     built = design.fabrics[0].oversubscription["spine"]

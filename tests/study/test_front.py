@@ -54,6 +54,7 @@ def grades(found: pareto.FoundFront, *metrics: str) -> list[tuple[int, ...]]:
     return [tuple(met.grades[name] for name in metrics) for met in found.points]
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("linear-2", "linear-16", "linear-17", "three_tier-7", "attached-0")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_fronts_are_those_of_full_enumeration(family: str, seed: int) -> None:

@@ -304,6 +304,7 @@ def thousandfold(design: Design) -> float:
     return design.totals.capex_usd / 1000
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.long("linear-0", "procurement-1", "procurement-3", "ruled-0", "ruled-1", "attached-1")
 @pytest.mark.parametrize(
     ("family", "seed"),

@@ -13,10 +13,10 @@ from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING
 from fabopt.wiring.staged import wiring_at
-from tests.samples.as_built import shipped
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import text_table
 from tests.samples.operate import grown, planned
+from tests.samples.shipped import shipped
 
 GROWING = {
     "two stages": grown, "moves": lambda: designed("growth"),

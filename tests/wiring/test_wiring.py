@@ -15,7 +15,7 @@ from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, frame
 from tests.paths import ROOT
-from tests.samples import small
+from tests.samples.shipped import shipped as solved_case
 from tests.samples.verify_fixtures import Json, read, two_tiers
 from tests.samples.wiring_samples import Sizes, a_design, cables, random_design
 from tests.verify.test_verify import ATTACHED, JOININGS
@@ -42,7 +42,7 @@ RANDOM = [
 @cache
 def shipped(name: str) -> tuple[Design, Wiring]:
     """The design of a shipped case, and its wiring."""
-    design = small.solved_file(CASES / f"{name}.yaml")
+    design = solved_case(name)
     return design, wiring_of(design)
 
 

@@ -100,9 +100,9 @@ def test_a_file_that_does_not_say_what_was_asked_is_not_solved(run: Run, design:
 
 
 @pytest.mark.parametrize("name", [
-    "nvl72-rack", "roce-lab-200g",
+    "roce-lab-200g",
     *(pytest.param(name, marks=pytest.mark.long) for name in (
-        "l40s-inference-256",
+        "nvl72-rack", "l40s-inference-256",
         "llama3-405b-in-pods", "four-fabrics-1024-gpus", "h100-growth-128", "procurement-128-gpus", "b300-xdr-576",
         "gb200-nvl72-576", "hall-1024-gpus", "dgx-h200-two-fabrics", "torus-216-gpus", "twin-plane-1024-gpus",
     )),

@@ -74,6 +74,7 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.long(but_every=4)
 @pytest.mark.parametrize("command", WRITES)
 @pytest.mark.parametrize("what", FAULTS)
 def test_refuses_what_fails_its_checks(desk: Path, capsys: pytest.CaptureFixture[str], command: str, what: str) -> None:

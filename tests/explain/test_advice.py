@@ -47,7 +47,7 @@ def advised(design: Design) -> list[Conflict]:
     return [conflict for conflict in design.conflicts if isinstance(conflict.needed, int | float)]
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=4)
 @pytest.mark.long(
     *("power of stages-0", "late switches-1", "late switches and NICs-1", "late and short-1", "budgets of stages-1"),
     *("supply of switches-1", "supply of NICs-0", "supply of both-1"),

@@ -42,7 +42,7 @@ def cents(parts: Json, wanted: Json, pairs: dict[str, list[str]]) -> int | None:
     return None if content["status"] == "infeasible" else round(content["totals"]["capex_usd"] * 100)
 
 
-@pytest.mark.long(but_every=3)
+@pytest.mark.long(but_every=5)
 @pytest.mark.long("hosted-201", "hosted-202", "attached-205")
 @pytest.mark.parametrize("seed", range(200, 206))
 @pytest.mark.parametrize("family", ["linear", "hosted", "attached"])

@@ -319,6 +319,7 @@ def test_a_choice_is_optimal_only_if_all_are_decided() -> None:
     assert cheapest(none) is None and without_design(none).verdict == "unknown"
 
 
+@pytest.mark.long
 def test_a_choice_for_two_fabrics_is_made_together() -> None:
     content = parts(nic_slots=8)
     wanted = case("any")

@@ -95,15 +95,21 @@ MAKERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
-def test_engines_agree(make: Maker) -> None:
+@pytest.mark.parametrize(
+    ("make", "engine"),
+    [
+        # one other engine for each, in turn; all others take long
+        pytest.param(make, engine, marks=[] if number == at % len(OTHERS) else [pytest.mark.long])
+        for at, make in enumerate(MAKERS)
+        for number, engine in enumerate(OTHERS)
+    ],
+)
+def test_engines_agree(make: Maker, engine: str) -> None:
     content, parts = make()
-    first = solved(content, parts)
+    first, other = solved(content, parts), solved(content, parts, engine=engine)
     assert_proven(first)
-    for engine in OTHERS:
-        other = solved(content, parts, engine=engine)
-        assert_proven(other)
-        assert comparable(other) == comparable(first), engine
+    assert_proven(other)
+    assert comparable(other) == comparable(first)
 
 
 def test_servers_count_in_price_power_and_energy() -> None:
@@ -134,6 +140,7 @@ def test_short_supply_mixes_parts() -> None:
     assert sum(1 for row in design.fabrics[0].links if row.from_ == "leaf") > 1
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_written_program_has_the_same_optimum(make: Maker, tmp_path: Path) -> None:
     """Another reader of the MPS and LP text finds the design's objective, offset included (variable ``fixed``)."""

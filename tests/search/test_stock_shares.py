@@ -36,7 +36,7 @@ def bounds(content: Json, parts: Json) -> tuple[float, float, int]:
     return whole.bound, shared.bound, optimum.value - problem.fixed_objective
 
 
-@pytest.mark.long(but_every=3)
+@pytest.mark.long(but_every=7)
 @pytest.mark.parametrize("beside", SPARES, ids=["plain", "spares"])
 @pytest.mark.parametrize(
     "stock",

@@ -138,6 +138,7 @@ def test_copper_for_management_is_on_sale_up_to_a_hundred_metres() -> None:
     assert (pdus.length_m, pdus.parts[0].length_m) == (55, 75)
 
 
+@pytest.mark.long
 def test_budget_does_not_shorten_cables() -> None:
     """Sixteen racks are not joined to leaves of all of them by copper of 3 m, however little may be spent."""
     case = {

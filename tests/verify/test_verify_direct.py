@@ -70,8 +70,14 @@ def test_what_is_designed_is_proven(family: str) -> None:
     assert [check for check in verify_wiring(made, wiring(family)) if not check.ok] == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("more", [1, -1])
+@pytest.mark.parametrize(
+    ("family", "more"),
+    [
+        pytest.param(family, more, marks=pytest.mark.long if at % 2 != number else [])
+        for at, family in enumerate(FAMILIES)
+        for number, more in enumerate((1, -1))
+    ],
+)
 def test_every_number_is_proven(family: str, more: int) -> None:
     """One more or one less of any number of the fabric breaks some rule."""
     content = json.loads(design(family).model_dump_json(by_alias=True))["fabrics"]

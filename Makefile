@@ -12,7 +12,7 @@ SHARE ?= 0/1
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo quick test long coverage lint hooks docs advice relaxed bench measure predictions basis families schemas goldens picture fuzz trust clean
+.PHONY: help setup demo quick test long coverage lint hooks docs advice relaxed bench measure predictions basis families schemas goldens picture fuzz faults trust clean
 
 help:  ## Show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -99,6 +99,11 @@ picture: setup  ## Take the picture of a report
 fuzz: setup  ## Run commands on wrong inputs for FUZZ_SECONDS, 300 by default
 	$(BIN)/python -m tests.fuzz.broken_disk
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+faults: setup  ## Seed faults in the package and count those that tests find (hours; goes on where it ended)
+	$(BIN)/python -m tests.faults record faults-record.jsonl
+	$(BIN)/python -m tests.faults run faults-record.jsonl faults-found.jsonl
+	$(BIN)/python -m tests.faults show tests/faults/found.jsonl faults-found.jsonl
 
 trust: setup  ## Count what the promises of docs/trust.md came to, and write it there (an hour)
 	$(BIN)/python -m tests.trust

@@ -33,14 +33,13 @@ def without_dominated_products(
     for device, parts in (qualified or {}).items():
         for part in parts:
             devices_of.setdefault(part, []).append(device)
+    tested_for = {server.id: server.tested_for("compute") for server in catalog.servers if server.nics_tested}
     for product in (*catalog.switches, *catalog.nics, *catalog.transceivers, *catalog.cables, *catalog.fibres):
         items = _items(item_table, product)
         if items and not product.end_of_life:
             lengths = tuple(item.length_m for item in items)
             pairs = (qualified or {}).get(product.id), frozenset(devices_of.get(product.id, ()))
-            tested = frozenset(
-                server.id for server in catalog.servers if product.is_among(server.tested_for("compute"))
-            )
+            tested = frozenset(server for server, nics in tested_for.items() if product.is_among(nics))
             vendors = product.vendor, product.seller
             alike.setdefault((type(product), vendors, lengths, _fit(product), pairs, tested), []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}

@@ -241,10 +241,13 @@ def _nic_options(
             if option.ports_per_nic != PORTS_OF_A_PAIR * option.planes_per_nic:
                 continue
             option = replace(option, dual=True)
+        # Rule ``injection_meets_demand``
+        does = option.injection >= demand_mbps
+        if not does and option.ports_per_server * option.port.lane.port_mbps < demand_mbps * server.gpus:
+            continue
         if not built_in:
             option = _judged(option, nic, fabric, server, demand_mbps)
-        # Rule ``injection_meets_demand``
-        if option.injection >= demand_mbps:
+        if does:
             # Rule ``scale_up_carries_rails``
             why = cannot_forward(server, option.nics_per_server, option.injection) if option.apart else None
             if why is not None:
@@ -253,7 +256,7 @@ def _nic_options(
                 yield replace(option, scale_up=exact(server.scale_up.gbps_per_gpu) * 1000)
             else:
                 yield option
-        elif option.ports_per_server * option.port.lane.port_mbps >= demand_mbps * server.gpus:
+        else:
             refusals.add(nic.id, option, _refusal(nic, option, server, fabric, demand_mbps))
 
 
@@ -328,8 +331,8 @@ def share_of_gpu(nics: int, gpus: int) -> Fraction:
     return Fraction(nics, gpus) if pairs_with_gpus(nics, gpus) else Fraction(1, ceil_div(gpus, nics))
 
 
-def _nic_mbps(nic: Nic, server: Server, ports: int, port_mbps: int, pcie: Mapping[int, float]) -> Fraction:
-    limit = bus_limit_mbps(nic.pcie, server.pcie, pcie)
+def _nic_mbps(limit: Fraction | None, ports: int, port_mbps: int) -> Fraction:
+    """Mb/s of a NIC with so many ports in use; ``limit``: over its bus."""
     nominal = Fraction(ports * port_mbps)
     return nominal if limit is None else min(nominal, limit)
 
@@ -346,6 +349,7 @@ def _chosen_options(
         # Rule ``parts_are_approved``
         if not is_allowed_at(offering.terms.rules, nic, (fabric.name,)):
             continue
+        limit = bus_limit_mbps(nic.pcie, server.pcie, pcie)
         for group, cage in enumerate(nic.cages):
             for split in cage.splits_of(protocol):
                 port = offering.ports.of(cage, split, nic)
@@ -353,7 +357,7 @@ def _chosen_options(
                 for nics in range(1, server.nic_slots + 1):
                     # Rule ``ports_fit_nics``
                     for ports in range(1, cages * port.ports + 1):
-                        rate = _nic_mbps(nic, server, ports, port.lane.port_mbps, pcie)
+                        rate = _nic_mbps(limit, ports, port.lane.port_mbps)
                         for planes, topology, apart in divisions(fabric, nics, ports):
                             yield nic, NicOption(
                                 nic.id, item, nics, group, split, ports, planes, port, True,
@@ -388,7 +392,7 @@ def _built_in_options(
         ports, odd = divmod(limit * port.ports, nics)
         if odd:
             continue
-        rate = _nic_mbps(nic, server, ports, port.lane.port_mbps, pcie)
+        rate = _nic_mbps(bus_limit_mbps(nic.pcie, server.pcie, pcie), ports, port.lane.port_mbps)
         for planes, topology, apart in divisions(fabric, nics, ports):
             yield nic, NicOption(
                 nic.id, None, nics, 0, split, ports, planes, port, shared is None,

@@ -12,7 +12,9 @@ from fabopt.explain.what_if import Inquiry
 from fabopt.parts.rails import RAIL_ONLY
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Fabric
+from fabopt.schema.default_rules import is_asked_for
 from fabopt.schema.design import Conflict, Number
+from fabopt.schema.resilience import PAIR
 from fabopt.schema.topologies import refused
 
 # Keys of products; all other open keys are of the shape of a network.
@@ -59,10 +61,15 @@ def size_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def one_port_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Keys of fabrics whose servers are asked to be on two switches, where no NIC that they allow has two ports."""
+    """Keys of fabrics that a case asks to have their servers on two switches, where no NIC allowed has two ports."""
     why = "no NIC that the case allows gives a server two ports"
     for _, fabric, meant in inquiry.fabrics:
-        if meant.is_paired and not any(nic.ports_per_server > 1 for nics in meant.nics.values() for nic in nics):
+        is_asked = fabric.homing == "pair" or is_asked_for(inquiry.case.rules, PAIR)
+        if (
+            is_asked
+            and meant.is_paired
+            and not any(nic.ports_per_server > 1 for nics in meant.nics.values() for nic in nics)
+        ):
             for open_key in filter(lambda one: one.key in OF_PORTS, open_keys(inquiry, fabric)):
                 conflict = open_key.conflict.model_copy(update={"detail": f"{why}; {open_key.conflict.detail}"})
                 yield from inquiry.opened(open_key.of(inquiry.case), conflict)

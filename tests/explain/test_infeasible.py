@@ -382,8 +382,11 @@ def test_a_floor_too_small_for_a_rule_names_rule_racks_and_key() -> None:
     assert found.needed == "false" and "rule `rack-spread`" in found.detail and "0 racks" in found.detail
 
 
-def small_floor(racks: int, servers: int = 8, rack_units: int = 42, rack_power_w: int = 40_000) -> Inputs:
-    """Two tiers on switches of 16 ports, on a floor of one row, under all default rules."""
+def small_floor(racks: int, servers: int = 8, rack_units: int = 42, rack_power_w: int = 40_450) -> Inputs:
+    """Two tiers on switches of 16 ports, on a floor of one row, under all default rules.
+
+    Five servers of 8 kW and their NICs leave a rack of 40.45 kW no power for a switch.
+    """
     fabric = {"name": "compute", "tiers": 2, "nics_per_server": 4, "min_gbps_per_gpu": 100}
     floor = {"rows": 1, "racks_per_row": racks, "rack_units": rack_units, "rack_power_w": rack_power_w}
     wanted = {"name": "small-floor", "server": "gpu-8", "servers": servers, "fabrics": [fabric]}

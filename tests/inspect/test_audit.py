@@ -25,6 +25,7 @@ from fabopt.output.export.formats import Options, export
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.operate import BufferPool
+from fabopt.schema.server import Server
 from tests.paths import ROOT
 from tests.samples.as_built import wired
 from tests.samples.cli_samples import Run
@@ -357,6 +358,25 @@ def test_power_of_a_rack() -> None:
     assert faults(of_small(as_text(rows, titles), "p2p", case)) == {"A18": 1}
     apart = [(*row[:6], "A02", row[7]) for row in rows]
     assert not faults(of_small(as_text(apart, titles), "p2p", case))
+
+
+@pytest.mark.parametrize(("watts", "found"), [(2000, {}), (2001, {"A18": 1})])
+def test_power_of_a_rack_scale_system_counts_once(watts: int, found: dict[str, int]) -> None:
+    """Two of its seven servers are there, and the power of all of it: no more, and no less."""
+    rack = {"rack_units": 7, "devices": [{"device": "server", "count": 7}]}
+    server = {"rack_units": 1, "power_w": watts, "rack": rack}
+    whole = [Server.model_validate_json(json.dumps(one.model_dump(mode="json", exclude_defaults=True) | server))
+             if one.id == "acme-gpu2" else one for one in CATALOG.servers]  # fmt: skip
+    catalog = CATALOG.model_copy(update={"servers": tuple(whole)})
+    case = Case.model_validate_json(json.dumps({"name": "small", "server": "acme-gpu2", "servers": 2, "site": FLOOR}))
+    titles = ("a_device", "a_port", "a_rack", "a_type", "z_device", "z_port", "z_rack", "z_type")
+    rows = [
+        (f"server-{s}", f"nic{n}", "A01", "acme-gpu2", f"leaf-{n}", f"{s}/1", "A02", "acme-ib")
+        for s in (1, 2)
+        for n in (1, 2)
+    ]
+    audit = audited(hand_made_of(as_text(rows, titles), "small", "p2p"), catalog, case, None, None)
+    assert faults(audit) == Counter(found)
 
 
 def test_connections_of_hedgehog() -> None:

@@ -124,7 +124,7 @@ def test_the_larger_power_counts() -> None:
     )
     assert max(switches_by_rack(typical).values()) == 2
     used = {check.name: check.detail for check in kept.checks}["racks_keep_rules"]
-    assert "up to 2200 W in a rack, typically 1200 W" in used
+    assert "up to 2280 W in a rack, typically 1280 W" in used
 
 
 def test_off_is_the_space_without() -> None:

@@ -253,13 +253,16 @@ def racks_have_power(context: HandContext) -> Iterator[AuditFinding]:
     limit = _rack_watts(context)
     if limit is None:
         return
-    watts: Counter[str] = Counter()
+    watts, servers = defaultdict[str, float](float), Counter[str]()
     for name, device in context.hand.devices.items():
-        if device.rack:
-            product = context.switch_of.get(name) or (context.server if context.roles[name] == "server" else None)
-            sold = product.sold_together if isinstance(product, Server) else 1
-            watts[device.rack] += round((product.power_w or 0) / sold) if product is not None else 0
-    for rack, power in sorted(watts.items()):
+        if switch := context.switch_of.get(name):
+            watts[device.rack] += switch.power_w or 0
+        elif context.roles[name] == "server":
+            servers[device.rack] += 1
+    if context.server is not None:
+        for rack, number in servers.items():
+            watts[rack] += context.server.sold_for(number) * (context.server.power_w or 0)
+    for rack, power in sorted((rack, round(watts)) for rack, watts in watts.items() if rack):
         if power > limit:
             text = f"{rack}: {power:,} W of servers and switches, {limit:,.0f} W are there"
             yield AuditFinding("A18", rack, f"{power} W", f"{limit:g} W", text)

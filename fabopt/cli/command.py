@@ -93,6 +93,8 @@ def _unexpected(error: Exception) -> int:
     if show is not None and hasattr(error, "exit_code"):
         show(sys.stderr)
         return EXIT_INPUT
+    if ATTENDANT.interrupts:
+        raise KeyboardInterrupt from error
     if os.environ.get("FABOPT_DEBUG"):
         raise error
     if is_of_memory(error):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fabopt.cli.output import deliver, tell
-from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, OutputError
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError
+from fabopt.io.files import MAX_FRONT_BYTES, read_bytes
+from fabopt.io.journal import journal_path, whole_lines
 
 # What is said by systems, loaders of modules, threads and native code that get no memory.
 _OF_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc")
@@ -33,17 +37,41 @@ def memory_ended(was_read: bool, how: str = "") -> int:
 def cut_off(code: int, target: str, data: bytes, left: int) -> int:
     """Write the file that a command left for the case that it would be cut off; its exit code, ``left`` if the file is
     written.
+
+    ``data``: empty where a journal beside the file has it.
     """
     if target and code == EXIT_NO_ANSWER:
         try:
-            deliver(target, data)
-        except OutputError as error:
+            if data:
+                deliver(target, data)
+            else:
+                _gather(Path(target))
+        except FaboptError as error:
             tell(str(error))
             return code
         if left == EXIT_DONE:
             tell(f"{target} has the best design that was met by then")
         return left
     return code
+
+
+def _gather(target: Path) -> None:
+    """Make the file of a sweep or front of its journal: at once without points, then with those that are there. Where
+    there is no journal the file is whole.
+    """
+    journal = journal_path(target)
+    lines = whole_lines(read_bytes(journal, MAX_FRONT_BYTES)) if journal.is_file() else []
+    if lines:
+        deliver(str(target), lines[0] + b"\n")
+    if lines[1:]:
+        from fabopt.cli.fronts import Targets, stopped
+        from fabopt.output.export.front import readable
+        from fabopt.study.front import resume
+
+        front, data = readable(resume.cut_off(lines, journal))
+        deliver(str(target), data)
+        tell(stopped(front, Targets(str(target))))
+    journal.unlink(missing_ok=True)
 
 
 def is_of_memory(error: BaseException | None) -> bool:

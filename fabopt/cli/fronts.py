@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.progress import progress_shown
+from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
 from fabopt.io.faults import refuse
@@ -55,6 +56,7 @@ class Targets:
             shown, data = readable(front)
             with journal.until_written():
                 deliver(self.json, data)
+            ATTENDANT.leave("")
             if shown is not front:
                 tell(shown.notes[-1])
         if self.csv is not None:
@@ -153,6 +155,8 @@ def taken_up(targets: Targets, resume: str | None, empty: Front) -> Iterator[Poi
     with journaled(targets.file, resume, empty) as journal:
         if journal.known is not None and not (journal.known.points or journal.known.answers):
             tell(f"{resume}: no point is there yet; starting with the first")
+        if targets.file is not None:
+            ATTENDANT.leave(str(targets.file))
         yield journal
 
 
@@ -206,7 +210,7 @@ def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Cloc
     else:
         say(front_summary(front))
     if not front.complete:
-        tell(_stopped(front, targets))
+        tell(stopped(front, targets))
         if clock.is_stopped:
             return EXIT_NO_ANSWER
     statuses = {point.status for point in front.points}
@@ -215,7 +219,7 @@ def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Cloc
     return EXIT_INFEASIBLE if statuses == {"infeasible"} and front.complete else EXIT_DONE
 
 
-def _stopped(front: Front, targets: Targets) -> str:
+def stopped(front: Front, targets: Targets) -> str:
     """Why points are missing, and where the others have been written."""
     if front.size is not None:
         return front.notes[-1]

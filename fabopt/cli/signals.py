@@ -57,6 +57,11 @@ class Attendant:
                     signal.signal(number, handler)
 
     @property
+    def interrupts(self) -> bool:
+        """Whether a signal has been heard that is not for a clock: native code tells of it in other words."""
+        return self._heard > 0 and self._clock is None and not self._waits
+
+    @property
     def keeps_clock(self) -> bool:
         """Whether the clock of a search is kept."""
         return self._clock is not None

@@ -41,10 +41,14 @@ READ, DONE = b"r", b"d"
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
 
 
+# Blocked signals.
+Mask = set[int | signal.Signals]
+
+
 class Copy:
     """A copy's link to the process that watches over it: notes in memory, which outlive the copy."""
 
-    def __init__(self, notes: int, mask: set[int | signal.Signals]) -> None:
+    def __init__(self, notes: int, mask: Mask) -> None:
         """``notes``: a file in memory; ``mask``: the signals blocked when the process began."""
         self._notes, self._mask = notes, mask
 
@@ -57,22 +61,27 @@ class Copy:
         os.pwrite(self._notes, state, 0)
 
     def leave(self, target: str, data: bytes, code: int) -> None:
-        """Note a file's content to be written, and the exit code, if the copy does not end by itself; no file: cancel
-        that.
+        """Note that the input has been read, and a file's content to be written, and the exit code, if the copy does not
+        end by itself; no file: cancel that.
         """
         os.ftruncate(self._notes, len(DONE))
-        os.pwrite(self._notes, bytes([code]) + os.fsencode(target) + b"\0" + data, len(DONE))
+        os.pwrite(self._notes, READ + bytes([code]) + os.fsencode(target) + b"\0" + data, 0)
 
 
-def supervised() -> Copy | int | None:
+def supervised(before: Mask | None = None) -> Copy | int | None:
     """In the copy, which runs the command: its link to this process; in this one the exit code.
 
-    None where there is no copy: on systems without, or in a process that has threads already.
+    None where there is no copy: on systems without, or in a process that has threads already. ``before``: the signals
+    blocked when the process began; None: those blocked now.
     """
+    if sys.platform == "win32":
+        return None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ()) if before is None else before
     if sys.platform != "linux" or not _is_alone():
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return None
     awaited = {*SIGNALS, signal.SIGCHLD}
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {*awaited, TOLD_BY})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {*awaited, TOLD_BY})
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     own = os.getpid()
     try:

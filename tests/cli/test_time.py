@@ -218,6 +218,28 @@ def with_command(folder: Path, work: str, keeps_clock: bool = False) -> subproce
 DEAF = "os.kill(os.getppid(), signal.SIGTERM); signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); time.sleep(1000)"
 
 
+def after_lines(*lines: str) -> subprocess.CompletedProcess[str]:
+    """A process that runs these lines, and then the command `cases`."""
+    text = "; ".join(("import os, signal, sys", *lines, "sys.argv[1:] = ['cases']", "sys.exit(entry.main())"))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", text]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_before_anything_is_imported_is_heard(number: str) -> None:
+    told = after_lines("import fabopt.__main__ as entry", f"os.kill(os.getpid(), signal.{number})")
+    assert (told.returncode, told.stdout, told.stderr) == (4, "", "interrupted\n")
+
+
+def test_a_module_that_tells_of_a_signal_in_other_words_is_interrupted(tmp_path: Path) -> None:
+    """As native code does that is loaded when the signal comes."""
+    heard = "try: time.sleep(100)\n    except KeyboardInterrupt: raise ImportError"
+    work = f"os.kill(os.getppid(), signal.SIGTERM)\n    {heard}"
+    shown = with_command(tmp_path, work)
+    assert (shown.returncode, shown.stderr) == (4, "interrupted\n")
+
+
 def test_native_code_that_hears_nothing_is_ended(tmp_path: Path) -> None:
     shown = with_command(tmp_path, f"ATTENDANT.leave('left.json', b'[]'); {DEAF}", keeps_clock=True)
     assert (shown.returncode, shown.stderr) == (4, "interrupted\n")

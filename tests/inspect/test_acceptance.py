@@ -259,6 +259,7 @@ TAGS = {
     "torchrun": lambda line: f"[default0]:{line}",
     "logger": lambda line: f"2026-11-27 12:00:01,123 INFO {line}",
     "epoch": lambda line: f"1764244801.123 {line}",
+    "containerd": lambda line: f"2026-11-27T12:00:01.123456789Z stdout F {line}",
     "colours": lambda line: f"\x1b[32m{line}\x1b[0m",
     "dos": lambda line: f"{line}\r",
 }
@@ -383,6 +384,8 @@ def test_reports_of_perftest() -> None:
     ("# Avg", "srun: error: node-1: task 3: Exited with exit code 1\n# Avg", "failed: the run ended in a failure"),
     ("# Avg", "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n# Avg", "failed: the run ended in a failure"),
     ("# Avg", "[ 12.5] NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.\n# Avg", "failed: the run"),
+    ("# Avg", "Primary job terminated, but 1 process returned\na non-zero exit code.\n# Avg", "failed: the run"),
+    ("# Avg", "node-1: CUDA error: an illegal memory access was encountered\n# Avg", "failed: the run"),
     ("values : 0 OK", "values : 7 FAILED", "wrong-data: 7 elements wrong"),
     ("1.0  375.00", "1.0  inf", "impossible: inf GB/s is no measurement"),
     ("374.00  0  99.0  1.0  375.00", "nan  0  99.0  1.0  nan", "impossible: nan GB/s is no measurement"),

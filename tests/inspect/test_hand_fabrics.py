@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from fabopt.inspect.audit.reading import hand_made_of, read_hand_made
 from fabopt.io.case import read_inputs
 from fabopt.io.catalog import named_catalogs
 from tests.paths import ROOT
-from tests.samples.hand_fabrics import FORMS, HandFabric, drawn
+from tests.samples.hand_fabrics import FORMS, STYLES, End, HandFabric, drawn
 from tests.samples.hand_holes import HOLES
 from tests.samples.shipped import shipped
 
@@ -65,6 +67,61 @@ def test_a_hole_is_named_in_every_form(name: str, seed: int, tmp_path: Path) -> 
             folder.mkdir()
             told = faults(audit_in(form, broken, folder, hole.claimed))
             assert {text.split()[0] for text in told} & hole.rules, (form, told)
+
+
+# A port of a cage that is split and the cage as a whole, as systems and makers call them: cage from 1, port from 0.
+GRAMMARS: dict[str, tuple[Callable[[int, int], str], Callable[[int], str]]] = {
+    "swp1s0": (lambda cage, part: f"swp{cage}s{part}", lambda cage: f"swp{cage}"),
+    "Ethernet1/1/1": (lambda cage, part: f"Ethernet1/{cage}/{part + 1}", lambda cage: f"Ethernet1/{cage}"),
+    "etp1a": (lambda cage, part: f"etp{cage}{'ab'[part]}", lambda cage: f"etp{cage}"),
+    "Et1/5": (lambda cage, part: f"Et{cage}/{1 + 4 * part}", lambda cage: f"Et{cage}"),
+    "et-0/0/0:1": (lambda cage, part: f"et-0/0/{cage - 1}:{part}", lambda cage: f"et-0/0/{cage - 1}"),
+    "xe-0/0/1:1": (lambda cage, part: f"xe-0/0/{cage}:{part}", lambda cage: f"et-0/0/{cage}"),
+    "ethernet-1/1/1": (lambda cage, part: f"ethernet-1/{cage}/{part + 1}", lambda cage: f"ethernet-1/{cage}"),
+    "400GE1/0/1:1": (lambda cage, part: f"400GE1/0/{cage}:{part + 1}", lambda cage: f"800GE1/0/{cage}"),
+    "HundredGigE1/0/1:1": (lambda cage, part: f"HundredGigE1/0/{cage}:{part + 1}",
+                           lambda cage: f"FourHundredGigE1/0/{cage}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS)
+def test_a_cage_is_whole_or_split_in_every_grammar(grammar: str, tmp_path: Path) -> None:
+    part, whole = GRAMMARS[grammar]
+    style = STYLES[0]._replace(port=lambda port: part(port // 2 + 1, port % 2))
+    fabric = drawn(3, style)
+    assert not faults(audit_in("dot", fabric, tmp_path))
+    leaf = fabric.links[0][1].device
+    both = replace(fabric, links=[*fabric.links, (End("dgx-900", "mlx5_0"), End(leaf, whole(1)))])
+    told = faults(audit_in("dot", replace(both, roles={**fabric.roles, "dgx-900": "server"}), tmp_path))
+    assert any(text.startswith(f"A1 {leaf} {whole(1)} is used as a whole") for text in told), told
+
+
+@pytest.mark.parametrize("rails", [2, 8])
+@pytest.mark.parametrize("spines", [0, 2])
+def test_a_server_lacks_a_link_of_a_rail_that_is_a_network(rails: int, spines: int, tmp_path: Path) -> None:
+    """Rails that never meet, each with one leaf, or with two and spines of its own."""
+    nics = [(server, rail) for server in range(16) for rail in range(rails)]
+    links = [
+        (
+            End(f"dgx-{server:03}", f"mlx5_{rail}"),
+            End(f"rail{rail}-leaf-{server // 8 if spines else 0}", f"swp{server}"),
+        )
+        for server, rail in nics
+    ]
+    leaves = sorted({far.device for _, far in links})
+    links += [
+        (End(leaf, f"swp{40 + spine}"), End(f"{leaf[:5]}-spine-{spine}", f"swp{leaf[-1]}"))
+        for leaf in leaves
+        for spine in range(spines)
+    ]
+    roles = {end.device: next((role for role in ("leaf", "spine") if role in end.device), "server")
+             for link in links for end in link}  # fmt: skip
+    fabric = HandFabric(STYLES[0], links, roles)
+    assert not faults(audit_in("p2p", fabric, tmp_path))
+    for place in (0, 7, len(nics) - 1):
+        told = faults(audit_in("p2p", replace(fabric, links=links[:place] + links[place + 1 :]), tmp_path))
+        (text,) = told
+        assert text.startswith(f"A20 dgx-{nics[place][0]:03}: {rails - 1} link"), told
 
 
 _NUMBERS = """servers: 32

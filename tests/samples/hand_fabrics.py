@@ -75,10 +75,11 @@ class HandFabric:
         return End(device, next(port for number in range(512) if (port := self.style.port(number)) not in used))
 
 
-def drawn(seed: int) -> HandFabric:
+def drawn(seed: int, named: Style | None = None) -> HandFabric:
     """A whole fabric of two or three tiers: groups of servers with a leaf a rail, spines in pods, cores above."""
     chance = random.Random(seed)
     style = chance.choice(STYLES)
+    style = named or style
     rails, group, groups = chance.choice([1, 2, 4, 8]), chance.choice([2, 4, 8]), chance.choice([2, 4])
     pods = chance.choice([1, 1, 2])
     spines, parallel = chance.choice([2, 4]), chance.choice([1, 2])

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from fabopt.cli.ends import cut_off
 from fabopt.design.points import spread
 from fabopt.io.case import Inputs
 from fabopt.io.files import MAX_INPUT_BYTES
 from fabopt.output.export.front import front_bytes
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.study.front.journal import journaled
 from fabopt.study.sweep.sweep import CutShortError, Execution, grid_of, sweep
 from tests.paths import ROOT
@@ -200,6 +201,35 @@ def test_a_full_disk_keeps_what_is_done(whole: Front, run: Run) -> None:
         code, out, err = run(*TO_PART, "--resume", "part.json")
     assert (code, out, err) == (4, "", f"part.json: cannot be written: File too large; {kept.replace('2', '4', 1)}\n")
     assert run(*TO_PART, "--resume", "part.json").code == 0 and PART.read_bytes() == WHOLE.read_bytes()
+
+
+def test_of_a_run_that_was_cut_off_the_file_is_made_of_its_journal(whole: Front, run: Run) -> None:
+    """By the process that watches over it, whatever ended it; where there is no journal the file is whole."""
+    leave_journal(whole, 3)
+    assert cut_off(4, "part.json", b"", 4) == 4
+    part = front_in(PART)
+    assert not JOURNAL.exists() and not part.complete and spread(part).points == whole.points[:3]
+    assert run(*TO_PART, "--resume", "part.json").code == 0 and PART.read_bytes() == WHOLE.read_bytes()
+    assert cut_off(4, "part.json", b"", 4) == 4 and PART.read_bytes() == WHOLE.read_bytes()
+    with journaled(Path("none.json"), None, empty(whole)):
+        cut_off(4, "none.json", b"", 4)
+    assert front_in(Path("none.json")) == empty(whole)
+
+
+def test_of_a_front_that_was_cut_off_the_best_points_are_kept(folder: Path, run: Run) -> None:
+    front = ["pareto", "case.yaml", "--minimize", "capex_usd", "--minimize", "power_w", "--json"]
+    assert run(*front, "whole.json").code == 0
+    found = spread(front_in(WHOLE))
+    worse = found.points[0].model_copy(
+        update={"values": {key: value + 1 for key, value in found.points[0].values.items()}}
+    )
+    with journaled(PART, None, empty(found)) as journal:
+        for point in unlabelled((*found.points, worse)):
+            grades = {"capex_usd": int(point.values["capex_usd"])}
+            journal.keep([FrontAnswer(best=("capex_usd",), grades=grades, point=point)])
+    assert cut_off(4, "part.json", b"", 4) == 4
+    kept = [point.values for point in front_in(PART).points]
+    assert len(kept) == len(found.points) and worse.values not in kept
 
 
 @pytest.mark.long

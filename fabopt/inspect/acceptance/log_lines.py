@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-# What stands before a line, as Open MPI, Slurm, pdsh, clush, kubectl, docker compose, syslog and ts write it.
+# What stands before a line, as Open MPI, Slurm, pdsh, clush, kubectl, containerd, docker compose, syslog
+# and ts write it.
 _TAGS: Final = re.compile(
     r"\s*(?:"
     r"(?:\[(?:[\w.@-]+@)?\d+,\d+\])?(?:\[[^\]]*\])?<std(?:out|err)>:"
@@ -15,6 +16,7 @@ _TAGS: Final = re.compile(
     r"|\[?[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4}\]?(?=[\s\[<:])"
     r"|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d [\w.-]+(?= )"
     r"|1[67]\d{8}\.\d+(?=\s)"
+    r"|std(?:out|err) [FP](?=\s)"
     r"|\((?:\w+ )?pid=\d+[^)]*\)"
     r"|(?:DEBUG|INFO|WARNING)(?=\s)"
     r"|[\w.-]+ [\w./-]+\[\d+\]:(?=\s)"
@@ -31,7 +33,9 @@ _FAILURES: Final = re.compile(
     r"|Couldn't|Failed status|Completion with error|Unable to (?:init|perform|open|find)|pp_\w+ failed|NVSHMEM ERROR"
     r"|BAD TERMINATION|ORTE (?:has lost|was unable)|PMIX ERROR|^\s*Terminated\b|Floating point exception|NODE_FAIL"
     r"|Illegal instruction|command terminated with (?:non-zero )?exit code [1-9]|unhandled (?:cuda|system) error"
-    r"|ncclUnhandledCudaError|nccl(?:System|Internal|Remote)Error|fallen off the bus|NVRM: Xid(?!.*: (?:63|92|94),)",
+    r"|non-zero exit (?:code|status)|[Jj]ob (?:step )?(?:has been )?aborted|(?:CUDA|NCCL) (?:error|failure)"
+    r"|ncclUnhandledCudaError|nccl(?:Invalid(?:Usage|Argument)|(?:System|Internal|Remote)Error)"
+    r"|fallen off the bus|NVRM: Xid(?!.*: (?:63|92|94),)",
 )
 _WARNING: Final = "NCCL WARN"
 # What NCCL says of itself in the middle of another line, which goes on after it.

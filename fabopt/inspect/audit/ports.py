@@ -18,6 +18,9 @@ _SLASHED = re.compile(r"(?:Ethernet|Et|E\d+/)?(\d{1,15})(?:/(\d{1,15}))?")
 _ALIAS = re.compile(r"etp(\d{1,15})([a-h])?")
 _OF_SONIC = re.compile(r"Ethernet(\d{1,15})")
 _NUMBER = re.compile(r"P?(\d{1,15})")
+# Words of a port's name that tell its speed, which the whole port and its parts have not alike: 400GE1/0/1:1 of
+# 800GE1/0/1, xe-0/0/1:0 of et-0/0/1.
+_SPEED = re.compile(r"(?:\d+(?:\.\d+)?|[A-Z][A-Za-z]*)?(?:GE|GigE|GigabitEthernet)(?=\d)|(?:xe|et|ge)(?=-\d)")
 # How a part of a split port is told from the port: swp1s0, Ethernet1/1/2, et-0/0/1:0, etp1a, port 7.3.
 _PART = re.compile(r"(?<=\d)(?:s\d+|[/:.]\d+|[a-h])")
 
@@ -40,6 +43,12 @@ def place_of(name: str) -> PortPlace | None:
         return PortPlace(int(match[1]), ord(match[2] or "a") - ord("a"), match[2] is not None)
     match = _NUMBER.fullmatch(name)
     return PortPlace(int(match[1]), 0, False) if match else None
+
+
+def without_speed(name: str) -> str:
+    """A name of a port without the word at its beginning that tells its speed."""
+    match = _SPEED.match(name)
+    return name[match.end() :] if match else name
 
 
 def whole_of(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import SWITCH_ROLES, HandLink
-from fabopt.inspect.audit.ports import cages_of, in_gbps, most_ports, whole_of
+from fabopt.inspect.audit.ports import cages_of, in_gbps, most_ports, whole_of, without_speed
 from fabopt.inspect.audit.speeds import LinkSpeeds
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
@@ -35,9 +35,10 @@ def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
 def _whole_and_split(device: str, ports: Mapping[str, Sequence[HandLink]]) -> Iterator[AuditFinding]:
     """Ports that are used as a whole and as parts, as ``swp1`` and ``swp1s0`` are, each told once."""
     parts: dict[str, list[str]] = {}
+    by_place = {without_speed(port): port for port in ports}
     for port in ports:
-        whole = whole_of(port)
-        if whole in ports:
+        whole = by_place.get(without_speed(whole_of(port)))
+        if whole is not None:
             parts.setdefault(whole, []).append(port)
     for whole, split in parts.items():
         line = ports[split[0]][0].line

@@ -54,7 +54,9 @@ def _crossed(leaf: str, ports: _Ports, is_pure: bool) -> Iterator[AuditFinding]:
 
 
 def nics_divide_over_leaves(wired: WiredByHand) -> Iterator[AuditFinding]:
-    """A20: a server has the same number of links to each leaf that it is on, and as many to leaves as its fellows."""
+    """A20: a server has the same number of links to each leaf that it is on, and as many to leaves as its fellows: of
+    each network that it is on, and of all, as each rail may be a network.
+    """
     context = wired.context
     leaves_of: dict[int, dict[str, Counter[str]]] = defaultdict(dict)
     for server in (name for name, role in context.roles.items() if role == "server"):
@@ -62,6 +64,8 @@ def nics_divide_over_leaves(wired: WiredByHand) -> Iterator[AuditFinding]:
             if far in context.network_of:
                 own = leaves_of[context.network_of[far].number].setdefault(server, Counter())
                 own[far] += context.roles[far] == "leaf"
+    fewer: dict[str, AuditFinding] = {}
+    in_all: Counter[str] = Counter()
     for place, leaves in leaves_of.items():
         network = context.networks[place]
         if _is_aligned(network.fabric):
@@ -70,7 +74,10 @@ def nics_divide_over_leaves(wired: WiredByHand) -> Iterator[AuditFinding]:
                     yield _uneven(network, server, own)
         # a cable without its end, which A8 tells of, may be the one that a server lacks
         if not context.hand.half:
-            yield from _fewer(network, {server: own.total() for server, own in leaves.items()})
+            links = {server: own.total() for server, own in leaves.items()}
+            in_all.update(links)
+            fewer |= {one.where: one for one in _fewer(f" of {network.name}", links)}
+    yield from ({one.where: one for one in _fewer("", in_all)} | fewer).values()
 
 
 def _uneven(network: HandNetwork, server: str, leaves: Counter[str]) -> AuditFinding:
@@ -80,7 +87,7 @@ def _uneven(network: HandNetwork, server: str, leaves: Counter[str]) -> AuditFin
     return AuditFinding("A20", server, f"{least} to {most}", "equal", text)
 
 
-def _fewer(network: HandNetwork, links: Mapping[str, int]) -> Iterator[AuditFinding]:
+def _fewer(of_network: str, links: Mapping[str, int]) -> Iterator[AuditFinding]:
     """Servers with fewer links to leaves than most that are called alike."""
     alike: dict[str, list[str]] = defaultdict(list)
     for server in links:
@@ -89,8 +96,6 @@ def _fewer(network: HandNetwork, links: Mapping[str, int]) -> Iterator[AuditFind
         usual, number = Counter(links[server] for server in servers).most_common(1)[0]
         for server in servers if number >= _MAJORITY * len(servers) else ():
             if links[server] < usual:
-                text = (
-                    f"{server}: {some(links[server], 'link')} of {network.name} to leaves, where {number} servers have "
-                    f"{usual}"
-                )
+                told = f"{some(links[server], 'link')}{of_network} to leaves"
+                text = f"{server}: {told}, where {number} servers have {usual}"
                 yield AuditFinding("A20", server, str(links[server]), str(usual), text)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fabopt.design.points import spread
+from fabopt.design.points import gathered, spread
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.design import parse_json, read_front
 from fabopt.io.faults import Model, refuse, validated
@@ -48,7 +48,8 @@ def _parts(path: str, own: Journal | None) -> dict[str, Front | None]:
     if own is not None and is_beside(own, path):
         parts = {shown(beside): of_journal(own)}
     elif beside.is_file():
-        parts = {shown(beside): _of_lines(whole_lines(read_bytes(beside, MAX_FRONT_BYTES)), beside)}
+        lines = whole_lines(read_bytes(beside, MAX_FRONT_BYTES))
+        parts = {shown(beside): _of_lines(lines, beside) if lines else None}
     if parts and (path.endswith(SUFFIX) or not file.exists()):
         return parts
     return {path: read_front(path), **parts}
@@ -62,19 +63,37 @@ def is_beside(journal: Journal, path: str) -> bool:
 
 def of_journal(journal: Journal) -> Front | None:
     """The content of a journal, None if it is empty; an incomplete last line is dropped."""
+    if not journal.lines:
+        return None
     known = _of_lines(journal.lines, journal.path)
-    if known is not None:
-        journal.forget_after(1 + len(entries(known)))
+    journal.forget_after(1 + len(entries(known)))
     return known
 
 
-def _of_lines(lines: Sequence[bytes], path: Path) -> Front | None:
-    if not lines:
-        return None
+def _of_lines(lines: Sequence[bytes], path: Path) -> Front:
     header = _parsed(Front, lines[0], shown(path))
     if header.kind == "sweep":
         return header.model_copy(update={"points": tuple(_entries(FrontPoint, lines[1:], path))})
     return header.model_copy(update={"answers": tuple(_entries(FrontAnswer, lines[1:], path))})
+
+
+def cut_off(lines: Sequence[bytes], path: Path) -> Front:
+    """The file of a run that was cut off: of a sweep the points that its journal has, in their order there; of a front
+    those of its answers that no other one beats.
+    """
+    front = spread(_of_lines(lines, path))
+    signs = [(traded.metric, 1 if traded.sense == "minimize" else -1) for traded in front.objectives]
+    met = {
+        tuple(sign * answer.point.values[metric] for metric, sign in signs): answer.point
+        for answer in front.answers
+        if answer.point is not None
+    }
+    best = (met[own] for own in sorted(met) if not any(_is_beaten(own, other) for other in met))
+    return gathered(front.model_copy(update={"points": (*front.points, *best)}))
+
+
+def _is_beaten(own: Sequence[float], other: Sequence[float]) -> bool:
+    return own != other and all(theirs <= ours for ours, theirs in zip(own, other, strict=True))
 
 
 def _entries(model: type[Model], lines: Sequence[bytes], path: Path) -> Iterator[Model]:

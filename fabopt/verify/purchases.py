@@ -384,7 +384,7 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
         number, text = _words(evidence, item)
         proof.equal(f"part_number of {item}", row.part_number, number)
         proof.equal(f"description of {item}", row.description, text)
-        if row.sold_by is not None:
+        if item != MOVES:
             proof.equal(f"vendor of {item}", row.sold_by, product_of(evidence, item).sold_by)
     proof.equal("order of the lines", keys, sorted(keys))
     proof.note(f"{some(len(keys), 'line')} of {some(len(evidence.stage_names), 'stage')}")

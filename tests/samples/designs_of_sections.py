@@ -32,7 +32,7 @@ from tests.workload import test_workload_designs
 Json = dict[str, Any]
 
 
-def _inputs(parts: Json | None, content: Json) -> Design:
+def _solved(parts: Json, content: Json) -> Design:
     return optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
 
 
@@ -56,13 +56,13 @@ def _offers() -> Design:
 
 def _regret() -> Design:
     content = test_futures.uncertain(0.2, 4, 16, fabric={"tiers": [1, 2]}, growth={"decide_by": "regret"})
-    return _inputs(test_brute_force.catalog(**test_futures.TWO_SIZES), content)
+    return _solved(test_brute_force.catalog(**test_futures.TWO_SIZES), content)
 
 
 def _scenarios() -> Design:
     content = grown(4, 8, objective="tco_usd", finance=test_futures.NO_ENERGY)
     content["scenarios"] = [{"name": name, "probability": 0.5, "months": {"stage-2": 12}} for name in ("one", "two")]
-    return _inputs(eight(), content)
+    return _solved(eight(), content)
 
 
 def _at_work() -> Design:
@@ -74,40 +74,51 @@ def _at_work() -> Design:
     return optimize.solve(inputs_from_objects(content), alternatives_s=0)
 
 
-def _peers(**keys: Any) -> Design:
-    return small.designed(*test_pairing.in_band(test_pairing.parts_of("mlag"), **keys))
+def _stand_ins() -> Design:
+    """Leaves of two products, as there are too few of the cheaper one."""
+    switches = test_interchangeable.switch("a", 1000, supply=3), test_interchangeable.switch("b", 1500)
+    return test_interchangeable.solved(test_interchangeable.wanted(8), test_interchangeable.parts_with(*switches))
 
 
-MAKERS: dict[str, Callable[[], Design]] = {
-    "last group": lambda: test_last_group.odd(5),
-    "subnet managers": lambda: test_subnet_manager.designed(test_subnet_manager.parts(), resilience="default"),
-    "peer links": _peers,
-    "a rule left out": lambda: small.designed(*test_pairing.in_band(test_pairing.parts_of())),
-    "shared": lambda: _inputs(test_separation.parts(), test_separation.case("shared")),
-    "free ports": lambda: small.solved(test_free_ports.wanted(test_free_ports.manager(2)), test_free_ports.PARTS),
-    "offers": _offers,
-    "orders": _orders,
-    "sooner": lambda: test_expedite.designed(**test_expedite.LATE, expedite=test_expedite.SOONER),
-    "stand-ins": lambda: test_interchangeable.solved(
-        test_interchangeable.wanted(8),
-        test_interchangeable.parts_with(
-            test_interchangeable.switch("a", 1000, supply=3), test_interchangeable.switch("b", 1500)
-        ),
+# By kind, the keys that its design is there for, as ``tests.mutations.name_of`` has them, and the design.
+MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
+    "last group": ("fabrics.#.structure.last_group", lambda: test_last_group.odd(13)),
+    "subnet managers": (
+        "fabrics.#.(subnet_manager|redundancy)",
+        lambda: test_subnet_manager.designed(test_subnet_manager.parts(), resilience="default"),
     ),
-    "regret": _regret,
-    "scenarios": _scenarios,
-    "losses of racks": lambda: test_rack_losses.solved(
-        test_rack_losses.rack_case([test_rack_losses.without_rack(1)]),
+    "peer links": (
+        "fabrics.#.(homing|pairing|peer_links|redundancy)",
+        lambda: small.designed(*test_pairing.in_band(test_pairing.parts_of("mlag"))),
     ),
-    "at work": _at_work,
-    "two spine products": lambda: Design.model_validate_json(
-        (INPUTS / "spines-of-two-types" / "one-model.json").read_text()
+    "a rule left out": ("rules_left_out", lambda: small.designed(*test_pairing.in_band(test_pairing.parts_of()))),
+    "shared": ("fabrics.#.carries", lambda: _solved(test_separation.parts(), test_separation.case("shared"))),
+    "free ports": (
+        "fabrics.#.free_ports",
+        lambda: small.solved(test_free_ports.wanted(test_free_ports.manager(2)), test_free_ports.PARTS),
     ),
-    "no design": lambda: small.solved(case(limits={"budget_usd": 1000})),
+    "offers": ("bom.#.sold_by|fabrics.#.nic.stand_ins", _offers),
+    "orders": ("bom.#.(from_stock|beyond_need)", _orders),
+    "sooner": (
+        "bom.#.(expedite_usd|order_by)",
+        lambda: test_expedite.designed(**test_expedite.LATE, expedite=test_expedite.SOONER),
+    ),
+    "stand-ins": ("fabrics.#.tiers.#.stand_ins", _stand_ins),
+    "regret": ("objective.decision|futures", _regret),
+    "scenarios": ("futures", _scenarios),
+    "losses of racks": (
+        "fabrics.#.failures",
+        lambda: test_rack_losses.solved(test_rack_losses.rack_case([test_rack_losses.without_rack(1)])),
+    ),
+    "at work": ("objective.decision|workload.(scenarios|plan.(shard_group|reduce_gradients))", _at_work),
+    "two spine products": (
+        "fabrics.#.(structure.mixed_spines|tiers.#.other)",
+        lambda: Design.model_validate_json((INPUTS / "spines-of-two-types" / "one-model.json").read_text()),
+    ),
 }
 
 
 @cache
 def designed(kind: str) -> Design:
     """The design of a kind of section."""
-    return MAKERS[kind]()
+    return MAKERS[kind][1]()

@@ -61,8 +61,8 @@ class Copy:
         os.pwrite(self._notes, state, 0)
 
     def leave(self, target: str, data: bytes, code: int) -> None:
-        """Note that the input has been read, and a file's content to be written, and the exit code, if the copy does not
-        end by itself; no file: cancel that.
+        """Note that the input has been read, and a file's content to be written, and the exit code, if the copy does
+        not end by itself; no file: cancel that.
         """
         os.ftruncate(self._notes, len(DONE))
         os.pwrite(self._notes, READ + bytes([code]) + os.fsencode(target) + b"\0" + data, 0)

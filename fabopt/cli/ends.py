@@ -8,6 +8,7 @@ from fabopt.cli.output import deliver, tell
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError
 from fabopt.io.files import MAX_FRONT_BYTES, read_bytes
 from fabopt.io.journal import journal_path, whole_lines
+from fabopt.units import some
 
 # What is said by systems, loaders of modules, threads and native code that get no memory.
 _OF_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc")
@@ -64,13 +65,12 @@ def _gather(target: Path) -> None:
     if lines:
         deliver(str(target), lines[0] + b"\n")
     if lines[1:]:
-        from fabopt.cli.fronts import Targets, stopped
         from fabopt.output.export.front import readable
         from fabopt.study.front import resume
 
         front, data = readable(resume.cut_off(lines, journal))
         deliver(str(target), data)
-        tell(stopped(front, Targets(str(target))))
+        tell(f"stopped after {some(len(front.points), 'point')}, kept in {target}; --resume goes on from there")
     journal.unlink(missing_ok=True)
 
 

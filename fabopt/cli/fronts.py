@@ -210,7 +210,7 @@ def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Cloc
     else:
         say(front_summary(front))
     if not front.complete:
-        tell(stopped(front, targets))
+        tell(_stopped(front, targets))
         if clock.is_stopped:
             return EXIT_NO_ANSWER
     statuses = {point.status for point in front.points}
@@ -219,7 +219,7 @@ def _answered(front: Front, targets: Targets, journal: PointJournal, clock: Cloc
     return EXIT_INFEASIBLE if statuses == {"infeasible"} and front.complete else EXIT_DONE
 
 
-def stopped(front: Front, targets: Targets) -> str:
+def _stopped(front: Front, targets: Targets) -> str:
     """Why points are missing, and where the others have been written."""
     if front.size is not None:
         return front.notes[-1]

@@ -1,1 +1,1 @@
-"""What a case means: ids resolved, units uniform, demand computed, nothing left open."""
+"""The resolved case: ids looked up, units uniform, demand computed, every default filled in."""

@@ -1,4 +1,4 @@
-"""Endpoints beside the servers, on leaves or on free ports of leaves and spines, as a fabric is asked to join them."""
+"""Demands of a fabric for endpoints other than servers, on leaves or on free ports of leaves and spines."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ from fabopt.units import exact, mbps
 
 @dataclass(frozen=True, eq=False)
 class AttachmentDemand:
-    """Endpoints beside servers: ``port`` is their cage in use, None where the case does not describe it.
+    """The demand of one attachment. ``port``: the use of its cages, None where the case does not describe it.
 
-    ``tier``: ``leaf``: dealt over all leaves; else on free ports. ``counts``: whether they count in oversubscription;
-    ``manages``: whether they are hosts of management, which may run a subnet manager.
+    ``tier``: ``leaf``: ports dealt over all leaves; else on free ports. ``counts``: whether they count in
+    oversubscription; ``manages``: whether they are hosts of management, which may run a subnet manager.
 
-    ``network``: the logical fabric that they belong to, which has its own ratio; ``nic``: the NICs in every server
-    whose ports these are, if they are servers'.
+    ``network``: their logical fabric, with a ratio of its own; ``nic``: for ports of servers, the NICs of a server.
     """
 
     name: str
@@ -52,7 +51,7 @@ class AttachmentDemand:
     manages: bool = False
 
     def run_to(self, tier: str) -> str:
-        """The kind of links whose run theirs to a tier have."""
+        """The kind of links that sets the run of its links to a tier."""
         return f"attachment-{tier}" if self.nic is None else "server-leaf"
 
     @property
@@ -67,9 +66,9 @@ class AttachmentDemand:
 
 @dataclass(frozen=True, eq=False)
 class LogicalFabric:
-    """A logical fabric on the switches of another: the NICs that give what it asks for, and its ratio at the leaf.
+    """A logical fabric on the switches of another: the NICs that meet its demand, and its ratio at the leaf.
 
-    ``left_out_nics``: that rules about NICs leave out which can be given up; ``homing``: as it says.
+    ``left_out_nics``: NICs excluded by default rules that may yield; ``homing``: of the case.
     """
 
     name: str
@@ -80,11 +79,11 @@ class LogicalFabric:
     homing: Homing | None = None
 
     def is_paired(self, kept_rules: Collection[str]) -> bool:
-        """Whether every server is on two switches, with such rules of its host."""
+        """Whether every server is on two switches, given the default rules that its host keeps."""
         return self.homing == "pair" or (PAIR in kept_rules and asks_for_pair(self.role, self.homing))
 
     def equipped(self, nic: NicOption, servers: int) -> AttachmentDemand:
-        """The ports of so many servers with certain NICs."""
+        """The attachment of the ports of ``servers`` servers with a choice of NICs."""
         ports, speed = servers * nic.ports_per_server, nic.port.lane.port_mbps
         return AttachmentDemand(
             self.name, ports, speed, nic.port, "both", self.oversubscription, network=self.name, nic=nic
@@ -93,20 +92,20 @@ class LogicalFabric:
 
 @dataclass(frozen=True)
 class SwitchPorts:
-    """What an out-of-band fabric has for every switch of all fabrics: ports of management, and their cage."""
+    """Ports of management that an out-of-band fabric has for every switch of all fabrics, and the use of their cage."""
 
     per_switch: int
     port: PortType
 
     def of(self, switches: ByStage) -> AttachmentDemand:
-        """The ports of so many switches at every stage."""
+        """The attachment of the ports of all switches, counted at every stage."""
         ports = tuple(number * self.per_switch for number in switches)
         adds = added(ports) if ports[0] < ports[-1] else ()
         return AttachmentDemand(SWITCHES, ports[-1], self.port.lane.port_mbps, self.port, "both", adds=adds)
 
 
 def attachment_demand(attachment: Attachment, ports: PortTypes) -> AttachmentDemand:
-    """What a case's attachment asks for."""
+    """The demand of an attachment of a case."""
     port = None
     if attachment.form_factor is not None and attachment.split is not None:
         cage = Cage(
@@ -126,7 +125,7 @@ def attachment_demand(attachment: Attachment, ports: PortTypes) -> AttachmentDem
 def logical_fabric_of(
     carried: Carried, offering: Offering, server: Server, pcie: Mapping[int, float], rules: Rules
 ) -> LogicalFabric:
-    """What a fabric carries for a logical one. Its NICs have one port a cage."""
+    """The logical fabric that a fabric carries. Its NICs have one port a cage."""
     homing: Homing | None = "pair" if carried.homing in (None, "pair") else None
     own = Fabric(
         name=carried.name, role=carried.role, nics=carried.nics, nics_per_server=carried.nics_per_server, homing=homing
@@ -134,7 +133,9 @@ def logical_fabric_of(
     demand = mbps(carried.min_gbps_per_gpu)
     nics: dict[str, tuple[NicOption, ...]] = {
         protocol: tuple(
-            one for one in nic_options(own, protocol, offering, server, pcie, demand, Refusals()) if one.port.ports == 1
+            option
+            for option in nic_options(own, protocol, offering, server, pcie, demand, Refusals())
+            if option.port.ports == 1
         )
         for protocol in PROTOCOLS
     }
@@ -145,10 +146,10 @@ def logical_fabric_of(
 
 
 def switch_ports(fabric: Fabric, offering: Offering, server: Server) -> SwitchPorts | None:
-    """What an out-of-band fabric has for every switch, in cages like that of the servers' controllers; else None."""
+    """Management ports per switch of an out-of-band fabric, in cages like the servers' controllers'; else None."""
     if fabric.oob is None:
         return None
-    cage = port_cage(server, {one.id: one.cages for one in offering.offered.nics})
+    cage = port_cage(server, {nic.id: nic.cages for nic in offering.offered.nics})
     return SwitchPorts(
         fabric.oob.ports_per_switch, offering.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
     )

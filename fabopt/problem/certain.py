@@ -1,4 +1,4 @@
-"""What is asked of cases whose growth is certain only."""
+"""Faults of commands that need growth to be certain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fabopt.schema.stages import is_certain
 
 
 def uncertain_stages(case: Case, file: str, what: str) -> Iterator[Fault]:
-    """A fault for each stage that may not come; ``what`` is not worked out then."""
+    """A fault for scenarios and for each stage of a probability below 1; ``what``: the answer that is refused."""
     hint = "leave it out, or use `fabopt solve`"
     what = f"{what} where growth may end"
     if case.scenarios:

@@ -1,7 +1,7 @@
-"""What each fabric must give: bandwidth per GPU and the oversubscription that is tolerated.
+"""The demand of each fabric: bandwidth per GPU and the oversubscription that is tolerated.
 
-A fabric's own keys go first, then what a model needs (``fabopt.problem.model_needs`` fills it in) or the workload
-profile's, then the contract's defaults (1.0 and 400 Gb/s).
+A fabric's own keys take precedence, then the needs of a model (filled in by ``fabopt.problem.model_needs``) or the
+    workload profile's, then the contract's defaults (1.0 and 400 Gb/s).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from fabopt.workload.timing import ModelRun, workload_of
 class Demand:
     """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries.
 
-    ``bisection_mbps``, ``alltoall_mbps``, ``allreduce_mbps``: least figures per GPU; 0 where none is asked for.
+    ``bisection_mbps``, ``alltoall_mbps``, ``allreduce_mbps``: least figures per GPU; 0: no demand.
     """
 
     gpu_mbps: int
@@ -54,7 +54,7 @@ def profile_of(case: Case) -> Profile:
 
 
 def oversubscription_of(fabric: Fabric, profile: Profile) -> Oversubscription:
-    """The limits of the leaf and the spine boundary, with nothing left open."""
+    """The limits of oversubscription at the leaf and the spine boundary, defaults filled in."""
     most = profile.max_oversubscription
     given = fabric.max_oversubscription
     return _both(most if given is None else given, Oversubscription(leaf=most, spine=most))
@@ -70,7 +70,7 @@ def _both(given: float | Oversubscription, otherwise: Oversubscription) -> Overs
 
 
 def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
-    """What a fabric must give; at a stage where that has a demand of its own."""
+    """The demand of a fabric; of a stage, if the stage has its own limits of oversubscription."""
     profile = profile_of(case)
     own = None if stage is None or fabric.name not in stage.fabrics else stage.fabrics[fabric.name].max_oversubscription
     at_last = oversubscription_of(fabric, profile)
@@ -81,15 +81,15 @@ def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
         mbps(wanted),
         ratio(most.leaf),
         ratio(most.spine),
-        max(mbps(one or 0) for one in (fabric.min_bisection_gbps_per_gpu, *_left_over(fabric))),
+        max(mbps(least_gbps or 0) for least_gbps in (fabric.min_bisection_gbps_per_gpu, *_left_over(fabric))),
         mbps(fabric.min_alltoall_gbps_per_gpu or 0),
         mbps(fabric.min_allreduce_gbps_per_gpu or 0),
     )
 
 
 def _left_over(fabric: Fabric) -> tuple[float, ...]:
-    """What must be left when something fails; bisection is no less."""
-    return tuple(one.least_gbps for one in fabric.survived)
+    """Gb/s per GPU that must survive each demanded failure; bisection is no less."""
+    return tuple(survival.least_gbps for survival in fabric.survived)
 
 
 def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:
@@ -128,7 +128,7 @@ def resolved(case: Case, server: Server) -> Case:
 
 
 def case_workload(case: Case, server: Server) -> ModelRun | None:
-    """The model of a case on the GPUs of its last stage; None for a profile, or nothing."""
+    """The model of a case on the GPUs of its last stage; None for a profile or no workload."""
     wanted = case.workload
     if wanted is None or not isinstance(wanted.model, Model):
         return None
@@ -140,7 +140,7 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
 
 
 def _placing(case: Case, placement: Placement | None, server: Server) -> Placing:
-    """Where ranks are put; with the rule off, as the program once took it where a case says nothing: packed."""
+    """The placement of ranks; without the rule ``scattered-ranks`` packed by default."""
     default = DEFAULT_PLACEMENT if is_kept(case.rules, SCATTERED_RANKS) else "packed"
     return Placing(placement or default, _together_gpus(case, server), bool(placement))
 
@@ -153,17 +153,17 @@ def _together_gpus(case: Case, server: Server) -> int:
 
 
 def pace_of(case: Case, server: Server) -> Pace | None:
-    """How long steps of a case's model take; None without a model."""
+    """The step times of a case's model; None without a model."""
     workload = case_workload(case, server)
     return None if workload is None else Pace(workload, runs_of(case, server, workload))
 
 
 def runs_of(case: Case, server: Server, workload: ModelRun) -> tuple[tuple[Fraction, ModelRun], ...]:
-    """Weighted runs of a workload that its cost is worked out over: those of its scenarios, or itself."""
+    """Weighted runs of a workload over which its cost is averaged: its scenarios', or itself."""
     wanted = case.workload
     if wanted is None or not wanted.scenarios:
         return ((Fraction(1), workload),)
-    runs = (_in_scenario(case, server, workload, wanted, one) for one in wanted.scenarios)
+    runs = (_in_scenario(case, server, workload, wanted, scenario) for scenario in wanted.scenarios)
     return tuple(zip(wanted.weights, runs, strict=True))
 
 
@@ -182,9 +182,9 @@ def computing(case: Case) -> Fabric | None:
 
 
 def longest_step_s(case: Case, needs: WorkloadNeeds | None, pace: Pace | None) -> Fraction | None:
-    """The longest step that a design of the case may take; None where demands do without."""
+    """The longest step time that a design of the case may have, in seconds; None where demands need no deadline."""
     if case.workload is None or needs is None or pace is None:
         return None
-    fabric = next(one for one in case.fabrics if one.name == needs.fabric)
+    fabric = next(fabric for fabric in case.fabrics if fabric.name == needs.fabric)
     own = None if "min_gbps_per_gpu" in needs.sets or fabric.min_gbps_per_gpu is None else mbps(fabric.min_gbps_per_gpu)
     return step_limit(pace.workload, needs, exact(case.workload.max_exposed_communication), own)

@@ -1,4 +1,4 @@
-"""Devices some of which may be exchanged for others once a network is sized.
+"""Devices, some units of which may be exchanged for other products once a network is sized.
 
 Switches for managed twins and for stand-ins, NICs for other vendors' offers of the same product.
 """
@@ -18,31 +18,31 @@ InPlaceOf = Mapping[str, frozenset[Item]]
 
 
 class Pool(NamedTuple):
-    """Items that networks are sized with, and all that may be where these are."""
+    """Items that networks are sized with, and all items that may take their places."""
 
     sized: tuple[Item, ...]
     products: frozenset[Item]
 
 
 def exchanged(fabric: FabricProblem) -> Iterator[tuple[str, list[Item]]]:
-    """Ids of devices, some of which may be exchanged, with what may take their place."""
+    """Ids of exchangeable devices, each with the items that may take its place."""
     managers, stand_ins = fabric.binding_managers, fabric.stand_ins
     for id_, twin in () if managers is None else managers.twins.items():
         yield id_, [twin.item]
     for (_, id_), products in () if stand_ins is None else stand_ins.products.items():
-        yield id_, [one.item for one in products]
-    of_nics = {one.nic_id: one.offers for options in fabric.nics.values() for one in options if one.offers}
+        yield id_, [product.item for product in products]
+    of_nics = {option.nic_id: option.offers for options in fabric.nics.values() for option in options if option.offers}
     for id_, offers in of_nics.items():
         yield id_, list(offers)
 
 
 def is_exchanged(fabric: FabricProblem, item: Item) -> bool:
-    """Whether some of a device may be exchanged for others."""
+    """Whether units of a device may be exchanged for other products."""
     return any(device_id == item.id for device_id, _ in exchanged(fabric))
 
 
 def in_place_of(problem: Problem, fabric: FabricProblem) -> InPlaceOf:
-    """By the id of each device that may be exchanged all that may be where it is, itself among them."""
+    """By id of each exchangeable device, all items that may take its place, itself among them."""
     own = {id_: problem.item_table.item(id_) for id_, _ in exchanged(fabric)}
     products = {id_: frozenset([] if item is None else [item]) for id_, item in own.items()}
     for id_, items in exchanged(fabric):
@@ -57,11 +57,11 @@ def most_together(items: Iterable[Item], stage: int) -> float:
 
 
 def pooled(items: Iterable[Item], others: InPlaceOf) -> list[Pool]:
-    """Items in sets that have nothing in common of what may be where they are."""
+    """Items in pools with disjoint sets of products."""
     pools: list[Pool] = []
     for item in items:
         pool = Pool((item,), others.get(item.id, frozenset([item])))
-        for other in [one for one in pools if one.products & pool.products]:
+        for other in [earlier for earlier in pools if earlier.products & pool.products]:
             pools.remove(other)
             pool = Pool((*other.sized, *pool.sized), other.products | pool.products)
         pools.append(pool)

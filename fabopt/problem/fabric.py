@@ -1,4 +1,4 @@
-"""A fabric to design: what a case means for it, with nothing left open."""
+"""A fabric to design: its part of the resolved case, every default filled in."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ LastGroup = Literal["equal", "spread", "any"]
 
 @dataclass(frozen=True)
 class Survival:
-    """What must be left per GPU (Mb/s) when ``count`` devices or links of a kind fail.
+    """Bandwidth per GPU (Mb/s) that must survive the failure of ``count`` devices or links of a kind.
 
-    ``outlived``: of a rack, whether there are servers in other ones.
+    ``outlived``: for a rack's failure, whether other racks have servers.
     """
 
     failed: Surviving
@@ -67,8 +67,8 @@ class Survival:
 class Span(NamedTuple):
     """The fewest and the most servers of a leaf group, and of a pod.
 
-    ``tiers``: those of a Clos that are in it. ``alike``: whether all links of a kind run the same; else the run of
-    ``leaf-spine`` is the least of any. ``odd``: whether the last group is unlike the others; else they are all alike.
+    ``tiers``: numbers of tiers of a Clos in this span. ``alike``: whether all links of a kind have the same run; else
+    the run of ``leaf-spine`` is the least of any. ``odd``: whether the last group is unlike the others.
     """
 
     group: tuple[int, int]
@@ -80,7 +80,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """A fabric to design. ``runs_m``: of every kind of link the run, or the least one where they differ."""
+    """A fabric to design. ``runs_m``: the run of every kind of link in metres, the least where runs differ."""
 
     name: str
     role: str
@@ -169,13 +169,13 @@ class FabricProblem:
 
     @property
     def binding_generations(self) -> Generations | None:
-        """Rule ``one-generation``, where designs have to keep it."""
+        """Rule ``one-generation``, if it binds the designs of this fabric; else None."""
         generations = self.generations
         binds = generations is not None and (generations.is_asked_for or ONE_GENERATION in self.kept_rules)
         return generations if binds else None
 
     def are_of_one_generation(self, **switches: SwitchType) -> bool:
-        """Whether rule ``one-generation`` allows such switches together, by the names of their tiers."""
+        """Whether rule ``one-generation`` allows these switches, by name of tier, in one design."""
         generations = self.binding_generations
         return generations is None or generations.clash({role: one.product for role, one in switches.items()}) is None
 
@@ -190,8 +190,8 @@ class FabricProblem:
         return rule not in NIC_RULES or self.leaves_nics_out(rule)
 
     def leaves_nics_out(self, rule: str) -> bool:
-        """Whether a rule about NICs leaves one out, of its own or of a logical fabric on it."""
-        others = (self.left_out_nics, *(one.left_out_nics for one in self.logical_fabrics))
+        """Whether a rule about NICs excludes a NIC of the fabric or of a logical fabric on it."""
+        others = (self.left_out_nics, *(fabric.left_out_nics for fabric in self.logical_fabrics))
         return any(rule in broken_by(nics) for nics in others)
 
     @property
@@ -202,7 +202,7 @@ class FabricProblem:
 
     @property
     def joins_pairs(self) -> bool:
-        """Whether something joins the two leaves of every server: as the case says, or by the default rule on it."""
+        """Whether the two leaves of every server are joined: by a key of the case, or by the default rule."""
         has_pairs = self.is_paired or self.homing == "dual"
         return self.asks_to_join or (PAIRING in self.kept_rules and has_pairs)
 
@@ -230,43 +230,47 @@ class FabricProblem:
 
     @property
     def is_open(self) -> bool:
-        """Whether its runs are the least that any group may have, so that longer ones count too."""
+        """Whether its runs are the least of any size of groups, so that longer runs are to be searched too."""
         return self.groups is not None and self.span is None
 
     def with_switches(self, switches: ByStage) -> FabricProblem:
-        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
+        """An out-of-band fabric with management ports for ``switches`` of all fabrics at each stage; other fabrics
+        unchanged.
+        """
         if self.per_switch is None:
             return self
         return replace(self, attachments=(*self.attachments, self.per_switch.of(switches)), counted=switches)
 
     @property
     def attachment_ports(self) -> int:
-        """Leaf ports that attachments take which are dealt over the leaves."""
+        """Leaf ports of attachments that are dealt over all leaves."""
         return sum(self.attached)
 
     @cached_property
     def attached(self) -> tuple[int, ...]:
         """Leaf ports of attachments dealt over the leaves, by the stage that adds them, or once."""
-        adds = [one.by_stage for one in self.attachments]
+        adds = [attachment.by_stage for attachment in self.attachments]
         return tuple(map(sum, zip_longest(*adds, fillvalue=0))) or (0,)
 
     @property
     def attachment_oversubscription(self) -> Fraction | None:
         """The least that an attachment has of its own; None: all have the fabric's. Logical fabrics aside."""
-        own = [one for one in self.attachments if one.network is None]
-        return min((one.oversubscription for one in own if one.oversubscription is not None), default=None)
+        own = [attachment for attachment in self.attachments if attachment.network is None]
+        return min(
+            (attachment.oversubscription for attachment in own if attachment.oversubscription is not None), default=None
+        )
 
     @property
     def on_free_ports(self) -> tuple[AttachmentDemand, ...]:
-        """Attachments that are on ports which nothing else takes."""
-        return tuple(one for one in self.attachments if one.tier != "leaf")
+        """Attachments on free ports of leaves and spines."""
+        return tuple(attachment for attachment in self.attachments if attachment.tier != "leaf")
 
     @property
     def all_count(self) -> bool:
         """Whether all attachments that are dealt over the leaves count in oversubscription."""
-        return all(one.counts for one in self.attachments if one.tier == "leaf")
+        return all(attachment.counts for attachment in self.attachments if attachment.tier == "leaf")
 
     @property
     def networked(self) -> bool:
         """Whether some endpoints belong to a logical fabric."""
-        return any(one.network is not None for one in self.attachments)
+        return any(attachment.network is not None for attachment in self.attachments)

@@ -1,4 +1,4 @@
-"""What a case means for a fabric: its demand worked out, its products resolved."""
+"""Resolution of a fabric of a case: its demand computed, its products looked up."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fabric_of(
     pcie: Mapping[int, float],
     site: Site,
 ) -> FabricProblem:
-    """What a case means for a fabric. ``servers``: of the last stage; ``pcie``: usable Gb/s by generation."""
+    """The resolved fabric of a case. ``servers``: at the last stage; ``pcie``: usable Gb/s by generation."""
     kept_rules = rules_of_fabric(case.rules, fabric.resilience, fabric.asked_of(servers * server.gpus))
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
@@ -61,7 +61,7 @@ def fabric_of(
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
-        attachments=tuple(attachment_demand(one, offering.ports) for one in fabric.attachments),
+        attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
         nics=nics.kept,
         left_out_nics=nics.left_out,
         switches=switches,
@@ -76,7 +76,7 @@ def fabric_of(
         most_hops=fabric.max_switch_hops,
         torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, offering, server),
-        logical_fabrics=tuple(logical_fabric_of(one, offering, server, pcie, case.rules) for one in fabric.on_own_nics),
+        logical_fabrics=tuple(logical_fabric_of(nic, offering, server, pcie, case.rules) for nic in fabric.on_own_nics),
     )  # fmt: skip
     return _with_pairs(problem)
 
@@ -87,7 +87,7 @@ def _asks_to_join(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> bool
 
 
 def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
-    """What a case says of a fabric, and that servers are on pairs of switches where a rule or a key asks for it."""
+    """A fabric's keys, with ``homing: pair`` where a rule or a key asks for pairs of switches."""
     is_paired = (PAIR in kept_rules and _pairs_own(fabric)) or (
         fabric.homing is None and _asks_to_join(fabric, case, kept_rules)
     )
@@ -95,12 +95,12 @@ def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
 
 
 def _pairs_own(fabric: Fabric) -> bool:
-    """Whether the rule of pairs is about its own NICs, and not only about those of logical fabrics on it."""
+    """Whether rule ``pair`` binds a fabric's own NICs, not only those of logical fabrics on it."""
     return fabric.shares_pairs or asks_for_pair(fabric.role, fabric.homing)
 
 
 def _with_pairs(fabric: FabricProblem) -> FabricProblem:
-    """The fabric in the space that its rules leave it; without that of pairing where no switch can be in a pair, unless
+    """The fabric in the space that its rules allow; without rule ``pairing`` where no switch can be in a pair, unless
     the case asks for it.
     """
     space = in_pairs(Unpaired(fabric.topologies, fabric.switches), None)
@@ -118,8 +118,8 @@ def last_group_of(fabric: Fabric, case: Case) -> LastGroup:
 
 
 def last_leaf_of(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> tuple[Protocol, ...]:
-    """In which protocols a case lets the leaves of that group be of a type of their own."""
-    return tuple(one for one in protocols if last_leaf_may_differ(case, fabric, one))
+    """Protocols in which a case allows the last leaf group another type of leaf."""
+    return tuple(protocol for protocol in protocols if last_leaf_may_differ(case, fabric, protocol))
 
 
 def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:
@@ -138,7 +138,7 @@ def _nics(
     pcie: Mapping[int, float],
     refusals: Refusals,
 ) -> dict[str, tuple[NicOption, ...]]:
-    """The NICs that give each GPU what is asked for, by protocol; ``refusals`` say why others do not."""
+    """The NICs that meet the demand per GPU, by protocol; ``refusals`` collects why other NICs do not."""
     return {
         protocol: tuple(
             one
@@ -156,7 +156,7 @@ def _tiers(fabric: Fabric) -> tuple[int, ...]:
     tiers = fabric.tiers
     allowed = (1, 2, 3) if tiers == "any" else (tiers,) if isinstance(tiers, int) else tuple(sorted(set(tiers)))
     most = fabric.max_switch_hops
-    return allowed if most is None else tuple(one for one in allowed if 2 * one - 1 <= most)
+    return allowed if most is None else tuple(tiers for tiers in allowed if 2 * tiers - 1 <= most)
 
 
 def _figure_demands(demand: Demand) -> FigureDemands | None:

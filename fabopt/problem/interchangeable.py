@@ -1,7 +1,7 @@
-"""Default rule ``switches_are_interchangeable`` in a problem: which switches may stand in for those of a tier.
+"""Default rule ``switches_are_interchangeable`` in a problem: which products a tier may mix.
 
-A tier has at most one product that can be had in any number and in time. Those that cannot may be beside it, or, where
-there is no such product, beside each other. Offers of one product by several vendors are always beside each other.
+A tier has at most one product of unlimited and timely supply. Products of limited supply may be added to it or, where
+there is no such product, mixed with each other. Offers of one product by several vendors may always be mixed.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
 
 @dataclass(frozen=True, eq=False)
 class InterchangeableSwitches:
-    """The rule for one fabric. ``products``: of a tier and the id of its switch, all that the tier may have, by id."""
+    """The rule for one fabric. ``products``: by tier and id of its switch, the products that the tier may mix."""
 
     products: Mapping[tuple[str, str], tuple[SwitchType, ...]]
 
     def of(self, role: str, switch: SwitchType) -> tuple[SwitchType, ...]:
-        """The products that a tier of a switch may have; of one that nothing stands in for itself alone."""
+        """The products that a tier sized with a switch may mix; the switch alone if no product stands in for it."""
         return self.products.get((role, switch.id), (switch,))
 
     def has(self, switch_id: str) -> bool:
-        """Whether others may stand in for a switch in some tier."""
+        """Whether other products may stand in for a switch in some tier."""
         return any(own == switch_id for _, own in self.products)
 
 
 def stand_ins_of(case: Case, fabric: Fabric, switches: Switches, offering: Offering) -> InterchangeableSwitches | None:
-    """The rule for a fabric; None where no switch stands in for another. Where it is off, only offers of one product
-    by several vendors stand beside each other.
+    """The rule for a fabric; None where no switch stands in for another. Where it is off, only offers of one product by
+    several vendors are mixed.
     """
     if any(what_keeps_one_product(case, fabric)):
         return None
     products = dict(_products(case, switches, is_kept(case.rules, INTERCHANGEABLE)))
-    key = tuple((place, tuple(one.id for one in ways)) for place, ways in products.items())
+    key = tuple((place, tuple(mixed.id for mixed in switches_of_tier)) for place, switches_of_tier in products.items())
     return _RULES.of(offering, key, InterchangeableSwitches, MappingProxyType(products)) if products else None
 
 
@@ -51,7 +51,7 @@ _RULES: Lookup[Offering, tuple[tuple[tuple[str, str], tuple[str, ...]], ...], In
 
 
 def what_keeps_one_product(case: Case, fabric: Fabric) -> Iterator[str]:
-    """Why a tier is of one product whatever can be had, in words."""
+    """Reasons in words why a tier is of one product whatever its supply."""
     if case.site.has_floor:
         yield "on a floor"
     if fabric.roce is not None:  # pools are weighed of switches that are all alike
@@ -61,7 +61,7 @@ def what_keeps_one_product(case: Case, fabric: Fabric) -> Iterator[str]:
 def _products(
     case: Case, switches: Switches, is_open: bool
 ) -> Iterator[tuple[tuple[str, str], tuple[SwitchType, ...]]]:
-    """What every tier of every switch may have, where that is more than the switch; ``is_open``: the rule is kept."""
+    """The products that every tier sized with a switch may mix, if more than one; ``is_open``: the rule is kept."""
     rules = case.procurement
     for by_role in switches.values():
         for role in TIER_ROLES:

@@ -1,7 +1,7 @@
-"""A problem with every limit lifted: what remains is what catalog, servers and the shape that a case asks for allow.
+"""A problem with every limit lifted: only catalog, servers and the demanded shape of the network bind it.
 
-Limits are those on money, power and rack units, of the case and of its stages; what makers supply and when; counts of
-vendors and part numbers; and the racks of a floor, of which there are then more.
+Limits lifted: money, power and rack units, of the case and of its stages; supply and lead times; counts of vendors and
+part numbers; and the number of racks on a floor.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ TERMS: dict[str, object] = {"supply": None, "lead_time_weeks": None, "in_stock":
 
 
 def lifted(problem: Problem) -> Problem:
-    """The problem without limits but those of its floor, bound to as much of the default rules; itself without any.
+    """The problem without limits but its floor's, bound to the same default rules; itself if it has no limits.
 
-    Its fabrics are the very same ones where no rule of buying and no part is limited.
+    Its fabrics are the same objects where no procurement rule and no part is limited.
     """
     case, rules = lifted_case(problem.case), problem.case.procurement
     is_dated = len(problem.stages) > 1 or rules.order_from_month is not None
@@ -60,19 +60,19 @@ def unlimited(case: Case) -> Case:
 
 
 def purchased(case: Case) -> Case:
-    """A case whose purchase price is minimized, of all its stages: growth that may not come is taken to come."""
+    """The case with capex as objective and every stage certain."""
     stages = case.stages and tuple(stage.model_copy(update={"probability": 1}) for stage in case.stages)
     growth = case.growth.model_copy(update={"decide_by": "mean"})
     return case.model_copy(update={"objective": "capex_usd", "stages": stages, "scenarios": (), "growth": growth})
 
 
 def lifted_case(case: Case) -> Case:
-    """The case without limits on spending, and without counts of what is bought."""
+    """The case without limits on spending, and without counts of vendors and part numbers."""
     return unlimited(case).model_copy(update={"procurement": case.procurement.model_copy(update=COUNTS)})
 
 
 def lifted_catalog(catalog: Catalog, is_dated: bool) -> Catalog:
-    """The catalog in which all parts can be had in any number and, if dates count, at once; itself if they can."""
+    """The catalog with unlimited supply and, if ``is_dated``, no lead times; itself if it has no such limits."""
 
     def is_limited(sold: Purchasable) -> bool:
         return sold.supply is not None or (is_dated and sold.lead_time_weeks is not None)
@@ -91,15 +91,15 @@ def lifted_catalog(catalog: Catalog, is_dated: bool) -> Catalog:
 
 
 def with_more_racks(problem: Problem) -> Iterator[Problem]:
-    """The problem on larger floors, the smaller one first; none without a floor, or if it cannot be any larger."""
+    """The problem on larger floors, the smaller one first; none without a floor, or on the largest."""
     for case in on_larger_floors(problem.case, problem):
         other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
         yield replace(other, asked=problem.asked, limits=problem.limits, stages=problem.stages)
 
 
 def on_larger_floors(case: Case, problem: Problem) -> Iterator[Case]:
-    """A case on floors with more rows of racks: beyond all that there are, and with as many racks again as servers
-    fill and those that switches need in two places. ``problem``: of the case, with a floor or without.
+    """A case on floors with more rows: twice the rows and one, and twice the racks of servers with
+    ``RACKS_OF_SWITCHES`` more. ``problem``: of the case, with a floor or without.
     """
     if problem.site.runs_are_alike:
         return

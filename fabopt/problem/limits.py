@@ -1,4 +1,4 @@
-"""What may be spent over all fabrics, in the units of the program."""
+"""Limits on spending over all fabrics, in the units of the program."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fabopt.units import cents, milliwatts
 
 
 class PeriodBudgets(NamedTuple):
-    """Cents that may be paid in each quarter or year. ``key``: of the case; ``months``: of one period.
+    """Limits in cents on payments in each quarter or year. ``key``: of the case; ``months``: in one period.
 
-    ``cents``: of the first one, with all before it, the second and so on, the last for all after it; None: any amount.
+    ``cents``: by period; the first counts with all earlier ones, the last for each later one; None: any amount.
     """
 
     key: str
@@ -27,15 +27,15 @@ class PeriodBudgets(NamedTuple):
         return min(max(period, 0), len(self.cents) - 1)
 
     def most(self, period: int) -> int | Fraction | None:
-        """What may be paid in a period."""
+        """The limit in cents on payments in a period; None: any amount."""
         return self.cents[self.entry(period)]
 
 
 @dataclass(frozen=True)
 class ExactLimits:
-    """What may be spent over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco.
+    """Limits on spending over all fabrics; None: any amount. ``tco_scaled``: in the units of the weights of tco.
 
-    ``periods``: what may be paid in each quarter or year.
+    ``periods``: limits on payments in each quarter or year.
     """
 
     capex_cents: int | None = None
@@ -52,9 +52,9 @@ class ExactLimits:
         return self != ExactLimits()
 
     def with_others(self, stages: Sequence[ExactLimits]) -> ExactLimits:
-        """The tighter of these limits and those that stages come to together."""
+        """The tighter of these limits and the stages' limits together."""
         budgets = [stage.capex_cents for stage in stages]
-        in_all = None if None in budgets else sum(one for one in budgets if one is not None)
+        in_all = None if None in budgets else sum(budget for budget in budgets if budget is not None)
         last = stages[-1]
         return replace(
             self,

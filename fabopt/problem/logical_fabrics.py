@@ -1,7 +1,7 @@
 """Logical fabrics: NICs and cables of their own on the switches of another fabric, their host.
 
-A host with a choice of NICs for every logical fabric on it is a fabric of its own, whose ports of theirs are
-attachments: the host's space is the union of these. See docs/formulation/several-networks.md.
+A host with one choice of NICs for every logical fabric on it is a fabric problem whose attachments are the ports of
+these NICs: the host's space is the union over all choices. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TWO = 2
 
 
 def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
-    """A host with every choice of NICs for the logical fabrics on it; ``prune``: those that others beat aside.
+    """A host with every choice of NICs for the logical fabrics on it; ``prune``: without dominated choices.
 
     Rule ``logical_cards_are_allowed``, with ``logical_fabric_of``.
     """
@@ -31,20 +31,20 @@ def equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[Fabr
 
 def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[FabricProblem]:
     for protocol in fabric.protocols:
-        hosts = tuple(one for one in fabric.nics.get(protocol, ()) if one.topology == HOST_FAMILY and not one.apart)
-        speeds = {one.port.lane.port_mbps for one in hosts}
-        taken = min((_slots(one) for one in hosts), default=0)
+        hosts = tuple(nic for nic in fabric.nics.get(protocol, ()) if nic.topology == HOST_FAMILY and not nic.apart)
+        speeds = {host.port.lane.port_mbps for host in hosts}
+        taken = min((_slots(host) for host in hosts), default=0)
         options = [
             _options(fabric, logical, protocol, logical is fabric.logical_fabrics[-1], prune)
             for logical in fabric.logical_fabrics
         ]
         # one leaf a plane would have all ports of a server
         is_paired = any(logical.is_paired(fabric.kept_rules) for logical in fabric.logical_fabrics)
-        tiers = tuple(one for one in fabric.tiers if one > 1 or fabric.is_paired or not is_paired)
+        tiers = tuple(tier for tier in fabric.tiers if tier > 1 or fabric.is_paired or not is_paired)
         for chosen in product(*options):
-            if taken + sum(_slots(one) for one in chosen) > problem.nic_slots:
+            if taken + sum(_slots(nic) for nic in chosen) > problem.nic_slots:
                 continue
-            if not speeds.issuperset(one.port.lane.port_mbps for one in chosen):
+            if not speeds.issuperset(nic.port.lane.port_mbps for nic in chosen):
                 continue
             ports = (
                 logical.equipped(nic, problem.servers)
@@ -63,15 +63,19 @@ def _slots(nic: NicOption) -> int:
 def _options(
     fabric: FabricProblem, logical: LogicalFabric, protocol: str, last: bool, prune: bool
 ) -> Sequence[NicOption]:
-    """NICs for a logical fabric. Of two with the same ports the cheaper one is as good; of two that differ in number
-    of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): every leaf then has
-    what it has with more, or less.
+    """NICs for a logical fabric, dominated ones pruned. Of two with equal ports the cheaper dominates; of two that
+    differ in number of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): no
+    leaf then has more ports.
     """
     fewest = TWO if logical.is_paired(fabric.kept_rules) else 1
-    options = tuple(one for one in logical.nics.get(protocol, ()) if one.ports_per_server >= fewest)
+    options = tuple(nic for nic in logical.nics.get(protocol, ()) if nic.ports_per_server >= fewest)
     if not prune:
         return options
-    return [one for one in options if not any(_dominates(other, one, last) for other in options if other is not one)]
+    return [
+        option
+        for option in options
+        if not any(_dominates(other, option, last) for other in options if other is not option)
+    ]
 
 
 def _dominates(option: NicOption, other: NicOption, last: bool) -> bool:
@@ -86,7 +90,7 @@ def _dominates(option: NicOption, other: NicOption, last: bool) -> bool:
 
 
 def _numbers(nic: NicOption) -> tuple[int, ...]:
-    """What the NICs of a server cost and draw, and how many they are."""
+    """Price (cents), present value, power (mW) and number of a server's NICs."""
     if nic.item is None:
         return 0, 0, 0, 0
     cents, present = sum(nic.item.unit_cents), sum(nic.item.unit_costs[len(nic.item.offers) :])
@@ -102,8 +106,8 @@ def _key(nic: NicOption) -> NicKey:
 
 
 def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[tuple[str, NicKey], ...]:
-    """Rank of a choice of NICs among those with which all else is the same."""
-    return tuple((one.name, _key(one.nic)) for one in attachments if one.nic is not None)
+    """Rank of a choice of NICs among designs that are equal otherwise."""
+    return tuple((attachment.name, _key(attachment.nic)) for attachment in attachments if attachment.nic is not None)
 
 
 def nics_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[Item, int]:
@@ -119,4 +123,4 @@ def nics_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[I
 
 def slots_of(attachments: Sequence[AttachmentDemand]) -> int:
     """Slots of a server that NICs of logical fabrics take."""
-    return sum(_slots(one.nic) for one in attachments if one.nic is not None)
+    return sum(_slots(attachment.nic) for attachment in attachments if attachment.nic is not None)

@@ -1,7 +1,7 @@
-"""What a model needs of the fabric that GPUs compute over, filled in where the case leaves it out.
+"""The needs of a model of the compute fabric, filled in where the case leaves them out.
 
-The bandwidth that is needed is one number. The oversubscription that is tolerated goes with the bandwidth of the NICs:
-it is worked out for the least that NICs on sale can give, so that every faster NIC does at least as well.
+The needed bandwidth is one number. The tolerated oversubscription depends on the bandwidth of the NICs: it is computed
+for the least injection of NICs on sale, so that every faster NIC does at least as well.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 def with_needs(
     case: Case, offering: Offering, server: Server, pcie: Mapping[int, float]
 ) -> tuple[Case, WorkloadNeeds | None]:
-    """The case with what its model needs of the computing fabric, and what that is; the same case without a model.
+    """The case with its model's needs of the compute fabric, and these needs; the same case and None without a model.
 
     Rule ``workload_needs_are_met``.
     """
@@ -52,14 +52,16 @@ def with_needs(
 def timed(
     fabrics: tuple[FabricProblem, ...], case: Case, needs: WorkloadNeeds | None, pace: Pace | None
 ) -> tuple[FabricProblem, ...]:
-    """The fabrics, the computing one with a deadline where designs are timed because ranks are put together."""
+    """The fabrics, with a deadline (seconds per step) on the computing one where designs are timed."""
     most_s = longest_step_s(case, needs, pace)
     if most_s is None or pace is None or needs is None:
         return fabrics
     deadline = Deadline(pace_of_run(pace.workload), most_s)
     return tuple(
-        replace(one, figure_demands=replace(_demands(one), deadline=deadline)) if one.name == needs.fabric else one
-        for one in fabrics
+        replace(fabric, figure_demands=replace(_demands(fabric), deadline=deadline))
+        if fabric.name == needs.fabric
+        else fabric
+        for fabric in fabrics
     )
 
 
@@ -82,16 +84,16 @@ def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -
 
 
 def _reach(fabric: Fabric, case: Case, offering: Offering, server: Server) -> Reach:
-    """What holds for every design: a rack's servers share their leaves if groups are racks, every switch reduces."""
+    """Facts of every design: GPUs that surely share their leaves, and whether every switch reduces."""
     servers = servers_in_group(fabric, case, server)
     last = stages_of(case, server)[-1].servers or 1
     switches = [
-        one.product
+        kind.product
         for protocol in _protocols(fabric)
         for kinds in switches_of(fabric, protocol, offering).values()
-        for one in kinds
+        for kind in kinds
     ]
-    reduces = bool(switches) and all(one.reduces for one in switches)
+    reduces = bool(switches) and all(switch.reduces for switch in switches)
     return Reach(min(servers or 1, last) * server.gpus, reduces)
 
 
@@ -102,7 +104,7 @@ def _protocols(fabric: Fabric) -> tuple[Protocol, ...]:
 def _least_offered(
     fabric: Fabric, offering: Offering, server: Server, pcie: Mapping[int, float], asked: int
 ) -> Fraction:
-    """The least injection, in whole Mb/s, that is enough and that a NIC of the fabric has; what is asked if none."""
+    """The least injection, in whole Mb/s, of a NIC of the fabric that meets ``asked``; ``asked`` if there is none."""
     offers = [
         option.injection
         for protocol in _protocols(fabric)

@@ -1,9 +1,9 @@
-"""Names of a case that nobody could tell apart, or that fabopt gives itself.
+"""Names of a case that are confusable with each other or with names that fabopt gives.
 
 Devices are called after what a case names: ``server-0001``, ``compute-leaf-001``, ``compute-p2-r8-spine-001``,
 ``compute-gateways``, ``compute-storage-01``. Programs that read exports compare such names without regard to capital
-letters, and make one separator of all; so two names are alike if they differ in nothing else. Which characters a name
-may have is said by ``fabopt.schema.base``.
+letters, and replace every separator by one; so names that differ in these alone are alike. The characters of a name are
+limited by ``fabopt.schema.base``.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _OTHER = "give it another name"
 
 
 def alike(name: str) -> str:
-    """Return what two names have in common that cannot be told apart."""
+    """Return a name in lower case with one kind of separator; confusable names agree in it."""
     return _SEPARATORS.sub("-", name).lower()
 
 
 def confused_names(case: Case, file: str) -> Iterator[Fault]:
-    """Yield every name of a case that could be another one's, or is too long for the devices called after it."""
-    fabrics = [one.name for one in case.fabrics]
+    """Yield a fault for every name of a case that is confusable, or too long for the devices named after it."""
+    fabrics = [fabric.name for fabric in case.fabrics]
     yield from _confused_in_list("stages", [one.name for one in case.stages or ()], file)
     yield from _confused_in_list("fabrics", fabrics, file)
     yield from _confused_switches(fabrics, file)
@@ -69,7 +69,9 @@ def _confused_switches(fabrics: Sequence[str], file: str) -> Iterator[Fault]:
 
 
 def _roots(stem: str) -> tuple[str, str, str, str]:
-    """Return the fabrics whose switches may be called by a name that goes on with their tier: itself first."""
+    """Return names of fabrics whose switches may be named by ``stem`` and a tier: the stem first, then without rail and
+    plane.
+    """
     without = _RAIL.sub("", stem)
     return stem, without, _PLANE.sub("", stem), _PLANE.sub("", without)
 
@@ -86,7 +88,7 @@ class _Named(NamedTuple):
 
     @property
     def device(self) -> str:
-        """What its devices are called, numbers aside."""
+        """The name of its devices, without numbers."""
         return alike(f"{self.owner}-{self.attachment.name}")
 
     @property
@@ -102,8 +104,8 @@ class _Named(NamedTuple):
 
 
 def confused_attachments(case: Case, file: str) -> Iterator[Fault]:
-    """Yield the attachments whose devices would be called like other devices, or by too long a name."""
-    fabrics = {alike(one.name): one.name for one in case.fabrics}
+    """Yield a fault for each attachment whose devices' names are other devices', or too long."""
+    fabrics = {alike(fabric.name): fabric.name for fabric in case.fabrics}
     earlier = _Earlier()
     for named in _attachments(case):
         name = named.attachment.name
@@ -121,7 +123,7 @@ def confused_attachments(case: Case, file: str) -> Iterator[Fault]:
 
 
 def _attachments(case: Case) -> Iterator[_Named]:
-    """All attachments, each with the fabric whose switches it is on: that may be the host of its own."""
+    """All attachments, each with the fabric whose switches it is on: its own, or the host of its own."""
     for number, fabric in enumerate(case.fabrics):
         host = host_of(fabric, case) if fabric.separation in ("shared", "logical") else None
         for index, attachment in enumerate(fabric.attachments):
@@ -129,7 +131,7 @@ def _attachments(case: Case) -> Iterator[_Named]:
 
 
 def _of_fabopt(named: _Named, fabrics: dict[str, str]) -> str:
-    """Return whose devices, of those that fabopt names by itself, have such names; empty if none."""
+    """Return the owner, in words, of devices of these names among those that fabopt names; empty if none."""
     name = f"{named.device}-1" if named.is_numbered else named.device
     if _SERVER.fullmatch(name):
         return "servers"
@@ -139,7 +141,7 @@ def _of_fabopt(named: _Named, fabrics: dict[str, str]) -> str:
 
 
 class _Earlier:
-    """Attachments by what their devices are called; numbers of devices apart."""
+    """Earlier attachments by the name of their devices, without numbers."""
 
     def __init__(self) -> None:
         self.whole: dict[str, _Named] = {}
@@ -147,7 +149,7 @@ class _Earlier:
         self.like_numbered: dict[str, _Named] = {}
 
     def add(self, named: _Named) -> None:
-        """Remember one."""
+        """Add an attachment."""
         self.whole.setdefault(named.device, named)
         if named.is_numbered:
             self.numbered.setdefault(named.device, named)
@@ -155,7 +157,7 @@ class _Earlier:
             self.like_numbered.setdefault(match[1], named)
 
     def like(self, named: _Named) -> str:
-        """Return which attachment has devices of such names; empty if none has."""
+        """Return in words the earlier attachment with devices of these names; empty if none has."""
         match = None if named.is_numbered else _NUMBERED.fullmatch(named.device)
         earlier = self.whole.get(named.device) or (self.numbered.get(match[1]) if match else None)
         earlier = earlier or (self.like_numbered.get(named.device) if named.is_numbered else None)

@@ -1,7 +1,7 @@
-"""Default rules about NICs: which of those that give what is asked for a case leaves to a fabric.
+"""Default rules about NICs: the NICs that they leave to a fabric, of all that meet its demand.
 
-They are ``tested-nics``, ``slot-speed``, ``one-port`` and ``nic-pairing``; ``NicOption.breaks`` has those that leave a
-way to equip servers out.
+They are ``tested-nics``, ``slot-speed``, ``one-port`` and ``nic-pairing``; ``NicOption.breaks`` names the rules that
+exclude an option.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Nics = Mapping[str, tuple[NicOption, ...]]
 
 
 class NicsByRules(NamedTuple):
-    """NICs by protocol: those that keep all rules of a case, and those that it may have if some are given up."""
+    """NICs by protocol: those that keep all rules of a case, and those allowed only if some rules yield."""
 
     kept: Nics
     left_out: Nics
@@ -29,21 +29,25 @@ def rules_on_nics(rules: Rules) -> frozenset[str]:
 
 
 def by_rules(nics: Nics, rules: Rules) -> NicsByRules:
-    """The NICs of a fabric by what the rules of its case say of them; what it asks for by name is never given up."""
+    """The NICs of a fabric, divided by the rules of its case; rules that the case asks for by name never yield."""
     asked = frozenset(rule for rule in NIC_RULES if is_asked_for(rules, rule))
     return parted(keeping(nics, asked), rules_on_nics(rules))
 
 
 def parted(nics: Nics, kept: Collection[str]) -> NicsByRules:
-    """NICs that keep some rules, and the others."""
+    """NICs that keep the rules ``kept``, and the others."""
     rules = frozenset(kept)
-    others = {protocol: tuple(one for one in options if one.breaks & rules) for protocol, options in nics.items()}
+    others = {
+        protocol: tuple(option for option in options if option.breaks & rules) for protocol, options in nics.items()
+    }
     return NicsByRules(keeping(nics, rules), others)
 
 
 def keeping(nics: Nics, rules: frozenset[str]) -> Nics:
     """The NICs that keep some rules."""
-    return {protocol: tuple(one for one in options if not one.breaks & rules) for protocol, options in nics.items()}
+    return {
+        protocol: tuple(option for option in options if not option.breaks & rules) for protocol, options in nics.items()
+    }
 
 
 def together(nics: Nics, others: Nics) -> Nics:
@@ -52,11 +56,13 @@ def together(nics: Nics, others: Nics) -> Nics:
 
 
 def demand_met(nic: NicOption, rules: Rules, left_out: Collection[str] = ()) -> Fraction:
-    """The most Mb/s of a GPU that NICs do for: what they inject, by rule ``one-port`` no more than a port carries."""
+    """The largest demand per GPU, in Mb/s, that NICs meet: their injection, by rule ``one-port`` at most one port's
+    rate.
+    """
     alone = is_kept(rules, ONE_PORT) and ONE_PORT not in left_out and not nic.shares_ports
     return min(nic.injection, nic.flow_mbps) if alone else nic.injection
 
 
 def broken_by(nics: Nics) -> frozenset[str]:
     """The rules that any of some NICs break."""
-    return frozenset(rule for options in nics.values() for one in options for rule in one.breaks)
+    return frozenset(rule for options in nics.values() for option in options for rule in option.breaks)

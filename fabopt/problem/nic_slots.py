@@ -1,4 +1,4 @@
-"""NIC slots of a server, which fabrics without built-in NICs share: what they take at the least, by arithmetic."""
+"""NIC slots of a server, shared by fabrics without built-in NICs: the fewest that they need, by arithmetic."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from fabopt.units import some
 def nics_at_least(problem: Problem) -> dict[str, int]:
     """Fewest NICs of a server that give each fabric its bandwidth, by fabric; built-in ones take no slot."""
     fewest = {}
-    equipment = [(one.name, one.nics) for one in problem.fabrics]
-    equipment += [(one.name, one.nics) for fabric in problem.fabrics for one in fabric.logical_fabrics]
+    equipment = [(fabric.name, fabric.nics) for fabric in problem.fabrics]
+    equipment += [(logical.name, logical.nics) for fabric in problem.fabrics for logical in fabric.logical_fabrics]
     for name, options in equipment:
-        slots = [0 if one.item is None else one.nics_per_server for many in options.values() for one in many]
+        slots = [0 if nic.item is None else nic.nics_per_server for nics in options.values() for nic in nics]
         if slots:
             fewest[name] = min(slots)
     return fewest
 
 
 def slots_are_short(problem: Problem) -> bool:
-    """Rule ``nics_fit_slots``, before any search: whether no choice of NICs fits, so that there is no design."""
+    """Rule ``nics_fit_slots`` before any search: whether no choice of NICs fits the slots."""
     return sum(nics_at_least(problem).values()) > problem.nic_slots
 
 

@@ -1,4 +1,4 @@
-"""Problems of the same growth in which one future comes for certain, or futures are as likely as one likes."""
+"""Problems of the same growth in which one future is certain, or futures have other probabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fabopt.schema.stages import Stage
 
 
 def only_future(problem: Problem, number: int) -> Problem:
-    """The problem in which one future comes for certain: without stages that it does not come to."""
+    """The problem in which one future is certain: without the stages that it does not reach."""
     future = problem.case.futures[number]
     first, *later = problem.case.stages or ()
     own = [
@@ -23,7 +23,7 @@ def only_future(problem: Problem, number: int) -> Problem:
 
 
 def weighed(problem: Problem, chances: Sequence[Fraction]) -> Problem:
-    """The problem in which every future is so likely."""
+    """The problem with other probabilities of its futures."""
     futures = [
         future.model_copy(update={"probability": float(chance)})
         for future, chance in zip(problem.case.futures, chances, strict=True)
@@ -32,8 +32,10 @@ def weighed(problem: Problem, chances: Sequence[Fraction]) -> Problem:
 
 
 def _with(problem: Problem, stages: Sequence[Stage], futures: Sequence[GrowthScenario]) -> Problem:
-    """The problem with other stages and scenarios, bound to as many of the default rules."""
+    """The problem with other stages and scenarios, bound to the same default rules."""
     certain = tuple(stage.model_copy(update={"probability": 1}) for stage in stages)
     case: Case = problem.case.model_copy(update={"stages": certain, "scenarios": tuple(futures)})
-    managed = (one.name for one in problem.fabrics if one.managers is not None and one.managers.is_asked_for)
+    managed = (
+        fabric.name for fabric in problem.fabrics if fabric.managers is not None and fabric.managers.is_asked_for
+    )
     return managed_by_switches(bound_alike(problem_of(case, problem.catalog), problem), frozenset(managed))

@@ -8,5 +8,5 @@ from fabopt.problem.fabric import FabricProblem
 
 
 def with_equal_groups(fabric: FabricProblem) -> FabricProblem:
-    """A fabric whose leaf groups are all alike."""
+    """The fabric with equal leaf groups only."""
     return replace(fabric, last_group="equal", last_leaf=())

@@ -1,8 +1,8 @@
-"""Out-of-band: the ports of management of everything in the cluster, as attachments of its fabric.
+"""Out-of-band: the management ports of all devices of a cluster, as attachments of its fabric.
 
-Servers have theirs built in. Everything else has one attachment each: ``appliances`` (devices attached to any fabric),
-``pdus``, ``rack-devices`` (of whole racks, beside their servers), and ``switches`` of all fabrics, its own too, of
-which only the designed fabrics tell how many there are.
+Servers have theirs built in. There is an attachment for each kind of other devices: ``appliances`` (devices attached to
+any fabric), ``pdus``, ``rack-devices`` (of whole racks, beside their servers), and ``switches`` of all fabrics, its own
+too, counted once the fabrics are designed.
 """
 
 from __future__ import annotations
@@ -41,28 +41,30 @@ def counted_ports(case: Case, fabric: Fabric, racks: ServersInRacks) -> dict[str
     """
     if fabric.oob is None:
         return {}
-    appliances = sum(one.boxes for other in case.fabrics if other.role != "oob" for one in other.attachments)
+    appliances = sum(
+        attachment.boxes for other in case.fabrics if other.role != "oob" for attachment in other.attachments
+    )
     server, servers, per_rack = racks
     pdus_per_rack, others = fabric.oob.pdus_per_rack, 0
     if is_kept(case.rules, RACK_RULES):
         others = racks_of_appliances(case) + (fabric.oob.switch_racks or 0)
-    pdus = tuple(0 if per_rack is None else pdus_per_rack * (ceil_div(one, per_rack) + others) for one in servers)
+    pdus = tuple(0 if per_rack is None else pdus_per_rack * (ceil_div(count, per_rack) + others) for count in servers)
     if fabric.oob.pdus is not None:
         pdus = (fabric.oob.pdus,) * len(servers)
     of_rack = 0 if server.rack is None else server.rack.management_ports
-    in_racks = tuple(of_rack * server.sold_for(one) for one in servers)
+    in_racks = tuple(of_rack * server.sold_for(count) for count in servers)
     counted = ((APPLIANCES, (appliances,) * len(servers)), (PDUS, pdus), (RACK_DEVICES, in_racks))
     return {name: ports for name, ports in counted if ports[-1]}
 
 
 def added(ports: ByStage) -> ByStage:
-    """What each stage adds."""
+    """Ports that each stage adds; ``ports``: running totals by stage."""
     return tuple(now - before for now, before in zip(ports, (0, *ports), strict=False))
 
 
 def port_cage(server: Server, nic_cages: Mapping[str, tuple[Cage, ...]]) -> Cage:
-    """The cage of any port of management: as that of the server's controller. Raises ``LookupError`` without one."""
-    own = next(one for one in server.nics if one.role == "oob")
+    """The cage of a management port: that of the server's controller. Raises ``LookupError`` if its NIC is unknown."""
+    own = next(nic for nic in server.nics if nic.role == "oob")
     return (own.cages or nic_cages[own.id])[0]
 
 

@@ -1,7 +1,7 @@
-"""What joins the two leaves of a pair in a problem: which switches can be in one, and what of the space is left.
+"""Pairing of two leaves in a problem: the switches that can be paired, and the space that is left.
 
-Rule ``pairs_are_joined``. The two leaves of a pair can run MLAG over a peer link, or EVPN multihoming without one, as
-far as the catalog says that they can. See docs/bandwidth.md.
+Rule ``pairs_are_joined``. The two leaves of a pair run MLAG over a peer link, or EVPN multihoming without one, if the
+catalog lists the feature. See docs/bandwidth.md.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ class Unpaired(NamedTuple):
 
 
 def in_pairs(space: Unpaired, pairing: Pairing | None) -> Unpaired:
-    """The space of a fabric all of whose leaves are in pairs: joined so, or as their switches can be (None)."""
+    """The space of a fabric with all leaves in pairs, joined by ``pairing`` or, with None, by any that their switches
+    support.
+    """
     switches = {
         protocol: {**roles, "leaf": tuple(_leaves(roles, pairing) if protocol == ETHERNET else ())}
         for protocol, roles in space.switches.items()
@@ -47,5 +49,5 @@ def _leaves(roles: Mapping[str, tuple[SwitchType, ...]], pairing: Pairing | None
 
 
 def can_pair(switch: SwitchType, pairing: Pairing) -> bool:
-    """Whether the catalog says that a switch can be in such a pair."""
+    """Whether the catalog lists the feature of a pairing for a switch."""
     return FEATURE_OF_PAIRING[pairing] in switch.product.features

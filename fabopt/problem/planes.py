@@ -1,4 +1,4 @@
-"""Fabrics that may have several numbers of planes: of designs that cost the same, that counts which leaves more."""
+"""Fabrics with a choice of numbers of planes: among designs of equal cost the loss of a switch decides."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def planes_of(nic: NicOption) -> int:
 
 
 def weighs_planes(problem: Problem, fabric: FabricProblem) -> bool:
-    """Whether designs of a fabric are compared by what the loss of a switch leaves: where it may have other numbers of
-    planes, all its families are Clos, and the case does not turn ``resilience: default`` off.
+    """Whether designs of equal cost are compared by the bandwidth left after the loss of a switch: where the fabric has
+    a choice of numbers of planes, all its families are Clos, and the case does not turn ``resilience: default`` off.
     """
     if len({planes_of(option) for options in fabric.nics.values() for option in options}) < 2:
         return False

@@ -1,6 +1,6 @@
-"""What a case means: ids resolved, units uniform, demand computed, tables indexed.
+"""The resolved case: ids looked up, units uniform, demand computed, tables indexed.
 
-After ``problem_of`` there is no default, no "maybe missing" and no id to look up.
+After ``problem_of`` every default is filled in and every id is resolved.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from fabopt.workload.deadline import Pace
 
 
 def of_item(weights: Weights, stage: int, item: Item) -> int:
-    """What a unit of an item that a stage adds weighs beside its price."""
+    """The weight in the objective, price apart, of one unit of an item that a stage adds."""
     counted = weights.per_switch * (item.kind == "switch") + weights.per_cable * (item.kind in CABLE_KINDS)
     return weights.of_mw(stage) * item.power_mw + weights.per_unit * item.rack_milliunits + counted
 
 
 class BestAlone(NamedTuple):
-    """A future: how likely it is, and what the best plan for it alone costs."""
+    """A future's probability, and the cost in cents of the best plan for it alone."""
 
     probability: Fraction
     cents: Fraction
@@ -56,8 +56,8 @@ class BestAlone(NamedTuple):
 class StageProblem:
     """A stage of a problem.
 
-    ``limits``: money that is spent at it, power and rack units of what is installed from it on. ``oversubscription``:
-    the most at the leaf and the spine boundary, by fabric.
+    ``limits``: on the stage's spending, and on installed power and rack units from it on. ``oversubscription``: limits
+    at the leaf and the spine boundary, by fabric.
     """
 
     name: str
@@ -100,40 +100,42 @@ class Problem:
 
     @property
     def shares_slots(self) -> bool:
-        """Whether several fabrics, logical ones among them, can have NICs in a server that are not built in."""
-        equipment = [one.nics for one in self.fabrics] + [
-            one.nics for fabric in self.fabrics for one in fabric.logical_fabrics
+        """Whether several fabrics, logical ones among them, compete for a server's NIC slots."""
+        equipment = [fabric.nics for fabric in self.fabrics] + [
+            logical.nics for fabric in self.fabrics for logical in fabric.logical_fabrics
         ]
         bought = any(nic.item is not None for nics in equipment for many in nics.values() for nic in many)
         return len(equipment) > 1 and bought
 
     @property
     def limits_in_all(self) -> ExactLimits:
-        """Limits on all that is bought and on what is installed in the end: of the case, and of its stages."""
+        """Limits on all purchases and on the final installation: the case's and its stages' together."""
         limits = self.limits.with_others([stage.limits for stage in self.stages])
         return replace(limits, capex_cents=tighter(limits.capex_cents, self._payable_cents))
 
     @cached_property
     def instalments(self) -> Instalments:
-        """When what the stages order is paid."""
+        """The dates of payment of the stages' orders."""
         case = self.case
-        return Instalments(case.finance.payment, tuple(one.month for one in self.stages), calendar_month(case.start))
+        return Instalments(
+            case.finance.payment, tuple(stage.month for stage in self.stages), calendar_month(case.start)
+        )
 
     @cached_property
     def deliveries(self) -> tuple[Delivery, ...]:
-        """What comes in every quarter of parts whose makers supply so much."""
+        """The deliveries of every quarter by makers with a quota."""
         months = tuple(stage.month for stage in self.stages)
         ways = tuple(future.months for future in self.offering.terms.futures) or (months,)
         return deliveries_of(self.case.procurement.quotas, ways, calendar_month(self.case.start))
 
     def shares_paid(self, months: int) -> list[dict[int, Fraction]]:
-        """The least share of anything ordered that each stage pays in the periods in which it may pay."""
+        """By stage, the least share of any item's order that is paid in each period; ``months``: of a period."""
         by_stage = []
         for stage in range(len(self.stages)):
             of_items = [self.instalments.shares_in(item, stage, months) for item in self.item_table.items]
             periods = sorted(set().union(*of_items))
             nothing = Fraction(0), Fraction(0)
-            by_stage.append({at: min(min(one.get(at, nothing)) for one in of_items) for at in periods})
+            by_stage.append({at: min(min(shares.get(at, nothing)) for shares in of_items) for at in periods})
         return by_stage
 
     @cached_property
@@ -143,7 +145,7 @@ class Problem:
         for budgets in self.limits.periods:
             shares = self.shares_paid(budgets.months)
             most = [budgets.most(at) for at in sorted(set().union(*shares))]
-            caps.append(None if None in most else sum(one for one in most if one is not None))
+            caps.append(None if None in most else sum(cap for cap in most if cap is not None))
             of_stages = [
                 min(
                     (limit / share for at, share in of_stage.items()
@@ -152,7 +154,7 @@ class Problem:
                 )
                 for of_stage in shares
             ]  # fmt: skip
-            caps.append(None if None in of_stages else sum(one for one in of_stages if one is not None))
+            caps.append(None if None in of_stages else sum(cap for cap in of_stages if cap is not None))
         least = min((cap for cap in caps if cap is not None), default=None)
         return None if least is None else math.floor(least)
 
@@ -186,7 +188,7 @@ class Problem:
         return tuple(now - before for before, now in pairwise([0, *sold]))
 
     def least_server_cents(self, present: bool = False) -> int:
-        """What the servers cost at least, if they count; exactly that, where it does not depend on anything else."""
+        """Least cost of the servers in cents, 0 if they do not count; exact where it depends on no other choice."""
         item, adds = self.server_item, self.server_adds
         if item is None:
             return 0
@@ -208,20 +210,23 @@ class Problem:
         return uses
 
     def least_lump_cents(self, present: bool = False) -> int:
-        """What charges on fabrics and their servers come to at least."""
+        """Least sum, in cents, of charges on fabrics and their servers."""
         if not self.case.charges:
             return 0
         return sum(
             min(
-                sum(item.cost(stage, count, present) for (stage, item), count in self.lumps(one.name, protocol).items())
-                for protocol in one.protocols
+                sum(
+                    item.cost(stage, count, present)
+                    for (stage, item), count in self.lumps(fabric.name, protocol).items()
+                )
+                for protocol in fabric.protocols
             )
-            for one in self.fabrics
+            for fabric in self.fabrics
         )
 
     @property
     def fixed_cents(self) -> int:
-        """What every design costs at least: the servers, if they count, and charges on fabrics."""
+        """Least cost of any design in cents: the servers, if they count, and charges on fabrics."""
         return self.least_server_cents() + self.least_lump_cents()
 
     @property
@@ -249,28 +254,28 @@ class Problem:
         return weights.per_cent * least_cents + self.fixed_energy
 
     def fixed_in(self, weights: Weights) -> int:
-        """The part of another objective that every design has."""
+        """The constant part of another objective."""
         return replace(self, weights=weights).fixed_objective
 
     @property
     def energy_weighed(self) -> tuple[Fraction, ...]:
-        """Cents of a milliwatt's energy from each stage on, in all futures together, each as often as it comes."""
+        """Cents of a milliwatt's energy from each stage on, weighted over all futures."""
         return _weighed(self.energy_cents_per_mw, self.offering.terms)
 
     def weights_in(self, metric: str) -> Weights:
-        """The weights of a metric, as what growth may not come to is weighed."""
+        """The weights of a metric, in the units of the futures' probabilities."""
         return weights_of(metric, self.energy_weighed, self.offering.terms.chance_unit)
 
     @property
     def prunes(self) -> bool:
-        """Whether no price depends on a quantity, so that sizes can be compared one by one."""
+        """Whether no price depends on a quantity, so that dominated sizes may be pruned one by one."""
         return not any(item.varies for item in self.item_table.items if item.kind != "server")
 
 
 def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offering | None = None) -> Problem:
     """Resolve a case whose references have been checked (``fabopt.io.check_references``).
 
-    ``offering``: that of another case with the same catalog, taken if it names the same products on the same terms.
+    ``offering``: of another case with the same catalog, reused if its products and terms are the same.
     """
     problem = _problem_of(case, catalog, prune, offering)
     fewer = servers_with_nics(problem)
@@ -282,24 +287,22 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
 
 
 def servers_with_nics(problem: Problem) -> int | None:
-    """How many servers a rack has power for with their NICs, the leanest that the fabrics may have, if these are fewer
-    than share one; else None.
-    """
+    """Servers that a rack's power allows with their leanest NICs, if fewer than its height allows; else None."""
     site, server = problem.site, problem.server
     if site.rack_power_w is None or server.rack is not None:
         return None
-    choices = [one.nics for one in problem.fabrics]
-    choices += [logical.nics for one in problem.fabrics for logical in one.logical_fabrics]
+    choices = [fabric.nics for fabric in problem.fabrics]
+    choices += [logical.nics for fabric in problem.fabrics for logical in fabric.logical_fabrics]
     least_mw = sum(
-        min((nic.most_mw(problem.links, protocol) for protocol, nics in each.items() for nic in nics), default=0)
-        for each in choices
+        min((nic.most_mw(problem.links, protocol) for protocol, nics in choice.items() for nic in nics), default=0)
+        for choice in choices
     )
     fitting = milliwatts(site.rack_power_w) // (milliwatts(server.power_w or 0) + least_mw)
     return fitting if fitting < problem.floor.servers_per_rack else None
 
 
 def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | None) -> Problem:
-    server = next(one for one in catalog.servers if one.id == case.server)
+    server = next(server for server in catalog.servers if server.id == case.server)
     asked = with_separations(case, server)
     case = settled(asked, server, catalog)
     if offering is None or (offering.named, offering.terms) != (named_products(case, catalog), terms_of(case)):
@@ -352,7 +355,7 @@ def _weighed(energy: tuple[Fraction, ...], terms: Terms) -> tuple[Fraction, ...]
 
 
 def estimating(problem: Problem) -> Problem:
-    """The problem at a site where nothing has to be proven; itself where a proof is what a search finds anyway."""
+    """The problem searched by estimates without proof; itself where its site has no faster method."""
     site = problem.site.estimated()
     return problem if site is problem.site else replace(problem, site=site)
 
@@ -368,7 +371,7 @@ def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Proble
 
 
 def alone(problem: Problem, fabric: FabricProblem) -> Problem:
-    """The problem of one fabric of several, without servers and limits: no design of all has less of its objective."""
+    """The problem of one fabric of several, without servers and limits: a relaxation of the whole problem."""
     stages = tuple(replace(stage, limits=ExactLimits()) for stage in problem.stages)
     return replace(problem, fabrics=(fabric,), stages=stages, limits=ExactLimits(), server_item=None)
 

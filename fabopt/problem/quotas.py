@@ -1,4 +1,4 @@
-"""What a maker supplies in a quarter over all its parts: which stages get their parts in which quarter."""
+"""Quotas of makers over all their parts in a quarter: the stages whose orders are delivered in each."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from fabopt.schema.stages import QUARTER
 
 
 class Delivery(NamedTuple):
-    """The parts of a maker that come in one quarter: for some stages, of which each gets its orders in its month.
+    """A maker's delivery in one quarter, for the stages of its months.
 
-    ``way``: the number of the future in which it is so.
+    ``way``: the number of the future.
     """
 
     quota: Quota
@@ -23,12 +23,12 @@ class Delivery(NamedTuple):
 
     @property
     def most(self) -> int | None:
-        """How many units can come; None: any number."""
+        """The most units of the delivery; None: any number."""
         return self.quota.units[self.entry]
 
 
 def deliveries_of(quotas: Sequence[Quota], ways: Sequence[Sequence[int | None]], calendar: int) -> tuple[Delivery, ...]:
-    """Every quarter in which stages get parts of a maker. ``ways``: the months of all stages, in every future.
+    """Deliveries of every quarter with stages. ``ways``: the months of all stages, by future.
 
     ``calendar``: the number of month 0.
     """
@@ -46,7 +46,7 @@ def _deliveries(quota: Quota, ways: Sequence[Sequence[int | None]], calendar: in
 
 
 def supplied_by(deliveries: Sequence[Delivery], stage: int) -> dict[Quota, int]:
-    """Units that makers can have supplied by a stage at the most, in any future; those without an end left out."""
+    """The most units that makers can supply by a stage, least over all futures; unlimited quotas are left out."""
     most: dict[tuple[Quota, int], int | None] = {}
     for delivery in deliveries:
         if delivery.stages[0] <= stage:

@@ -1,4 +1,4 @@
-"""All parts of default rules that a problem can be without, those of racks too, and problems without some of them."""
+"""All parts of default rules that may yield, rack rules among them, and problems without some of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fabopt.schema.rack_rules import SPREAD
 
 
 def parts_that_yield(problem: Problem) -> tuple[RulePart, ...]:
-    """What holds in a problem and may be left out, in the order in which it yields: rule ``rack-spread`` first."""
+    """Rule parts that bind a problem and may yield, in the order of yielding: rule ``rack-spread`` first."""
     case = problem.case
     keys = [] if is_asked_for(case.rules, RACK_SPREAD) else [key for key in SPREAD if key in parts_of(case)]
     racks = (RulePart(RACK_SPREAD, key=key) for key in reversed(keys))
@@ -34,7 +34,7 @@ def without(problem: Problem, parts: Collection[RulePart]) -> Problem:
 
 
 def rack_parts_left_out(problem: Problem, asked: Case) -> tuple[RulePart, ...]:
-    """What a problem is without of the rules of racks that a case asks for, in the order in which they yield."""
+    """Parts of rack rules that a case asks for and its problem leaves out, in the order of yielding."""
     keys = (key for key in reversed(parts_of(asked)) if key not in parts_of(problem.case))
     return tuple(RulePart(rule_of(key), key=key) for key in keys)
 

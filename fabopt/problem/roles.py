@@ -1,6 +1,6 @@
-"""What a role means: demands that a fabric leaves out, and fabrics that have no network of their own.
+"""Roles: defaults of demands that a fabric leaves out, and fabrics without a network of their own.
 
-The workload says what the compute fabric must give; the other roles have defaults of their own: rules of thumb.
+The workload sets the demand of the compute fabric; the other roles have defaults of their own: rules of thumb.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BITS_OF_A_MBIT = 1_000_000
 
 
 class RoleDefaults(NamedTuple):
-    """What a fabric of a role gives unless the case says it: Gb/s per server and the ratio; None: as the workload."""
+    """Default demands of a role: Gb/s per server and oversubscription; None: as the workload."""
 
     gbps_per_server: float | None = None
     max_oversubscription: float | None = None
@@ -53,26 +53,26 @@ DEFAULTS: Mapping[Role, RoleDefaults] = {
 
 
 def settled(case: Case, server: Server, catalog: Catalog) -> Case:
-    """The case with every demand per GPU, the distances that no group changes, shared fabrics put on those that carry
-    them, and ports of management counted as far as no design changes them. Twice is as once.
+    """The case with every demand per GPU, the distances that depend on no group, shared fabrics put on their hosts, and
+    management ports counted that depend on no design. Idempotent.
 
-    Raises ``InputError`` where a separation is left to cost, and there is more than one.
+    Raises ``InputError`` where a separation is left to cost and several are possible.
     """
     case = with_distances(with_separations(case, server))
-    own = case.model_copy(update={"fabrics": tuple(_with_demand(one, case, server) for one in case.fabrics)})
-    logical_fabrics = [one for one in own.fabrics if one.separation in ("shared", "logical")]
+    own = case.model_copy(update={"fabrics": tuple(_with_demand(fabric, case, server) for fabric in case.fabrics)})
+    logical_fabrics = [fabric for fabric in own.fabrics if fabric.separation in ("shared", "logical")]
     if logical_fabrics:
         fabrics = (
-            carrying(one, [logical for logical in logical_fabrics if host_of(logical, own) is one], own)
-            for one in own.fabrics
-            if one not in logical_fabrics
+            carrying(fabric, [logical for logical in logical_fabrics if host_of(logical, own) is fabric], own)
+            for fabric in own.fabrics
+            if fabric not in logical_fabrics
         )
         own = own.model_copy(update={"fabrics": tuple(fabrics)})
     return _with_counted_ports(own, server, catalog)
 
 
 def with_separations(case: Case, server: Server) -> Case:
-    """The case with every separation said, if there is one way only; ``InputError`` if there are several."""
+    """The case with every separation stated, if only one combination is possible; else raises ``InputError``."""
     ways = combinations(case, server)
     if len(ways) == 1:
         return ways[0]
@@ -93,7 +93,7 @@ def with_separations(case: Case, server: Server) -> Case:
 
 
 def role_notes(case: Case, server: Server) -> Iterator[str]:
-    """How demands came about that the case does not give in Gb/s per GPU, and what is shared."""
+    """Notes on demands that the case does not give in Gb/s per GPU, and on shared fabrics."""
     for fabric in case.fabrics:
         text = _told(fabric, case, server)
         if text:
@@ -117,7 +117,7 @@ def role_notes(case: Case, server: Server) -> Iterator[str]:
 
 
 def per_server_mbps(need: StorageDemand, servers: int, gpus: int) -> Fraction:
-    """Mb/s of a server for storage: its share of a checkpoint within the window, and what its GPUs load meanwhile.
+    """Mb/s of a server for storage: its share of a checkpoint within the window, and its GPUs' loading.
 
     ``checkpoint_gb * 8e9 / window / servers / 1e6 + loading * gpus``.
     """
@@ -129,7 +129,7 @@ def per_server_mbps(need: StorageDemand, servers: int, gpus: int) -> Fraction:
 
 
 def _with_demand(fabric: Fabric, case: Case, server: Server) -> Fabric:
-    """Demands and ``resilience`` filled in; a bandwidth per GPU that is given goes first."""
+    """The fabric with demands and ``resilience`` filled in; a stated bandwidth per GPU takes precedence."""
     changes: dict[str, object] = {
         "min_gbps_per_server": None, "storage": None, "resilience": case.resilience_of(fabric)
     }  # fmt: skip
@@ -156,7 +156,7 @@ def keeps(rule: str, fabric: Fabric, case: Case) -> bool:
 
 
 def _gpu_mbps(fabric: Fabric, case: Case, server: Server) -> int | None:
-    """Whole Mb/s of a GPU; None: what the workload says."""
+    """Whole Mb/s of a GPU; None: the workload's."""
     gpus, default = max(1, server.gpus), DEFAULTS[fabric.role]
     if fabric.storage is not None:
         servers = _fewest_servers(case, server)
@@ -206,16 +206,16 @@ def _counts_strips(fabric: Fabric, case: Case, server: Server) -> bool:
 
 
 def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
-    """The case whose out-of-band fabrics have an attachment for what no design changes. Twice is as once."""
+    """The case whose out-of-band fabrics have attachments for devices that depend on no design. Idempotent."""
     if all(one.role != "oob" for one in case.fabrics):
         return case
-    cage = port_cage(server, {one.id: one.cages for one in catalog.nics})
+    cage = port_cage(server, {nic.id: nic.cages for nic in catalog.nics})
     servers = [stage.servers or 0 for stage in stages_of(case, server)]
     racks = ServersInRacks(server, servers, servers_in_rack(case, server))
     fabrics = []
     for fabric in case.fabrics:
         if fabric.role == "oob":
-            own = [one for one in fabric.attachments if one.name not in COUNTED]
+            own = [attachment for attachment in fabric.attachments if attachment.name not in COUNTED]
             whole = fabric.model_copy(update={"oob": fabric.oob or OutOfBand()})
             ports = counted_ports(case, whole, racks)
             counted = [as_attachment(name, count, cage) for name, count in ports.items()]
@@ -228,42 +228,42 @@ def _with_counted_ports(case: Case, server: Server, catalog: Catalog) -> Case:
 
 
 def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabric:
-    """A fabric with what others add to it. What shares its NICs takes its part of their bandwidth or adds to it, and
-    has uplinks at its own ratio; what has NICs of its own has its own ratio at the leaves, and the strictest one above.
+    """A host with the demands of the fabrics on it. A shared fabric reserves a part of the NICs' bandwidth or adds to
+    it, and has uplinks at its own ratio; a logical one has its own ratio at the leaves, and the strictest one above.
     Both bring their attachments. Rule ``shared_ports_are_told``.
     """
     if not logical_fabrics:
         return fabric
-    shared = [one for one in logical_fabrics if one.separation == "shared"]
-    logical = [one for one in logical_fabrics if one.separation == "logical"]
-    attachments = [one for other in shared for one in other.attachments]
-    attachments += [_of_network(one, other) for other in logical for one in other.attachments]
+    shared = [guest for guest in logical_fabrics if guest.separation == "shared"]
+    logical = [guest for guest in logical_fabrics if guest.separation == "logical"]
+    attachments = [attachment for other in shared for attachment in other.attachments]
+    attachments += [_of_network(attachment, other) for other in logical for attachment in other.attachments]
     changes: dict[str, object] = {
         "attachments": (*fabric.attachments, *attachments),
-        "carries": tuple(_carried(one, case) for one in logical_fabrics),
+        "carries": tuple(_carried(guest, case) for guest in logical_fabrics),
     }
     if shared:
-        demands = [demand_of(one, case) for one in shared]
+        demands = [demand_of(sharer, case) for sharer in shared]
         own = demand_of(fabric, case)
         reserved = sum(one.gpu_mbps for one, port in zip(demands, map(shared_port_of, shared), strict=True)
                        if port == "reserved")  # fmt: skip
         demands = [replace(own, gpu_mbps=max(1, own.gpu_mbps - reserved)), *demands]
-        changes["min_gbps_per_gpu"] = gbps(sum(one.gpu_mbps for one in demands))
+        changes["min_gbps_per_gpu"] = gbps(sum(demand.gpu_mbps for demand in demands))
         ratios = Oversubscription(leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine"))
         changes["max_oversubscription"] = ratios
-        if fabric.homing is None and any(one.homing == "pair" for one in shared):
+        if fabric.homing is None and any(sharer.homing == "pair" for sharer in shared):
             changes["homing"] = "pair"
     carrier = fabric.model_copy(update=changes)
     return _with_strictest(carrier, logical, case) if logical else carrier
 
 
 def shared_port_of(fabric: Fabric) -> SharedPort:
-    """Whether what a fabric takes of the NICs that it shares is part of what they give, as it is by default."""
+    """Whether a shared fabric's bandwidth is reserved of its host's (the default) or added to it."""
     return fabric.shared_port or "reserved"
 
 
 def reserves_too_much(case: Case, server: Server) -> Iterator[tuple[Fabric, Fabric, str]]:
-    """Hosts of which fabrics that share their NICs take all, each with the last of these, and the sum in words."""
+    """Hosts whose bandwidth is reserved whole by shared fabrics, each with the last of these, and the sum in words."""
     own = {fabric.name: _with_demand(fabric, case, server) for fabric in case.fabrics}
     for name, host in own.items():
         sharing = [one for one in own.values() if _reserves(one) and getattr(host_of(one, case), "name", None) == name]
@@ -273,13 +273,13 @@ def reserves_too_much(case: Case, server: Server) -> Iterator[tuple[Fabric, Fabr
 
 
 def _reserves(fabric: Fabric) -> bool:
-    """Whether a fabric takes its part of NICs that it shares, or may share."""
+    """Whether a fabric, shared or possibly shared, reserves a part of its host's bandwidth."""
     is_shared = fabric.separation == "shared" and shared_port_of(fabric) == "reserved"
     return is_shared or (fabric.separation == "any" and fabric.shared_port == "reserved")
 
 
 def share_notes(case: Case) -> Iterator[str]:
-    """How much of the NICs of a resolved case's fabrics those take that share them."""
+    """Notes on the bandwidth that shared fabrics reserve of, or add to, the hosts of a resolved case."""
     for fabric in case.fabrics:
         by_port: dict[str, list[str]] = {}
         for carried in fabric.carries:
@@ -298,11 +298,11 @@ def _of_network(attachment: Attachment, logical: Fabric) -> Attachment:
 
 
 def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:
-    """The host with the protocol of those on it, and the least of all ratios above the leaves."""
+    """The host with the protocol of its logical fabrics, and the least of all ratios above the leaves."""
     profile = profile_of(case)
-    protocols = {one.protocol for one in (host, *logical)} - {"any"}
+    protocols = {speaker.protocol for speaker in (host, *logical)} - {"any"}
     own = oversubscription_of(host, profile)
-    least = min(oversubscription_of(one, profile).spine or own.spine or 1 for one in logical)
+    least = min(oversubscription_of(guest, profile).spine or own.spine or 1 for guest in logical)
     changes: dict[str, object] = {"protocol": min(protocols, default="any")}
     if own.spine is not None and least < own.spine:
         leaf = None if host.max_oversubscription is None else own.leaf
@@ -311,12 +311,12 @@ def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:
 
 
 def _mixed(demands: list[Demand], boundary: str) -> float:
-    """The ratio at which every class has its own: all bandwidth over the sum of each one's over its ratio.
+    """The combined ratio that gives every class its own: all bandwidth over the sum of each class's over its ratio.
 
-    Rounded down to six decimals, so that no class has less than it asks for.
+    Rounded down to six decimals, so that no class has less than its demand.
     """
-    total = sum(one.gpu_mbps for one in demands)
-    upward = sum(one.gpu_mbps / getattr(one, f"max_oversubscription_{boundary}") for one in demands)
+    total = sum(demand.gpu_mbps for demand in demands)
+    upward = sum(demand.gpu_mbps / getattr(demand, f"max_oversubscription_{boundary}") for demand in demands)
     return float(Fraction(floor(total / upward * 10**RATIO_DIGITS), 10**RATIO_DIGITS))
 
 

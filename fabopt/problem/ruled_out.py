@@ -1,4 +1,4 @@
-"""What rules every design of a problem out by arithmetic, before any search."""
+"""Arithmetic proofs, before any search, that a problem has no design."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from fabopt.problem.vendors import sources_are_short
 
 
 def is_ruled_out(problem: Problem) -> bool:
-    """Whether arithmetic tells that there is no design: NICs that do not fit, or fewer vendors than are asked for."""
+    """Whether arithmetic proves that there is no design: NICs do not fit the slots, or vendors are too few."""
     return slots_are_short(problem) or sources_are_short(problem)

@@ -26,9 +26,9 @@ AnyFabric = TypeVar("AnyFabric", FabricProblem, LogicalFabric)
 
 
 class RulePart(NamedTuple):
-    """A default rule, or a part of one, that a problem can be without.
+    """A default rule, or a part of one, that may yield.
 
-    ``fabric``: the name of the fabric that it is about, None: the case; ``key``: of ``site.rack_rules``, if it is one.
+    ``fabric``: name of the bound fabric, None: the case; ``key``: of ``site.rack_rules``, for a part of a rack rule.
     """
 
     rule: str
@@ -53,8 +53,8 @@ def _is_bound(fabric: FabricProblem, rules: frozenset[str]) -> bool:
 
 
 def parts_of_fabrics(problem: Problem) -> Iterator[RulePart]:
-    """What fabrics keep and can be without, in the order of ``YIELDING``; of one rule, fabrics from the last of the
-    case to the first.
+    """Rule parts that bind fabrics and may yield, in the order of ``YIELDING``; of one rule, fabrics from the last of
+    the case to the first.
     """
     for rule in YIELDING:
         for fabric in reversed(problem.fabrics):
@@ -64,7 +64,7 @@ def parts_of_fabrics(problem: Problem) -> Iterator[RulePart]:
 
 
 def without_parts_of_fabrics(problem: Problem, parts: Collection[RulePart]) -> Problem:
-    """Return a problem in the space without some rules of its fabrics; those that keep all are the very same ones."""
+    """Return the problem without some rules of its fabrics; fabrics that keep all are the same objects."""
     own = {fabric.name: {part.rule for part in parts if part.fabric == fabric.name} for fabric in problem.fabrics}
     fabrics = (
         _bound_to(fabric, set(fabric.kept_rules) - own[fabric.name]) if own[fabric.name] else fabric
@@ -74,7 +74,7 @@ def without_parts_of_fabrics(problem: Problem, parts: Collection[RulePart]) -> P
 
 
 def left_out_of_fabrics(problem: Problem) -> Iterator[RulePart]:
-    """What fabrics are without, although the case asks for it, in the order of ``YIELDING``."""
+    """Default rules that fabrics leave out, in the order of ``YIELDING``."""
     for rule in YIELDING:
         yield from (RulePart(rule, fabric.name) for fabric in problem.fabrics if rule in fabric.left_out)
 
@@ -84,7 +84,7 @@ def _with_fabric(problem: Problem, index: int, fabric: FabricProblem) -> Problem
 
 
 def managed_by_switches(problem: Problem, names: frozenset[str]) -> Problem:
-    """The problem in which switches of some fabrics manage their subnets, whatever that costs."""
+    """The problem in which switches of the fabrics ``names`` manage their subnets, at any cost."""
     for index, fabric in enumerate(problem.fabrics):
         if fabric.name in names and fabric.managers is not None:
             kept = tuple(rule for rule in fabric.kept_rules if rule != SUBNET_MANAGER)
@@ -94,7 +94,7 @@ def managed_by_switches(problem: Problem, names: frozenset[str]) -> Problem:
 
 
 def bound_alike(problem: Problem, other: Problem) -> Problem:
-    """Return a problem of the same fabrics that is bound to as much of the rules as another one."""
+    """Return a problem bound to the rules that the fabrics of another one, in the same order, keep."""
     fabrics = (
         _bound_to(fabric, set(like.kept_rules)) for fabric, like in zip(problem.fabrics, other.fabrics, strict=True)
     )
@@ -114,11 +114,11 @@ def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
         bound = bound.with_pairs()
     if OF_NICS.isdisjoint(set(bound.kept_rules) ^ set(fabric.kept_rules)):
         return bound
-    logical = (_with_nics(one, kept) for one in fabric.logical_fabrics)
+    logical = (_with_nics(logical, kept) for logical in fabric.logical_fabrics)
     return replace(_with_nics(bound, kept), logical_fabrics=tuple(logical))
 
 
 def _with_nics(fabric: AnyFabric, kept: Collection[str]) -> AnyFabric:
-    """A fabric, or a logical one, with the NICs that keep some rules, of all that it could have."""
+    """A fabric, or a logical one, with the NICs that keep the rules ``kept``."""
     nics = parted(together(fabric.nics, fabric.left_out_nics), kept)
     return replace(fabric, nics=nics.kept, left_out_nics=nics.left_out)

@@ -32,7 +32,7 @@ _PROMISES = (
 
 
 class Hindrance(NamedTuple):
-    """Why a fabric cannot be kept apart in a way: ``key`` of the fabric, what is wrong, the value found, what to do."""
+    """A reason against a separation: ``key`` of the fabric, what is wrong, the value found, what to do."""
 
     key: str
     text: str
@@ -41,7 +41,7 @@ class Hindrance(NamedTuple):
 
 
 class CabledTwice(NamedTuple):
-    """A fabric (its place in the case) whose built-in NICs an earlier one has: ``first``, its name."""
+    """A fabric (its place in the case) whose built-in NICs are an earlier one's; ``first``: the name of that one."""
 
     place: int
     first: str
@@ -49,7 +49,7 @@ class CabledTwice(NamedTuple):
 
 
 def hindrances(fabric: Fabric, case: Case, server: Server, way: Way) -> Iterator[Hindrance]:
-    """Everything that keeps a fabric from being kept apart in a way; empty if nothing does."""
+    """All reasons against a separation of a fabric; empty if it is possible."""
     if way not in ALLOWED[fabric.isolation]:
         least = " or ".join(ALLOWED[fabric.isolation])
         yield Hindrance("separation", f"`isolation: {fabric.isolation}` allows {least}", way)
@@ -69,10 +69,10 @@ def hindrances(fabric: Fabric, case: Case, server: Server, way: Way) -> Iterator
 
 
 def _of_host(fabric: Fabric, case: Case, way: Way) -> Iterator[Hindrance]:
-    computing = [one.name for one in case.fabrics if one.role == "compute"]
+    computing = [other.name for other in case.fabrics if other.role == "compute"]
     host, word = host_of(fabric, case), "sharing" if way == "shared" else "a logical fabric"
     if fabric.host is not None and host is None:
-        known = ", ".join(one.name for one in case.fabrics if one is not fabric)
+        known = ", ".join(other.name for other in case.fabrics if other is not fabric)
         yield Hindrance("host", "the case has no fabric of this name", fabric.host, f"it has {known or 'no other'}")
     elif host is None:
         text = f"{word} needs one fabric of role compute, there are {len(computing)}"
@@ -94,7 +94,7 @@ def _unfit(host: Fabric) -> str:
 
 
 def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindrance]:
-    """What this version designs of logical fabrics: on one Clos, at one stage, without a floor."""
+    """Reasons against a logical fabric: this version designs them on one Clos, at one stage, without a floor."""
     for feature in (FLOOR, GROWTH):
         if feature.is_asked(case, fabric):
             yield Hindrance("separation", f"a logical fabric is not designed with {feature.words}", "logical")
@@ -111,24 +111,24 @@ def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindranc
         yield Hindrance("host", text, host.name, f"give `{host.name}` `planes: 1` and `topologies: [clos]`")
     if "any" not in (fabric.protocol, host.protocol) and fabric.protocol != host.protocol:
         yield Hindrance("protocol", f"its host `{host.name}` speaks {host.protocol}", fabric.protocol)
-    names = [one.name for other in case.fabrics if other is not fabric for one in other.attachments]
-    taken = [one for one in (fabric.name, *(each.name for each in fabric.attachments)) if one in names]
+    names = [attachment.name for other in case.fabrics if other is not fabric for attachment in other.attachments]
+    taken = [one for one in (fabric.name, *(attachment.name for attachment in fabric.attachments)) if one in names]
     for name in taken:
         yield Hindrance("attachments", "on one fabric attachments and logical fabrics have different names", name)
 
 
 def _promised(fabric: Fabric) -> Iterator[str]:
-    """Keys of what a fabric asks of the network that it is on."""
+    """Keys of a fabric's demands on a network of its own."""
     yield from (key for key in _PROMISES if getattr(fabric, key) is not None)
     if fabric.survived:
         yield "resilience"
 
 
 def cabled_twice(case: Case, server: Server) -> Iterator[CabledTwice]:
-    """Fabrics that need built-in NICs which another one of the same role has cabled."""
+    """Fabrics that need built-in NICs already cabled by an earlier fabric of the same role."""
     first: dict[str, str] = {}
     for index, fabric in enumerate(case.fabrics):
-        count = sum(one.count for one in server.nics if one.role == fabric.role)
+        count = sum(nic.count for nic in server.nics if nic.role == fabric.role)
         if count == 0 or fabric.separation in ("shared", "any"):
             continue
         if fabric.role in first:
@@ -137,21 +137,21 @@ def cabled_twice(case: Case, server: Server) -> Iterator[CabledTwice]:
 
 
 def has_no_nics(fabric: Fabric, server: Server) -> bool:
-    """Whether a server has neither built-in NICs for a fabric beside the compute fabric, nor a slot for some."""
-    return fabric.role in SHARERS and server.nic_slots == 0 and all(one.role != fabric.role for one in server.nics)
+    """Whether a server has neither built-in NICs nor a slot for a fabric of a role that may be shared."""
+    return fabric.role in SHARERS and server.nic_slots == 0 and all(nic.role != fabric.role for nic in server.nics)
 
 
 # -- what a case leaves open --------------------------------------------------------------------------------------
 
 
 def reasons_against(fabric: Fabric, case: Case, server: Server, way: Way) -> list[str]:
-    """Why cost may not choose a way for a fabric that leaves it open; empty if it may.
+    """Reasons in words why cost may not choose a separation for a fabric that leaves it open; empty if it may.
 
-    Sharing NICs loses no more than sharing switches: what a fabric asks of its own network, and its protocol, hold.
+    Shared NICs are held to no less than shared switches: the fabric's demands on its network, and its protocol.
     """
     if way != "shared" and has_no_nics(fabric, server):
         return [f"{server.id} has no NICs for {fabric.role} and no slot"]
-    reasons = [one.text for one in hindrances(fabric, case, server, way)]
+    reasons = [hindrance.text for hindrance in hindrances(fabric, case, server, way)]
     if way != "physical":
         reasons += _confused(fabric, case, way)
     if way == "shared":
@@ -163,26 +163,26 @@ def reasons_against(fabric: Fabric, case: Case, server: Server, way: Way) -> lis
 
 
 def _confused(fabric: Fabric, case: Case, way: Way) -> Iterator[str]:
-    """What names of attachments would be in the way on the host's leaves."""
+    """Reasons in words: attachments whose names are confusable on the host's leaves."""
     said = tuple(one.model_copy(update={"separation": way}) if one is fabric else one for one in case.fabrics)
     for confusion in confused_attachments(case.model_copy(update={"fabrics": said}), ""):
         yield f"attachment `{confusion.value}` {confusion.problem}"
 
 
 def is_open(case: Case) -> bool:
-    """Whether a case leaves it to cost how some fabric is kept apart."""
-    return any(one.separation == "any" for one in case.fabrics)
+    """Whether a case leaves the separation of some fabric to cost."""
+    return any(fabric.separation == "any" for fabric in case.fabrics)
 
 
 def combinations(case: Case, server: Server) -> list[Case]:
-    """The case with every separation said, in all ways that it allows, those of most separation first.
+    """The case in every allowed combination of separations, the strictest first.
 
-    Rule ``isolation_is_kept``: none is less apart than it allows. The case alone where it leaves nothing open.
+    Rule ``isolation_is_kept``: none is looser than the fabric's isolation. The case alone if no separation is open.
     """
     if not is_open(case):
         return [case]
     combined_cases = []
-    for ways in product(*(_ways(one, case, server) for one in case.fabrics)):
+    for ways in product(*(_ways(fabric, case, server) for fabric in case.fabrics)):
         said = [_separated(one, way) for one, way in zip(case.fabrics, ways, strict=True)]
         combined = _speaking(case.model_copy(update={"fabrics": tuple(said)}), case)
         if combined is not None and not any(cabled_twice(combined, server)):
@@ -191,8 +191,8 @@ def combinations(case: Case, server: Server) -> list[Case]:
 
 
 def _separated(fabric: Fabric, way: str) -> Fabric:
-    """A fabric with a separation; of one that leaves it to cost, what it shares is added, as ways are then compared
-    that give every fabric the same.
+    """A fabric with a separation stated. Where cost chooses it, shared bandwidth is added, so that the compared
+    separations give every fabric the same bandwidth.
     """
     if fabric.separation != "any":
         return fabric
@@ -201,8 +201,8 @@ def _separated(fabric: Fabric, way: str) -> Fabric:
 
 
 def first_combination(case: Case, catalog: Catalog) -> Case:
-    """The combination of most separation: the case alone where it leaves nothing open."""
-    server = next(one for one in catalog.servers if one.id == case.server)
+    """The combination of strictest separation; the case itself if no separation is open."""
+    server = next(server for server in catalog.servers if server.id == case.server)
     return combinations(case, server)[0]
 
 
@@ -213,7 +213,7 @@ def _ways(fabric: Fabric, case: Case, server: Server) -> list[str]:
 
 
 def _speaking(case: Case, asked: Case) -> Case | None:
-    """The case with hosts that speak what those on them do, where that was left to cost; None if it cannot be."""
+    """The case with hosts of the protocol of the fabrics on them, where a separation was open; None if they clash."""
     fabrics = {one.name: one for one in case.fabrics}
     for fabric, before in zip(case.fabrics, asked.fabrics, strict=True):
         host = None if fabric.separation == "physical" else host_of(fabric, case)

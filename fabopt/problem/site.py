@@ -1,8 +1,8 @@
-"""The site of a problem: all links of a kind run the same, as the case says or as follows from the size of the groups,
-or a floor plan says how far each of them runs.
+"""The site of a problem: all links of a kind have the same run, stated by the case or derived from the size of the
+groups, or a floor plan gives the run of each link.
 
-A site is chosen once, when a case is resolved (``site_of``); what searches and explains asks it, not whether it is a
-floor.
+A site is chosen once, when a case is resolved (``site_of``); rooms that search and explain ask the site, not whether
+there is a floor.
 """
 
 from __future__ import annotations
@@ -44,13 +44,12 @@ RUNS_OF_ATTACHMENTS = ("attachment-leaf", "attachment-spine")
 
 @dataclass(frozen=True, eq=False)
 class FlatSite:
-    """No floor plan: all links of a kind run what ``given`` says, or what follows from the size of the groups, if
-    ``groups`` are looked at.
+    """No floor plan: runs by kind of link, in metres, are ``given``, or derived from the size of ``groups``.
 
-    ``method``: how candidates are searched; ``runs_are_alike``: whether all links of a kind run the same; ``settles``:
-    whether a search that has the time always says whether there is a design; ``policies``: rules by which switches may
-    be placed; ``rack_power_w``: the most that a rack may use, if that is limited;
-    ``rack_limits``: what racks keep; ``servers_per_rack``: how many fill one whose place is known.
+    ``method``: of search; ``runs_are_alike``: whether all links of a kind have the same run; ``settles``: whether a
+    search without time limit always decides whether there is a design; ``policies``: rules of placing switches;
+    ``rack_power_w``: the limit of a rack's power, None: no limit; ``rack_limits``: see ``RackLimits``;
+    ``servers_per_rack``: servers in a full rack, where known.
     """
 
     given: Mapping[str, float]
@@ -65,7 +64,7 @@ class FlatSite:
     servers_per_rack: int | None = None
 
     def runs_m(self, lengths_m: Floats, fabric: Fabric) -> Mapping[str, float]:
-        """By kind of links of a fabric how far they run at the least, in metres.
+        """The least run of each kind of links of a fabric, in metres.
 
         ``lengths_m``: all lengths on sale, rising, shape (lengths,).
         """
@@ -78,7 +77,7 @@ class FlatSite:
         return self
 
     def estimated(self) -> FlatSite:
-        """The site with nothing to be proven: sizes are compared exactly as quickly."""
+        """The site itself: sizes are compared exactly as fast as by estimates."""
         return self
 
 
@@ -86,8 +85,8 @@ class FlatSite:
 class FloorSite:
     """A floor plan: a link runs from the rack of one device to that of the other. Fields as those of ``FlatSite``.
 
-    ``appliances``: the racks that these take before anything else is placed; ``measures_attachments``: whether links
-    of attachments run as far as it is to these. Rule ``attachment-runs``.
+    ``appliances``: their racks, filled before any other; ``measures_attachments``: whether runs of attachments are
+    measured to these racks. Rule ``attachment-runs``.
     """
 
     given: Mapping[str, float]
@@ -108,21 +107,21 @@ class FloorSite:
 
     @property
     def rack_limits(self) -> RackLimits:
-        """What every rack keeps, and the most that it may have."""
+        """The limits of every rack."""
         return self.plan.limits
 
     def runs_m(self, lengths_m: Floats, fabric: Fabric) -> Mapping[str, float]:
-        """A run for every kind of links of a fabric that none on the floor is shorter than, as the length that it
-        counts as; of attachments of which some are in no rack, the flat distance.
+        """A lower bound of the run of every kind of links of a fabric, rounded up to a length on sale, in metres; for
+        attachments with devices in no rack, the flat distance.
 
-        Lengths are in metres. ``lengths_m``: those on sale, rising, shape (lengths,).
+        ``lengths_m``: all lengths on sale, rising, shape (lengths,).
         """
         least_m = counted_m(lengths_m, self.plan.least_m)
         measured = (*RUNS_ON_FLOOR, RUN_OF_PEERS, *(RUNS_OF_ATTACHMENTS if self.measures_attachments else ()))
         nowhere = {
-            f"attachment-{one.placed_on}"
-            for one in fabric.attachments
-            if not self.appliances.places.get((fabric.name, one.name))
+            f"attachment-{attachment.placed_on}"
+            for attachment in fabric.attachments
+            if not self.appliances.places.get((fabric.name, attachment.name))
         }
         across = {kind: max(least_m, self.given[kind]) for kind in nowhere.intersection(measured)}
         return {**self.given, **dict.fromkeys(measured, least_m), **across}
@@ -132,7 +131,7 @@ class FloorSite:
         return self if method == self.method else replace(self, method=method)
 
     def estimated(self) -> FloorSite:
-        """The site with nothing to be proven."""
+        """The site searched by estimates, without proof."""
         return self.searched_by("estimates")
 
     def in_layouts(self) -> FloorSite:
@@ -182,19 +181,20 @@ def with_distances(case: Case) -> Case:
 
 
 def is_across_floor(case: Case) -> bool:
-    """Whether cables of some attachments are planned for the farthest way of a floor: nothing says where their devices
-    are, or how far. Ports of management are in all racks. Rule ``attachment-runs``.
+    """Whether cables of some attachments are planned for the longest run on a floor, as the case states neither racks
+    nor distance of their devices. Management ports are in all racks. Rule ``attachment-runs``.
     """
     said = case.site.distances_m or Distances()
     is_said = said.server_leaf is not None or said.attachment_leaf is not None
     if case.site.floor is None or is_said or not is_kept(case.rules, ATTACHMENT_RUNS):
         return False
     return any(
-        fabric.role == "oob" or any(one.rack_units is None for one in fabric.attachments) for fabric in case.fabrics
+        fabric.role == "oob" or any(attachment.rack_units is None for attachment in fabric.attachments)
+        for fabric in case.fabrics
     )
 
 
 def floor_plan(case: Case) -> FloorPlan:
-    """The floor of a case that has one, with nothing on it."""
+    """The empty floor of a case with a floor."""
     assert case.site.floor is not None
     return FloorPlan(case.site.floor, (), rack_limits(case))

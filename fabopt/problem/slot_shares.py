@@ -1,4 +1,4 @@
-"""NICs of one fabric that no design has, since those of the others would have too few slots beside them."""
+"""NICs of one fabric that no design has, since they leave too few slots to the other fabrics' NICs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fabopt.problem.nic_rules import Nics
 
 
 def slots_of_nics(nic: NicOption) -> int:
-    """Slots of a server that NICs take; built-in ones take none."""
+    """Slots of a server for an option of NICs; 0 for built-in ones."""
     return 0 if nic.item is None else nic.nics_per_server
 
 
 def within_slots(fabrics: Sequence[FabricProblem], slots: int) -> tuple[FabricProblem, ...]:
-    """The fabrics without NICs beside which ``slots`` of a server are too few for the fewest NICs of the others.
+    """The fabrics without NICs that leave, of ``slots`` of a server, too few for the fewest NICs of the others.
 
     Rule ``nics_fit_slots``. Where the fewest of all are too many, the fabrics are as they were.
     """
@@ -28,7 +28,7 @@ def within_slots(fabrics: Sequence[FabricProblem], slots: int) -> tuple[FabricPr
 
 
 def _fewest(fabric: FabricProblem) -> Iterator[int]:
-    """Fewest slots for the NICs of a fabric, and of each logical one on it, whatever rules are left out."""
+    """Fewest slots for the NICs of a fabric, and of each logical one on it, NICs that rules exclude among them."""
     yield _least(fabric.nics, fabric.left_out_nics)
     yield from (_least(logical.nics, logical.left_out_nics) for logical in fabric.logical_fabrics)
 

@@ -1,4 +1,4 @@
-"""Rule ``subnet-manager`` in a problem: how many a subnet needs, and which switches can be exchanged for their twin."""
+"""Rule ``subnet-manager`` in a problem: the managers that a subnet needs, and the managed twins of switches."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Twin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SubnetManagers:
-    """The rule for one fabric. ``fewest``: managers that a subnet has if it can; ``twins`` on sale, by switch;
-    ``is_asked_for``: by its name, so that it cannot be given up.
+    """The rule for one fabric. ``fewest``: managers of a subnet, where possible; ``twins``: on sale, by id of switch;
+    ``is_asked_for``: whether the case names the rule, so that it never yields.
     """
 
     fewest: int
@@ -53,8 +53,8 @@ class SubnetManagers:
 
 
 def subnet_managers(case: Case, fabric: Fabric, offering: Offering) -> SubnetManagers | None:
-    """The rule, where it holds; a switch of which the catalog does not say that it runs a subnet manager runs none."""
-    switches = {one.id: one for one in offering.offered.switches if one.protocol == INFINIBAND}
+    """The rule, where it holds, else None; switches run a subnet manager only if the catalog says so."""
+    switches = {switch.id: switch for switch in offering.offered.switches if switch.protocol == INFINIBAND}
     asked = is_asked_for(case.rules, SUBNET_MANAGER)
     if not is_kept(case.rules, SUBNET_MANAGER) or fabric.protocol not in ("any", INFINIBAND):
         return None
@@ -77,5 +77,5 @@ def _twins(switches: Mapping[str, Switch], offering: Offering) -> Mapping[str, T
 
 
 def can_manage(product: Switch, nodes: int) -> bool:
-    """Whether a switch runs a subnet manager and manages so many ports, as far as its catalog says."""
+    """Whether a switch runs a subnet manager for ``nodes`` ports; without a limit in the catalog, any number."""
     return bool(product.managed) and (product.max_managed_nodes is None or nodes <= product.max_managed_nodes)

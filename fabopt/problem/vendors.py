@@ -1,7 +1,7 @@
-"""How many vendors the switches of a tier, or parts of a kind, can have at the most: by arithmetic, before any search.
+"""The most vendors of a tier's switches, or of parts of a kind: by arithmetic, before any search.
 
-Of rule ``vendors_are_kept``. A tier has one type of switches; leaves two where a last group may have a type of its own,
-spines two where they may be mixed. Stand-ins are never of a tier whose vendors are counted.
+Rule ``vendors_are_kept``. A tier has one type of switches; leaves two where the last group may have a type of its own.
+A tier whose vendors are counted has no stand-ins.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VendorsByTier = Mapping[str, frozenset[str]]
 class Shortage(NamedTuple):
     """A kind or tier for which fewer vendors can be in use than ``min_sources`` asks for.
 
-    ``sellers``: vendors that it may be of; ``types``: the most products that it has at once, None: any number.
+    ``sellers``: its possible vendors; ``types``: the most products in one design, None: any number.
     """
 
     place: SourceWord
@@ -64,7 +64,7 @@ def _most_types(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> i
 
 
 def _types_of(fabric: FabricProblem, role: str, tiers: int) -> int:
-    """The most types of switches that a tier of a fabric of so many tiers has."""
+    """The most types of switches in a tier of a fabric with ``tiers`` tiers."""
     if role == "leaf":
         return 2 if fabric.may_be_odd and fabric.last_leaf else 1
     is_tiered = any(name in _WITH_SPINES for name in fabric.topologies)
@@ -72,7 +72,7 @@ def _types_of(fabric: FabricProblem, role: str, tiers: int) -> int:
 
 
 def _sellers(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> frozenset[str]:
-    """Vendors of whose switches some tiers may be."""
+    """Possible vendors of the switches of some tiers."""
     by_protocol = [roles_of for fabric in fabrics for roles_of in fabric.switches.values()]
     return frozenset(switch.item.seller for switches in by_protocol for role in roles for switch in switches[role])
 
@@ -89,8 +89,8 @@ def _may_be_exchanged(problem: Problem, fabric: FabricProblem) -> bool:
 
 
 def vendors_that_do(problem: Problem, fabric: FabricProblem) -> Callable[[VendorsByTier], bool] | None:
-    """Whether a fabric whose tiers have switches of some vendors may be in a design that keeps the rule, whatever the
-    other fabrics are; None where the rule says nothing of switches, or others may stand in for them.
+    """A test whether a fabric with these vendors by tier may be in a design that keeps the rule, whatever the other
+    fabrics are; None where the rule does not limit switches, or they may be exchanged.
     """
     rules = problem.case.procurement
     beside = _beside(problem, fabric)
@@ -111,7 +111,7 @@ def vendors_that_do(problem: Problem, fabric: FabricProblem) -> Callable[[Vendor
 
 
 def switches_of_one_vendor(problem: Problem, fabric: FabricProblem) -> bool:
-    """Whether all switches of a candidate are to be of one vendor; False where others may stand in for them."""
+    """Whether all switches of a candidate must be of one vendor; False where they may be exchanged."""
     what = problem.case.procurement.single_vendor.get(fabric.name, "optics")
     return "switch" in kinds_of_one_vendor(what) and not _may_be_exchanged(problem, fabric)
 
@@ -136,7 +136,7 @@ def tiers_that_do(problem: Problem, fabric: FabricProblem) -> tuple[int, ...]:
 
 
 def _beside(problem: Problem, fabric: FabricProblem) -> dict[SourceWord, int]:
-    """By place whose vendors are counted, tiers and switches: the most products that the other fabrics have there."""
+    """The most products of the other fabrics, by place (tier, or all switches) whose vendors are counted."""
     rules = problem.case.procurement
     places: list[SourceWord] = [*SOURCE_TIERS]
     if not _may_be_exchanged(problem, fabric):

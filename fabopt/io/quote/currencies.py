@@ -167,6 +167,7 @@ def signs_in(text: str) -> list[str]:
     return list(dict.fromkeys(mention.currency for mention in mentions_in(text)))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def signs_in_words(text: str) -> list[str]:
     """Currencies that running text names, each once: rarer codes only beside an amount, and no words for weights."""
     is_weight = _WEIGHT.search(text) is not None

@@ -97,6 +97,7 @@ OWN_COLUMNS = frozenset(
     ["Kind", "Quantity all", "Of these spares", "Of these left over", "From own stock", "Planned USD", "Order by month",
      "Order by", "Needed by", "Remarks"]
 )  # fmt: skip
+_FIGURES = re.compile(r"[0-9][0-9.,' ]*")
 # Rows of a table by which a column of part numbers is known.
 _SAMPLE = 200
 
@@ -317,7 +318,7 @@ def headers_of(sheet: Sheet, asked: int, is_part: Callable[[str], bool]) -> Sequ
     """
     headers: list[Header] = []
     for row in sorted(sheet.rows):
-        if headers and row <= headers[-1].last:
+        if headers and (row <= headers[-1].last or _has_figures(sheet.rows[row], headers[-1])):
             continue
         header = header_at(sheet, row, asked)
         if header is not None and not any(map(is_part, (heading.text for heading in header.headings.values()))):
@@ -325,6 +326,12 @@ def headers_of(sheet: Sheet, asked: int, is_part: Callable[[str], bool]) -> Sequ
     ends = [*(header.first for header in headers[1:]), max(sheet.rows, default=0) + 1]
     named = (_with_parts(header, sheet, end, is_part) for header, end in zip(headers, ends, strict=False))
     return [header for header in named if header.is_named]
+
+
+def _has_figures(cells: Mapping[int, Cell], header: Header) -> bool:
+    """Whether a row has plain numbers where a header has quantities or prices: then it is no header."""
+    texts = (cells[column].text for role in ("quantity", *PRICES) for column in header.columns(role) if column in cells)
+    return any(_FIGURES.fullmatch(text) for text in texts)
 
 
 def _with_parts(header: Header, sheet: Sheet, end: int, is_part: Callable[[str], bool]) -> Header:

@@ -30,7 +30,7 @@ _ALSO_CALLED = {
 }
 # Endings of Arista's part numbers of switches: front to rear, and rear to front.
 _ARISTA_AIRFLOWS = ("-F", "-R")
-MOST_HINTS = 500
+MOST_HINTS = 100
 # Words of so many letters say nothing of a part.
 _SHORTEST = 3
 _SIMILAR = 0.66
@@ -64,6 +64,7 @@ class QuotedNames:
         self.vocabulary = {word for text in texts for word in _WORDS.findall(text) if len(word) > _SHORTEST}
         for product in self.products.values():
             self._take(product)
+        self._looking = {shown.translate(_LOOK_ALIKE): shown for shown in self._shown}
 
     def _take(self, product: Product) -> None:
         for name, length_m in _names(product):
@@ -79,9 +80,9 @@ class QuotedNames:
     def called(self, name: str) -> set[NameMatch]:
         """All products that go by a name, with the length that it says; of a family's code, what its digits say."""
         key = bare(name)
-        if not key:
-            return set()
-        return set(self._exact.get(key, ())) or set(self._of_families(key))
+        if key and key not in self._exact:
+            self._exact[key] = set(self._of_families(key))
+        return set(self._exact.get(key, ()))
 
     def described(self, text: str) -> set[NameMatch]:
         """All products whose description is this text."""
@@ -103,15 +104,14 @@ class QuotedNames:
             return ""
         key = bare(name)[:100].translate(_LOOK_ALIKE)
         of_family = _LENGTH_AT_END.sub(lambda digits: "x" * len(digits[0]), key)
-        names = {shown.translate(_LOOK_ALIKE): shown for shown in self._shown}
         close = {
             near: difflib.SequenceMatcher(None, near, written).ratio()
-            for written in (key, of_family)
-            for near in difflib.get_close_matches(written, list(names), n=1, cutoff=_SIMILAR)
+            for written in dict.fromkeys((key, of_family))
+            for near in difflib.get_close_matches(written, list(self._looking), n=1, cutoff=_SIMILAR)
         }
         if not close:
             return ""
-        nearest = names[max(close, key=lambda near: close[near])]
+        nearest = self._looking[max(close, key=lambda near: close[near])]
         ids = sorted(match.id for match in self._exact[nearest])
         return f"{self._shown[nearest]} ({', '.join(ids)})" if ids != [self._shown[nearest]] else ids[0]
 

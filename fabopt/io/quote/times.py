@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from fabopt.io.quote.sheets import Cell
+from fabopt.io.quote.words import REMEMBERED
 from fabopt.units import exact
 
 _DAYS_OF = (
@@ -66,6 +68,7 @@ def days_of_unit(text: str) -> Fraction | None:
     return next((days for pattern, days in _DAYS_OF if pattern.search(text.lower())), None)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def wait_of(cell: Cell, heading: str) -> Wait | None:
     """The lead time that a cell states; of a span its end. None where it has no unit, neither there nor above."""
     text = cell.text.lower()

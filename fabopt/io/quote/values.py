@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from fabopt.io.quote.currencies import agreed, signs_in, without_currencies
 from fabopt.io.quote.sheets import Cell
+from fabopt.io.quote.words import REMEMBERED
 from fabopt.units import exact
 
 # Of number formats: a currency with its language, and what is not shown.
@@ -103,6 +105,7 @@ def number_in(text: str, mark: str = "") -> Fraction | None:
     return exact(f"{digits}.{rest or 0}")
 
 
+@lru_cache(maxsize=REMEMBERED)
 def amount_of(cell: Cell, mark: str = "") -> Amount | None:
     """The amount of money that a cell states; None where it states none that is clear. It may be below zero."""
     if isinstance(cell.value, float):
@@ -124,6 +127,7 @@ def _is_negative(text: str) -> bool:
     return text.startswith(("-", "−", "–", "(")) or re.search(r"[0-9][-−]$", text) is not None
 
 
+@lru_cache(maxsize=REMEMBERED)
 def count_of(cell: Cell, mark: str = "") -> int | None:
     """The whole number above zero that a cell states."""
     value = exact(cell.value) if isinstance(cell.value, float) else number_in(cell.text, mark)

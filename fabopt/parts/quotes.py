@@ -17,6 +17,8 @@ from fabopt.units import CENTS_PER_USD, rounded, usd
 LineStatus = Literal["matched", "unpriced", "left over", "charge", "subtotal", "note"]
 # What an RFQ sheet says of its charges begins so; it is read back by that.
 CHARGE_REMARK = "a charge: "
+# Columns of a bill as a table: what of its charges is none of parts.
+BILL_COLUMNS = ("charge", "yearly_usd")
 # Of a request for quotes: its sheet of facts, the key of the vendor there, and the column of awarded quantities.
 REQUEST_SHEET, VENDOR_ASKED, AWARDED = "Request", "Vendor asked", "Awarded quantity"
 # Sheets of a bill's workbook beside the one that asks for quotes, which no vendor writes.

@@ -86,3 +86,18 @@ def test_vendors_that_are_named_are_asked_for_all_and_awards_read_back(run: Run)
 def test_what_cannot_be_asked(run: Run, options: tuple[str, ...], said: str) -> None:
     ran = run(*ASKED, *options)
     assert ran.code == 2 and said in ran.err and not Path("rfq").exists()
+
+
+@pytest.mark.usefixtures("design")
+def test_a_bill_as_a_table_reads_back(run: Run) -> None:
+    """Parts at their prices, charges and taxes as what they are: none is doubted, nor left over."""
+    case = yaml.safe_load(Path("case.yaml").read_text())
+    case["charges"].append({"name": "tax", "what": "tax", "percent": 8, "kinds": ["switch"]})
+    Path("case.yaml").write_text(yaml.safe_dump(case))
+    assert run("solve", "case.yaml", "--json", "design.json", "--bom", "bill.csv", "--alternatives", "0").code == 0
+    run("quote", "import", "bill.csv", "--catalog", "./acme.yaml", "-o", "book.yaml", "--json", "read.json")
+    read = json.loads(Path("read.json").read_text())
+    bill = json.loads(Path("design.json").read_text())["bom"]
+    assert read["doubts"] == [] and read["counts"].get("left over", 0) == 0
+    charges = {line["part"] for line in read["lines"] if line["status"] == "charge"}
+    assert charges == {"nos", "tax"} and len(read["lines"]) == len(bill)

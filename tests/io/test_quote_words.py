@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from fabopt.io.catalog import read_catalog
 from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.reading import quote_options, read_quote
 from fabopt.io.quote.times import date_in
+from fabopt.io.quote.words import _file, pattern
 from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, read, whole
 from tests.samples.quote_samples import Book, write_csv
 
@@ -165,3 +167,9 @@ def test_a_web_page_is_told_for_what_it_is(name: str) -> None:
     Path(name).write_text('<html xmlns:x="urn:x"><table><tr><th>Part</th><th>Price</th></tr></table></html>')
     with pytest.raises(InputError, match="this is a web page under another name"):
         read(name)
+
+
+def test_words_are_in_small_letters() -> None:
+    """Texts are looked through in small letters first."""
+    for key in _file():
+        assert key == "pieces" or not re.search(r"[A-Z]", re.sub(r"\\.", "", pattern(key).pattern)), key

@@ -92,6 +92,9 @@ TABLES: dict[str, tuple[str, Mapping[str, float]]] = {
         ("lakhs", {SWITCH: 31000}, f"{_HEAD},Total USD", f'{_SWITCH},Quantum-2 switch,10,"31,000.00","3,10,000.00"'),
         ("wide digits", {SWITCH: 31000}, "型番,品名,数量,単価 USD,金額 USD",
          f"{_SWITCH},スイッチ,１０,３１０００,３１００００"),
+        ("minimum below", {OPTIC: 870}, f"{_HEAD},Notes", f"{_OPTIC},Twin-port module,100,870,MOQ 50"),
+        ("one of each", {SWITCH: 31000, OPTIC: 870}, "Part number,Description,Unit price USD",
+         f"{_SWITCH},Quantum-2 switch,31000", f"{_OPTIC},Twin-port module,870", "Total,,31870"),
         ("tiers", {OPTIC: 880}, "Part number,Description,From qty,Unit price USD",
          *(f"{_OPTIC},Twin-port module,{tier}" for tier in ("1,880", "100,800", "500,700"))),
         ("tiers", {OPTIC: 880}, "Part number,Description,1-99,100-499,500+", f"{_OPTIC},Twin-port module,880,800,700"),
@@ -132,6 +135,10 @@ WRONG = {
                    f"{_OPTIC},Twin-port module,100,880"],
     "too high": [_HEAD, f"{_SWITCH},Quantum-2 switch,10,131000"],
     "too low": [_HEAD, f"{_SWITCH},Quantum-2 switch,10,3100"],
+    "minimum in a column": [f"{_HEAD},MOQ", f"{_OPTIC},Twin-port module,100,870,1000"],
+    "minimum in words": [f"{_HEAD},Notes", f"{_OPTIC},Twin-port module,100,870,MOQ 1000"],
+    "total without quantities": ["Part number,Description,Unit price USD", f"{_SWITCH},Quantum-2 switch,31000",
+                                 f"{_OPTIC},Twin-port module,870", "Grand total,,123000"],
     "swapped": [_HEAD, f"{_SWITCH},Quantum-2 switch,10,870", f"{_OPTIC},Twin-port module,100,31000"],
 }  # fmt: skip
 BAD_CELLS = ["100,abc", "100,1e99", "-5,870", "100,#REF!", "100,NaN", "100,", "100,-870", "100,870 ABC"]

@@ -37,6 +37,7 @@ _ONCE = re.compile(
 _OF_WORDS = {
     "option": "its quantity may be no part of what is offered", "end": "ask how long the part is sold",
     "bundled": "its price is for that too", "loose": "ask whether the price holds",
+    "variant": "its quantity may be no part of what is offered, where one of several is chosen",
 }  # fmt: skip
 _ONE = re.compile(rf"\W*(?:{alternatives('one_piece')})\W*", re.IGNORECASE)
 # Columns that say what a price is for: of a basis, a number of units; other words are how it is known, or delivered.
@@ -104,8 +105,8 @@ def without_remarks(text: str) -> str:
 
 
 def doubts_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
-    """What makes the price of a line doubtful: a service that is in it, or that it is no firm one."""
-    return _said(_without(texts, described), ("bundled", "loose"))
+    """What makes a line doubtful: a service in its price, no firm price, or that it is one of several to choose."""
+    return _said(_without(texts, described), ("bundled", "loose", "variant"))
 
 
 def _said(texts: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -127,7 +128,7 @@ def said_of_all(text: str) -> str:
 
 def is_option(text: str) -> bool:
     """Whether a text says that what it is of is an option."""
-    return pattern("option").search(text) is not None
+    return any(pattern(key).search(text) for key in ("option", "variant"))
 
 
 def is_doubtful(text: str) -> bool:

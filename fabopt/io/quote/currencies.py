@@ -67,7 +67,9 @@ _AMOUNT = r"(?:[0-9]{1,3}(?:[.,' ][0-9]{3})+|[0-9]+[.,][0-9]{2}|[0-9]{3,})"
 _AMOUNT_BEFORE, _AMOUNT_AFTER = re.compile(rf"(?<![\w.]){_AMOUNT}\s?$"), re.compile(rf"\s?{_AMOUNT}(?![\w.])")
 _WEIGHT = re.compile(r"\b(?:kgs?|lbs?|weight|weighs|gewicht|poids|peso (?:neto|bruto)|pounds? each)\b", re.IGNORECASE)
 # Delivered free, and no francs.
-_FREE = re.compile(r"franco (?:de )?(?:port|domicil|bord|à bord|usine|almac|fábrica|frontera)", re.IGNORECASE)
+_FREE = re.compile(
+    r"(?<=livraison )franco|franco (?:de )?(?:port|domicil|bord|à bord|usine|almac|fábrica|frontera)", re.IGNORECASE
+)
 _TOKEN = re.compile(r"[^\W\d_]+")
 # Endings that words of these languages take in a sentence; both sides are compared without.
 _ENDING = re.compile(r"(?<=[^\W\d_]{4})(?:e[nrms]?|n|s)$")

@@ -165,7 +165,8 @@ def _in_description(text: str, kind: Kind) -> str:
                 return f"`{match.group(0).strip()}` stands on the line: its price may be that of {what}"
         if index == 0 and (accessory := _accessory(before, len(head), kind)):
             return f"`{accessory}` stands on the line: its price may be that of an accessory"
-    first = _head(clauses[0]) if clauses else ""
+    first = next(iter(clauses), "")
+    first = head if _WORD.search(head := _head(first)) else first
     if not pattern(kind).search(text):
         for other in _NAMED:
             if other != kind and (match := pattern(other).search(first)):
@@ -228,9 +229,15 @@ def word_doubts(
 def _not_understood(text: str) -> str:
     """What a text says of the price or of another line in words that are not understood."""
     plain = pattern("price_plain").sub(" ", text)
-    match = pattern("price_said").search(plain) or _another_line(plain)
+    match = pattern("price_said").search(plain) or _another_line(plain) or _status(text)
     said = "" if match is None else match.group(0).strip()
     return f"`{text.strip()}` is not understood: what does `{said}` say of the price?" if match else ""
+
+
+def _status(text: str) -> re.Match[str] | None:
+    """A clause that is a participle, as what became of a line is said: *lapsed*, *non retenu*, *weggefallen*."""
+    known = (without_remarks(clause) for clause in _clauses(text))
+    return next((match for clause in known if (match := pattern("status").search(clause))), None)
 
 
 def _another_line(text: str) -> re.Match[str] | None:

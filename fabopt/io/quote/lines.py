@@ -16,7 +16,7 @@ from fabopt.io.quote.sheets import CSV_SHEET, Cell, letters
 from fabopt.io.quote.times import day_of, wait_of
 from fabopt.io.quote.values import amount_of, count_of, length_of, said_by_look
 from fabopt.io.quote.words import alternatives, pattern
-from fabopt.parts.quotes import CHARGE_REMARK, QuoteLine
+from fabopt.parts.quotes import BILL_COLUMNS, CHARGE_REMARK, QuoteLine
 
 # Two cells that are one number, parted at the comma before its thousands.
 _PARTED = re.compile(r"(?:.*\D)?\d{1,3},\d{3}(?!\d)", re.DOTALL)
@@ -41,7 +41,7 @@ class RowReader(RowCells):
         known = matched(self._named(row, names, description), self.reading.names)
         base = QuoteLine(self.sheet.name, row, "note", " / ".join(dict.fromkeys(names)), description)
         texts = self.own_texts(row)
-        if not known.id and any(text.startswith(CHARGE_REMARK) for text in texts):
+        if not known.id and (self._is_of_bill(row) or any(text.startswith(CHARGE_REMARK) for text in texts)):
             return self._charge(row, base)
         is_sum = any(_SUM.match(text) for text in texts)
         if self.quantity(row) is None:
@@ -55,6 +55,12 @@ class RowReader(RowCells):
                 return _changed(base, status="subtotal", reason="a sum without a name")
             return self._priced(row, base, MatchedLine(reason="a price without a part number"))
         return self._priced(row, base, known)
+
+    def _is_of_bill(self, row: int) -> bool:
+        """Whether a row is a charge of a bill that fabopt wrote as a table."""
+        columns = {heading.text: column for column, heading in self.header.headings.items()}
+        cells = self.sheet.rows[row]
+        return all(name in columns for name in BILL_COLUMNS) and columns[BILL_COLUMNS[0]] in cells
 
     def _charge(self, row: int, base: QuoteLine) -> QuoteLine:
         """A charge that a design asks for, with its price; unpriced where none is stated."""
@@ -235,12 +241,20 @@ class RowReader(RowCells):
         for role in _TERMS:
             for column, cell in list(self.cells(row, role))[:1]:
                 terms |= self._term(role, column, cell, remarks)
+        if "minimum_order" not in terms and (least := self._minimum_said(row)):
+            terms["minimum_order"] = least
+            remarks.append(f"{least:,} is read as its smallest order, as a text on the line says")
         minimum, pack = terms.get("minimum_order"), terms.get("pack_size")
         if isinstance(minimum, int) and isinstance(pack, int) and minimum > 1 and minimum % pack:
             remarks.append(
                 f"the minimum of {minimum:,} is no whole number of packs of {pack:,}, and is rounded up to one"
             )
         return terms | {"remarks": tuple(remarks)}
+
+    def _minimum_said(self, row: int) -> int:
+        """The smallest order that a text on the line says; 0 where none does."""
+        said = (match for text in self.words(row) if (match := pattern("minimum").search(text)))
+        return next((int(re.sub(r"\D", "", match[match.lastindex or 0])) for match in said), 0)
 
     def _term(self, role: str, column: int, cell: Cell, remarks: list[str]) -> dict[str, object]:
         if role == "lead":

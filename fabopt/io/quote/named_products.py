@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.recognition import bare
-from fabopt.schema.catalog import Cable, Transceiver
+from fabopt.schema.catalog import Cable, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
 
 # Words before the name of a device that the part goes into, or of one that comes apart from it.
@@ -27,6 +27,9 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 _OPTICS = re.compile(r"(?<![A-Za-z])(SR|VR|DR|FR|LR|ER|ZR)[0-9]{0,2}(?:\.[0-9])?(?![A-Za-z0-9])", re.IGNORECASE)
+# Families of cards and switches.
+_CARDS = re.compile(r"(?<![A-Za-z])(ConnectX|BlueField|Pollara|Thor)(?![A-Za-z])", re.IGNORECASE)
+_ASICS = re.compile(r"(?<![A-Za-z])(Quantum|Spectrum|Tomahawk|Jericho|Trident)(?![A-Za-z])", re.IGNORECASE)
 _MEDIA = re.compile(r"(?<![A-Za-z])(DAC|AOC|ACC|AEC)(?![A-Za-z])", re.IGNORECASE)
 
 
@@ -36,7 +39,7 @@ def why_it_names_another(description: str, others: Sequence[str], product: Produ
         for code, ids in _named(text, names):
             if product.id not in ids:
                 return f"`{code}` stands on the line, which is another product: {', '.join(sorted(ids)[:4])}"
-    for model, words in ((Transceiver, _OPTICS), (Cable, _MEDIA)):
+    for model, words in ((Transceiver, _OPTICS), (Cable, _MEDIA), (Nic, _CARDS), (Switch, _ASICS)):
         said = {word.upper(): match for match in words.finditer(description) for word in match.groups()}
         own = {word.upper() for text in _texts_of(product) for word in words.findall(text)}
         if isinstance(product, model) and said and own and not said.keys() & own:
@@ -59,9 +62,11 @@ def _named(text: str, names: QuotedNames) -> Iterator[tuple[str, set[str]]]:
 
 
 def _texts_of(product: Product) -> Iterator[str]:
-    """What the catalog says of an optic or a cable in words."""
+    """What the catalog says of a part in words."""
     yield from (product.id, product.description or "", product.part_number or "")
     if isinstance(product, Transceiver):
         yield from (str(product.standard or ""), *map(str, (product.standards or {}).values()))
     if isinstance(product, Cable):
         yield product.medium
+    if isinstance(product, Switch):
+        yield product.asic or ""

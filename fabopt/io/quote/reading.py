@@ -36,7 +36,7 @@ from fabopt.io.quote.proven import with_proven_prices
 from fabopt.io.quote.row_cells import QuoteReading
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.sums import with_sums
-from fabopt.io.quote.tiers import with_tiers
+from fabopt.io.quote.tiers import with_minimums, with_tiers
 from fabopt.io.quote.values import currency_of_look, decimal_mark
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.parts.price_band import BAND, NO_BAND, WIDTHS, PriceBand, band_in
@@ -122,7 +122,7 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     reading = QuoteReading(file, names, mark, facts, options.currency, options.rates, scales, taxed, recurring, bulk)
     is_all = sum(bool(headers) for _, headers in tables) == 1
     held = [with_sums(sheet, _lines(sheet, headers, reading), mark, is_all) for sheet, headers in tables]
-    lines = with_awards(with_tiers(tuple(line for sums in held for line in sums.lines)))
+    lines = with_awards(with_minimums(with_tiers(tuple(line for sums in held for line in sums.lines))))
     second = list(_two_prices(lines, file))
     reading.faults.extend(second)
     if second:

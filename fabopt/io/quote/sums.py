@@ -105,13 +105,13 @@ def _entry(sheet: Sheet, line: QuoteLine, header: Header, mark: str) -> _Entry |
     if line.status not in ("matched", "left over", "charge"):
         return None
     if not stated and line.unit_price is not None:
-        once = 1 if not (line.id or line.suggestion) else None
-        number = once if line.quantity is None else line.quantity
-        stated = () if number is None else (line.unit_price * number,)
+        stated = (line.unit_price * (1 if line.quantity is None else line.quantity),)
     is_part = bool(line.id or line.suggestion or line.part) and not line.reason.startswith(CHARGE)
     is_less = not is_part and bool(_LESS.search(text))
     amounts = tuple(-abs(amount) if is_less else amount for amount in stated)
-    is_maybe = is_option(text) or any(word in line.reason for word in ("hidden", "struck through"))
+    is_uncounted = line.quantity is None and bool(line.id or line.suggestion) and not totals
+    is_unseen = any(word in line.reason for word in ("hidden", "struck through"))
+    is_maybe = is_option(text) or is_uncounted or is_unseen
     return _Entry(line.row, "line" if is_part else "charge", amounts, text, is_maybe)
 
 

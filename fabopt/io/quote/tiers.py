@@ -98,3 +98,16 @@ def _with_breaks(line: QuoteLine, tiers: Sequence[Tier]) -> QuoteLine:
     remark = f"one of {len(tiers)} prices by quantity, that of {line.tier_from or line.minimum_order or 1:,} and more"
     breaks = ((1, tiers[0][1]), *tiers[1:]) if len(tiers) > 1 else ()
     return replace(line, breaks=breaks, minimum_order=minimum, remarks=(*line.remarks, remark))
+
+
+def with_minimums(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
+    """The lines, with a doubt on each whose smallest order is more than it offers."""
+    return tuple(map(_with_minimum, lines))
+
+
+def _with_minimum(line: QuoteLine) -> QuoteLine:
+    least, offered = line.minimum_order, line.quantity
+    if line.status != "matched" or least is None or offered is None or least <= offered:
+        return line
+    doubt = f"its smallest order, {least:,}, is more than the {offered:,} that are offered"
+    return replace(line, remarks=(*line.remarks, doubt), doubts=(*line.doubts, doubt))

@@ -16,13 +16,14 @@ from fabopt.output.export.order_codes import body_of, orderable, seller_of
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
+from fabopt.parts.quotes import BILL_COLUMNS
 from fabopt.schema.design import BomRow, Design
 
 PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
 # Of all amounts of a bill.
 CURRENCY = "USD"
 # Columns that a bill has only if any row has a value in them.
-SOME_COLUMNS = (("charge", "yearly_usd"), ("expedite_usd",), ("sold_by",), tuple(SHARES))
+SOME_COLUMNS = (BILL_COLUMNS, ("expedite_usd",), ("sold_by",), tuple(SHARES))
 ENDINGS = (".csv", ".xlsx", ".json")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from fabopt.io.quote.facts import recurring
-from fabopt.io.quote.words import REMEMBERED, Words, alternatives, pattern
+from fabopt.io.quote.words import REMEMBERED, SoughtWords, alternatives, pattern
 
 # Of a genuine part; what is compatible *with* a device is said of genuine parts too.
 _COMPATIBLE = re.compile(
@@ -122,7 +122,7 @@ def _said_in(text: str, keys: tuple[str, ...]) -> tuple[str, ...]:
 def said_of_all(text: str) -> str:
     """What a text outside of the lines may say of all of them, as of used parts or of a discount; else empty."""
     keys = ("used", "instead", "option", "loose")
-    patterns: tuple[Words | re.Pattern[str], ...] = (*map(pattern, keys), _ON_ALL)
+    patterns: tuple[SoughtWords | re.Pattern[str], ...] = (*map(pattern, keys), _ON_ALL)
     return next((match.group(0) for words in patterns if (match := words.search(text))), "")
 
 

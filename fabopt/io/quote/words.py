@@ -17,7 +17,7 @@ _PIECE = re.compile(r"<([a-z_]+)>")
 _SPACED, _WHOLE = r"(?<![\w-])(?:{})(?!\w)", r"\b(?:{})\b"
 
 
-class Words:
+class SoughtWords:
     """The words of one meaning in letters of any size. Most texts have none, which is told faster in small letters."""
 
     def __init__(self, words: str) -> None:
@@ -42,9 +42,9 @@ class Words:
 
 
 @cache
-def pattern(key: str) -> Words:
+def pattern(key: str) -> SoughtWords:
     """The words of one meaning, each bounded as its form says."""
-    return Words("|".join(_bounded(key)))
+    return SoughtWords("|".join(_bounded(key)))
 
 
 @cache

@@ -1,1 +1,1 @@
-"""Why there is no design, and the least change that would give one."""
+"""Explanations of infeasible cases, and the least changes that give a design."""

@@ -1,9 +1,8 @@
 """The fewest keys of a case that have to change together where no single change gives a design; the fabric at fault.
 
-Keys are left open in the order in which people pull levers. Of keys that together do those that can be spared are put
-back, the last one pulled first. Then it is asked whether fewer do, which would have to hold a key of each set without
-whose change there is no design, whatever else is open: so what is told is a least set. Its numbers are made as small as
-they can be, one after the other.
+Keys are left open in the order in which people pull levers. From a set of open keys with a design dispensable keys are
+restored, the last one pulled first. Then smaller sets are asked for, as hitting sets: each holds a key of every set
+whose restoring left no design. So the reported set is least. Its numbers are minimized one after the other.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from fabopt.explain.demands import (
 from fabopt.explain.freedoms import ANY_GBPS, COUNTED, RULES, RUNS, SHORTEST_RUN_M, ruled
 from fabopt.explain.gaps import gap_of, gap_sentences
 from fabopt.explain.levers import Lever
-from fabopt.explain.levers import alone as lever_conflicts
+from fabopt.explain.levers import move_each_alone as lever_conflicts
 from fabopt.explain.limits import limit_levers
 from fabopt.explain.quotas import quota_levers
 from fabopt.explain.runs import run_conflict
@@ -53,9 +52,9 @@ Value = Number | str | tuple[str, ...] | None
 
 
 class Change(NamedTuple):
-    """A key that can be left open: its value, what is written for that, and the case with it open.
+    """A key that can be left open: its value, the value of the open key, and the case with it open.
 
-    ``nearest``: of a number, the questions that tell how far it has to go.
+    ``nearest``: for a number, the questions that find its nearest value with a design.
     """
 
     key: str
@@ -66,10 +65,10 @@ class Change(NamedTuple):
 
 
 def clashes(inquiry: Inquiry) -> list[str]:
-    """The fabric that has no design of its own, and what it lacks with every key open, as far as time allows."""
+    """Sentences: each fabric without a design of its own, and its gaps with every key open, as far as time allows."""
     told: list[str] = []
     with suppress(StoppedError), inquiry.clock.bounded():
-        failing = alone(inquiry)
+        failing = without_own_design(inquiry)
         if len(inquiry.case.fabrics) > 1 and failing == [inquiry]:
             told.append("each fabric has a design of its own, but not all of them together")
         for asked in failing:
@@ -82,13 +81,13 @@ def clashes(inquiry: Inquiry) -> list[str]:
 
 
 def prescribed(inquiry: Inquiry) -> str:
-    """A sentence with the keys that restrict a case, where it is not known which of them clash."""
+    """A sentence with all keys that restrict a case, where the clashing ones are not known."""
     keys = [f"`{change.key}`" for change in changes_of(inquiry)]
     return f"what clashes is among {', '.join(keys)} and the number of servers"
 
 
-def alone(inquiry: Inquiry) -> list[Inquiry]:
-    """The questions about each fabric that has no design of its own; those about the whole case if every one has."""
+def without_own_design(inquiry: Inquiry) -> list[Inquiry]:
+    """Inquiries about each fabric without a design of its own; the inquiry about the whole case if all have one."""
     fabrics = inquiry.case.fabrics
     if len(fabrics) == 1 or any(fabric.separation != "physical" for fabric in fabrics):
         return [inquiry]
@@ -120,7 +119,7 @@ def _of_fabric(case: Case, fabric: Fabric) -> object:
 
 
 def joint_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The fewest changes that together give a design where none does alone, each as small as it can be."""
+    """The fewest changes that together give a design where no single one does, each minimized."""
     inquiry.tell("several keys together")
     changes = list(changes_of(inquiry))
     if not inquiry.settles(_opened(inquiry.case, changes)):
@@ -138,7 +137,7 @@ def _opened(case: Case, changes: Iterable[Change]) -> Case:
 
 
 def _none_to_spare(inquiry: Inquiry, changes: Sequence[Change]) -> tuple[list[Change], bool]:
-    """Of changes that together give a design those that are needed, and whether none of them could be spared."""
+    """A subset of changes that still gives a design, and whether each of its changes is proven to be needed."""
     needed, settled = list(changes), True
     with suppress(StoppedError):
         for change in reversed(changes):
@@ -150,7 +149,7 @@ def _none_to_spare(inquiry: Inquiry, changes: Sequence[Change]) -> tuple[list[Ch
 
 
 def _fewest(inquiry: Inquiry, changes: Sequence[Change], enough: list[Change]) -> tuple[list[Change], bool]:
-    """The fewest changes that together give a design, those pulled first of as few, and whether that is settled."""
+    """The fewest changes that together give a design, the first in order among equals, and whether this is settled."""
     places, settled = range(len(changes)), True
     # of each of these sets of keys one has to change, whatever else does
     needs = [frozenset(places)]
@@ -177,7 +176,7 @@ def _fewest(inquiry: Inquiry, changes: Sequence[Change], enough: list[Change]) -
 
 
 def _as_small(inquiry: Inquiry, needed: Sequence[Change], is_least: bool) -> Iterator[Conflict]:
-    """Changes that are needed together as one conflict, each number as near to its own as it can be."""
+    """Changes that are needed together as one conflict, each number as near to its value in the case as possible."""
     case, told, written = inquiry.case, list[Conflict](), list[Needed]()
     for place, change in enumerate(needed):
         conflict = _nearest(inquiry.about(_opened(case, needed[place + 1 :])), change)
@@ -201,7 +200,7 @@ def _as_small(inquiry: Inquiry, needed: Sequence[Change], is_least: bool) -> Ite
 
 
 def _nearest(asked: Inquiry, change: Change) -> Conflict | None:
-    """How far a change has to go beside others that have been made; None where that is not known."""
+    """The nearest value of a change in a case with earlier changes made; None if it is not known."""
     if change.nearest is None:
         return Conflict(limit=change.key, value=change.value, needed=change.needed)
     with suppress(StoppedError):
@@ -214,7 +213,7 @@ def _nearest(asked: Inquiry, change: Change) -> Conflict | None:
 
 
 def changes_of(inquiry: Inquiry) -> Iterator[Change]:
-    """Every key of a case that could be left open, in the order in which people pull levers."""
+    """Every key of a case that can be left open, in the order in which people pull levers."""
     fabrics = list(inquiry.fabrics)
     for index, fabric, meant in fabrics:
         for tier in boundaries(meant):
@@ -290,7 +289,7 @@ def _unruled(rule: str, case: Case) -> Case:
 
 
 def _uncounted(rule: str, place: str, case: Case) -> Case:
-    """The case without what a rule counts at one place."""
+    """The case without a procurement rule's count at one place."""
     given = getattr(case.procurement, rule)
     return ruled(case, **{rule: {other: number for other, number in given.items() if other != place}})
 

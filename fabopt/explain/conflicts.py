@@ -1,7 +1,7 @@
-"""Why a case has no design: each limit alone, and the least change to it that would give one.
+"""Conflicts of a case without a design: each limit, and its least change that gives a design.
 
-Every figure named here is the result of searches with that one limit changed and all others kept. Where no value of
-a limit alone would do, it has none, and the detail says what every design takes.
+Every figure is the result of searches with one limit changed and all others kept. If no value of a limit gives a
+design, the conflict has no figure, and its detail states the least use of any design.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ OF_PARTS: tuple[Lines, ...] = (product_conflicts, buying_conflicts, lacking_conf
 
 
 def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
-    """Every limit that alone stands in the way, with what it would have to be and what a design then costs.
+    """Every limit that single-handedly prevents a design, with the needed value and the cost of a design with it.
 
-    In the order in which people pull levers: ratio, shape, speed, vendors and products, servers, dates, money.
-    Where a design exists without the limits on spending, these clash with the demands; else the demands, the structure
-    that the case prescribes and the catalog clash, whatever may be spent. ``context``: of the search that found none.
+    In the order in which people pull levers: ratio, shape, speed, vendors and products, servers, dates, money. If a
+    design exists without the limits on spending, these clash with the demands; else demands, prescribed structure and
+    catalog clash at any spending. ``context``: of the search that found none.
     """
     inquiry = _inquiry(problem, settings, clock, context)
     if slots_are_short(problem):
@@ -111,7 +111,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
 
 
 def _logical(problem: Problem) -> Iterator[Conflict]:
-    """Logical fabrics for which no NIC will do on the leaves of their host."""
+    """Conflicts of logical fabrics without a NIC for the leaves of their host."""
     for host in problem.fabrics:
         if not host.logical_fabrics or equipped(problem, host, False):
             continue
@@ -133,7 +133,7 @@ def _logical(problem: Problem) -> Iterator[Conflict]:
 
 
 def _speeds(nics: Iterable[NicOption]) -> str:
-    """Speeds of the ports of NICs, each once."""
+    """Distinct port speeds of NICs, in Gb/s, in words."""
     return ", ".join(f"{speed:g}" for speed in sorted({gbps(nic.port.lane.port_mbps) for nic in nics})) or NO_SPEED
 
 
@@ -166,7 +166,7 @@ def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Contex
 
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
-    """What stands in the way where no spending would help."""
+    """Conflicts where no spending gives a design."""
     placing = _asked(inquiry, floor_conflicts, rack_rule_conflicts, torus_conflicts)
     if placing:
         return [*placing, *_asked(inquiry, more_racks)]
@@ -179,12 +179,12 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
 
 
 def _known(conflicts: list[Conflict]) -> Lines:
-    """Conflicts that have been found, at their place among others."""
+    """Known conflicts as a line of questions, for their place in the order."""
     return lambda inquiry: iter(conflicts)
 
 
 def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
-    """What lines of questions come to, each as far as time allows, each with its price; one of a choice in two keys."""
+    """Priced conflicts of lines of questions, each line as far as time allows; one for a choice written in two keys."""
     conflicts: list[Conflict] = []
     for line in lines:
         with suppress(StoppedError), inquiry.clock.bounded():
@@ -200,7 +200,7 @@ def _asked(inquiry: Inquiry, *lines: Lines) -> list[Conflict]:
 
 
 def _priced(inquiry: Inquiry, conflict: Conflict) -> Conflict | None:
-    """A conflict with what the design costs that its change gives; None if that is the design of another word."""
+    """A conflict with the cost of its design; None if an earlier conflict in other words led to the same design."""
     question = conflict.limit, conflict.needed, conflict.together
     if conflict.needed is None or conflict.capex_usd is not None or question in inquiry.priced:
         return conflict
@@ -233,7 +233,7 @@ def _meet(inquiry: Inquiry, conflict: Conflict) -> None:
 
 
 def _is_far_too_many(conflict: Conflict) -> bool:
-    """Whether so many servers are wanted that nothing else is worth looking at."""
+    """Whether the wanted servers exceed the feasible ones ``FAR_TOO_MANY`` times, so that other levers are skipped."""
     wanted, reached = conflict.value, conflict.needed
     if not isinstance(wanted, int) or not isinstance(reached, int):
         return False
@@ -241,7 +241,7 @@ def _is_far_too_many(conflict: Conflict) -> bool:
 
 
 def _with_gaps(inquiry: Inquiry, conflicts: list[Conflict]) -> list[Conflict]:
-    """The conflicts, the first one with what the catalog lacks: others are ways around that."""
+    """The conflicts, with the catalog's gaps in the first one's detail: the others are ways around them."""
     if not conflicts:
         return []
     first = conflicts[0]
@@ -250,7 +250,7 @@ def _with_gaps(inquiry: Inquiry, conflicts: list[Conflict]) -> list[Conflict]:
 
 
 def _nothing_helps(inquiry: Inquiry) -> Conflict:
-    """Why no limit alone can be named: what each fabric lacks, or what would have to change together."""
+    """The conflict that names no single limit: gaps of each fabric, or keys that clash together."""
     reasons = [*gap_sentences(inquiry), *clashes(inquiry)] or [prescribed(inquiry)]
     refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics][:MOST_REFUSED]
     told = NO_SINGLE_CHANGE
@@ -262,7 +262,7 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
 
 
 def named_rules(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Default rules that are asked for by name: others are not kept where they stand in the way."""
+    """Conflicts of default rules that the case asks for by name: other default rules yield by themselves."""
     rules = inquiry.case.rules
     for rule, words in WITHOUT_RULE.items():
         if is_asked_for(rules, rule):

@@ -1,7 +1,7 @@
-"""Why parts cannot be there in number or in time, and what would have to change: supply, lead times, dates.
+"""Conflicts of supply and lead times: parts that are short or late, and the changes that give a design.
 
 Levers are the supply and the lead time of each part, the month of a stage, and the month from which orders can be
-placed; each is tried alone, those of one kind together where none alone does, and those of both kinds at last.
+placed. Each is moved alone; if no single one gives a design, all of one kind together, then both kinds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import chain
 
 from fabopt.design.bill import order_date
 from fabopt.explain.freedoms import KINDS_ON_SALE
-from fabopt.explain.levers import Lever, alone, together, whole
+from fabopt.explain.levers import Lever, halfway_whole, move_each_alone, move_together
 from fabopt.explain.quotas import quota_levers
 from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.instalments import calendar_month
@@ -48,7 +48,7 @@ Update = Callable[[Key, Purchasable], dict[str, object]]
 
 
 def delivery_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Whether it is only that parts cannot be there, and what would have to change for that."""
+    """Conflicts of late and short parts and of dates, where these alone prevent a design."""
     late, short = _late(inquiry), _short(inquiry)
     told = 0
     for levers in (late, short):
@@ -57,33 +57,33 @@ def delivery_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
             yield conflict
     if not told and late and short:
         with suppress(StoppedError):
-            yield from together(inquiry, [*late, *short])
+            yield from move_together(inquiry, [*late, *short])
     if late or inquiry.problem.deliveries or any(isinstance(sold.supply, tuple) for _, sold in _terms(inquiry)):
-        yield from alone(inquiry, list(_dates(inquiry)))
+        yield from move_each_alone(inquiry, list(_dates(inquiry)))
 
 
 def date_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Other dates, where what may be spent hangs on them: budgets of quarters and years, prices that decline."""
+    """Conflicts of dates, where spending depends on them: budgets of quarters and years, declining prices."""
     if inquiry.problem.limits.periods or inquiry.case.finance.price_decline:
-        yield from alone(inquiry, list(_dates(inquiry)))
+        yield from move_each_alone(inquiry, list(_dates(inquiry)))
 
 
 def _relieved(inquiry: Inquiry, levers: list[Lever]) -> Iterator[Conflict]:
-    """What each lever of a kind would have to be alone; if none alone does, which do together."""
+    """Conflicts of each lever of a kind moved alone; if no single one gives a design, of all together."""
     told = 0
-    for conflict in alone(inquiry, levers[:MOST_PARTS]):
+    for conflict in move_each_alone(inquiry, levers[:MOST_PARTS]):
         told += 1
         yield conflict
     if not told and len(levers) > 1:
         with suppress(StoppedError), inquiry.clock.bounded():
-            yield from together(inquiry, levers)
+            yield from move_together(inquiry, levers)
 
 
 # -- terms of parts -----------------------------------------------------------------------------------------------
 
 
 def _terms(inquiry: Inquiry) -> Iterator[tuple[Key, Purchasable]]:
-    """What can be bought, or each length of it, with its terms."""
+    """Purchasable products, and each length of cables and fibres, with their terms of sale."""
     offered = inquiry.problem.offering.offered
     kinds = KINDS if inquiry.case.include_servers else KINDS_ON_SALE
     products: Iterable[Product] = chain.from_iterable(getattr(offered, kind) for kind in kinds)
@@ -95,13 +95,15 @@ def _terms(inquiry: Inquiry) -> Iterator[tuple[Key, Purchasable]]:
 
 
 def _changed(asked: Supposition, update: Update) -> Supposition:
-    """The question with other terms of some parts, or of lengths of them."""
+    """The supposition with the terms of parts, or of their lengths, updated."""
 
     def updated(product: Product) -> Product:
         changes = dict(update((product.id, None), product)) if isinstance(product, Purchasable) else {}
         lengths: tuple[CableLength, ...] = getattr(product, "lengths", ())
         if lengths:
-            changes["lengths"] = tuple(one.model_copy(update=update((product.id, one.m), one)) for one in lengths)
+            changes["lengths"] = tuple(
+                length.model_copy(update=update((product.id, length.m), length)) for length in lengths
+            )
         return product.model_copy(update=changes) if changes else product
 
     kinds = {kind: tuple(map(updated, getattr(asked.catalog, kind))) for kind in KINDS}
@@ -122,7 +124,7 @@ def _called(key: Key) -> str:
 
 
 def _bought(problem: Problem, optimum: Optimum, key: Key) -> dict[int, int]:
-    """By stage, how many of a part a design buys."""
+    """Units of a part that a design buys, by stage."""
     bought = order_of(problem, optimum.picked).bought
     return {stage: units for (stage, item), units in bought.items() if _key(item) == key and units}
 
@@ -135,7 +137,7 @@ def _key(item: Item) -> Key:
 
 
 def _late(inquiry: Inquiry) -> list[Lever]:
-    """The lead time of each part that is late for some stage: the longest first."""
+    """Levers: the lead time of each part that is late for some stage, the longest first."""
     levers = [
         _lead_time(inquiry, key, sold)
         for key, sold in _terms(inquiry)
@@ -147,13 +149,13 @@ def _late(inquiry: Inquiry) -> list[Lever]:
 
 
 def _late_for(inquiry: Inquiry, weeks: float) -> list[int]:
-    """The stages for which a lead time is too long."""
+    """Numbers of the stages for which a lead time is too long."""
     first, stages = inquiry.case.procurement.order_from_month, inquiry.problem.stages
     return [number for number, stage in enumerate(stages) if is_late(stage.month, weeks, first)]
 
 
 def _weeks_until(case: Case, month: int) -> Number:
-    """How long a part may take that is there at a month, rounded down."""
+    """The longest lead time, in weeks rounded down, of a part that arrives by a month."""
     weeks = max(Fraction(0), (month - (case.procurement.order_from_month or 0)) * WEEKS_PER_MONTH)
     return plain_fraction(Fraction(math.floor(weeks * 10**WEEK_DIGITS), 10**WEEK_DIGITS), WEEK_DIGITS)
 
@@ -190,7 +192,7 @@ def _lead_time(inquiry: Inquiry, key: Key, sold: Purchasable) -> Lever:
 
 
 def _month(case: Case, month: int, weeks: float | None = None) -> str:
-    """A month, or so many weeks before it, with the day where the case has a calendar."""
+    """A month, or the time ``weeks`` before it, in words, with the day where the case has a calendar."""
     day = order_date(case.start, month, weeks)
     return f"month {plain_fraction(order_month(month, weeks), MONTH_DIGITS)}{f', {day}' if day else ''}"
 
@@ -199,7 +201,7 @@ def _month(case: Case, month: int, weeks: float | None = None) -> str:
 
 
 def _short(inquiry: Inquiry) -> list[Lever]:
-    """The supply of each maker and of each part that has one."""
+    """Levers: the quotas of makers, and the supply of each part with a limit."""
     return [
         *quota_levers(inquiry),
         *(
@@ -232,9 +234,9 @@ def _supply(inquiry: Inquiry, key: Key, supply: Supply) -> Lever:
 
 
 def _least_of(inquiry: Inquiry, asked: Supposition, key: Key) -> int | None:
-    """The fewest units of a part that any design buys, where no limits on spending are in the way.
+    """The fewest units of a part that any design buys; None with limits on spending, or where it is not proven.
 
-    They are what a design costs if a unit costs a dollar, and all else nothing.
+    They are the cost of the cheapest design when a unit costs a dollar and all else is free.
     """
     if unlimited(asked.case) != asked.case:
         return None
@@ -245,7 +247,7 @@ def _least_of(inquiry: Inquiry, asked: Supposition, key: Key) -> int | None:
 
 
 def raised(supply: Supply, least: int) -> Supply:
-    """A supply of so many at least at any time."""
+    """The supply raised to ``least`` units at any time."""
     if not isinstance(supply, tuple):
         return max(supply, least)
     first = max(least, supply_by(supply, 0) or 0)
@@ -257,11 +259,11 @@ def raised(supply: Supply, least: int) -> Supply:
 
 
 def _dates(inquiry: Inquiry) -> Iterator[Lever]:
-    """Orders that are placed earlier, and each stage going live later."""
+    """Levers of dates: the first month of orders, earlier, and the month of each stage, later."""
     case, terms = inquiry.case, [sold for _, sold in _terms(inquiry)]
     first = case.procurement.order_from_month or 0
     weeks = {weeks for sold in terms for weeks in (sold.lead_time_weeks, soonest_weeks(sold)) if weeks}
-    takes = {math.ceil(lead_months(one)) for one in weeks}
+    takes = {math.ceil(lead_months(week)) for week in weeks}
     earlier = {stage.month - months for stage in inquiry.problem.stages for months in takes}
     if any(month < first for month in earlier):
         yield _orders_from(case, sorted(month for month in earlier if month < first))
@@ -283,7 +285,7 @@ def _quarters(problem: Problem) -> Iterator[int]:
 
 
 def _among(months: Sequence[int]) -> Callable[[Number, Number], Number | None]:
-    """The middle one of some months between two others: at no month in between does a part more come in time."""
+    """A function for the middle one of ``months`` between two others: only these change which parts are in time."""
 
     def between(works: Number, fails: Number) -> Number | None:
         inside = [month for month in months if min(works, fails) < month < max(works, fails)]
@@ -327,5 +329,5 @@ def _stage_month(case: Case, number: int, later: Sequence[int]) -> Lever:
         return tuple(Needed(limit=f"stages.{other.name}.month", needed=value) for other in behind)
 
     words = f"stage {stage.name} is planned for {_month(case, stage.month)}; later, parts are there"
-    between = whole if case.finance.price_decline and unlimited(case) != case else _among(later)
+    between = halfway_whole if case.finance.price_decline and unlimited(case) != case else _among(later)
     return Lever(f"stages.{stage.name}.month", stage.month, words, applied, taken, between, along=along)

@@ -1,4 +1,4 @@
-"""What is demanded of each fabric, and the least change to one demand that would give a design."""
+"""Conflicts of the demands on each fabric, with the least change of one demand that gives a design."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ DEMANDED_FIGURES = {"bisection": "bisection", "alltoall": "all-to-all", "allredu
 
 
 def changed(case: Case, fabric: Fabric, **update: object) -> Case:
-    """The case with other keys of one fabric."""
+    """The case with keys of one fabric updated."""
     fabrics = tuple(other.model_copy(update=update) if other.name == fabric.name else other for other in case.fabrics)
     return case.model_copy(update={"fabrics": fabrics})
 
 
 def with_key(fabric: Fabric, key: str, value: object) -> Callable[[Case], Case]:
-    """A change of a case: another value of one key of a fabric."""
+    """A function that sets one key of a fabric in a case."""
     return lambda case: changed(case, fabric, **{key: value})
 
 
 def ratio_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The least oversubscription at each boundary alone that gives a design."""
+    """Conflicts of oversubscription at each boundary: the least ratio that gives a design."""
     for index, _, meant in inquiry.fabrics:
         for tier in boundaries(meant):
             yield from ratio_conflict(inquiry, index, tier)
 
 
 def boundaries(meant: FabricProblem) -> tuple[str, ...]:
-    """The tiers of a fabric that have an oversubscription below what no architect builds."""
+    """The tiers of a fabric with a limit of oversubscription below ``MOST_RATIO``, the highest that is advised."""
     of_tiers = list(_ratios(meant).items())[: max(meant.tiers, default=0) - 1]
     return tuple(tier for tier, ratio in of_tiers if ratio < MOST_RATIO)
 
@@ -66,7 +66,7 @@ def _ratios(meant: FabricProblem) -> dict[str, Fraction]:
 
 
 def speed_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The most of each bandwidth alone, below the one wanted, that some design gives."""
+    """Conflicts of each demanded bandwidth: the most below it that some design gives."""
     for index, fabric, _ in inquiry.fabrics:
         yield from bandwidth_conflict(inquiry, index)
         for figure in DEMANDED_FIGURES:
@@ -79,7 +79,7 @@ def speed_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _of_model(inquiry: Inquiry, fabric: Fabric) -> dict[str, None]:
-    """Figures that the model sets: they go with the bandwidth and the ratios, and are not limits of their own."""
+    """Keys of figures that the model sets, with None: they follow from bandwidth and ratios, and are no own limits."""
     needs = inquiry.problem.needs
     if needs is None or needs.fabric != fabric.name:
         return {}
@@ -87,7 +87,7 @@ def _of_model(inquiry: Inquiry, fabric: Fabric) -> dict[str, None]:
 
 
 def _network(inquiry: Inquiry, fabric: Fabric, index: int, **update: object) -> NetworkDesign | None:
-    """The network of a fabric in some design of the case with other keys of that fabric."""
+    """The network of a fabric in some design of the case with its keys updated; None without a design."""
     optimum = inquiry.design(changed(inquiry.case, fabric, **update))
     return None if optimum is None else optimum.picked[index][0].design
 
@@ -98,7 +98,7 @@ def bandwidth_key(fabric: Fabric) -> str:
 
 
 def with_any_bandwidth(inquiry: Inquiry, fabric: Fabric, case: Case) -> Case:
-    """A case in which any bandwidth of a fabric will do."""
+    """The case with the least demand of bandwidth of a fabric."""
     least: dict[str, object] = {"min_gbps_per_server": None, "storage": None, "min_gbps_per_gpu": LEAST_GBPS}
     return changed(case, fabric, **least, **_of_model(inquiry, fabric))
 
@@ -164,7 +164,7 @@ def ratio_key(fabric: Fabric, tier: str) -> str:
 
 
 def with_any_ratio(inquiry: Inquiry, index: int, tier: str, case: Case) -> Case:
-    """A case with the highest oversubscription at a boundary that is advised, the other one's kept."""
+    """The case with ``MOST_RATIO`` at one boundary, the other boundary's ratio kept."""
     return _with_ratio(inquiry, index, tier, MOST_RATIO, case)
 
 
@@ -179,7 +179,7 @@ def _with_ratio(inquiry: Inquiry, index: int, tier: str, most: float, case: Case
 
 
 def ratio_conflict(inquiry: Inquiry, index: int, tier: str) -> Iterator[Conflict]:
-    """The least oversubscription at one boundary that gives a design, the other boundary's kept."""
+    """The conflict of one boundary: the least oversubscription that gives a design, the other boundary's kept."""
     limit, wanted = ratio_key(inquiry.fabric(index), tier), _ratios(inquiry.problem.fabrics[index])[tier]
     return inquiry.of_limit(limit, plain_fraction(wanted, RATIO_DIGITS), _ratio(inquiry, index, tier, limit, wanted))
 
@@ -212,7 +212,7 @@ def _ratio(inquiry: Inquiry, index: int, tier: str, limit: str, wanted: Fraction
 
 
 def _ratio_between(works: Fraction, fails: Fraction) -> Fraction | None:
-    """In the middle of two ratios, by their quotient where they are far apart."""
+    """The mean of two ratios, the geometric one where they are far apart; None within ``RATIO_PRECISION``."""
     if works - fails <= RATIO_PRECISION * works:
         return None
     middle = math.sqrt(fails * works) if works > FAR_APART * fails else float(fails + works) / 2
@@ -220,7 +220,7 @@ def _ratio_between(works: Fraction, fails: Fraction) -> Fraction | None:
 
 
 def figure_conflict(inquiry: Inquiry, index: int, figure: str) -> Iterator[Conflict]:
-    """The most of a figure below the one wanted that some design gives (within 0.1 %)."""
+    """The conflict of a demanded figure: the most below it that some design gives (within 0.1 %)."""
     fabric, key = inquiry.fabric(index), f"min_{figure}_gbps_per_gpu"
     wanted = getattr(fabric, key)
     if wanted is None or key in _of_model(inquiry, fabric):
@@ -240,7 +240,7 @@ def figure_conflict(inquiry: Inquiry, index: int, figure: str) -> Iterator[Confl
 def _left_over(
     inquiry: Inquiry, fabric: Fabric, index: int, survived: tuple[Resilience, ...], number: int
 ) -> Iterator[Conflict]:
-    """The most bandwidth that a design has left after the failures of one of the case's demands."""
+    """The conflict of one demand of resilience: the most bandwidth that a design has left after its failures."""
     demand, said = survived[number], inquiry.case.resilience_of(fabric)
     failed, count = demand.failures
     rule = (DEFAULT_RULE,) if keeps_default(said) else ()
@@ -269,7 +269,9 @@ def _left_over(
 def _most(
     inquiry: Inquiry, limit: str, wanted: float, reached: Callable[[float | None], Fraction | None], words: str
 ) -> Iterator[Conflict]:
-    """The most Gb/s below the wanted that some design gives; ``reached``: what one gives that has so much, in Mb/s."""
+    """The conflict with the most Gb/s below ``wanted`` that some design gives; ``reached``: Mb/s of a design with at
+    least as many Gb/s as its argument.
+    """
     return inquiry.of_limit(limit, wanted, _most_reached(limit, wanted, reached, words))
 
 
@@ -293,19 +295,19 @@ def _most_reached(
 
 
 def nearly(words: str, is_least: bool) -> str:
-    """Words on the value of a limit that is looked for up to a thousandth, where it was looked for to the end."""
+    """Words on the needed value of a limit, found within a thousandth; ``is_least``: whether the search ended."""
     return f"{words} (within 0.1%)" if is_least else f"a value with which there is a design, not yet {words}"
 
 
 def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The fewest switches on the longest path with which there is a design."""
+    """Conflicts of ``max_switch_hops``: the fewest switches on the longest path that give a design."""
     for index, fabric, _ in inquiry.fabrics:
         if fabric.max_switch_hops is not None:
             yield from path_conflict(inquiry, index)
 
 
 def path_conflict(inquiry: Inquiry, index: int) -> Iterator[Conflict]:
-    """The fewest switches on the longest path of a fabric, above those it may have, with which there is a design."""
+    """The conflict of a fabric's ``max_switch_hops``: the fewest above it that give a design."""
     fabric = inquiry.fabric(index)
     limit, most, of_clos = f"fabrics.{fabric.name}.max_switch_hops", fabric.max_switch_hops or 0, HOPS_BY_TIERS.values()
     is_tiered = set(inquiry.problem.fabrics[index].topologies) <= set(TIERED)
@@ -316,10 +318,10 @@ def path_conflict(inquiry: Inquiry, index: int) -> Iterator[Conflict]:
 
 
 def _rounded_down(value: Fraction, digits: int) -> Fraction:
-    """A number rounded down, so that a design gives what is written."""
+    """A number rounded down to ``digits`` decimals, so that a design gives the written figure."""
     return Fraction(math.floor(value * 10**digits), 10**digits)
 
 
 def _rounded_up(value: Fraction, digits: int) -> Fraction:
-    """A number rounded up, so that what is written is enough: a third more than 1 is 1.333334."""
+    """A number rounded up to ``digits`` decimals, so that the written limit is enough: 4/3 is 1.333334."""
     return Fraction(math.ceil(value * 10**digits), 10**digits)

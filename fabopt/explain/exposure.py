@@ -1,4 +1,4 @@
-"""Models that wait too long on every network: latency alone exposes more of a step than the case allows."""
+"""Conflicts of exposed communication: on any network latency alone exposes more of a step than the case allows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_DOUBLINGS = 6
 
 
 def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The limit of exposed communication where no bandwidth keeps it, and what would: a share, a batch, a protocol."""
+    """Conflicts of exposed communication where no bandwidth keeps the limit: share, batch and protocol that would."""
     needs = inquiry.problem.needs
     workload = case_workload(inquiry.problem.case, inquiry.problem.server)
     if needs is None or workload is None or needs.min_gbps_per_gpu < NO_BANDWIDTH_GBPS:
@@ -42,8 +42,8 @@ def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _why(workload: ModelRun, step: Step) -> str:
-    """What is exposed of a step, and behind what it would have to run."""
-    worst = max((one for one in step.costs if one.place != DOMAIN), key=lambda one: one.exposed_s, default=None)
+    """Words on the exposed share of a step and its largest communicator."""
+    worst = max((cost for cost in step.costs if cost.place != DOMAIN), key=lambda one: one.exposed_s, default=None)
     ranks = "" if worst is None else f", most of it of {worst.traffic.communicator} ranks"
     batches = some(math.floor(workload.micro_batches), "micro-batch")
     return (
@@ -59,7 +59,7 @@ def _exposing(case: Case, share: float) -> Case:
 
 
 def _more_exposed(inquiry: Inquiry, words: str) -> Iterator[Conflict]:
-    """The least share of a step with which there is a design."""
+    """The conflict of the limit: the least exposed share of a step that gives a design."""
     asked, workload = inquiry.problem.asked, inquiry.problem.asked.workload
     assert workload is not None
     inquiry.tell(LIMIT)
@@ -80,7 +80,9 @@ def _more_exposed(inquiry: Inquiry, words: str) -> Iterator[Conflict]:
 
 
 def _larger_batch(inquiry: Inquiry, workload: ModelRun) -> Iterator[Conflict]:
-    """The fewest sequences of a step with which there is a design: whole micro-batches of every replica more."""
+    """The conflict of the batch: the fewest sequences of a step that give a design, by
+    micro-batches of all replicas.
+    """
     asked, plan = inquiry.problem.asked, workload.plan
     step = workload.ranks.data * plan.micro_batch
     inquiry.tell(BATCH)
@@ -103,8 +105,8 @@ def _larger_batch(inquiry: Inquiry, workload: ModelRun) -> Iterator[Conflict]:
 
 
 def _reducing_switches(inquiry: Inquiry, name: str) -> Iterator[Conflict]:
-    """The protocol whose switches add up gradients."""
-    fabric = next(one for one in inquiry.problem.asked.fabrics if one.name == name)
+    """The conflict of the protocol: InfiniBand, whose switches reduce gradients, if it gives a design."""
+    fabric = next(fabric for fabric in inquiry.problem.asked.fabrics if fabric.name == name)
     if fabric.protocol == "infiniband":
         return
     limit = f"fabrics.{name}.protocol"

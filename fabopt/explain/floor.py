@@ -86,7 +86,7 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def more_racks(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The fewest racks in a row of the floor with which there is a design."""
+    """The conflict of the floor: the fewest racks in a row that give a design."""
     site = inquiry.case.site
     if site.floor is None:
         return
@@ -108,7 +108,7 @@ def more_racks(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Tiers whose racks stand in the way alone."""
+    """Conflicts of tiers whose pinned racks alone prevent a design."""
     for fabric in inquiry.case.fabrics:
         for tier, racks in fabric.pinned.items():
             limit, others = f"fabrics.{fabric.name}.racks.{tier}", {**fabric.pinned, tier: None}
@@ -120,7 +120,7 @@ def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _out_of_reach(apart: TooFar) -> Conflict:
-    """Links of a kind that nothing on sale is long enough for, wherever the switches are."""
+    """The conflict of links longer than any part on sale, wherever the switches are."""
     rack, farthest = apart.racks
     most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
     detail = (
@@ -132,7 +132,7 @@ def _out_of_reach(apart: TooFar) -> Conflict:
 
 
 def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
-    """The longest run of the floor, if nothing on sale is as long."""
+    """The conflict of the longest run on the floor, if no part on sale is as long."""
     usable = np.flatnonzero(plan.usable)
     runs = plan.run_m(usable[:, None], 1.0, usable[None, :], 1.0)
     finite = np.where(np.isfinite(runs), runs, 0.0)
@@ -147,7 +147,7 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 
 def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Keys of the default rules of racks that alone stand in the way."""
+    """Conflicts of keys of the default rules of racks that alone prevent a design."""
     case = inquiry.case
     for key in reversed(parts_of(case)):
         inquiry.tell(f"site.rack_rules.{key}")
@@ -165,7 +165,7 @@ def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _why(inquiry: Inquiry, key: str) -> str:
-    """Why a key of the rules of racks stands in the way."""
+    """Words on why a key of the rack rules prevents a design."""
     problem, case = inquiry.problem, inquiry.case
     if is_asked_for(case.rules, rule_of(key)):
         return f"`rules.{rule_of(key)}` asks for it"
@@ -178,8 +178,8 @@ def _why(inquiry: Inquiry, key: str) -> str:
 
 
 def _enough(inquiry: Inquiry, key: str, fails: int) -> tuple[int | None, bool]:
-    """The least value of a rule that is a limit with which there is a design, and whether none less would do; None
-    where none was met in time. Large ones come first: that there is a design is sooner known than that there is none.
+    """The least value of a limit of the rack rules that gives a design, and whether no lower one does; None if none was
+    found in time. Large values are tried first, as designs are found faster than their absence is proven.
     """
 
     def ask(value: int) -> int | None:
@@ -193,12 +193,12 @@ def _enough(inquiry: Inquiry, key: str, fails: int) -> tuple[int | None, bool]:
 
 
 def _told(value: float | str | None) -> float | str | None:
-    """A value of a rule as a conflict tells it: a word for what is on or off."""
+    """The value of a rule as shown in a conflict: booleans as words."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 def no_layout_fits(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What kept the likeliest design out of every layout, where no design was found and none was ruled out."""
+    """Conflicts: obstacles of the likeliest design in every layout, where a design is neither found nor ruled out."""
     problem, context = estimating(inquiry.problem), inquiry.context.beside()
     obstacles = EstimateSearch(problem, inquiry.settings, inquiry.clock, context=context).obstacles()
     told = list(dict.fromkeys(obstacles)) or ["no layout has racks enough for servers and switches"]

@@ -1,4 +1,4 @@
-"""Single changes to a case or its catalog that could supply a part that is missing: each made, and put in words."""
+"""Single changes to a case or its catalog that could supply a missing part, with their words."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ Says = Callable[[Sequence[str]], str]
 
 @dataclass(frozen=True)
 class Freedom:
-    """A change, as a case and a catalog. ``says``: it in words, with the products that it brings in; ``key``: of these,
-    where it is one of theirs.
+    """A change, as a case and a catalog. ``says``: its sentence, given the products that it brings in; ``key``: the
+    changed key of these products, if it is one of the catalog.
     """
 
     case: Case
@@ -78,7 +78,7 @@ class Freedom:
         )
 
     def lacking(self, inquiry: Inquiry, ids: Iterable[str]) -> list[str]:
-        """Of some products those that the changed catalog has otherwise."""
+        """Ids of products that differ in the changed catalog."""
         before, after = _by_id(inquiry.catalog), _by_id(self.catalog)
         return [id_ for id_ in dict.fromkeys(ids) if id_ in after and before[id_] != after[id_]]
 
@@ -95,7 +95,7 @@ def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
 
 
 def ruled(case: Case, **changes: object) -> Case:
-    """The case with other rules of buying."""
+    """The case with procurement rules updated."""
     return case.model_copy(update={"procurement": case.procurement.model_copy(update=changes)})
 
 
@@ -152,7 +152,9 @@ def _named(ids: Sequence[str]) -> str:
 
 
 def catalog_freedoms(inquiry: Inquiry) -> Iterator[Freedom]:
-    """The catalog with what its products lack, and with parts for every vendor, in time, at life."""
+    """Changes to the catalog: missing figures filled in, any vendor, end of life lifted, no lead time, unlimited
+    supply.
+    """
     yield from lacking_freedoms(inquiry, 1.0)
     for key, update, why in (
         ("works_with", _sociable, "works with other vendors only"),
@@ -212,10 +214,10 @@ def not_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
 
 
 def enough_together(inquiry: Inquiry, freedom: Freedom, ways: Iterable[Collection[Sold]]) -> list[list[str]]:
-    """Of ways to fill a gap, each by what is bought for it, the ids of what a changed catalog has other than it was.
+    """Products that a changed catalog must complete to fill a gap, by way; ``ways``: purchases that fill it.
 
-    These are the products that lack something, of each way; of the ways those that lack the fewest, and first the ones
-    that most is there of, as where one module is all that a quote has left out.
+    Only ways with the fewest incomplete products count, those with the most complete ones first, as where a quote has
+    left out a single module.
     """
     before, after = _by_id(inquiry.catalog), _by_id(freedom.catalog)
     present: dict[tuple[str, ...], int] = {}
@@ -229,14 +231,14 @@ def enough_together(inquiry: Inquiry, freedom: Freedom, ways: Iterable[Collectio
 
 
 def _at(product: Product, length_m: float | None) -> Product:
-    """A product with one of its lengths alone, where it is sold by length."""
+    """The product with one length only, if it is sold by length."""
     if not isinstance(product, Cable | Fibre):
         return product
     return product.model_copy(update={"lengths": tuple(sold for sold in product.lengths if sold.m == length_m)})
 
 
 def newly_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
-    """Of products that fill a gap once the case is changed, those that it rules out as it is; all where none is."""
+    """Ids among ``ids`` that the unchanged case rules out; all if it rules out none."""
     sold = {product.id for kind in KINDS_ON_SALE for product in getattr(inquiry.problem.offering.offered, kind)}
     return [id_ for id_ in ids if id_ not in sold] or list(ids)
 
@@ -252,7 +254,7 @@ def _mapped(catalog: Catalog, update: Callable[[Strict], dict[str, object]]) -> 
 
 
 def _updated(product: Entry, update: Callable[[Strict], dict[str, object]]) -> Entry:
-    """A product, and each length of it, with other values for what it has."""
+    """A product and its lengths with ``update`` applied to the fields that they have."""
     changes = {key: value for key, value in update(product).items() if key in type(product).model_fields}
     lengths = getattr(product, "lengths", ())
     if lengths:

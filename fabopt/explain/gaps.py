@@ -1,7 +1,7 @@
-"""What a catalog lacks for a fabric: NICs, switches of a tier, or parts that join two of them.
+"""Gaps of a catalog for a fabric: NICs, switches of a tier, or parts of their links.
 
-By arithmetic alone, without a search: a fabric is a chain of NICs, leaves, the links between them, and so on; the first
-of these that nothing on sale fills is its gap. A change to the case or the catalog helps if it fills the gap.
+By arithmetic alone, without a search: a fabric is a chain of NICs, leaves, the links between them, and so on; its gap
+is the first step without a product on sale. A change to the case or the catalog helps if it fills the gap.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OF_SERVERS = ("nics", "server-server")
 
 
 class Gap(NamedTuple):
-    """The first step of a fabric's chain that nothing on sale fills, and how many steps before it are filled."""
+    """The first step of a fabric's chain without a product on sale, and the number of filled steps before it."""
 
     filled: int
     step: str
@@ -43,7 +43,7 @@ class Gap(NamedTuple):
 
 
 def gap_of(problem: Problem, fabric: FabricProblem) -> Gap | None:
-    """The gap of the protocol that comes furthest (of equal ones, that of most NICs); None if some chain is whole."""
+    """The gap of the protocol with the most filled steps (of equals, the most NICs); None if some chain is filled."""
     gaps = [_gap(problem, fabric, chain, protocol) for chain in _chains(fabric) for protocol in fabric.protocols]
     if None in gaps:
         return None
@@ -53,7 +53,7 @@ def gap_of(problem: Problem, fabric: FabricProblem) -> Gap | None:
 
 
 def _chains(fabric: FabricProblem) -> Iterator[tuple[str, ...]]:
-    """What the networks that a fabric may be are made of."""
+    """Chains of steps of the networks that a fabric allows."""
     if set(fabric.topologies) & set(TIERED) and fabric.tiers:
         yield tuple(step for steps in CLOS[: _tiers_at_least(fabric)] for step in steps)
     if set(fabric.topologies) - set(TIERED):
@@ -63,7 +63,7 @@ def _chains(fabric: FabricProblem) -> Iterator[tuple[str, ...]]:
 
 
 def _tiers_at_least(fabric: FabricProblem) -> int:
-    """Tiers that a Clos needs: those of the case, or two where one switch is allowed but may have too few ports."""
+    """The least tiers of a Clos: the case's, or two where one switch is allowed but may have too few ports."""
     return max(min(fabric.tiers), min(2, max(fabric.tiers)))
 
 
@@ -75,7 +75,7 @@ def _gap(problem: Problem, fabric: FabricProblem, chain: tuple[str, ...], protoc
 
 
 def _fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> Iterator[frozenset[Sold]]:
-    """Every way to fill a step of a fabric's chain with what is on sale: a product, or the parts that join two ends."""
+    """Every way to fill a step of a fabric's chain with products on sale: one product, or the parts of a link."""
     if step == "nics":
         yield from (frozenset({(nic.nic_id, None)}) for nic in fabric.nics.get(protocol, ()))
     elif step not in ENDS:
@@ -95,7 +95,7 @@ def _pairs(fabric: FabricProblem, step: str, protocol: str) -> Iterator[tuple[Po
 
 
 def ports_of(fabric: FabricProblem, end: str, protocol: str) -> list[PortType]:
-    """Kinds of ports that the devices at one end of a link may have, each once."""
+    """Distinct port types of the devices at one end of a link."""
     if end == "server":
         ports = [nic.port for nic in fabric.nics.get(protocol, ())]
     else:
@@ -107,7 +107,7 @@ def ports_of(fabric: FabricProblem, end: str, protocol: str) -> list[PortType]:
 
 
 def gap_sentences(inquiry: Inquiry) -> Iterator[str]:
-    """What each fabric lacks, and every change that would supply it."""
+    """A sentence for each fabric's gap, with every change that fills it."""
     for index, fabric in enumerate(inquiry.problem.fabrics):
         gap = gap_of(inquiry.problem, fabric)
         if gap is not None:
@@ -121,7 +121,7 @@ def _helping(remedies: list[str]) -> list[str]:
 
 
 def _helpless(inquiry: Inquiry, gap: Gap) -> list[str]:
-    """Why no single key fills a gap: what is wrong with each product that could."""
+    """Reasons why no single key fills a gap: the fault of each product for its step."""
     if gap.step in ENDS:
         return ["no key of the case alone would help: the catalog needs a cable, or transceivers and a fibre, for it"]
     speaks: dict[str, tuple[str, ...]] = {switch.id: (switch.protocol,) for switch in inquiry.catalog.switches}
@@ -151,7 +151,7 @@ def _lacking(problem: Problem, fabric: FabricProblem, gap: Gap) -> str:
 
 
 def _ends(near: str, far: str, ports: Mapping[str, Iterable[PortType]]) -> str:
-    """Both ends of a link with the speeds at which they meet; with those of each, where they never do."""
+    """Both ends of a link in words, with their common speeds, or each with its own if they have none in common."""
     speeds = {end: {gbps(port.lane.port_mbps) for port in ports[end]} for end in (near, far)}
     common = speeds[near] & speeds[far]
     if common:
@@ -171,9 +171,9 @@ def _remedies(inquiry: Inquiry, index: int, gap: Gap) -> Iterator[str]:
 
 
 def _brought_in(inquiry: Inquiry, freedom: Freedom, index: int, gap: Gap) -> list[list[str]]:
-    """Products that a change brings in to fill a gap, empty if it does not.
+    """Products that a change brings in to fill a gap; empty if it fills none.
 
-    Of a change to the case all together; of one to the catalog each few that are enough.
+    For a change to the case one list of all; for a change to the catalog each smallest set that is enough.
     """
     free = freedom.asked(inquiry).problem
     fabric = free.fabrics[index]

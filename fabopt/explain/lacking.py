@@ -1,4 +1,4 @@
-"""Products that are listed and lack only a price, a power figure or a split, where that alone would give a design."""
+"""Conflicts of listed products that lack only a price, a power figure or a split, where these give a design."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ UNKNOWN_USD = 1e7
 
 
 def lacking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Each figure that some products lack, where a design would have them; what a gap needs is told with that.
+    """Conflicts of each figure that products lack, if a design would use them; figures that fill a gap are told with
+    it.
 
-    Where spending is limited no price that is not known can be said to be low enough.
+    None with limits on spending, as an unknown price cannot be judged.
     """
     if unlimited(inquiry.case) == inquiry.case and not any(
         gap_of(inquiry.problem, fabric) for fabric in inquiry.problem.fabrics

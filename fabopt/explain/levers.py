@@ -1,6 +1,6 @@
-"""Limits that can be moved, one alone or several together, to the nearest value with which there is a design.
+"""Limits that can be moved, one alone or several together, to the nearest value that gives a design.
 
-Every value that is told is that of a design that was found; that nothing nearer does was asked, too.
+Every value told is one of a found design; nearer values were asked for, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Values = Mapping["Lever", Number | None]
 
 
 def advice(limit: str, value: Number, needed: Number, detail: str, minimal: bool = True) -> Conflict:
-    """A number that would have to be another one."""
+    """The conflict of a number, with the needed number and its direction."""
     direction = "up" if needed > value else "down"
     return Conflict.model_validate(
         {
@@ -43,35 +43,35 @@ def advice(limit: str, value: Number, needed: Number, detail: str, minimal: bool
     )
 
 
-def whole(works: Number, fails: Number) -> int | None:
+def halfway_whole(works: Number, fails: Number) -> int | None:
     """The whole number halfway between two; None where there is none between them."""
     return halfway(int(works), int(fails))
 
 
-def finely(works: Number, fails: Number) -> int | None:
-    """The whole number halfway between two, until they are as near as they have to be."""
-    return whole(works, fails) if abs(works - fails) > PRECISION * abs(works) else None
+def halfway_to_precision(works: Number, fails: Number) -> int | None:
+    """The whole number halfway between two; None within ``PRECISION``."""
+    return halfway_whole(works, fails) if abs(works - fails) > PRECISION * abs(works) else None
 
 
 def a_little_nearer(works: Number, fails: Number) -> int | None:
-    """The whole number as near to one that works as a failing one has to be; None if that is past what fails."""
+    """The whole number ``PRECISION`` away from a working one, towards a failing one; None if past the failing one."""
     step = max(1, int(PRECISION * abs(works)))
     return int(works) + (step if works < fails else -step) if step < abs(works - fails) else None
 
 
 def as_it_is(value: Number) -> Number:
-    """A value in the units in which it is told."""
+    """The value itself, for levers in the units of the case."""
     return value
 
 
 @dataclass(frozen=True, eq=False)
 class Lever:
-    """A limit that can be moved. ``value``: what it is, with which there is no design; ``words``: what that means.
+    """A limit that can be moved. ``value``: of the case, without a design; ``words``: on the needed value.
 
-    ``applied``: the question with another value of it, or with None as far as it goes; ``taken``: the value nearest to
-    ``value`` with which a design that was found for a problem holds, ``value`` itself if that will do; ``least``: that
-    of all designs, where a single question tells it, else None; ``between``: what to ask for next, between a value
-    that works and one that fails; ``shown``: a value in the units of the case; ``along``: other limits that it moves.
+    ``applied``: the supposition with another value, or with None lifted; ``taken``: the value nearest to ``value`` that
+    admits a found design, ``value`` itself if that does; ``least``: such a value over all designs, where a single
+    question finds it, else None; ``between``: the next value to ask for, between a working and a failing one;
+    ``shown``: a value in the units of the case; ``along``: other limits that it moves.
     """
 
     limit: str
@@ -79,7 +79,7 @@ class Lever:
     words: str
     applied: Callable[[Supposition, Number | None], Supposition]
     taken: Callable[[Problem, Optimum], Number]
-    between: Callable[[Number, Number], Number | None] = whole
+    between: Callable[[Number, Number], Number | None] = halfway_whole
     shown: Callable[[Number], Number] = as_it_is
     along: Callable[[Number], tuple[Needed, ...]] = lambda value: ()
     least: Callable[[Inquiry, Supposition], Number | None] = lambda inquiry, asked: None
@@ -88,7 +88,7 @@ class Lever:
 def first_of(
     inquiry: Inquiry, limit: str, value: int, changes: Iterable[tuple[int, Case]], detail: str
 ) -> Iterator[Conflict]:
-    """The first of some numbers with which the changed case has a design, in the place of a value without one."""
+    """The conflict of a limit with the first number whose changed case has a design; none without one."""
 
     def questions() -> Iterator[Conflict]:
         needed = inquiry.first_with_design(changes)
@@ -98,8 +98,8 @@ def first_of(
     return inquiry.of_limit(limit, value, questions())
 
 
-def alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
-    """What each lever would have to be with all others kept, where that gives a design."""
+def move_each_alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
+    """Conflicts of levers moved one at a time, where this gives a design."""
     for lever in levers:
         inquiry.tell(lever.limit)
         known: Conflict | None = None
@@ -115,10 +115,10 @@ def alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
             yield known
 
 
-def together(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
-    """The changes that do together where none does alone: none of them to spare, each as small as it can be.
+def move_together(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
+    """The conflict of levers moved together where no single one gives a design: none dispensable, each minimized.
 
-    The first ones are made as small as they can be first, with those after them as far as they go.
+    Levers are minimized in order, with later ones lifted.
     """
     inquiry.tell(f"{len(levers)} limits together")
     known = _values(inquiry, dict.fromkeys(levers))
@@ -137,9 +137,9 @@ def together(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:
 
 
 def _made_small(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[tuple[dict[Lever, Number], bool]]:
-    """Values of all levers with which there is a design, one after the other as small as it can be.
+    """Values of all levers with a design, minimized one after the other.
 
-    With each, whether no smaller one of those before was left open.
+    With each, whether the value of the lever minimized before is proven to be least.
     """
     fixed: dict[Lever, Number] = {}
     minimal = True
@@ -153,7 +153,7 @@ def _made_small(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[tuple[dic
 
 
 def _none_to_spare(inquiry: Inquiry, levers: list[Lever]) -> tuple[list[Lever], bool]:
-    """Those levers that are needed, and whether none of them could be spared."""
+    """A subset of levers that still gives a design, and whether each of them is proven to be needed."""
     needed, settled = levers, True
     for lever in levers:
         fewer = [other for other in needed if other is not lever]
@@ -166,7 +166,7 @@ def _none_to_spare(inquiry: Inquiry, levers: list[Lever]) -> tuple[list[Lever], 
 
 
 def _values(inquiry: Inquiry, moved: Values) -> dict[Lever, Number] | None:
-    """What some design takes of each lever that is moved; None if there is no design."""
+    """The values of the moved levers that some design takes; None if there is no design."""
     problem = inquiry.problem_asked(_moved(inquiry, moved))
     optimum = inquiry.design_of(problem)
     # what was found as the time was over counts too
@@ -182,7 +182,7 @@ def _moved(inquiry: Inquiry, moved: Values) -> Supposition:
 
 
 def _nearest(inquiry: Inquiry, lever: Lever, others: Values, works: Number) -> tuple[Number, bool]:
-    """The value of a lever nearest to its own that gives a design with others moved, and whether none is nearer."""
+    """The value of a lever nearest to the case's that gives a design with others moved, and whether none is nearer."""
 
     def ask(value: Number) -> Number | None:
         values = _values(inquiry, {**others, lever: value})
@@ -193,7 +193,7 @@ def _nearest(inquiry: Inquiry, lever: Lever, others: Values, works: Number) -> t
         if least is not None:
             return least, True
     # often nothing nearer than what one of the first designs takes will do
-    for _ in range(FIRST_STEPS if lever.between is finely else 0):
+    for _ in range(FIRST_STEPS if lever.between is halfway_to_precision else 0):
         little = a_little_nearer(works, lever.value)
         if little is None:
             break
@@ -209,7 +209,7 @@ def _nearest(inquiry: Inquiry, lever: Lever, others: Values, works: Number) -> t
 
 def _conflict(lever: Lever, needed: Number, minimal: bool) -> Conflict:
     shown = lever.shown(needed)
-    least = (SETTLED_FINELY if lever.between is finely else "") if minimal else UNSETTLED
+    least = (SETTLED_FINELY if lever.between is halfway_to_precision else "") if minimal else UNSETTLED
     words = "; ".join(part for part in (lever.words, least) if part)
     conflict = advice(lever.limit, lever.shown(lever.value), shown, words, minimal)
     along = lever.along(needed)
@@ -219,7 +219,7 @@ def _conflict(lever: Lever, needed: Number, minimal: bool) -> Conflict:
 
 
 def _joint(levers: Sequence[Lever], values: Mapping[Lever, Number], minimal: bool) -> Conflict:
-    """Changes that are needed at once, as one."""
+    """One conflict of levers that must be moved together."""
     first = levers[0]
     conflict = _conflict(first, values[first], minimal)
     changes = tuple(Needed(limit=lever.limit, needed=lever.shown(values[lever])) for lever in levers)

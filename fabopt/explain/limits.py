@@ -1,4 +1,4 @@
-"""Why limits on money, power or rack units leave no design: what each would have to be with the others kept."""
+"""Conflicts of limits on money, power and rack units: the needed value of each with the others kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any, NamedTuple
 
-from fabopt.explain.levers import Lever, advice, alone, finely, together
+from fabopt.explain.levers import Lever, advice, halfway_to_precision, move_each_alone, move_together
 from fabopt.explain.what_if import Inquiry, Least, Supposition, spent_of
 from fabopt.problem.limits import ExactLimits, PeriodBudgets
 from fabopt.problem.problem import Problem
@@ -21,7 +21,7 @@ from fabopt.units import usd, watts
 
 
 class SpendingLimit(NamedTuple):
-    """A limit on spending: its key in the case and in a problem's limits, its metric, and how its figures are said."""
+    """A limit on spending: its key in the case and in a problem's limits, its metric, and words for its figures."""
 
     key: str
     field: str
@@ -30,7 +30,7 @@ class SpendingLimit(NamedTuple):
     least: str
 
     def of(self, limits: ExactLimits) -> int | None:
-        """What may be spent, in whole units; None: any amount."""
+        """The limit in whole units; None: any amount."""
         value: int | None = getattr(limits, self.field)
         return value
 
@@ -70,7 +70,7 @@ def _set(limits: ExactLimits) -> list[SpendingLimit]:
 
 
 def spending(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What each limit would have to be with the others kept."""
+    """Conflicts of each limit on spending: the needed value with the others kept."""
     problem = inquiry.problem
     for limit in _set(problem.limits):
         inquiry.tell(f"limits.{limit.key}")
@@ -86,7 +86,7 @@ def spending(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:
-    """What is known of the least where it is not."""
+    """Words on the bounds of the least spending, where it is not proven."""
     needed = limit.said(spent_of(problem, least.sums)[limit.field])
     if least.bound is None:
         return f"whether less would do was not settled in time: a design takes {needed}"
@@ -96,14 +96,14 @@ def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:
 
 
 def joint_limits(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What the limits would have to be together, those of stages too, where none alone can be changed."""
+    """The conflict of all limits, stages' among them, moved together, where no single one gives a design."""
     levers = limit_levers(inquiry)
     if len(levers) > 1:
-        yield from together(inquiry, levers)
+        yield from move_together(inquiry, levers)
 
 
 def limit_levers(inquiry: Inquiry) -> list[Lever]:
-    """All limits on spending, those of periods and stages too, as levers."""
+    """Levers of all limits on spending: the case's, periods' and stages'."""
     own = [_lever(limit, limit.of(inquiry.problem.limits)) for limit in _set(inquiry.problem.limits)]
     return [*own, *_period_levers(inquiry), *_stage_levers(inquiry)]
 
@@ -120,11 +120,11 @@ def _lever(limit: SpendingLimit, value: int | None) -> Lever:
         return max(value, spent_of(problem, sums_of(problem, optimum.picked))[limit.field])
 
     words = f"the limit is {limit.said(value)}"
-    return Lever(f"limits.{limit.key}", value, words, applied, taken, finely, limit.shown)
+    return Lever(f"limits.{limit.key}", value, words, applied, taken, halfway_to_precision, limit.shown)
 
 
 def share_of(conflicts: list[Conflict]) -> float:
-    """How much of what is needed may be spent, by the limit that is furthest off; 0 if that is not known."""
+    """The least ratio of a limit's value to its needed value; 0 if it is not known."""
     pairs = ((conflict.value, conflict.needed) for conflict in conflicts)
     shares = [
         value / needed
@@ -138,12 +138,12 @@ def share_of(conflicts: list[Conflict]) -> float:
 
 
 def stage_limit_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What each budget of a quarter or year, and each limit of a stage, would have to be, the others kept."""
-    return alone(inquiry, [*_period_levers(inquiry), *_stage_levers(inquiry)])
+    """Conflicts of each budget of a quarter or year, and each limit of a stage: the needed value, the others kept."""
+    return move_each_alone(inquiry, [*_period_levers(inquiry), *_stage_levers(inquiry)])
 
 
 def _period_levers(inquiry: Inquiry) -> Iterator[Lever]:
-    """Budgets of quarters and years, as levers: of a list each entry."""
+    """Levers of the budgets of quarters and years, one for each entry."""
     for budgets in inquiry.problem.limits.periods:
         for entry, cents in enumerate(budgets.cents):
             if cents is not None:
@@ -167,7 +167,9 @@ def _period_lever(budgets: PeriodBudgets, entry: int, value: int) -> Lever:
     limit = f"${usd(value):,}"
     paid = f"what has to be paid in one {PERIOD_WORDS[budgets.months]} with all else kept"
     words = f"{paid}; the limit is {limit}"
-    return Lever(f"limits.{key}{place}", value, words, applied, taken, finely, lambda value: usd(int(value)))
+    return Lever(
+        f"limits.{key}{place}", value, words, applied, taken, halfway_to_precision, lambda value: usd(int(value))
+    )
 
 
 def _stage_levers(inquiry: Inquiry) -> list[Lever]:
@@ -193,11 +195,11 @@ def _stage_lever(name: str, number: int, limit: SpendingLimit, value: int) -> Le
         return max(value, _spent_at(problem, optimum, number)[limit.field])
 
     words = f"what stage {name} takes with all else kept; the limit is {limit.said(value)}"
-    return Lever(f"stages.{name}.limits.{limit.key}", value, words, applied, taken, finely, limit.shown)
+    return Lever(f"stages.{name}.limits.{limit.key}", value, words, applied, taken, halfway_to_precision, limit.shown)
 
 
 def _spent_at(problem: Problem, optimum: Optimum, stage: int) -> dict[str, int]:
-    """What a design takes of each limit of a stage: money that it spends, power and rack units from it on."""
+    """A design's use of each limit of a stage: its spending in cents, power (mW) and rack milliunits from it on."""
     uses = all_uses(problem, optimum.picked)
     return {
         "capex_cents": order_of(problem, optimum.picked).cents(stage),

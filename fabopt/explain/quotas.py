@@ -1,4 +1,4 @@
-"""What makers would have to supply in a quarter, where what they do leaves no design."""
+"""Levers of makers' quotas in a quarter, where these prevent a design."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fabopt.units import some
 
 
 def quota_levers(inquiry: Inquiry) -> Iterator[Lever]:
-    """What each maker supplies in a quarter, as levers: of a list each entry."""
+    """Levers of each maker's quota in a quarter, one for each entry."""
     for quota in inquiry.case.procurement.quotas:
         for entry, units in enumerate(quota.units):
             if units is not None:
@@ -30,9 +30,9 @@ def _quota_lever(quota: Quota, entry: int, value: int) -> Lever:
     def taken(problem: Problem, optimum: Optimum) -> Number:
         bought = order_of(problem, optimum.picked).bought.items()
         come = (
-            sum(n for (at, item), n in bought if at in one.stages and quota.holds(item.kind, item.vendor))
-            for one in problem.deliveries
-            if one.entry == entry and (one.quota.vendor, one.quota.kind) == (quota.vendor, quota.kind)
+            sum(n for (at, item), n in bought if at in delivery.stages and quota.holds(item.kind, item.vendor))
+            for delivery in problem.deliveries
+            if delivery.entry == entry and (delivery.quota.vendor, delivery.quota.kind) == (quota.vendor, quota.kind)
         )
         return max(value, max(come, default=0))
 
@@ -43,7 +43,7 @@ def _quota_lever(quota: Quota, entry: int, value: int) -> Lever:
 
 
 def _supplied(case: Case, quota: Quota, entry: int, most: int | None) -> Case:
-    """The case with another supply of a maker in the quarters of an entry."""
+    """The case with the quota ``most`` of a maker in the quarters of an entry."""
     given = case.procurement.quarterly_supply
     (now,) = (one for one in case.procurement.quotas if (one.vendor, one.kind) == (quota.vendor, quota.kind))
     units = (*now.units[:entry], most, *now.units[entry + 1 :])

@@ -1,4 +1,4 @@
-"""How little a limit has to give: whatever is asked, the nearest value that works is looked for in one way."""
+"""Search for the nearest value of a limit that gives a design, by bisection between a working and a failing value."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def nearest(
     ask: Callable[[Fails], Works | None],
     between: Callable[[Works, Fails], Fails | None],
 ) -> Works:
-    """What works and is nearest to what fails.
+    """The working value nearest to a failing one.
 
-    ``between``: the value to ask for next, None where the two are near enough. ``ask``: what a design with that value
-    comes to, which may be nearer to what fails than was asked for; None if there is no design.
+    ``between``: the next value to ask for, None where the two are near enough. ``ask``: the value that a design takes,
+    which may be nearer to the failing one than the argument; None if there is no design.
     """
     while (value := between(works, fails)) is not None:
         answer = ask(value)
@@ -38,7 +38,7 @@ def closest(
     ask: Callable[[Fails], Works | None],
     between: Callable[[Works, Fails], Fails | None],
 ) -> tuple[Works, bool]:
-    """What works nearest to what fails, as far as time allows, and whether nothing nearer does; see ``nearest``."""
+    """The working value nearest to a failing one found in time, and whether none is nearer; see ``nearest``."""
     known = works
 
     def kept(value: Fails) -> Works | None:

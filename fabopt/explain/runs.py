@@ -1,6 +1,6 @@
-"""Runs that no part covers: of a kind of links both ends, how far it is, the longest part, and what would help.
+"""Conflicts of runs longer than any part: by kind of links both ends, the run, the longest part, and remedies.
 
-Lengths are never shortened to find a design: a run is as long as the case, its floor or its groups have it (rules
+Runs are never shortened to find a design: their length is set by the case, its floor or its groups (rules
 ``lengths`` and ``attachment-runs``).
 """
 
@@ -44,7 +44,7 @@ DECIMETRES = 10
 
 
 class RunEnds(NamedTuple):
-    """Both ends of links of a kind in a fabric, in words and as cages; ``run_m``: how far it is between them."""
+    """Both ends of links of a kind in a fabric, in words and as cages; ``run_m``: the run between them in metres."""
 
     words: str
     near: PortType
@@ -62,7 +62,9 @@ class Reached:
 
 
 def run_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Each kind of links of which a shorter run alone gives a design, and the part that would be long enough."""
+    """Conflicts of each kind of links whose shorter run alone gives a design, and of parts that
+    would be long enough.
+    """
     told: set[tuple[str, object]] = set()
     for kind in RUN_KEYS:
         if _applies(inquiry.problem, kind):
@@ -74,9 +76,9 @@ def run_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def uncovered_runs(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Runs of attachments that are past every part for them, whatever else the case says: by arithmetic, then solved.
+    """Conflicts of runs of attachments beyond every part for them: found by arithmetic, then solved.
 
-    Nothing else is worth looking at where there is one.
+    If there is one, no other lever helps.
     """
     for kind in OF_ATTACHMENTS:
         if _applies(inquiry.problem, kind) and _is_past_all(inquiry.problem, kind):
@@ -103,7 +105,7 @@ def _attached(fabric: FabricProblem, kind: str) -> Iterator[AttachmentDemand]:
 
 
 def most_in_reach(problem: Problem) -> int:
-    """A number of servers that no network of more has parts long enough for: its farthest links span all of them."""
+    """An upper bound on the servers of a network whose longest links, which span all servers, have parts."""
     groups, longest_m = problem.site.groups, max(problem.item_table.lengths_m, default=0.0)
     if groups is None or groups.given:
         return problem.servers
@@ -117,7 +119,7 @@ def most_in_reach(problem: Problem) -> int:
 
 
 def _is_past_all(problem: Problem, kind: str) -> bool:
-    """Whether what must be on the tier of a kind of links is further away than every part for it is long."""
+    """Whether attachments bound to the tier of a kind of links are farther away than any part for them reaches."""
     tier = kind.removeprefix("attachment-")
     for fabric in problem.fabrics:
         for demand in _attached(fabric, kind):
@@ -136,7 +138,7 @@ def _is_past_all(problem: Problem, kind: str) -> bool:
 
 
 def _given_m(problem: Problem, kind: str) -> float | None:
-    """How far every link of a kind runs, where that does not hang on the design."""
+    """The run in metres of links of a kind, if it does not depend on the design; else None."""
     groups = problem.site.groups
     if groups is None:
         return problem.site.given.get(kind)
@@ -144,9 +146,9 @@ def _given_m(problem: Problem, kind: str) -> float | None:
 
 
 def with_run(case: Case, problem: Problem, kind: str, metres: float) -> Case:
-    """The case with one kind of links that runs so far, and no other one running otherwise than it did.
+    """The case with the run ``metres`` of one kind of links, the runs of other kinds kept.
 
-    What follows from a distance that the case says follows from its new value.
+    Runs derived from a distance that the case states follow its new value.
     """
     said = case.site.distances_m or Distances()
     key = _field(kind)
@@ -158,7 +160,7 @@ def with_run(case: Case, problem: Problem, kind: str, metres: float) -> Case:
 
 
 def _moved_along(case: Case, problem: Problem, kind: str) -> Iterator[str]:
-    """Links of attachments that would run otherwise too, once a case says how far a kind runs."""
+    """Kinds of links of attachments whose run would change with a stated run of ``kind``."""
     said = case.site.distances_m or Distances()
     site = case.site.model_copy(update={"distances_m": said.model_copy(update={_field(kind): SHORTEST_RUN_M})})
     before, after = given_m(case.site), given_m(site)
@@ -173,7 +175,7 @@ def _field(kind: str) -> str:
 
 
 def run_conflict(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
-    """The longest run of one kind, up to the wanted one, that parts reach; and a part as long as the wanted one."""
+    """Conflicts of one kind: the longest run that parts reach, and a part as long as the wanted run."""
     return inquiry.of_limit(f"site.distances_m.{kind}", _given_m(inquiry.problem, kind), _run(inquiry, kind))
 
 
@@ -216,7 +218,7 @@ def _run(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
 
 
 def _far(problem: Problem, kind: str, run_m: float) -> str:
-    """How far a run is, and what that follows from."""
+    """A run in words, with its derivation."""
     groups = problem.site.groups
     if groups is None or kind in groups.given:
         return f"{run_m:g} m"
@@ -227,7 +229,7 @@ def _far(problem: Problem, kind: str, run_m: float) -> str:
 
 
 def _ends(problem: Problem, reached: Reached, kind: str) -> Iterator[RunEnds]:
-    """The ends of links of a kind in a design, by fabric, and how far they are in the case as it is."""
+    """The ends of links of a kind in a design, by fabric, with their run in the unchanged case."""
     for fabric, (candidate, _) in zip(problem.fabrics, reached.optimum.picked, strict=True):
         part = candidate.design.file_part()
         run_m = _run_m(problem, part, kind)
@@ -259,14 +261,14 @@ def _run_m(problem: Problem, part: FilePart, kind: str) -> float:
 def _longest_part(problem: Problem, ends: RunEnds) -> Item | None:
     """The longest cable or fibre that joins two ends."""
     return max(
-        (one.cable for one in problem.links.in_all_lengths(ends.near, ends.far, ends.protocol)),
+        (length.cable for length in problem.links.in_all_lengths(ends.near, ends.far, ends.protocol)),
         key=lambda item: item.length_m or 0.0,
         default=None,
     )
 
 
 def _longer_part(inquiry: Inquiry, ends: RunEnds, is_fixed: bool) -> Iterator[Conflict]:
-    """The shortest length in which the longest part would do, at what a further metre of it costs.
+    """The conflict of the longest part: its shortest length with a design, at its price of a further metre.
 
     ``is_fixed``: whether no design has a shorter run than this one.
     """
@@ -287,7 +289,7 @@ def _longer_part(inquiry: Inquiry, ends: RunEnds, is_fixed: bool) -> Iterator[Co
 
 
 def _with_length(catalog: Catalog, product_id: str, metres: float) -> Catalog:
-    """A catalog with one more length of a cable or fibre, priced by the metre as its two longest ones are."""
+    """The catalog with one more length of a cable or fibre, its price extrapolated from the two longest ones."""
 
     def longer(lengths: tuple[CableLength, ...]) -> tuple[CableLength, ...]:
         before, last = sorted(lengths, key=lambda one: one.m)[-2:] if len(lengths) > 1 else (None, lengths[0])
@@ -297,12 +299,12 @@ def _with_length(catalog: Catalog, product_id: str, metres: float) -> Catalog:
         return (*lengths, last.model_copy(update={"m": metres, "price_usd": usd}))
 
     cables = (
-        one.model_copy(update={"lengths": longer(one.lengths)}) if one.id == product_id else one
-        for one in catalog.cables
+        cable.model_copy(update={"lengths": longer(cable.lengths)}) if cable.id == product_id else cable
+        for cable in catalog.cables
     )
     fibres = (
-        one.model_copy(update={"lengths": longer(one.lengths)}) if one.id == product_id else one
-        for one in catalog.fibres
+        fibre.model_copy(update={"lengths": longer(fibre.lengths)}) if fibre.id == product_id else fibre
+        for fibre in catalog.fibres
     )
     return catalog.model_copy(update={"cables": tuple(cables), "fibres": tuple(fibres)})
 
@@ -341,7 +343,7 @@ def _measured(problem: Problem, reached: Reached) -> Iterator[str]:
 
 
 def _lengths_on_sale(problem: Problem) -> list[float]:
-    """Every length and reach that something on sale has, rising: no run between two of these takes other parts."""
+    """All lengths and reaches on sale in metres, rising: between two of these the choice of parts is constant."""
     offered = problem.offering.offered
     lengths = chain(*(cable.lengths for cable in offered.cables), *(fibre.lengths for fibre in offered.fibres))
     reaches: Iterable[float | None] = chain(

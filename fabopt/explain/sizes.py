@@ -1,4 +1,4 @@
-"""How many servers there is a design for, where there is none for all that are wanted."""
+"""The number of servers that has a design, where the wanted number has none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fabopt.explain.levers import UNSETTLED, advice
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach
 from fabopt.explain.torus import servers_are_points
-from fabopt.explain.what_if import Inquiry, share_of_limits, size_of, sized
+from fabopt.explain.what_if import Inquiry, share_of_limits, size_of, with_servers
 from fabopt.problem.demand import stages_of
 from fabopt.schema.design import Conflict
 from fabopt.topology.families import most_servers
@@ -16,7 +16,7 @@ from fabopt.units import some
 
 
 def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
-    """A number of servers below those wanted that has a design where one more has none. ``share``: a first guess."""
+    """The conflict of size: a number of servers with a design where one more has none. ``share``: a first guess."""
     wanted = inquiry.problem.servers
     if any(map(servers_are_points, inquiry.problem.fabrics)):
         return  # fewer servers may be no torus, and more one
@@ -35,12 +35,12 @@ def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
 
 
 def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
-    """A number of servers up to ``most`` that has a design, and whether one more has none; 0 if none has."""
+    """A number of servers up to ``most`` with a design, and whether one more has none; 0 if none has."""
     # of the scarcest limit that each design uses; None: there was no design
     shares: list[float | None] = []
 
     def ask(servers: int) -> int | None:
-        problem = inquiry.problem_of(sized(inquiry.case, servers))
+        problem = inquiry.problem_of(with_servers(inquiry.case, servers))
         design = inquiry.design_of(problem, in_reach=True)
         shares.append(None if design is None else share_of_limits(problem, design))
         return None if design is None else servers

@@ -1,4 +1,4 @@
-"""Why a case has no design where no tier, or no kind of part, can have as many vendors as it asks for."""
+"""Conflicts of ``min_sources``: tiers or kinds of parts that cannot have as many vendors as the case asks for."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MOST_MORE_VENDORS = 6
 
 
 def source_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """How many vendors there can be, of all kinds and tiers together, and the key that would give a tier a second one.
+    """Conflicts of vendors: the most that all short places can have together, and the key that allows a second leaf.
 
-    No number is advised where with so many vendors there is no design either, or none was met in time.
+    No number is advised if the most vendors have no design either, or none was found in time.
     """
     short = list(shortages(inquiry.problem))
     for shortage in short:
@@ -35,7 +35,7 @@ def source_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _has_design(inquiry: Inquiry, fewer: Mapping[SourceWord, int]) -> bool:
-    """Whether the case has a design with so many vendors at the least; 0: none is asked for."""
+    """Whether a design with the least vendors ``fewer`` was found; 0: no demand."""
     wanted = {**inquiry.case.procurement.min_sources, **fewer}
     kept = {place: number for place, number in wanted.items() if number}
     with suppress(StoppedError):
@@ -69,21 +69,21 @@ def _told(case: Case, shortage: Shortage) -> str:
 
 
 def _kept(case: Case, fabric: Fabric, tier: str) -> str:
-    """How many products a tier of a fabric may have, and why no more."""
+    """The number of products that a tier of a fabric may have, in words, with the reason."""
     if tier != "leaf":
         return "one"
     if fabric.groups != "any":
         return f"one with `fabrics.{fabric.name}.groups: {fabric.groups}`"
     protocols = ("ethernet", "infiniband") if fabric.protocol == "any" else (fabric.protocol,)
     own = set(what_keeps_groups_equal(case, fabric))
-    of_each: list[set[str]] = [{*own, *what_keeps_leaves_alike(case, one)} for one in protocols]
+    of_each: list[set[str]] = [{*own, *what_keeps_leaves_alike(case, protocol)} for protocol in protocols]
     # where one protocol allows two, so does the fabric
     reasons = set[str]().union(*of_each) if all(of_each) else set()
     return f"one {' and '.join(sorted(reasons))}" if reasons else "two at the most"
 
 
 def _second_leaves(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
-    """The key of a fabric that lets its leaves be of a second product, where that alone gives a design."""
+    """Conflicts of keys that keep a fabric's leaves of one product, where opening one gives a design."""
     if fabric.groups != "any":
         detail = "with groups: any there is a design: a leaf tier may then have two products"
         limit = f"fabrics.{fabric.name}.groups"
@@ -94,7 +94,7 @@ def _second_leaves(inquiry: Inquiry, fabric: Fabric) -> Iterator[Conflict]:
 
 
 def vendor_conflicts(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:
-    """A number of vendors that alone stands in the way, and the nearest one that gives a design."""
+    """The conflict of a number of vendors, with the nearest number that gives a design."""
     given = getattr(inquiry.case.procurement, key)
     return inquiry.of_limit(f"procurement.{key}.{place}", given[place], _vendors(inquiry, key, place))
 
@@ -110,7 +110,9 @@ def _vendors(inquiry: Inquiry, key: str, place: str) -> Iterator[Conflict]:
         return
     most = given[place]
     numbers = range(most - 1, 0, -1) if key == "min_sources" else range(most + 1, most + 1 + MOST_MORE_VENDORS)
-    nearest = inquiry.first_with_design((one, ruled(inquiry.case, **{key: others | {place: one}})) for one in numbers)
+    nearest = inquiry.first_with_design(
+        (number, ruled(inquiry.case, **{key: others | {place: number}})) for number in numbers
+    )
     if nearest is None:
         yield Conflict(limit=limit, value=most, needed="any", detail=detail)
     else:

@@ -1,4 +1,4 @@
-"""What a case prescribes of its fabrics: each key left open alone, and rail-only networks, where there is a design."""
+"""Conflicts of prescribed structure: each key left open alone, and rail-only networks, where they give a design."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OF_SIZES = ("tiers", "topologies", "group_by", "groups")
 
 
 class OpenKey(NamedTuple):
-    """A key of a fabric that prescribes something: the case with it open, and what is said if that gives a design."""
+    """A key of a fabric that prescribes structure or products: the case with it open, and its conflict."""
 
     key: str
     of: Callable[[Case], Case]
@@ -38,7 +38,7 @@ class OpenKey(NamedTuple):
 
 
 def shape_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Keys of the shape of networks that alone stand in the way, and rail-only in place of a Clos."""
+    """Conflicts of keys of the shape of networks, and of rail-only in place of a Clos."""
     yield from _opened(inquiry, lambda open_key: not open_key.is_of_products)
     for index, fabric, meant in inquiry.fabrics:
         if fabric.topologies == ("clos",) and not any(refused(inquiry.problem.case, fabric, RAIL_ONLY)):
@@ -51,12 +51,12 @@ def shape_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def product_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Keys of protocols, NICs and switches that alone stand in the way."""
+    """Conflicts of keys of protocols, NICs and switches."""
     return _opened(inquiry, lambda open_key: open_key.is_of_products)
 
 
 def size_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Tiers and groups that a fabric prescribes: few servers may be all that these leave of what could be reached."""
+    """Conflicts of prescribed tiers and groups, which may limit the number of servers."""
     return _opened(inquiry, lambda open_key: open_key.key in OF_SIZES)
 
 
@@ -76,14 +76,14 @@ def one_port_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 
 def _opened(inquiry: Inquiry, is_wanted: Callable[[OpenKey], bool]) -> Iterator[Conflict]:
-    """What fabrics prescribe, by some keys, where they have a design without."""
+    """Conflicts of the wanted keys, where the case with the key open has a design."""
     for _, fabric, _ in inquiry.fabrics:
         for open_key in filter(is_wanted, open_keys(inquiry, fabric)):
             yield from inquiry.opened(open_key.of(inquiry.case), open_key.conflict)
 
 
 def open_keys(inquiry: Inquiry, fabric: Fabric) -> Iterator[OpenKey]:
-    """Every key by which a fabric prescribes its shape or its products."""
+    """All keys by which a fabric prescribes its shape or its products."""
     limit = f"fabrics.{fabric.name}"
     for key, free in OPEN_KEYS:
         value, needed = getattr(fabric, key), free if isinstance(free, tuple) else _shown(free)

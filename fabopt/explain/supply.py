@@ -1,4 +1,4 @@
-"""Why a case has no design though parts join: the rules of buying, each set free alone, all else kept."""
+"""Conflicts of procurement rules: each lifted alone, all else kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_MORE_PART_NUMBERS = 6
 
 
 def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Each rule of buying that alone stands in the way."""
+    """Conflicts of each procurement rule that alone prevents a design."""
     rules = inquiry.case.procurement
     for key in RULES:
         value = getattr(rules, key)
@@ -42,7 +42,7 @@ def listed(value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:
 
 
 def _sparing(inquiry: Inquiry, key: str, value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:
-    """Which entries of a list of what is forbidden it is enough to take off it."""
+    """Words on the single entries of a list of forbidden names whose removal gives a design; else empty."""
     if not key.startswith("forbidden") or isinstance(value, Mapping) or len(value) < 2:
         return ""
     enough: list[str] = []

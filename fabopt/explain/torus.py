@@ -1,10 +1,10 @@
-"""Why servers are no torus: NICs that pass nothing on, too few ports, a number of servers that fills no grid."""
+"""Conflicts of tori of servers: NICs that forward nothing, too few ports, a number of servers that fills no grid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.explain.what_if import Inquiry, size_of, sized
+from fabopt.explain.what_if import Inquiry, size_of, with_servers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.design import Conflict
 from fabopt.topology.direct.lattices import LONGEST_SIDE
@@ -19,12 +19,12 @@ RULE = f"the servers of a torus are a grid: the product of two or three sides of
 
 
 def servers_are_points(fabric: FabricProblem) -> bool:
-    """Whether a fabric can be nothing but a torus of servers."""
+    """Whether a fabric allows only a torus of servers."""
     return fabric.topologies == ("torus",) and fabric.torus_nodes == (NODES,)
 
 
 def torus_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """What keeps the servers from being the points of a torus, where they have to be."""
+    """Conflicts of fabrics that allow only a torus of servers."""
     for fabric in inquiry.problem.fabrics:
         if servers_are_points(fabric):
             without_nic = _nics(inquiry, fabric)
@@ -57,7 +57,7 @@ def _nics(inquiry: Inquiry, fabric: FabricProblem) -> Conflict | None:
 
 
 def _size(inquiry: Inquiry) -> Conflict:
-    """The nearest numbers of servers that fill a grid, and the nearer one of them with a design."""
+    """The conflict of size: the nearest numbers of servers that fill a grid, and the nearer one with a design."""
     servers = inquiry.problem.servers
     wanted = size_of(inquiry, servers)
     inquiry.tell(wanted.limit)
@@ -65,13 +65,13 @@ def _size(inquiry: Inquiry) -> Conflict:
     above = filter(lattices_of, range(max(servers, SMALLEST_GRID), LARGEST_GRID + 1))
     near = [size for size in (next(below, None), next(above, None)) if size is not None]
     near.sort(key=lambda size: abs(size - servers))
-    needed = inquiry.first_with_design((size, sized(inquiry.case, size)) for size in near)
+    needed = inquiry.first_with_design((size, with_servers(inquiry.case, size)) for size in near)
     shown = " or ".join(f"{size:,} = {_sides(size)}" for size in near)
     needs = None if needed is None else size_of(inquiry, needed).number
     return Conflict(limit=wanted.limit, value=wanted.number, needed=needs, detail=f"{RULE}; nearest are {shown}")
 
 
 def _sides(servers: int) -> str:
-    """The grid whose sides are most alike."""
+    """The most cubic grid of a number of servers, in words."""
     sides = min(lattices_of(servers), key=lambda sides: (sides[-1] - sides[0], sides))
     return " x ".join(map(str, sides))

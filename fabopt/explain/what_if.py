@@ -1,7 +1,7 @@
-"""Questions about a case without a design: would a changed one have a design, and how little would do?
+"""Questions about a case without a design: whether a changed case has a design, and the least change that gives one.
 
-A question is asked of a changed copy of the case, all else kept, and answered by a search. ``StoppedError`` ends a
-line of questions that the clock does not let finish: what was not answered is not told.
+A question is asked of a changed copy of the case, all else kept, and answered by a search. ``StoppedError`` ends a line
+of questions when the clock is over: unanswered questions are not told.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Value = TypeVar("Value")
 
 
 class Watch(Clock):
-    """A clock of its own that also stops when another one does, and after so many questions (None: any number)."""
+    """A clock that also stops with an outer clock, and after ``questions`` questions (None: any number)."""
 
     def __init__(self, seconds: float, outer: Clock, questions: int | None = None) -> None:
         super().__init__(seconds)
@@ -75,9 +75,9 @@ class Watch(Clock):
 
 
 class Least(NamedTuple):
-    """A design's sums, of which one was asked to be the least.
+    """Sums of a design found by minimizing one of them.
 
-    ``is_least``: whether no design has less of it; ``bound``: what every design has of it at least.
+    ``is_least``: whether it is proven least; ``bound``: its lower bound over all designs.
     """
 
     sums: Sums
@@ -86,14 +86,14 @@ class Least(NamedTuple):
 
 
 class SolvedChange(NamedTuple):
-    """What solving a changed case comes to: its cents, and its networks by which one choice in two keys is told."""
+    """The solution of a changed case: its cents, and the words of its networks, equal for one choice in two keys."""
 
     cents: int
     choice: str
 
 
 class Supposition(NamedTuple):
-    """What a question is about: a changed case, and a changed catalog."""
+    """The changed case and catalog of a question."""
 
     case: Case
     catalog: Catalog
@@ -109,11 +109,11 @@ class Met:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """What all questions share. ``tell`` says what is being looked at; ``report`` takes what has been found.
+    """The context of all questions. ``tell``: takes the current subject; ``report``: takes found conflicts.
 
-    ``case``: as it was asked, so that what follows from a key follows from its new value too. ``left_out``: of the
-    default rules, what structure allows no design of the case to keep. ``met``: empty, or the last design;
-    ``choices``: networks that words of the case, changed alone, have led to; ``priced``: changes that were solved.
+    ``case``: unresolved, so that values derived from a key follow its new value. ``left_out``: default rules that no
+    structure of the case can keep. ``met``: empty, or the last design; ``choices``: networks of changed words, each
+    alone; ``priced``: solved changes.
     """
 
     case: Case
@@ -130,19 +130,19 @@ class Inquiry:
     priced: set[object] = field(default_factory=set)
 
     def fabric(self, index: int) -> Fabric:
-        """A fabric as it was asked for, by its place in the problem."""
+        """The unresolved fabric at an index of the problem."""
         name = self.problem.fabrics[index].name
         return next(fabric for fabric in self.case.fabrics if fabric.name == name)
 
     @property
     def fabrics(self) -> Iterator[tuple[int, Fabric, FabricProblem]]:
-        """The fabrics that are designed: their place in the problem, as they were asked for, and what they mean."""
+        """The designed fabrics: index in the problem, unresolved fabric, resolved fabric."""
         for index, meant in enumerate(self.problem.fabrics):
             yield index, self.fabric(index), meant
 
     @property
     def asked(self) -> Supposition:
-        """The case and the catalog as they are."""
+        """The unchanged case and catalog."""
         return Supposition(self.case, self.catalog)
 
     def problem_asked(self, asked: Supposition) -> Problem:
@@ -152,16 +152,16 @@ class Inquiry:
         return without(problem_of(asked.case, asked.catalog), self.left_out)
 
     def search_of(self, problem: Problem, clock: Clock) -> Search:
-        """The search of the case's problem or of a changed one, with the work of a question."""
+        """The search of a problem with the work limit of one question."""
         return search_of(problem, self._with_work(MOST_WORK), clock, context=self.context)
 
     def _with_work(self, most: int) -> Settings:
         return replace(self.settings, work=Work(most=most))
 
     def problem_of(self, case: Case) -> Problem:
-        """A changed case, with the parts of the catalog as they were found for the case itself.
+        """The problem of a changed case, with the offering of the unchanged one.
 
-        Where it has fewer servers at its last stage, no stage before has more.
+        Servers of earlier stages are cut to those of the last.
         """
         if case.stages is not None:
             stages = stages_of(case, self.problem.server)
@@ -210,9 +210,9 @@ class Inquiry:
         return optimum
 
     def answer_met(self) -> SolvedChange | None:
-        """What solving the problem of the last design that was met comes to; None where that is not known.
+        """The solution of the last found design's problem; None where it is not known.
 
-        What was met is the answer itself where the case's objective was least in it.
+        The found design is itself the answer if it minimizes the case's objective.
         """
         if not self.met or self.case.objective == EFFECTIVE or self.case.growth.decide_by == "regret":
             return None
@@ -235,7 +235,7 @@ class Inquiry:
         return replace(self, case=case, problem=self.problem_of(case))
 
     def settles(self, case: Case) -> bool | None:
-        """Whether a changed case has a design; None where that takes more than the work of a question."""
+        """Whether a changed case has a design; None if this exceeds the work limit of one question."""
         try:
             return self.design(case) is not None
         except StoppedError:
@@ -248,7 +248,7 @@ class Inquiry:
             raise StoppedError
 
     def of_limit(self, limit: str, value: Number | str | None, questions: Iterator[Conflict]) -> Iterator[Conflict]:
-        """What questions about a limit come to; where the work of one tells nothing, that it is not settled.
+        """The conflicts of a limit's questions, or one unsettled conflict if a question ends without an answer.
 
         Questions about other limits go on.
         """
@@ -264,12 +264,12 @@ class Inquiry:
                 yield Conflict(limit=limit, value=value, needed=None, minimal=False, detail=UNSETTLED_AT_ALL)
 
     def opened(self, case: Case, conflict: Conflict) -> Iterator[Conflict]:
-        """The conflict of a key, where the case has a design without what it says; where that is open, that it is."""
+        """The conflict of a key, if ``case``, with the key open, has a design; unsettled if this is not known."""
         questions = (conflict for _ in range(1) if self.design(case) is not None)
         return self.of_limit(conflict.limit, conflict.value, questions)
 
     def first_with_design(self, changes: Iterable[tuple[Value, Case]]) -> Value | None:
-        """The first of some values of a limit whose changed case has a design; None if none has."""
+        """The first value whose changed case has a design; None if none has."""
         return next((value for value, case in changes if self.design(case) is not None), None)
 
     def least(self, metric: str, limits: ExactLimits) -> Least | None:
@@ -282,7 +282,7 @@ class Inquiry:
         return self._sums(with_objective(self.problem, metric, limits), self.clock)
 
     def least_cents(self, problem: Problem) -> int | None:
-        """What the cheapest design of a problem costs; None if there is none, or it was not proven to be."""
+        """Cost in cents of the cheapest design of a problem; None if there is none, or it was not proven."""
         self.clock.ask()
         watch = Watch(DESIGN_SECONDS, self.clock)
         least = self._sums(problem, watch)
@@ -296,7 +296,7 @@ class Inquiry:
             return Least(sums_of(problem, optimum.picked), optimum.verdict == "optimal", optimum.bound)
 
     def _fewest_units(self, limits: ExactLimits) -> Least | None:
-        """A design of few rack units, then ever fewer, until there is none."""
+        """The least rack units of a design, by tightening the limit until there is none."""
         problem = replace(self.problem, weights=Weights(1, 0, CENTS_PER_MILLIUNIT, 1), limits=limits)
         few = self._sums(problem, self.clock)
         step = gcd(*(item.rack_milliunits for item in problem.item_table.items))
@@ -327,7 +327,9 @@ class Inquiry:
 
 
 def _lean(problem: Problem) -> Problem:
-    """A problem that minimizes what is limited, when only feasibility matters: then that limit costs no effort."""
+    """The problem with a limited quantity as objective, where only feasibility matters: the limit
+    is then easy to keep.
+    """
     limits = problem.limits
     if limits.capex_cents is not None or limits.periods:
         return with_objective(problem, "capex_usd", limits)
@@ -337,12 +339,12 @@ def _lean(problem: Problem) -> Problem:
 
 
 def with_needed(inquiry: Inquiry, case: Case, changes: Iterable[Needed]) -> Case:
-    """A case with other values of dotted keys; raises ``InputError`` where it cannot have them."""
+    """The case with values of dotted keys changed; raises ``InputError`` for invalid values."""
     return with_change(Inputs(case, inquiry.catalog, ""), {change.limit: change.needed for change in changes}).case
 
 
 class Size(NamedTuple):
-    """How many servers there are, by the key that a case says it with: servers, or GPUs."""
+    """The size of a cluster by the key of its case: number of servers, or of GPUs."""
 
     limit: str
     number: int
@@ -354,15 +356,15 @@ class Size(NamedTuple):
 
 
 def size_of(inquiry: Inquiry, servers: int, stage: int = -1) -> Size:
-    """A number of servers at a stage, by default the last one, as the case says it: in servers or in GPUs."""
+    """The size of a stage (default: the last) with ``servers`` servers, in the case's unit: servers or GPUs."""
     stages = inquiry.case.stages
     said: Case | Stage = inquiry.case if stages is None else stages[stage]
     key, gpus = ("servers", 1) if said.gpus is None else ("gpus", inquiry.problem.server.gpus)
     return Size(key if stages is None else f"stages.{said.name}.{key}", servers * gpus)
 
 
-def sized(case: Case, servers: int) -> Case:
-    """The case with another number of servers at its last stage."""
+def with_servers(case: Case, servers: int) -> Case:
+    """The case with ``servers`` servers at its last stage."""
     stages = case.stages
     if stages is None:
         return case.model_copy(update={"servers": servers, "gpus": None})
@@ -371,7 +373,7 @@ def sized(case: Case, servers: int) -> Case:
 
 
 def spent_of(problem: Problem, sums: Sums) -> dict[str, int]:
-    """What a design takes of each limit on spending, by its name in ``ExactLimits``; servers included if they count."""
+    """A design's spending by field of ``ExactLimits``; servers included if they count."""
     return {
         "capex_cents": sums.cents,
         "power_mw": sums.power_mw + problem.fixed_power_mw,
@@ -387,7 +389,7 @@ def share_of_limits(problem: Problem, optimum: Optimum) -> float:
 
 
 def narrowed(problem: Problem, fabric: FabricProblem, least_mbps: int, most_mbps: int) -> Problem:
-    """The problem with those NICs in one fabric that do for so much bandwidth of each GPU."""
+    """The problem with only NICs in one fabric that meet a demand of ``least_mbps`` to ``most_mbps`` per GPU."""
     nics = {
         protocol: tuple(nic for nic in options if least_mbps <= int(demand_met(nic, problem.case.rules)) <= most_mbps)
         for protocol, options in fabric.nics.items()

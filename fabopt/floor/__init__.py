@@ -1,1 +1,1 @@
-"""Racks, trays and devices on a floor: where they are installed, and how long a cable between two of them runs."""
+"""Racks, trays and devices on a floor: places of devices, and runs of cables between them."""

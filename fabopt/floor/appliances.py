@@ -1,6 +1,6 @@
 """Appliances: the devices of attachments that are installed in racks, such as storage and management nodes.
 
-Their racks are decided before anything else is placed on the floor, and are theirs alone. See
+Their racks are chosen before any other device is placed on the floor, and hold no other devices. See
 docs/formulation/floor.md.
 """
 
@@ -48,7 +48,7 @@ class Appliance(NamedTuple):
 
 
 def appliances_of(case: Case) -> Iterator[Appliance]:
-    """Attachments with a height, fabric by fabric; those of a shared fabric are the compute fabric's last ones."""
+    """Attachments with a height, fabric by fabric; a shared fabric's come last among the compute fabric's."""
     shared = [one for fabric in case.fabrics if fabric.separation == "shared" for one in fabric.attachments]
     for fabric in case.fabrics:
         if fabric.separation != "shared":
@@ -60,7 +60,7 @@ def appliances_of(case: Case) -> Iterator[Appliance]:
 class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
-    ``places``: of every device that has found one, (rack, lowest unit), rack by rack from the bottom up.
+    ``places``: (rack, lowest unit) of every installed device, by fabric and attachment, each rack from the bottom up.
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
@@ -69,7 +69,10 @@ class ApplianceRacks:
         self.appliances = tuple(appliances_of(case))
         space = _SpaceBelow(floor, spreads_attachments(case))
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
-            {one.key: space.put(one, one.attachment.racks or self.free) for one in self.appliances}
+            {
+                appliance.key: space.put(appliance, appliance.attachment.racks or self.free)
+                for appliance in self.appliances
+            }
         )
 
     def missing(self, appliance: Appliance) -> int:
@@ -79,11 +82,11 @@ class ApplianceRacks:
     @cached_property
     def listed(self) -> tuple[str, ...]:
         """Racks that attachments name as theirs."""
-        return tuple(dict.fromkeys(rack for one in self.appliances for rack in one.attachment.racks or ()))
+        return tuple(dict.fromkeys(rack for appliance in self.appliances for rack in appliance.attachment.racks or ()))
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        """Racks for those that name none, from the end of the floor: nobody has named them, and trays reach them."""
+        """Racks for attachments that name none, from the end of the floor: named by no key, and reached by trays."""
         plan = FloorPlan(self._floor, {*self.listed, *self._others})
         lost = set(plan.cut_off())
         usable = [plan.ids[rack] for rack in np.flatnonzero(plan.usable)[::-1].tolist()]
@@ -91,7 +94,7 @@ class ApplianceRacks:
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Racks that are for attachments alone: those that are named, and those in which a device is installed.
+        """Racks for attachments alone: named by them, or with one of their devices.
 
         Rule ``attachments_stand_apart``.
         """
@@ -99,7 +102,7 @@ class ApplianceRacks:
 
 
 class _SpaceBelow:
-    """What is left of racks while appliances are put in, from the bottom up. ``spreads``: over two racks at least."""
+    """Racks being filled with appliances from the bottom up. ``spreads``: over two racks at least."""
 
     def __init__(self, floor: Floor, spreads: bool) -> None:
         self._floor, self._spreads = floor, spreads
@@ -108,7 +111,7 @@ class _SpaceBelow:
     def put(self, appliance: Appliance, racks: tuple[str, ...]) -> tuple[Place, ...]:
         """Places of an appliance's devices, each in the first rack with space; fewer where the racks end.
 
-        A rack has half of them at most, rounded up, if all have space then.
+        With ``spreads`` a rack has at most half of them, rounded up, if all have space then.
         """
         boxes = appliance.attachment.boxes
         half = self._numbers(appliance, racks, ceil_div(boxes, FEWEST_RACKS)) if self._spreads else {}
@@ -121,7 +124,7 @@ class _SpaceBelow:
         return tuple(places)
 
     def _numbers(self, appliance: Appliance, racks: tuple[str, ...], most: int) -> dict[str, int]:
-        """How many devices each rack gets, up to ``most`` of them."""
+        """Number of devices for each rack, up to ``most`` in one."""
         numbers: dict[str, int] = {}
         left = appliance.attachment.boxes
         for rack in racks:
@@ -139,7 +142,7 @@ class _SpaceBelow:
 
 
 def racks_of_appliances(case: Case) -> int:
-    """In how many racks there are appliances; none without a floor."""
+    """Number of racks with appliances; 0 without a floor."""
     floor = case.site.floor
     return 0 if floor is None else len(racks_in_use(ApplianceRacks(case, floor).places.values()))
 

@@ -1,4 +1,4 @@
-"""How a fabric is looked at on a floor: what is settled of where its switches are before it is sized."""
+"""Arrangements of a fabric on a floor: constraints on the racks of its switches that are fixed before it is sized."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fabopt.floor.open_layouts import OpenLayout
 class Anywhere:
     """Switches may be anywhere, or there is no floor.
 
-    ``bounds``: whether links count as running alike, or as far as the servers of a leaf are apart at least.
+    ``bounds``: of runs: equal for all links of a kind, or at least the spread of a leaf's servers.
     """
 
     bounds: Literal["alike", "spread"]
@@ -27,8 +27,8 @@ ANYWHERE = Anywhere("alike")
 class InLayout:
     """Switches are in the racks that a layout has for them.
 
-    ``bounds``: whether links count as running alike, as far as they do at least before any spine is placed, or as they
-    do once switches are placed.
+    ``bounds``: of runs: equal for all links of a kind, lower bounds before any spine is placed, or measured between
+    placed switches.
     """
 
     layout: Layout
@@ -36,20 +36,20 @@ class InLayout:
 
     @property
     def policy(self) -> str:
-        """The rule by which the layout was made."""
+        """The policy of the layout."""
         return self.layout.policy
 
 
 @dataclass(frozen=True, eq=False)
 class InPlaces:
-    """Every switch is in any rack that some open layouts have for it; at least one layout."""
+    """Switches are in any racks that the open layouts, at least one, permit."""
 
     layouts: tuple[OpenLayout, ...]
     bounds: Literal["placed"] = "placed"
 
     @property
     def policy(self) -> str:
-        """The rule by which the layouts were made."""
+        """The policy of the layouts."""
         return self.layouts[0].policy
 
 

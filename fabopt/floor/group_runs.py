@@ -1,12 +1,12 @@
-"""How far links run where neither a floor nor a distance says it: by the racks that groups of servers fill.
+"""Runs of links without a floor or stated distances: derived from the racks that groups of servers fill.
 
 Rule ``runs_follow_from_groups``. The hall is assumed: racks stand side by side in rows of ``RACKS_PER_ROW``, with the
 measures that a floor plan has by default. Servers fill racks one after another. The leaves of a group are in the middle
 of its racks, at the top if it fills one, and the two of a pair beside each other; spines are in the middle of the racks
-of their pod (of all racks below three tiers), cores and what attachments are in the middle of all. Cables are longer
-than their way by ``HALL.slack_m``, or by ``TO_SPARE`` where that is more. All links of a kind have the longest run that
-there is between such places. Where switches or servers are joined to each other, any two of a group may be neighbours,
-from its first rack to its last.
+of their pod (of all racks below three tiers), cores and attachments in the middle of all. Cables exceed their way by
+``HALL.slack_m``, or by ``TO_SPARE`` where that is more. All links of a kind have the longest run between such places.
+Where switches or servers are joined to each other, any two of a group may be neighbours, from its first rack to its
+last.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ JOINED_FAR = (*JOINED_NEAR, "dragonfly+")
 
 
 class Heights(NamedTuple):
-    """Between which heights devices of a role are in their racks, in metres."""
+    """The lowest and the highest place of devices of a role in their racks, in metres."""
 
     low_m: float
     high_m: float
 
 
 class Sizes(NamedTuple):
-    """Servers of a leaf group, and of what its switches are joined in: a pod, or a group of a dragonfly."""
+    """Servers of a leaf group, and of the next larger unit: a pod, or a group of a dragonfly."""
 
     group: Number
     pod: Number
 
 
 class ServersPerRack(NamedTuple):
-    """How many servers share a rack, and what that follows from."""
+    """The number of servers in a rack, and its reason in words."""
 
     number: int
     told: str
@@ -73,8 +73,8 @@ class ServersPerRack(NamedTuple):
 class GroupRuns:
     """The runs of links by the sizes of groups.
 
-    ``servers``: all of the last stage; ``server_heights``: between which they are in their racks; ``given``: runs in
-    metres that the case says, by kind, which do not follow from anything.
+    ``servers``: at the last stage; ``server_heights``: in their racks; ``given``: runs in metres that the case states,
+    by kind of link.
     """
 
     per_rack: ServersPerRack
@@ -83,7 +83,7 @@ class GroupRuns:
     given: Mapping[str, float]
 
     def racks(self, servers: Number) -> Number:
-        """Racks that so many servers fill; never more than all do."""
+        """Racks that ``servers`` servers fill; at most those of all servers."""
         return ceil_of(np.minimum(servers, self.servers), self.per_rack.number)
 
     def runs_m(self, family: str, sizes: Sizes) -> dict[str, Floats]:
@@ -119,10 +119,10 @@ class GroupRuns:
 
 
 def group_runs(site: Site, server: Server, servers: int) -> GroupRuns | None:
-    """The runs of a case that follow from groups; None where a floor or the case says all of them.
+    """The runs of a case derived from groups; None where a floor or the case states all of them.
 
-    ``servers``: of the last stage. A distance of attachments to leaves that is not given is that of the servers, if
-    that is; to spines, the longer one of that and the leaves'.
+    ``servers``: at the last stage. The distance of attachments to leaves defaults to a stated one of the servers; to
+    spines, to the longer of that and the leaves'.
     """
     given = given_m(site)
     if site.floor is not None or given.keys() >= set(KINDS):
@@ -131,7 +131,7 @@ def group_runs(site: Site, server: Server, servers: int) -> GroupRuns | None:
 
 
 def server_heights(server: Server) -> Heights:
-    """Between which heights servers are: anywhere in a rack that is full, or where a whole rack has them."""
+    """The heights of servers: anywhere in a full rack, or their places in a whole rack."""
     units = server.rack_units or 1
     if server.rack is not None:
         places = server.units_in_rack(server.rack.servers)
@@ -153,7 +153,9 @@ def given_m(site: Site) -> Mapping[str, float]:
 
 
 def usual_servers_per_rack(site: Site, server: Server) -> ServersPerRack:
-    """How many servers share a rack: as given; those of one scale-up domain where it is of several; else what fits."""
+    """Servers in a rack: as stated, a whole rack's, those of one scale-up domain of several servers, or the most that
+    fit.
+    """
     if site.servers_per_rack is not None:
         return ServersPerRack(site.servers_per_rack, "`site.servers_per_rack`")
     if server.rack is not None:
@@ -168,7 +170,7 @@ def usual_servers_per_rack(site: Site, server: Server) -> ServersPerRack:
 
 
 def sizes_of(structure: AnyStructure, servers: int) -> Sizes:
-    """Servers of a leaf group and of a pod of a network; where there are no pods, all of them."""
+    """Servers of a leaf group and of a pod of a network; without pods, of the network."""
     group = structure.servers_per_group
     if isinstance(structure, Structure):
         return Sizes(group, group * structure.groups_per_pod if structure.tiers == 3 else servers)
@@ -181,28 +183,30 @@ def sizes_of(structure: AnyStructure, servers: int) -> Sizes:
 
 
 def from_middle_m(racks: Number) -> Floats:
-    """Along the trays from the middle one of so many racks to the farthest, shape of ``racks``.
+    """Metres along trays from the middle one of ``racks`` racks to the farthest, shape of ``racks``.
 
-    Within a row it is half of them away. Past a row all rows count as full: out of one by its end, across, and into
-    another one as far as both ends of it are equally near.
+    In one row that is half the racks. With several rows all count as full: out of one by its end, across, and to the
+    middle of another, equally near to both ends.
     """
     rows = ceil_of(racks, RACKS_PER_ROW)
     return _along_m(racks, racks // 2, rows // 2)
 
 
 def beside_m(racks: Number) -> Floats:
-    """A peer link's run, shape of ``racks``, those of a group: its leaves are in one, or in two side by side."""
+    """A peer link's run in metres, shape of ``racks`` (of a group): its leaves share a rack, or are
+    in adjacent ones.
+    """
     few = np.minimum(racks, NEIGHBOURS)
     return longest_m(SWITCH_HEIGHTS, SWITCH_HEIGHTS, few, from_middle_m(few))
 
 
 def end_to_end_m(racks: Number) -> Floats:
-    """Along the trays between the two of so many racks that are farthest apart, shape of ``racks``."""
+    """Metres along trays between the two farthest of ``racks`` racks, shape of ``racks``."""
     return _along_m(racks, racks - 1, ceil_of(racks, RACKS_PER_ROW) - 1)
 
 
 def _along_m(racks: Number, apart: Number, rows_apart: Number) -> Floats:
-    """Over so many racks of one row; of several rows, over a whole row and as many aisles."""
+    """Metres over ``apart`` racks of one row; with several rows, over a whole row and ``rows_apart`` aisles."""
     across_m = HALL.rack_depth_m + HALL.aisles_m[0]
     in_rows = RACKS_PER_ROW * HALL.rack_pitch_m + rows_apart * across_m
     return np.asarray(np.where(racks <= RACKS_PER_ROW, apart * HALL.rack_pitch_m, in_rows))
@@ -216,9 +220,9 @@ SWITCH_HEIGHTS = _heights(LOWEST_SWITCH_UNIT, HALL.rack_units, 1)
 
 
 def longest_m(near: Heights, far: Heights, racks: Number, way_m: Floats) -> Floats:
-    """The longest run between devices at such heights over so many racks; in one rack, up or down in it.
+    """The longest run in metres between devices at two ranges of heights over ``racks`` racks; in one rack, within it.
 
-    ``way_m``, along the trays, and what is returned have the shape of ``racks``.
+    ``way_m``, along the trays, and the run have the shape of ``racks``.
     """
     in_rack = np.asarray(racks) <= 1
     ends = [(near.low_m, far.high_m), (near.high_m, far.low_m), (near.low_m, far.low_m)]

@@ -1,4 +1,4 @@
-"""Layouts: which racks hold servers, which hold switches, and how much space is left in each.
+"""Layouts: the racks of servers, the racks of switches, and the space left in each.
 
 A layout is fixed before any fabric is sized, so that runs can be bounded from below while sizes are searched. See
 docs/formulation/floor.md.
@@ -33,11 +33,11 @@ Pins = Mapping[int, Ints]
 
 @dataclass(frozen=True)
 class ServerSize:
-    """What the servers of a full rack take of it.
+    """Units and power of the servers of a full rack.
 
-    ``height_u``: of one. ``places``: the lowest unit of each, from 1, shape (servers of a rack,). ``units``: those from
-    the lowest up in which nothing else may be. ``power_mw``: of all. ``is_whole``: they are sold as a whole rack, which
-    has in it what is kept free in others.
+    ``height_u``: of one server. ``places``: the lowest unit of each, from 1, shape (servers of a rack,). ``units``:
+    from the bottom, reserved for servers. ``power_mw``: of all. ``is_whole``: they are sold as a whole rack, which
+    contains its own management and power units.
     """
 
     height_u: float
@@ -52,10 +52,10 @@ class Layout:
     """Servers in place, and the racks in which switches may be installed, the first choice first.
 
     ``per_rack`` servers fill each of ``server_racks`` in turn, bottom up. ``server_racks`` and ``switch_racks`` are
-    indices of the plan's racks, each of shape (racks listed,). ``share``: what a fabric has of the space that a rack
-    has for switches. ``spread_over``: racks over which the spines of a pod, cores, and leaves of a group of several
-    racks are dealt at least; None: two, where rule ``rack-spread`` holds. ``pins``: of the tiers (0: leaves) whose
-    racks the case names these, which take the place of ``switch_racks``.
+    indices of the plan's racks, each of shape (racks listed,). ``share``: the fabric's part of a rack's space for
+    switches. ``spread_over``: least racks for the spines of a pod, cores, and leaves of a group of several racks; None:
+    two, where rule ``rack-spread`` holds. ``pins``: by tier (0: leaves), the racks that the case names, in place of
+    ``switch_racks``.
     """
 
     plan: FloorPlan
@@ -71,9 +71,7 @@ class Layout:
 
     @cached_property
     def name(self) -> str:
-        """The policy, how many racks are for switches only, and over how many the same switches are spread if that is
-        more than the rule.
-        """
+        """The policy, the number of racks for switches only, and ``spread_over`` if set."""
         alone = len(set(self.switch_racks.tolist()) - set(self.server_racks.tolist()))
         return f"{self.policy}-{alone}" + (f"-over-{self.spread_over}" if self.spread_over else "")
 
@@ -84,7 +82,7 @@ class Layout:
 
     @cached_property
     def key_on_plan(self) -> Hashable:
-        """Equal for layouts of one plan that are."""
+        """A key that equal layouts of one plan share."""
         pins = tuple((tier, racks.tobytes()) for tier, racks in sorted(self.pins.items()))
         size, racks = self.server_size, (self.server_racks.tobytes(), self.switch_racks.tobytes())
         of_size = size.height_u, size.places.tobytes(), size.units, size.power_mw, size.is_whole
@@ -96,7 +94,7 @@ class Layout:
         return self.spread_over is not None or self.plan.limits.spread_leaves
 
     def most_together(self, count: int, spreads: bool) -> int:
-        """The most of so many switches that stand in for each other that are in one rack.
+        """The most in one rack of ``count`` redundant switches.
 
         ``spreads``: whether rule ``rack-spread`` holds for them.
         """
@@ -130,36 +128,36 @@ class Layout:
 
     @cached_property
     def top_unit(self) -> Ints:
-        """The highest unit of each rack that this fabric may use, shape (racks,)."""
+        """The highest unit of each rack for this fabric, shape (racks,)."""
         return np.asarray(self._top - self._by_rack("units", Part.start, self._units_above_servers))
 
     @cached_property
     def free_units(self) -> Ints:
-        """Units of each rack that this fabric may use, shape (racks,); none where nothing may be installed."""
+        """Units of each rack for this fabric, shape (racks,); 0 in unusable racks."""
         return np.where(self.plan.usable, self._by_rack("units", Part.of, self._units_above_servers), 0)
 
     def _by_rack(self, what: str, part_of: Callable[[Part, Ints], Ints], amounts: Ints) -> Ints:
-        """Parts of what racks have, shape (racks,), by whether servers are in them."""
+        """The fabric's parts of ``amounts`` of racks, shape (racks,), by the share with servers or without."""
         beside, alone = (part_of(getattr(room, what), amounts) for room in (self.share.beside, self.share.alone))
         return np.where(self.servers_in_rack > 0, beside, alone)
 
     @cached_property
     def _units_above_servers(self) -> Ints:
-        """Units of each rack that are not for servers, shape (racks,).
+        """Units of each rack not reserved for servers, shape (racks,).
 
-        Wherever there are some servers, a full rack of them finds space, so that a cluster may grow.
+        Any rack of servers reserves the units of a full one, so that a cluster may grow.
         """
         for_servers = np.where(self.servers_in_rack > 0, self.server_size.units, 0)
         return np.asarray(np.maximum(0, self._top - for_servers))
 
     @property
     def _top(self) -> int:
-        """The highest unit below those that every rack keeps."""
+        """The highest unit below the kept units of every rack."""
         return self.plan.floor.rack_units - self.plan.limits.kept_units
 
     @cached_property
     def most(self) -> tuple[Ints, Ints]:
-        """Switches, and ends of cables at them, that this fabric may have in each rack, both of shape (racks,)."""
+        """The most switches, and cable ends at them, of this fabric in each rack, both of shape (racks,)."""
         switches, ends = (
             np.full(len(self.plan), most) for most in (self.plan.limits.switches, self.plan.limits.cable_ends)
         )
@@ -167,7 +165,7 @@ class Layout:
 
     @cached_property
     def free_mw(self) -> Ints:
-        """Power of each rack that this fabric may use, in milliwatts, shape (racks,)."""
+        """Power of each rack for this fabric, in milliwatts, shape (racks,)."""
         limit = self.plan.floor.rack_power_w
         if limit is None:
             return np.full(len(self.plan), UNLIMITED)
@@ -186,7 +184,7 @@ class Layout:
 
     @property
     def has_leaves_with_servers(self) -> bool:
-        """Whether the racks of leaves follow from those of their servers."""
+        """Whether leaves are in the racks of their servers."""
         return self.policy in IN_SERVER_RACKS and 0 not in self.pins
 
     @cached_property
@@ -215,15 +213,15 @@ class Layout:
     def in_server_racks(self, g: int, group: Ints, place: Ints, leaves: Ints) -> Ints:
         """Racks of leaves, spread evenly over those of their group's g servers; all arrays have shape (leaves asked,).
 
-        ``place``: from 0, of so many ``leaves`` of its group that are spread together.
+        ``place``: of a leaf, from 0, among the ``leaves`` of its group that are spread together.
         """
         first = group * g // self.per_rack
         last = (np.minimum((group + 1) * g, self.servers) - 1) // self.per_rack
         return np.asarray(self.server_racks[first + (2 * place + 1) * (last - first + 1) // (2 * leaves)])
 
     def tray_from_m(self, tier: int) -> Floats:
-        """Tray distances from every rack for switches of a tier to every rack, shape (racks of the tier, racks); a
-        large number where there is no way.
+        """Metres along trays from every rack for switches of a tier to every rack, shape (racks of the tier, racks); a
+        large number without a way.
         """
         return self._trays_from_m.get(tier, self._tray_from_switches_m)
 
@@ -248,7 +246,7 @@ class Layout:
         return np.concatenate([np.zeros((len(tray), 1)), np.cumsum(tray, axis=1)], axis=1)
 
     def nearest_to_groups(self, g: int) -> list[list[int]]:
-        """Racks for leaves for every group of g servers, those nearest its racks on average first."""
+        """Racks for leaves of every group of g servers, the nearest to its racks on average first."""
         first = np.arange(0, self.servers, g) // self.per_rack
         last = (np.minimum(np.arange(0, self.servers, g) + g, self.servers) - 1) // self.per_rack
         away = (self._tray_sums_m[:, last + 1] - self._tray_sums_m[:, first]) / (last - first + 1)
@@ -336,12 +334,12 @@ def layouts(
     spread_over: int | None = None,
     pins: Pins | None = None,
 ) -> list[Layout]:
-    """Layouts worth looking at for switches that fill about so many racks.
+    """Promising layouts for switches that fill about ``wanted`` racks.
 
-    ``share_in``: what a fabric has of every rack by the policy; ``spread_over``, ``pins``: as in ``Layout``, pins each
-    of shape (racks named,); racks to which any fabric pins switches have servers only if others are too few.
+    ``share_in``: the fabric's share of every rack, by policy; ``spread_over``, ``pins``: as in ``Layout``, pins each of
+    shape (racks named,); racks to which any fabric pins switches have servers only if others are too few.
 
-    None if the floor has too few racks for the servers, or these do not leave a rack what it keeps.
+    Empty if the floor has too few racks for the servers, or these leave a rack too few units to keep.
     """
     needed, usable = racks_needed(servers, per_rack), reachable(plan)
     if len(usable) < needed or not leaves_kept_units(plan, server_size):
@@ -360,8 +358,8 @@ def layouts(
 
 
 def _server_racks(plan: FloorPlan, usable: Ints, for_switches: Ints, needed: int) -> Ints:
-    """So many racks for servers, or fewer, shape (racks found,): those that the case names, else in the order of the
-    floor, pinned ones only if others are too few. ``usable``, ``for_switches``: racks, each of shape (racks listed,).
+    """Up to ``needed`` racks for servers, shape (racks found,): as the case names them, else in the order of the floor,
+    pinned ones only if others are too few. ``usable``, ``for_switches``: racks, each of shape (racks listed,).
     """
     if plan.server_racks is not None:
         return plan.server_racks[np.isin(plan.server_racks, usable)][:needed]

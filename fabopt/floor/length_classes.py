@@ -20,6 +20,6 @@ def classes_of_runs(lengths_m: Floats, run_m: ArrayLike) -> Ints:
 
 
 def counted_m(lengths_m: Floats, run_m: float) -> float:
-    """The length in metres as which a run counts; the run itself where no length is enough."""
+    """The shortest length on sale, in metres, that covers a run; the run itself if none does."""
     length_class = int(classes_of_runs(lengths_m, run_m))
     return float(lengths_m[length_class]) if length_class < len(lengths_m) else run_m

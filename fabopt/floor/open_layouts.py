@@ -1,4 +1,4 @@
-"""Small floors: every set of racks that may hold the servers, and the racks that each tier of switches may be in.
+"""Small floors: every permitted set of racks for servers, and the racks permitted for each tier of switches.
 
 See docs/formulation/floor.md.
 """
@@ -24,10 +24,10 @@ MOST_RACKS = 6
 
 @dataclass(frozen=True, eq=False)
 class OpenLayout(Layout):
-    """Servers in place, and every switch free to be in any rack that the case permits.
+    """Servers in place, and every switch in any rack that the case permits.
 
-    ``switch_racks`` are those of spines and cores, ``leaf_racks`` those of leaves: indices in the order of the floor,
-    each of shape (racks permitted,).
+    ``switch_racks``: for spines and cores, ``leaf_racks``: for leaves, as indices in the order of the floor, each of
+    shape (racks permitted,).
     """
 
     leaf_racks: Ints = field(kw_only=True)
@@ -42,9 +42,10 @@ class OpenLayout(Layout):
         return self.leaf_racks
 
     def racks_above(self, units: int, power_mw: int, switches: int) -> Ints:
-        """Racks for so many spines and cores that need so much together, as indices, shape (racks permitted,).
+        """Racks for ``switches`` spines and cores with ``units`` and ``power_mw`` in all, as indices, shape (racks
+        permitted,).
 
-        Racks of servers are among them where the others are too few.
+        Racks of servers are among them if the others are too few.
         """
         free = self.switch_racks
         needed = units + int(self.plan.limits.managers(np.asarray(switches)))
@@ -63,7 +64,7 @@ def open_layouts(
     pins: Pins | None = None,
 ) -> tuple[OpenLayout, ...]:
     """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
-    these would not have what they keep. ``pins``: as those of ``Layout``, each of shape (racks named,).
+    servers leave them too few units to keep. ``pins``: as in ``Layout``, each of shape (racks named,).
     """
     if not leaves_kept_units(plan, server_size):
         return ()
@@ -76,7 +77,7 @@ def open_layouts(
 
 
 def _sets_for_servers(plan: FloorPlan, needed: int) -> Iterator[Ints]:
-    """Every permitted set of so many racks for servers, in the order in which these fill them, shape (needed,)."""
+    """Every permitted set of ``needed`` racks for servers, in the order of filling, shape (needed,)."""
     if plan.server_racks is not None:
         own = plan.server_racks[plan.usable[plan.server_racks]]
         yield from (own[:needed],) if len(own) >= needed else ()
@@ -87,7 +88,7 @@ def _sets_for_servers(plan: FloorPlan, needed: int) -> Iterator[Ints]:
 
 
 def _permitted(plan: FloorPlan, servers: set[int]) -> tuple[Ints, Ints]:
-    """Racks for leaves, and for spines and cores, if so many hold servers."""
+    """Racks for leaves, and for spines and cores, if the racks ``servers`` hold servers."""
     usable = np.flatnonzero(plan.usable)
     asked = plan.floor.network_racks
     if asked == "any":

@@ -18,10 +18,10 @@ SEVERAL = -1
 
 @dataclass(frozen=True, eq=False)
 class FreeSpace:
-    """What switches of a fabric may still take of every rack, each of shape (racks,).
+    """Space left for switches of a fabric in every rack, each of shape (racks,).
 
-    ``units``: whole ones; ``power_mw``: milliwatts; ``top_unit``: the highest free unit; ``installed``: switches that
-    are there; ``cable_ends``: at them. The fabric may have ``most`` of both in each rack.
+    ``units``: whole ones; ``power_mw``: milliwatts; ``top_unit``: the highest free unit; ``installed``: number of
+    switches; ``cable_ends``: at them; ``most``: limits of these two in each rack.
     """
 
     units: Ints
@@ -33,7 +33,7 @@ class FreeSpace:
     limits: RackLimits
 
     def switches(self, size: SwitchSize) -> Ints:
-        """How many more such switches each rack holds, shape (racks,)."""
+        """Number of further switches of a size that each rack holds, shape (racks,)."""
         by_units = self.limits.most_switches(self.units, self.installed, size.units)
         by_power = self.power_mw // max(1, size.power_mw)
         most = np.minimum(by_units, by_power)
@@ -44,9 +44,9 @@ class FreeSpace:
         return np.asarray(np.maximum(0, most))
 
     def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:
-        """The lowest unit of a switch in each of ``racks``, ``before`` more of its size being there first, broadcast.
+        """The lowest unit of a switch in each of ``racks``, below ``before`` others of its size, broadcast.
 
-        Below every switch come the cable managers that are needed with it.
+        The cable managers of a switch are below it.
         """
         managers = self.limits.managers
         installed = self.installed[racks]
@@ -54,9 +54,9 @@ class FreeSpace:
         return np.asarray(self.top_unit[racks] - (before + 1) * size.units - between + 1)
 
     def without(self, racks: Ints, size: SwitchSize) -> FreeSpace:
-        """The space left when each of ``racks`` has got a switch.
+        """The space left with a switch in each of ``racks``.
 
-        ``racks``: indices, shape (switches,); one may come again.
+        ``racks``: indices, shape (switches,), repeated for several switches.
         """
         counts = np.bincount(racks, minlength=len(self.units))
         installed = self.installed + counts
@@ -72,9 +72,9 @@ class FreeSpace:
 
 
 def space_in(layout: Layout, nics_mw: int = 0) -> FreeSpace:
-    """What a fabric may take of the racks of a layout before any switch is installed.
+    """Space for a fabric in the racks of a layout before any switch is installed.
 
-    ``nics_mw``: what its NICs take of every rack of servers; ``power_mw`` is negative where there is less.
+    ``nics_mw``: power of its NICs in every rack of servers; ``power_mw`` is negative where it exceeds the free power.
     """
     none = np.zeros(len(layout.plan), dtype=np.int64)
     power_mw = layout.free_mw
@@ -86,7 +86,7 @@ def space_in(layout: Layout, nics_mw: int = 0) -> FreeSpace:
 class _Filling:
     """A layout whose racks are filled with switches, each rack from the top down.
 
-    ``nics_mw``: what NICs take of every rack of servers.
+    ``nics_mw``: power of NICs in every rack of servers.
     """
 
     def __init__(self, layout: Layout, nics_mw: int) -> None:
@@ -94,7 +94,7 @@ class _Filling:
         self.space = space_in(layout, nics_mw)
 
     def install(self, racks: Ints, size: SwitchSize) -> Positions | None:
-        """Put a switch into each of these racks (one may come again); None if one has no space."""
+        """Install a switch in each of ``racks`` (repeated for several); None if a rack has no space."""
         counts = np.bincount(racks, minlength=len(self.space.units))
         # Rule ``boxes_fit_racks``
         if not len(racks) or (counts > self.space.switches(size)).any():
@@ -128,7 +128,7 @@ class _Filling:
         return self.install(np.array(racks, dtype=np.int64), size)
 
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
-        """Cores in the racks for switches nearest to all spines on average, each rack filled before the next."""
+        """Install cores in the racks nearest to all spines on average, each rack filled before the next."""
         count = numbers.planes * numbers.cores
         nearest = _for_cores(self.layout, spine_racks)
         most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
@@ -138,7 +138,7 @@ class _Filling:
 
 
 def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -> tuple[Positions, ...] | None:
-    """Leaves, spines and cores in their racks; ``sizes``: of each tier from the leaves up. None if they do not fit."""
+    """Positions of leaves, spines and cores; ``sizes``: by tier from the leaves up. None if they do not fit."""
     filling = _Filling(layout, sizes[0].nics_mw)
     leaves = filling.leaves(numbers, sizes[0])
     if leaves is None or len(sizes) == 1:
@@ -151,12 +151,12 @@ def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -
 
 
 def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
-    """The leaves alone, as ``place`` puts them: their places depend on nothing above them."""
+    """Positions of the leaves as of ``place``: they do not depend on spines and cores."""
     return _Filling(layout, size.nics_mw).leaves(numbers, size)
 
 
 def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
-    """Rack of every leaf in the order of numbers; none if they do not fit. ``space``: leaves that each rack holds."""
+    """Rack of every leaf in the order of numbers; empty if they do not fit. ``space``: leaves that each rack holds."""
     leaf, spreads = np.arange(numbers.planes * numbers.leaves), layout.spreads_leaves
     plane, group, rail = leaf // numbers.leaves, numbers.group_of_leaf(leaf), numbers.rail_of_leaf(leaf)
     counts = np.bincount(group)
@@ -201,9 +201,9 @@ def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> b
 
 
 def _dealt(orders: list[list[int]], counts: list[int], space: list[int], most: list[int]) -> list[int]:
-    """Racks of so many switches for every order of racks, each rack filled before the next; none if space ends.
+    """Racks of ``counts`` switches by ``orders`` of racks, each rack filled before the next; empty if space ends.
 
-    ``most``: of those of each order in a rack.
+    ``most``: switches of each order in one rack.
     """
     racks: list[int] = []
     for order, count, at_most in zip(orders, counts, most, strict=True):

@@ -1,4 +1,4 @@
-"""The floor plan: which racks may be used, in what order, and how long a cable between two of them runs.
+"""The floor plan: usable racks, their orders, and runs of cables between them.
 
 Racks are in parallel rows, with trays above (``fabopt.floor.trays``). A cable between two racks goes up from its device
 to the tray, along the shortest way of trays, and down again; within a rack it goes straight. Lengths are in metres;
@@ -23,12 +23,12 @@ from fabopt.units import ceil_decimetres
 class FloorPlan(Racks):
     """Racks as arrays, each of shape (racks,), and the distances between them.
 
-    blocked, reserved   nothing is installed there and the row's tray is cut; somebody else's, the tray passes
-    usable              neither of both, and not one of ``taken``, in which something else is installed
+    blocked, reserved   no device, and the row's tray is cut; not for this cluster, the tray passes
+    usable              neither blocked nor reserved, nor one of ``taken``, which hold attachments
     pinned              switches are pinned to it
 
-    ``limits``: the rule of what a rack may have. ``server_racks``: those that the case names for servers, in its order,
-    shape (racks named,); None: any.
+    ``limits``: of every rack. ``server_racks``: named by the case for servers, in its order, shape (racks named,);
+    None: any.
 
     Arrays that list racks hold their indices and have shape (racks listed,).
     """
@@ -51,13 +51,13 @@ class FloorPlan(Racks):
 
     @property
     def usable_racks(self) -> int:
-        """How many racks are neither blocked nor reserved."""
+        """Number of usable racks."""
         return int(self.usable.sum())
 
     # -- cable runs ---------------------------------------------------------------------------------------------------
 
     def run_m(self, rack_a: ArrayLike, height_a_m: ArrayLike, rack_b: ArrayLike, height_b_m: ArrayLike) -> Floats:
-        """Return metres of cable between devices at these heights (see ``height_m``) in these racks, broadcast.
+        """Return metres of cable between devices by rack and height (see ``height_m``), broadcast.
 
         Infinite where no tray leads from one rack to the other.
         """
@@ -65,7 +65,7 @@ class FloorPlan(Racks):
         return run_m(self.floor, a == b, height_a_m, height_b_m, self.tray_m(a, b), self.limits)
 
     def spared_m(self, way_m: ArrayLike) -> Floats:
-        """Return the cable for ways of such lengths, in metres, with what every cable is longer; shape of ``way_m``."""
+        """Return the length of cable in metres for ways of ``way_m``, slack included; shape of ``way_m``."""
         return self.limits.spared_m(way_m, self.floor.slack_m)
 
     @property
@@ -96,7 +96,7 @@ class FloorPlan(Racks):
         return self._trays.way_m(np.asarray(rack_a, dtype=np.int64), np.asarray(rack_b, dtype=np.int64))
 
     def cut_off(self) -> tuple[str, ...]:
-        """Return the usable racks that no tray joins to the most others; empty if trays join all."""
+        """Return the usable racks outside the largest set that trays join; empty if trays join all."""
         usable = np.flatnonzero(self.usable)
         if not usable.size:
             return ()
@@ -114,7 +114,7 @@ class FloorPlan(Racks):
     def from_centre(self, served: ArrayLike | None = None) -> Ints:
         """Return the usable racks by rising distance from the middle (median) of the racks served; None: of all usable.
 
-        Distances are |x| + |y|, whatever way the trays take; equally near racks stay in order of index.
+        Distances are |x| + |y| regardless of trays; equally near racks stay in order of index.
         """
         usable = np.flatnonzero(self.usable)
         around = usable if served is None else np.asarray(served, dtype=np.int64)
@@ -124,11 +124,11 @@ class FloorPlan(Racks):
         return self._ordered(usable, away)
 
     def middle(self, rows: Iterable[int] | None = None) -> Ints:
-        """Return the usable racks of rows (None: of all), those nearest the middles of their rows first."""
+        """Return the usable racks of rows (None: of all), the nearest to the middles of their rows first."""
         return self._ordered(self._racks_of(rows), self._from_middle_m)
 
     def ends(self, rows: Iterable[int] | None = None) -> Ints:
-        """Return the usable racks of rows (None: of all), those nearest the ends of their rows first."""
+        """Return the usable racks of rows (None: of all), the nearest to the ends of their rows first."""
         return self._ordered(self._racks_of(rows), -self._from_middle_m)
 
     def network_racks(self) -> Ints:

@@ -1,4 +1,4 @@
-"""Rules of layouts: which racks they keep for switches. See docs/formulation/floor.md."""
+"""Policies of layouts: the racks that they keep for switches. See docs/formulation/floor.md."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def switch_racks_of(plan: FloorPlan, needed: int, wanted: int, free: int) -> Ite
 
 
 def _beside(plan: FloorPlan, servers: Ints) -> Iterator[tuple[Policy, Ints]]:
-    """Policies where the case names the racks of servers, with racks in the order in which they are for switches.
+    """Policies where the case names the racks of servers, with racks for switches in order of preference.
 
-    Those of servers are among them. All have shape (racks listed,).
+    Racks of servers are among them. All have shape (racks listed,).
     """
     allowed, nearest = plan.floor.network_racks, plan.from_centre(servers)
     if isinstance(allowed, tuple):
@@ -70,7 +70,7 @@ def _by_rule(plan: FloorPlan, needed: int, wanted: int, free: int) -> Iterator[t
 
 
 def _own_rows(plan: FloorPlan, needed: int, wanted: int) -> Iterator[Ints]:
-    """Racks of rows without servers: the middle one of the rows in use, and more around it if one is too short."""
+    """Racks of rows without servers: the middle row of those in use, and rows around it if it is too short."""
     for used in range(2, plan.floor.rows + 1):
         middle = (used - 1) / 2
         network_rows: list[int] = []

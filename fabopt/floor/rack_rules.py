@@ -1,4 +1,4 @@
-"""What of every rack is kept for other things than servers and switches, and how many switches it may have.
+"""Limits of every rack: units kept for devices other than servers and switches, and the most switches.
 
 Rule ``racks_keep_rules``. See docs/formulation/floor.md.
 """
@@ -33,14 +33,14 @@ MANAGEMENT_UNITS: Final = 1
 
 @dataclass(frozen=True)
 class RackLimits:
-    """The rule of a floor.
+    """The limits of every rack on a floor.
 
     ``kept_units``: at the top of every rack with servers or switches; ``manager_units``: of cable managers for each
     switch; ``switches`` and ``cable_ends``: the most in a rack; ``largest_power``: whether its power is checked with
-    the most that makers state. ``side_m``: what a cable within a rack runs sideways; ``spare_m`` and
-    ``spare_fraction`` of its way: the least that a cable is longer. ``spread_spines``, ``spread_leaves``: whether
-    spines and cores, and leaves, are in two racks at least; ``spread_attachments``: whether ports of an attachment are
-    in as many racks as there are switches that are alike.
+    the makers' maximum. ``side_m``: the sideways run of a cable within a rack; ``spare_m`` and ``spare_fraction`` of
+    its way: the least slack of a cable. ``spread_spines``, ``spread_leaves``: whether spines and cores, and leaves, are
+    in two racks at least; ``spread_attachments``: whether ports of an attachment are spread over as many racks as there
+    are equal switches.
     """
 
     kept_units: int = 0
@@ -56,20 +56,20 @@ class RackLimits:
     spread_attachments: bool = False
 
     def spared_m(self, way_m: ArrayLike, slack_m: float) -> Floats:
-        """The cable for ways of such lengths in metres, with at least ``slack_m`` more; shape of ``way_m``."""
+        """The length of cable in metres for ways of ``way_m``, at least ``slack_m`` longer; shape of ``way_m``."""
         way, least_m = np.asarray(way_m, dtype=np.float64), max(slack_m, self.spare_m)
         return np.asarray(way + (np.maximum(least_m, way * self.spare_fraction) if self.spare_fraction else least_m))
 
     def managers(self, switches: Ints) -> Ints:
-        """Whole units of the cable managers of so many switches in a rack, shape of ``switches``."""
+        """Whole units of the cable managers of a rack with ``switches`` switches, shape of ``switches``."""
         if not self.manager_units:
             return np.zeros_like(switches)
         return np.asarray(-(-switches * self.manager_units.numerator // self.manager_units.denominator))
 
     def most_switches(self, units: Ints, installed: Ints, height: int) -> Ints:
-        """How many switches of ``height`` whole units go into ``units``, managers with them, broadcast.
+        """Number of switches of ``height`` whole units that fit into ``units`` with their cable managers, broadcast.
 
-        ``installed``: those that are there, whose managers are no more in ``units``.
+        ``installed``: earlier switches, whose managers are not in ``units``.
         """
         upper, lower = self.manager_units.numerator, self.manager_units.denominator
         if not upper:
@@ -97,7 +97,7 @@ def rack_limits(case: Case) -> RackLimits:
 
 
 def limits_if_kept(case: Case) -> RackLimits:
-    """The rules of a case with a floor as they are where none is turned off."""
+    """The limits of a case with a floor with no rule turned off."""
     return rack_limits(case.model_copy(update={"rules": {}}))
 
 
@@ -121,7 +121,7 @@ def _kept_limits(case: Case) -> RackLimits:
 
 
 def kept_units(case: Case) -> dict[str, int]:
-    """Units at the top of every rack, from the top down, by the key that asks for them; only those that are not 0."""
+    """Kept units of every rack by key, from the top down; 0 left out."""
     rules = case.site.rack_rules
     management = rules.management_units
     if management is None:
@@ -135,15 +135,15 @@ def kept_units(case: Case) -> dict[str, int]:
 
 
 def servers_in_rack(case: Case, server: Server) -> int | None:
-    """How many servers share a rack: as given, else the most that fit with the units that are kept, else None.
+    """Servers in a rack: as stated, else the most that fit beside the kept units, else None.
 
-    Where none fits with them, as many as fit without.
+    If none fits, as many as fit without kept units.
     """
     return servers_per_rack(case.site, server, rack_limits(case).kept_units) or servers_per_rack(case.site, server)
 
 
 def servers_in_group(fabric: Fabric, case: Case, server: Server) -> int | None:
-    """How many servers a leaf group is exactly, by the racks that ``group_by`` asks for; None for any number."""
+    """The exact servers of a leaf group by the racks of ``group_by``; None for any number."""
     per_rack, racks = servers_in_rack(case, server), fabric.racks_per_group
     return None if per_rack is None or racks is None else per_rack * racks
 
@@ -154,14 +154,14 @@ def rule_of(key: str) -> str:
 
 
 def parts_of(case: Case) -> tuple[str, ...]:
-    """Keys of ``site.rack_rules`` that ask for something, in the order in which they are given up last."""
+    """Keys of ``site.rack_rules`` that bind, in reverse order of yielding."""
     if rack_limits(case) == NO_LIMITS:
         return ()
     return tuple(key for key in _asking(case) if is_kept(case.rules, rule_of(key)))
 
 
 def keys_without_racks(case: Case) -> list[str]:
-    """Keys of ``site.rack_rules`` that a case without a floor sets, although there are no racks for them to hold in."""
+    """Keys of ``site.rack_rules`` that a case without a floor sets without effect."""
     if case.site.floor is not None:
         return []
     rules, default = case.site.rack_rules, RackRules()
@@ -178,9 +178,11 @@ def _asking(case: Case) -> Iterator[str]:
 
 
 def _concerns(case: Case, key: str) -> bool:
-    """Whether a case has what a key is about: attachments in racks that have several devices, or several ports."""
-    attachments = (one for fabric in case.fabrics for one in fabric.attachments)
-    return key != "spread_attachments" or any(one.rack_units is not None and one.ports > 1 for one in attachments)
+    """Whether a key has a subject in a case; ``spread_attachments``: an attachment in racks with several ports."""
+    attachments = (attachment for fabric in case.fabrics for attachment in fabric.attachments)
+    return key != "spread_attachments" or any(
+        attachment.rack_units is not None and attachment.ports > 1 for attachment in attachments
+    )
 
 
 def without_parts(case: Case, keys: tuple[str, ...]) -> Case:
@@ -189,20 +191,20 @@ def without_parts(case: Case, keys: tuple[str, ...]) -> Case:
 
 
 def with_parts(case: Case, parts: Mapping[str, int | str | None]) -> Case:
-    """The case with other values of some keys of ``site.rack_rules``."""
+    """The case with keys of ``site.rack_rules`` updated."""
     rules = case.site.rack_rules.model_copy(update=dict(parts))
     return case.model_copy(update={"site": case.site.model_copy(update={"rack_rules": rules})})
 
 
 def empty_racks(units: int, switches: int, rack_units: int, limits: RackLimits) -> int:
-    """Empty racks that hold switches of so many units together."""
+    """Number of empty racks that hold ``switches`` switches of ``units`` units in all."""
     managers = int(limits.managers(np.asarray(switches)))
     racks = max(ceil_div(units + managers, max(1, rack_units - limits.kept_units)), ceil_div(switches, limits.switches))
     return max(racks, FEWEST_RACKS) if limits.spread_spines and switches > 1 else racks
 
 
 class KeptUnits(NamedTuple):
-    """Units of a rack in which something else than a server or a switch is, ``unit`` being the lowest."""
+    """Units of a rack with another device than a server or a switch; ``unit``: the lowest."""
 
     unit: int
     units: int
@@ -219,9 +221,9 @@ KEPT_WORDS: Final = {
 
 
 def kept_places(case: Case, floor: Floor, switches: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[KeptUnits]:
-    """What else is in a rack with servers or switches, from the top down.
+    """Units of other devices in a rack with servers or switches, from the top down.
 
-    ``switches``: in it, by fabric: the lowest unit and the whole units of each.
+    ``switches``: of the rack, by fabric: the lowest unit and the whole units of each.
     """
     limits = rack_limits(case)
     if not is_kept(case.rules, RACK_RULES):
@@ -230,12 +232,14 @@ def kept_places(case: Case, floor: Floor, switches: Mapping[str, Sequence[tuple[
     for key, units in kept_units(case).items():
         above -= units
         yield KeptUnits(above, units, KEPT_WORDS[key])
-    managers = [one for of_fabric in switches.values() for one in _managers(sorted(of_fabric, reverse=True), limits)]
+    managers = [
+        manager for of_fabric in switches.values() for manager in _managers(sorted(of_fabric, reverse=True), limits)
+    ]
     yield from sorted(managers, reverse=True)
 
 
 def in_whole_rack(server: Server, filled: Collection[int]) -> Iterator[KeptUnits]:
-    """What is in a whole rack beside the servers in the units that are ``filled``, from the top down."""
+    """Units of other devices in a whole rack, from the top down; ``filled``: units of its servers."""
     if server.rack is None:
         return
     parts = [
@@ -250,7 +254,7 @@ def in_whole_rack(server: Server, filled: Collection[int]) -> Iterator[KeptUnits
 
 
 def _managers(switches: Sequence[tuple[int, int]], limits: RackLimits) -> Iterator[KeptUnits]:
-    """Cable managers below the switches of a fabric, which come from the top down."""
+    """Cable managers below the switches of a fabric, given from the top down."""
     there = limits.managers(np.arange(len(switches) + 1)).tolist()
     for (unit, _), before, after in zip(switches, there, there[1:], strict=False):
         if after > before:

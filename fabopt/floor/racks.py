@@ -1,4 +1,4 @@
-"""Racks: their ids, what fits into one, how high its devices are, and where racks are on the floor."""
+"""Racks: ids, capacity, heights of devices, and positions on the floor."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def rack_id(row: int, position: int) -> str:
 
 
 def height_m(unit: ArrayLike, height_u: ArrayLike) -> Floats:
-    """Return how many metres above the floor the middle of a device is, broadcast.
+    """Return the height in metres above the floor of the middle of a device, broadcast.
 
     ``unit``: its lowest unit, from 1; ``height_u``: its height in units.
     """
@@ -64,7 +64,7 @@ def height_m(unit: ArrayLike, height_u: ArrayLike) -> Floats:
 def servers_that_fit(
     floor: Floor, server_units: float, server_power_w: float | None, keep_units: float = 0, keep_power_w: float = 0
 ) -> int:
-    """Return the most servers for which a rack has units and power, with some of both kept free for switches.
+    """Return the most servers for a rack's units and power, with ``keep_units`` and ``keep_power_w`` left free.
 
     A server fills whole units.
 
@@ -77,9 +77,9 @@ def servers_that_fit(
 
 
 def servers_per_rack(site: Site, server: Server, keep_units: int = 0) -> int | None:
-    """Return how many servers share a rack: as given, else a whole rack's, else what fits the floor's, else None.
+    """Return the servers in a rack: as stated, else a whole rack's, else the most that fit on the floor, else None.
 
-    ``keep_units``: of every rack, which are not for servers; a whole rack has its own.
+    ``keep_units``: units of a rack not for servers; a whole rack contains its own.
     """
     if site.servers_per_rack is not None:
         return site.servers_per_rack
@@ -91,15 +91,15 @@ def servers_per_rack(site: Site, server: Server, keep_units: int = 0) -> int | N
 
 
 def racks_needed(servers: int, per_rack: int) -> int:
-    """Return how many racks servers fill, by rule ``servers_fill_racks``; compare with ``FloorPlan.usable_racks``."""
+    """Return the number of racks that servers fill, by rule ``servers_fill_racks``."""
     return ceil_div(servers, per_rack)
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Where the devices of one role are installed, in the order of their numbers, each of shape (devices,).
+    """Positions of the devices of one role in the order of their numbers, each of shape (devices,).
 
-    ``rack``: its index; ``unit``: the lowest one that the device fills, from 1; ``height_m``: of its ports.
+    ``rack``: index; ``unit``: the lowest unit of the device, from 1; ``height_m``: of its ports.
     """
 
     rack: Ints
@@ -115,7 +115,7 @@ class Racks:
     x_m, y_m            along the row from its beginning to the rack's middle; across, from the first row's middle
     row_m               y_m of every row, shape (rows,)
 
-    ``ValueError`` if the floor contradicts itself; one of a case file does not, but a design file may be damaged.
+    ``ValueError`` if the floor contradicts itself, as in a damaged design file.
     """
 
     def __init__(self, floor: Floor) -> None:
@@ -132,7 +132,7 @@ class Racks:
         self.y_m: Floats = self.row_m[self.row]
 
     def __len__(self) -> int:
-        """How many racks, usable or not."""
+        """Number of racks, usable or not."""
         return len(self.ids)
 
     def rack_index(self, id_: str) -> int:
@@ -149,9 +149,9 @@ class Racks:
         return np.array([self.rack_index(id_) for id_ in ids], dtype=np.int64)
 
     def marked(self, ids: Iterable[str]) -> Bools:
-        """Return which racks are among those named ``ids``, shape (racks,).
+        """Return a mask of the racks named ``ids``, shape (racks,).
 
-        ``ValueError`` for a name that is unknown.
+        ``ValueError`` for an unknown name.
         """
         marked = np.zeros(len(self), dtype=np.bool_)
         marked[[self.rack_index(id_) for id_ in ids]] = True
@@ -159,7 +159,7 @@ class Racks:
 
 
 def _row_middles_m(floor: Floor) -> Floats:
-    """Return how far each row's middle is from the first one's: a rack's depth and an aisle from row to row."""
+    """Return metres from each row's middle to the first one's: a rack's depth and an aisle for each row between."""
     middles = [Fraction(0)]
     for aisle in floor.aisles_m:
         middles.append(middles[-1] + exact(floor.rack_depth_m) + exact(aisle))

@@ -1,4 +1,4 @@
-"""What of a rack's room each of several fabrics has: equal parts, or parts by what its switches need."""
+"""Shares of several fabrics in a rack's room: equal parts, or parts by need of their switches."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fabopt.units import ceil_div
 
 
 class SwitchSize(NamedTuple):
-    """What a switch takes of a rack: its height in units (perhaps a fraction), the most power with its modules, and
-    ends of cables, which are the ports of the cages that it uses.
+    """Needs of a switch in a rack: its height in units (perhaps a fraction), its largest power with modules, and cable
+    ends, the ports of its cages in use.
 
-    ``nics_mw``: of a leaf, the power that NICs of its fabric and their modules take in every full rack of servers.
+    ``nics_mw``: for a leaf, power of its fabric's NICs and their modules in every full rack of servers.
     """
 
     height_u: float
@@ -38,18 +38,18 @@ Tier = tuple[int, SwitchSize]
 
 
 class Part(NamedTuple):
-    """``own`` parts of ``whole`` equal ones, after those ``before``."""
+    """``own`` parts of ``whole`` equal ones, after ``before`` other parts."""
 
     before: int
     own: int
     whole: int
 
     def start(self, amounts: Ints) -> Ints:
-        """Where it begins, shape of ``amounts``."""
+        """The amount before this part, shape of ``amounts``."""
         return np.asarray(amounts * self.before // self.whole)
 
     def of(self, amounts: Ints) -> Ints:
-        """How much it is, shape of ``amounts``."""
+        """The amount of this part, shape of ``amounts``."""
         return np.asarray(amounts * (self.before + self.own) // self.whole - self.start(amounts))
 
 
@@ -67,7 +67,7 @@ class Room(NamedTuple):
 
 @dataclass(frozen=True)
 class Share:
-    """The room of a fabric in racks of servers (``beside``) and in all others (``alone``), counted from the top."""
+    """The room of a fabric in racks with servers (``beside``) and without (``alone``), counted from the top."""
 
     beside: Room
     alone: Room
@@ -86,7 +86,7 @@ class _Need(NamedTuple):
 
 
 def equal_share(index: int, fabrics: int) -> Share:
-    """The share of one of several fabrics whose parts are equal."""
+    """The share of one of several fabrics with equal parts."""
     room = Room(*[Part(index, 1, fabrics)] * len(Room._fields))
     return Share(room, room)
 
@@ -94,9 +94,9 @@ def equal_share(index: int, fabrics: int) -> Share:
 def shares_by_need(
     plan: FloorPlan, needs: Sequence[Sequence[Tier]], with_servers: Sequence[bool], racks: int, server_racks: int
 ) -> list[Share]:
-    """Shares of all fabrics by what these need of every rack, switches being spread evenly over ``racks`` racks.
+    """Shares of all fabrics by their needs in every rack, switches spread evenly over ``racks`` racks.
 
-    ``needs``: of each fabric by tier; ``with_servers``: whether its leaves are spread over the ``server_racks``.
+    ``needs``: by fabric and tier; ``with_servers``: whether a fabric's leaves are spread over the ``server_racks``.
     """
     alone = _rooms([_of_rack(plan, tiers, racks) for tiers in away_from_servers(needs, with_servers)])
     nics_mw = [tiers[0][1].nics_mw if tiers else 0 for tiers in needs]
@@ -112,12 +112,14 @@ def shares_by_need(
 
 
 def away_from_servers(needs: Sequence[Sequence[Tier]], with_servers: Sequence[bool]) -> list[Sequence[Tier]]:
-    """The tiers of each fabric that are not in racks of servers."""
+    """The tiers of each fabric outside racks of servers."""
     return [tiers[1:] if own else tiers for tiers, own in zip(needs, with_servers, strict=True)]
 
 
 def racks_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]]) -> int:
-    """Fewest empty racks over which all fabrics can spread their switches evenly; so many as there are if none do."""
+    """Fewest empty racks over which all fabrics can spread their switches evenly; all usable racks
+    if none are enough.
+    """
     limits, floor = plan.limits, plan.floor
     power = np.inf if floor.rack_power_w is None else floor.rack_power_w * 1000
     room = (floor.rack_units - limits.kept_units, power, limits.switches, limits.cable_ends)
@@ -129,7 +131,7 @@ def racks_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]]) -> int:
 
 
 def _of_rack(plan: FloorPlan, tiers: Sequence[Tier], racks: int) -> _Need:
-    """What a rack needs for its part of the switches of some tiers."""
+    """Needs in one rack for an even part of the switches of some tiers."""
     counted = [(ceil_div(count, racks), size) for count, size in tiers]
     switches = sum(count for count, _ in counted)
     units = sum(count * size.units for count, size in counted) + int(plan.limits.managers(np.asarray(switches)))
@@ -138,12 +140,12 @@ def _of_rack(plan: FloorPlan, tiers: Sequence[Tier], racks: int) -> _Need:
 
 
 def _rooms(needs: Sequence[_Need]) -> list[Room]:
-    """The rooms of fabrics with such needs: where nobody needs anything, equal ones."""
+    """The rooms of fabrics in proportion to needs; equal where no fabric has a need."""
     columns = [_parts(column if any(column) else (1,) * len(needs)) for column in zip(*needs, strict=True)]
     return [Room(*parts) for parts in zip(*columns, strict=True)]
 
 
 def _parts(needs: Sequence[int]) -> list[Part]:
-    """Parts in proportion to needs, of which not all are 0."""
+    """Parts in proportion to needs, not all 0."""
     starts = [0, *accumulate(needs)]
     return [Part(start, need, starts[-1]) for start, need in zip(starts, needs, strict=False)]

@@ -1,6 +1,6 @@
-"""How many links of a network could be shorter than the longest of their kind, if each had the length of its own run.
+"""Numbers of links that could be shorter than the longest of their kind, if each had the length of its own run.
 
-Rows of racks are as ``fabopt.floor.group_runs`` has them, racks next to each other; runs are measured along the trays.
+Rows of racks are those of ``fabopt.floor.group_runs``, racks next to each other; runs are measured along the trays.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Below(NamedTuple):
 
 
 def shorter_parts(runs: GroupRuns, structure: Structure, lengths_m: Floats) -> dict[str, tuple[int, int]]:
-    """Of each kind of links of a Clos, how many of how many equal parts could do with a shorter length on sale.
+    """By kind of links of a Clos, the parts with a shorter length on sale for their run, and all parts.
 
     Parts are servers, leaf groups below their spines, and pods below the cores. ``lengths_m``: all on sale, rising,
     shape (lengths,).
@@ -47,7 +47,7 @@ def shorter_parts(runs: GroupRuns, structure: Structure, lengths_m: Floats) -> d
 
 
 def _joined(runs: GroupRuns, structure: Structure) -> Iterator[tuple[str, list[_Below]]]:
-    """The lower ends of every kind of links, as far as there are switches above them."""
+    """The lower ends of every kind of links with switches above them."""
     g, servers = structure.servers_per_group, runs.servers
     pod = g * structure.groups_per_pod if structure.tiers == 3 else servers
 
@@ -71,7 +71,7 @@ def _middles(whole: int, size: int) -> Ints:
 
 
 def _own_m(runs: GroupRuns, ends: Heights, below: _Below) -> Floats:
-    """The run from each lower end to the middle of the racks that its upper ends serve."""
+    """The run in metres from each lower end to the middle of the racks that its upper ends serve."""
     racks = int(runs.racks(below.servers))
     rows, length = ceil_div(racks, RACKS_PER_ROW), min(racks, RACKS_PER_ROW)
     plan = FloorPlan(HALL.model_copy(update={"rows": rows, "racks_per_row": length}))

@@ -55,7 +55,9 @@ class Trays:
 
     @cached_property
     def _cross(self) -> Ints:
-        """Positions of the cross trays. A *crossing* is where one meets a row's tray: cross tray x rows + row."""
+        """Positions of the cross trays. A *crossing*, of a cross tray and a row's tray, is numbered cross tray x rows +
+        row.
+        """
         return np.array(self._racks.floor.cross_positions, dtype=np.int64)
 
     @cached_property
@@ -66,13 +68,13 @@ class Trays:
 
     @cached_property
     def _stretch(self) -> Ints:
-        """A number that racks share if one uncut tray joins them; a blocked rack has one of its own."""
+        """A number shared by the racks along one uncut tray; a blocked rack has its own."""
         begins = self._blocked | (self._racks.position == 0)
         return np.where(self._blocked, -1 - np.arange(len(self._racks)), begins.cumsum())
 
     @cached_property
     def _next_cross(self) -> Ints:
-        """For each side and rack the next cross tray that the row's tray leads to, as an index; -1 if none."""
+        """Index of the next cross tray along the row's tray by side and rack; -1 if none."""
         left = np.searchsorted(self._cross, self._racks.position, side="right") - 1
         right = np.searchsorted(self._cross, self._racks.position + 1, side="left")
         there = np.stack([left >= 0, right < len(self._cross)])
@@ -88,18 +90,18 @@ class Trays:
 
     @cached_property
     def _crossing(self) -> Ints:
-        """For each side and rack the next crossing; any where there is none, for it is infinitely far."""
+        """The next crossing by side and rack; arbitrary where there is none, as its distance is infinite."""
         return np.maximum(self._next_cross, 0) * self._racks.floor.rows + self._racks.row
 
     @cached_property
     def _to_crossing_m(self) -> Floats:
-        """For each side and rack the way to the next crossing; infinite if there is none."""
+        """Metres to the next crossing by side and rack; infinite if there is none."""
         away = np.abs(self._cross[self._next_cross] * self._racks.floor.rack_pitch_m - self._racks.x_m)
         return np.where(self._next_cross < 0, np.inf, away)
 
     @cached_property
     def _passes(self) -> Bools:
-        """For each two neighbouring cross trays (first index) the rows whose tray joins them."""
+        """Whether a row's tray joins two neighbouring cross trays, shape (neighbours, rows)."""
         cuts = self._cuts_before[:, self._cross].T
         passes: Bools = cuts[1:] == cuts[:-1]
         return passes

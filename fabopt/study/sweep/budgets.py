@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.explain.relaxation import halfway, nearest
-from fabopt.explain.what_if import sized
+from fabopt.explain.what_if import with_servers
 from fabopt.parts.finance import weights_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
@@ -111,7 +111,7 @@ class MostServers:
         """The cheapest design for a number of servers."""
         if servers not in self._known:
             problem = problem_of(
-                sized(self.problem.case, servers), self.problem.catalog, offering=self.problem.offering
+                with_servers(self.problem.case, servers), self.problem.catalog, offering=self.problem.offering
             )
             # demands are worked out for the servers of the case, and so are the notes on them
             limits = replace(problem.limits, capex_cents=None)
@@ -131,7 +131,7 @@ class MostServers:
         """The fewest servers, above those known to be bought, that no switch may manage; None if there are none."""
 
         def at(servers: int) -> bool:
-            case = sized(self.problem.case, servers)
+            case = with_servers(self.problem.case, servers)
             return may_lack_managers(problem_of(case, self.problem.catalog, offering=self.problem.offering))
 
         low, high = max(self._last, self.fewest), most
@@ -178,7 +178,7 @@ class MostServers:
         most = FAR_TOO_MANY if least_cents < 1 else int((budget_cents + saved) / least_cents * (1 + 1e-9))
         if most < 1:
             return 0
-        large = problem_of(sized(self.problem.case, most), self.problem.catalog, offering=self.problem.offering)
+        large = problem_of(with_servers(self.problem.case, most), self.problem.catalog, offering=self.problem.offering)
         return min(most, most_servers(large))
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from fabopt.cli.evidence import apart, proven
+from fabopt.cli.evidence import proven, wired
 from fabopt.cli.output import check_targets, deliver, say
 from fabopt.cli.saved import saved_design
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
@@ -23,7 +23,6 @@ from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.html.as_built import as_built_page
 from fabopt.output.terminal.as_built import as_built_report
 from fabopt.schema.design import Design
-from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
 
 _PAGES = (".html", ".htm")
@@ -68,7 +67,7 @@ def compare(request: Request, outputs: Outputs) -> int:
     design = saved_design(request.design, request.point)
     number = _stage(design, request)
     evidence = proven(design, request.design, request.unchecked)
-    wiring = _wired(design, request.design)
+    wiring = wired(design, request.design)
     names, reports = _names(request, design, wiring), list(read(request.files))
     shown = Shown(design, wiring, as_built(design, wiring, reports, names, number), evidence.mark)
     if request.proposals is not None:
@@ -113,13 +112,6 @@ def _stage(design: Design, request: Request) -> int:
     if request.stage not in names:
         raise InputError([fault("--stage", "", "no such stage", request.stage, allowed=", ".join(names))])
     return names.index(request.stage)
-
-
-def _wired(design: Design, path: str) -> Wiring:
-    try:
-        return wiring_of(design)
-    except (LookupError, ValueError) as error:
-        raise InputError([apart(path, error)]) from None
 
 
 def _names(request: Request, design: Design, wiring: Wiring) -> Names:

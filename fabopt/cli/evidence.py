@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from fabopt.cli.output import tell
@@ -13,6 +13,8 @@ from fabopt.output.words import AN_EARLIER_FILE, verdict_on
 from fabopt.schema.design import Check, Design
 from fabopt.units import some
 from fabopt.verify import not_asked, verify
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import Wiring
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,8 @@ class Proven:
     @contextmanager
     def written(self, file: str) -> Iterator[None]:
         """Write files of it; an inconsistency in an unproven design is reported as a fault of its file."""
-        try:
+        with told_of(file) if self.mark else nullcontext():
             yield
-        except FaboptError:
-            raise
-        except Exception as error:
-            if not self.mark:
-                raise
-            raise InputError([apart(file, error)]) from None
 
 
 def proven(design: Design, file: str, unchecked: bool) -> Proven:
@@ -69,6 +65,19 @@ def _mark(failed: Sequence[Check]) -> str:
     return f"{MARK}: the design fails {some(len(failed), 'check')} ({shown}). Do not buy or build from this"
 
 
+@contextmanager
+def told_of(
+    file: str, what: str = "the design", hint: str = "`fabopt check` says what does not hold"
+) -> Iterator[None]:
+    """Report an inconsistency met while a saved file is shown as a fault of that file."""
+    try:
+        yield
+    except FaboptError:
+        raise
+    except Exception as error:
+        raise InputError([apart(file, error, what, hint)]) from None
+
+
 def apart(
     file: str, error: Exception, what: str = "the design", hint: str = "`fabopt check` says what does not hold"
 ) -> Fault:
@@ -76,6 +85,14 @@ def apart(
     return fault(file, "", f"{what} does not hold together: {_words(error)}", hint=hint)
 
 
+def wired(design: Design, file: str) -> Wiring:
+    """The wiring of a saved design; ``InputError`` where the file has none."""
+    try:
+        return wiring_of(design)
+    except (LookupError, ValueError) as error:
+        raise InputError([apart(file, error)]) from None
+
+
 def _words(error: Exception) -> str:
-    # Such errors hold text, but a KeyError shows it quoted.
-    return " ".join(str(error.args[0] if error.args else error).split()) or type(error).__name__
+    # Such errors hold text, but a KeyError shows it quoted, and an assertion of ours has none.
+    return " ".join(str(error.args[0] if error.args else error).split()) or "some of its figures contradict others"

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabopt.cli.evidence import apart, proven
+from fabopt.cli.evidence import proven, wired
 from fabopt.cli.output import tell
 from fabopt.cli.saved import saved_design
 from fabopt.errors import InputError, OutputError, fault
 from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.formats import Options, export, format_names
 from fabopt.schema.design import Design
-from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import Wiring
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def export_design(request: ExportRequest) -> None:
     evidence = proven(design, path, request.unchecked)
     with evidence.written(path):
         options = replace(options, mark=evidence.mark)
-        files = export(design, _cabled(design, path), formats, Path(request.output), options)
+        files = export(design, wired(design, path), formats, Path(request.output), options)
     for file in files:
         tell(f"wrote {shown(file)}")
 
@@ -67,10 +65,3 @@ def _stage(design: Design, name: str | None) -> int | None:
 
 def _discovery(path: str | None) -> str | None:
     return None if path is None else read_bytes(Path(path)).decode("utf-8", errors="replace")
-
-
-def _cabled(design: Design, path: str) -> Wiring:
-    try:
-        return wiring_of(design)
-    except (LookupError, ValueError) as error:
-        raise InputError([apart(path, error)]) from None

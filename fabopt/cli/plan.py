@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePath
 
-from fabopt.cli.evidence import apart
+from fabopt.cli.evidence import wired
 from fabopt.cli.output import say
 from fabopt.cli.saved import saved_design
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
 from fabopt.io.plan import read_plan
 from fabopt.operate.proof import design_check, plan_checks
 from fabopt.output.terminal.checks import checks_report
-from fabopt.wiring.build import wiring_of
 
 ENDINGS = (".yaml", ".yml")
 _KEY = re.compile(rb"^plan:", re.MULTILINE)
@@ -35,10 +34,6 @@ def check_plan(path: str, design: str | None, point: int | None) -> int:
         saved = saved_design(design, point)
         if not saved.fabrics:
             raise InputError([fault(design, "fabrics", "there is no design here", saved.status)])
-        try:
-            wiring = wiring_of(saved)
-        except (LookupError, ValueError) as error:
-            raise InputError([apart(design, error)]) from None
-        checks.append(design_check(plan, saved.case.name, saved.case.sha256, wiring))
+        checks.append(design_check(plan, saved.case.name, saved.case.sha256, wired(saved, design)))
     say(checks_report(plan.case, checks))
     return EXIT_DONE if all(check.ok for check in checks) else EXIT_CHECK_FAILED

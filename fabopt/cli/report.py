@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import PurePath
 
-from fabopt.cli.evidence import apart, proven
+from fabopt.cli.evidence import proven, told_of
 from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.saved import saved_design
 from fabopt.cli.solving import EXIT_OF_STATUS
@@ -18,6 +19,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 
 _ENDINGS = (".html", ".htm")
+_OF_FRONT = ("the front", "run the command that wrote it again")
 
 
 def write_report(path: str, output: str, front: str | None, unchecked: bool, point: int | None = None) -> int:
@@ -38,7 +40,9 @@ def write_report(path: str, output: str, front: str | None, unchecked: bool, poi
     _check_whole(design, path)
     shown_front = _front(front, design) if front is not None else None
     evidence = proven(design, path, unchecked)
-    with evidence.written(path):
+    # beside a design that was proven, only the front can be inconsistent
+    is_of_front = shown_front is not None and not evidence.mark
+    with evidence.written(path), told_of(str(front), *_OF_FRONT) if is_of_front else nullcontext():
         page = page_bytes(design, evidence.design.checks, shown_front, evidence.mark)
     deliver(output, page)
     if not design.fabrics:
@@ -51,10 +55,8 @@ def _write_front(front: Front, path: str, output: str, other: str | None) -> int
     if other is not None:
         hint = "leave --front out, or take a point of it with --point"
         raise InputError([fault("--front", "", f"{path} is no design", other, hint=hint)])
-    try:
+    with told_of(path, *_OF_FRONT):
         page = plot_page(front)
-    except Exception as error:
-        raise InputError([apart(path, error, "the front", "run the command that wrote it again")]) from None
     deliver(output, page)
     statuses = [point.status for point in front.points]
     return min((EXIT_OF_STATUS[status] for status in statuses), default=EXIT_NO_ANSWER)

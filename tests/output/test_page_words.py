@@ -405,6 +405,20 @@ def test_report_shows_a_front(desk: Path) -> None:
     assert '<h2 id="front">Front</h2>' in (desk / "page.html").read_text()
 
 
+def test_a_front_that_does_not_hold_together_is_the_fault_of_its_file(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    front = json.loads(trade().model_dump_json(by_alias=True))
+    record = solved("plain").case.model_dump(mode="json")
+    record["content"]["fabrics"] = record["content"]["stages"] = 3
+    for point in front["points"]:
+        point["case"] = record
+    (desk / "front.json").write_text(json.dumps(front))
+    assert main(["report", "design.json", "-o", "page.html", "--front", "front.json"]) == 2
+    assert capsys.readouterr().err.startswith("front.json: the front does not hold together: ")
+    assert not (desk / "page.html").exists()
+
+
 def test_report_of_no_design_says_why(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (desk / "none.json").write_bytes(design_bytes(hopeless()))
     assert main(["report", "none.json", "-o", "page.html"]) == 3

@@ -22,9 +22,9 @@ def search_of(
     settings: Settings,
     clock: Clock,
     restrictions: Mapping[str, Restriction] | None = None,
-    at_most: int | None = None,
+    known_value: int | None = None,
     context: Context | None = None,
     lower_than: int | None = None,
 ) -> Search:
     """The search for a problem, or for a restricted part of its space; keys as those of ``Search``."""
-    return _SEARCHES[problem.site.method](problem, settings, clock, restrictions, at_most, context, lower_than)
+    return _SEARCHES[problem.site.method](problem, settings, clock, restrictions, known_value, context, lower_than)

@@ -281,7 +281,7 @@ def uses_of(candidate: Candidate, table: Floats, weights: Floats) -> Floats:
 
 def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, each once."""
-    return list({(one.fabric, one.order): one for one in candidates}.values())
+    return list({(candidate.fabric, candidate.order): candidate for candidate in candidates}.values())
 
 
 def first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -220,7 +220,7 @@ class RatioSearch:
         all alike: these are few, and the best of them is a good one for the others to be held against.
         """
         known = list(self._floors)
-        if any(one.may_be_odd for one in self.problem.fabrics):
+        if any(fabric.may_be_odd for fabric in self.problem.fabrics):
             alike = tuple(map(with_equal_groups, self.problem.fabrics))
             self._shortlist = self._listed(replace(self.problem, fabrics=alike), NEAR_ENOUGH)
             if self._shortlist is not None:
@@ -357,8 +357,8 @@ class RatioSearch:
     def _least_step_of(self, pace: AnyPace) -> Fraction:
         """The same at another pace."""
         assert self.problem.needs is not None
-        fabric = next(one for one in self.problem.fabrics if one.name == self.problem.needs.fabric)
-        rates = {one.injection for options in fabric.nics.values() for one in options}
+        fabric = next(fabric for fabric in self.problem.fabrics if fabric.name == self.problem.needs.fabric)
+        rates = {option.injection for options in fabric.nics.values() for option in options}
         gpus, reduces = self.problem.gpus, some_reduce(fabric)
         return min(pace.step_s(FabricBandwidth(rate, rate, rate, gpus, gpus, reduces)) for rate in rates)
 

@@ -43,10 +43,12 @@ def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
 def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
     """The problem with a deadline for the step on its computing fabric; None where no NIC meets it."""
     fabrics = tuple(
-        _hurried(problem, one, deadline) if problem.needs is not None and one.name == problem.needs.fabric else one
-        for one in problem.fabrics
+        _hurried(problem, fabric, deadline)
+        if problem.needs is not None and fabric.name == problem.needs.fabric
+        else fabric
+        for fabric in problem.fabrics
     )
-    return replace(problem, fabrics=fabrics) if all(any(one.nics.values()) for one in fabrics) else None
+    return replace(problem, fabrics=fabrics) if all(any(fabric.nics.values()) for fabric in fabrics) else None
 
 
 def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
@@ -60,10 +62,11 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
     def may_be(rate: Fraction) -> bool:
         return deadline.is_met(FabricBandwidth(rate, rate, rate, problem.gpus, problem.gpus, reduces))
 
-    rates = {one.injection for options in fabric.nics.values() for one in options}
+    rates = {option.injection for options in fabric.nics.values() for option in options}
     enough = {rate for rate in rates if may_be(rate)}
     nics = {
-        protocol: tuple(one for one in options if one.injection in enough) for protocol, options in fabric.nics.items()
+        protocol: tuple(option for option in options if option.injection in enough)
+        for protocol, options in fabric.nics.items()
     }
     # fewer neighbours may be better than more, if groups tile them
     gpus = problem.server.gpus * np.arange(1, _most_under_a_leaf(problem, fabric) + 1)

@@ -95,8 +95,8 @@ class _Decider:
     def _beside(self, others: Sequence[Ratio], pace: AnyPace) -> RatioSearch:
         """A search of all designs by a pace, which knows what others by other paces have met."""
         of_all = self.problem, self.settings, self.clock
-        met = tuple(optimum for one in others for optimum in one.met)
-        least_cents = max((cost for one in others for step_s, cost in one.floors if step_s == inf), default=0)
+        met = tuple(optimum for other in others for optimum in other.met)
+        least_cents = max((cost for other in others for step_s, cost in other.floors if step_s == inf), default=0)
         return RatioSearch(*of_all, context=self.context, pace=pace, known=met, least_cents=least_cents)
 
     def most_robust(self, least: Ratio) -> Ratio:
@@ -164,13 +164,15 @@ class _Decider:
         cents = sums_of(self.problem, list(design.picked)).cents
         limits = replace(self.problem.limits, capex_cents=tighter(self.problem.limits.capex_cents, cents))
         least = Fraction(self._bisection_kbps(design) + more, KBPS_PER_MBPS)
-        fabrics = tuple(_with_bisection(one, least) if self._computes(one) else one for one in self.problem.fabrics)
+        fabrics = tuple(
+            _with_bisection(fabric, least) if self._computes(fabric) else fabric for fabric in self.problem.fabrics
+        )
         return replace(self, problem=replace(self.problem, limits=limits, fabrics=fabrics))
 
     def _with_more_bisection(self, design: Optimum, pace: AnyPace) -> Optimum | None:
         """A design that costs no more, takes no longer and has more bisection; None if there is none, or no time."""
         better = self._no_worse_than(design, more=1)
-        if self.clock.is_over() or not all(any(one.nics.values()) for one in better.problem.fabrics):
+        if self.clock.is_over() or not all(any(fabric.nics.values()) for fabric in better.problem.fabrics):
             return None
         search = better.search(pace)
         more = search.cheapest_in_time(Deadline(pace, search.step_s(design)), None, ties=False)
@@ -234,19 +236,21 @@ class _Decider:
         leaf, spine = (f"max_oversubscription.{name}" in self.problem.needs.sets for name in ("leaf", "spine"))
         fabrics = tuple(
             replace(
-                one,
-                oversubscription_leaf=min(one.oversubscription_leaf, most) if leaf else one.oversubscription_leaf,
-                oversubscription_spine=min(one.oversubscription_spine, most) if spine else one.oversubscription_spine,
+                fabric,
+                oversubscription_leaf=min(fabric.oversubscription_leaf, most) if leaf else fabric.oversubscription_leaf,
+                oversubscription_spine=min(fabric.oversubscription_spine, most)
+                if spine
+                else fabric.oversubscription_spine,
             )
-            if self._computes(one)
-            else one
-            for one in self.problem.fabrics
+            if self._computes(fabric)
+            else fabric
+            for fabric in self.problem.fabrics
         )
         return replace(self, problem=replace(self.problem, fabrics=fabrics))
 
     def _keeps_ratios(self, design: Optimum) -> bool:
         """Whether a design has no more than the ratios of the fabric that GPUs compute over."""
-        fabric = next(one for one in self.problem.fabrics if self._computes(one))
+        fabric = next(fabric for fabric in self.problem.fabrics if self._computes(fabric))
         most = {"leaf": fabric.oversubscription_leaf, "spine": fabric.oversubscription_spine}
         return all(ratio <= most[boundary] for boundary, ratio in self._ratios(design).items())
 
@@ -256,7 +260,7 @@ class _Decider:
         case says it, or the model sends something.
         """
         workload = self.pace.workload
-        asked = next(one for one in self.problem.asked.fabrics if self._computes(one))
+        asked = next(fabric for fabric in self.problem.asked.fabrics if self._computes(fabric))
         if asked.max_oversubscription is not None or workload.leaves_domains:
             return None
         profile = "inference" if workload.model.task == "inference" else "fine-tuning"
@@ -281,7 +285,7 @@ def _with_bisection(fabric: FabricProblem, least_mbps: Fraction) -> FabricProble
     """A fabric that gives so much bisection bandwidth per GPU at the least."""
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
     nics = {
-        protocol: tuple(one for one in options if one.crosses_any_cut >= least_mbps)
+        protocol: tuple(option for option in options if option.crosses_any_cut >= least_mbps)
         for protocol, options in fabric.nics.items()
     }
     demands = replace(own, bisection=max(own.bisection, least_mbps))

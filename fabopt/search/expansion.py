@@ -63,17 +63,17 @@ class Expanded:
     @property
     def stopped(self) -> bool:
         """Whether the clock stopped the search of a fabric."""
-        return any(one.stopped for one in self.sizings)
+        return any(sizing.stopped for sizing in self.sizings)
 
     @property
     def sized(self) -> int:
         """How many sizes of all fabrics were looked at."""
-        return sum(one.sized for one in self.sizings)
+        return sum(sizing.sized for sizing in self.sizings)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was found: there is nothing, or nothing that costs as little as was asked for."""
-        return not any(one.batches for one in self.sizings)
+        return not any(sizing.batches for sizing in self.sizings)
 
 
 class Expansion:
@@ -128,8 +128,8 @@ class Expansion:
                 else self._above_what_is_none(costs, fabric, slack, first)
                 for fabric in self.problem.fabrics
             ]
-        self.sized = max(self.sized, sum(one.sized for one in sizings))
-        least = sum(one.least for one in sizings)
+        self.sized = max(self.sized, sum(sizing.sized for sizing in sizings))
+        least = sum(sizing.least for sizing in sizings)
         if self.counts:
             least += self.together.attached(costs)
         bound = least - objective * self.saving - float(prices @ self.caps[1:])
@@ -237,7 +237,7 @@ class Expansion:
         """No choice of the other fabrics has a lower objective; infinite if there is none, -inf if time was over."""
         costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
         sizings = [self._searched(costs, other, 0.0) for other in self.problem.fabrics if other is not fabric]
-        return -np.inf if any(one.stopped for one in sizings) else sum(one.least for one in sizings)
+        return -np.inf if any(sizing.stopped for sizing in sizings) else sum(sizing.least for sizing in sizings)
 
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
         """A space in which no design of a fabric costs more than it does."""
@@ -368,7 +368,7 @@ class Expansion:
     @property
     def counts(self) -> bool:
         """Whether switches are counted, for their ports of management."""
-        return any(one.per_switch is not None for one in self.problem.fabrics)
+        return any(fabric.per_switch is not None for fabric in self.problem.fabrics)
 
     def weigh_up_to(self, value: int) -> bool:
         """Bound only designs no dearer than one that was met: they reach fewer breaks. False if no bound changes."""

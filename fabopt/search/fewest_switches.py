@@ -20,7 +20,7 @@ def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> Fa
     if fabric.per_switch is None:
         return fabric
     # before the last stage every fabric has one at least
-    total = (*[len(others)] * (len(problem.stages) - 1), sum(fewest_switches(problem, one) for one in others))
+    total = (*[len(others)] * (len(problem.stages) - 1), sum(fewest_switches(problem, other) for other in others))
     own = fewest_own(problem, context, fabric, total)
     return context.numbered(fabric, plus(total, (*[1] * (len(total) - 1), own)))
 

@@ -92,11 +92,11 @@ class OutOfBandSearch:
             self.look(costs, fabric, 0.0) if fabric.per_switch is None else self._counted(fabric, costs).fewest()
             for fabric in self.problem.fabrics
         ]
-        return -np.inf if any(one.stopped for one in sizings) else sum(one.least for one in sizings)
+        return -np.inf if any(sizing.stopped for sizing in sizings) else sum(sizing.least for sizing in sizings)
 
     def attached(self, costs: BoundedCosts) -> float:
         """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
-        return sum(self.attached_to(costs, one) for one in self.problem.fabrics if one.per_switch is None)
+        return sum(self.attached_to(costs, fabric) for fabric in self.problem.fabrics if fabric.per_switch is None)
 
     def _turn(self, fabric: FabricProblem) -> tuple[bool, float]:
         """Out-of-band last; those whose candidates were furthest from their bound first."""
@@ -106,7 +106,10 @@ class OutOfBandSearch:
         """By how much the cheapest candidate found that can be there in time is above the bound of its fabric."""
         if sizing.stopped or not sizing.batches:
             return 0.0
-        attached, sizes = self.attached_to(costs, fabric), ((one, i) for one in sizing.batches for i in range(len(one)))
+        attached, sizes = (
+            self.attached_to(costs, fabric),
+            ((batch, i) for batch in sizing.batches for i in range(len(batch))),
+        )
         sized = ((one, batch.bound(i) + attached) for batch, i in sizes for one in self.sized(batch, i))
         # its parts at the least price of any stage, or its size at those of the stages that add it
         known = (max(least_of(one, costs.table[0]), bound) for one, bound in sized if is_there_in_time(one))
@@ -304,7 +307,7 @@ class Counted:
             for leaves in range(1, last // groups[-1] + 1):
                 above = last - leaves * groups[-1]
                 for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
-                    yield plus(tuple(leaves * one for one in groups), (*others, above))
+                    yield plus(tuple(leaves * group for group in groups), (*others, above))
 
     def fewest(self) -> Sizing:
         """The bound of all designs, without candidates; infinite if there is none."""
@@ -368,15 +371,15 @@ def suiting(
     ``likely``: the best of a fabric. For every sum of the others it is asked again, with the switches that its own
     best has, until one has as many as it has ports for.
     """
-    names = dict.fromkeys(one.fabric for one in others)
+    names = dict.fromkeys(other.fabric for other in others)
     totals = sums_of_switches(
-        [{by_stage(one, problem) for one in others if one.fabric == name} for name in names], len(problem.stages)
+        [{by_stage(other, problem) for other in others if other.fabric == name} for name in names], len(problem.stages)
     )
     for total in sorted(totals):
         own: ByStage = (1,) * len(total)
         for _ in range(MOST_GUESSES):
             candidates = likely(context.numbered(fabric, plus(total, own)))
-            fitting = [one for one in candidates if by_stage(one, problem) == own]
+            fitting = [candidate for candidate in candidates if by_stage(candidate, problem) == own]
             yield from fitting
             if fitting or not candidates:
                 break

@@ -217,7 +217,7 @@ class _Regrets:
         wanted = {(one.fabric, one.order) for one, _ in picked.picked}
         bound, _ = search.below()
         _, candidates = search.below(self._slack(problem, self._expected(spent) * problem.weights.scale, bound))
-        same = [one for one in candidates if (one.fabric, one.order) in wanted]
+        same = [candidate for candidate in candidates if (candidate.fabric, candidate.order) in wanted]
         optimum = without_ties(optimum_of(problem, same, self.settings.quiet, self.clock), self.settings, self.clock)
         if optimum.verdict != "optimal" or self.clock.is_over():
             raise StoppedError

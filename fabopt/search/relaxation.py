@@ -125,7 +125,7 @@ def _least(space: _Space, sized: Problem, costs: BoundedCosts, counted: int) -> 
             continue
         by_port = min(_under(option, counted, least) for option in spans)
         if by_port < least:
-            whole = of_whole_switches([one.bounds for one in spans], spans[0].protocol, spans[0].nic, counted)
+            whole = of_whole_switches([span.bounds for span in spans], spans[0].protocol, spans[0].nic, counted)
             least = min(least, max(by_port, whole))
     return least
 

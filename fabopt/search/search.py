@@ -54,16 +54,16 @@ class Search:
         settings: Settings,
         clock: Clock,
         restrictions: Mapping[str, Restriction] | None = None,
-        at_most: int | None = None,
+        known_value: int | None = None,
         context: Context | None = None,
         lower_than: int | None = None,
     ) -> None:
-        """``at_most``: the objective of a known design within all limits, beyond which nothing need be expanded.
+        """``known_value``: the objective of a known design within all limits, beyond which nothing need be expanded.
         ``lower_than``: no design is wanted whose objective is not lower; then there may be none.
         ``context``: what is known of the problem from other searches, which is added to.
         """
         assert problem.site.method == self.method, "another search is for such a site: see ``search_of``"
-        self.at_most = at_most if lower_than is None else lower_than
+        self.known_value = known_value if lower_than is None else lower_than
         self.lower_than = lower_than
         self.problem = problem
         self.settings = settings
@@ -74,7 +74,7 @@ class Search:
         if lower_than is not None:
             self.expansion.most = float(lower_than - 1 - self.fixed)
         # no proof is wanted of more than that no design has an objective below this
-        self.beaten_from = np.inf if lower_than is None else float(lower_than)
+        self.wanted_below = np.inf if lower_than is None else float(lower_than)
         # the best design met so far, and what no design is below: what is left if the clock ends the search
         self.incumbent = Optimum("unknown")
         self._known_bound = -np.inf
@@ -105,7 +105,7 @@ class Search:
             return optimum
         with unbroken():
             bound = self._known_bound if isfinite(self._known_bound) else self._bound_at_once()
-        known = min(bound + self.fixed, self.beaten_from)
+        known = min(bound + self.fixed, self.wanted_below)
         if not isfinite(known):
             return optimum
         return replace(optimum, bound=floor(known if optimum.value is None else min(known, optimum.value)))
@@ -115,23 +115,23 @@ class Search:
         costs = self.expansion.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         # of other families nothing is known, nor of NICs that logical fabrics have yet to choose
-        leafy = [one for one in fabrics if set(one.topologies) <= LEAFY and not one.logical_fabrics]
+        leafy = [fabric for fabric in fabrics if set(fabric.topologies) <= LEAFY and not fabric.logical_fabrics]
         lowest = (self.expansion.space(one, costs).lowest_bound for one in leafy)
         return sum(bound for bound in lowest if isfinite(bound)) - self.expansion.saving
 
     def _best(self, ties: bool) -> Optimum:
-        if self._is_beaten:
+        if self._none_is_wanted:
             return Optimum("infeasible", sized=self.expansion.sized)
         return self._prove(ties)
 
     @property
-    def _is_beaten(self) -> bool:
+    def _none_is_wanted(self) -> bool:
         """Whether it is quickly known that no design is as good as is wanted.
 
         Of a fabric that is alone its expansion tells as quickly, and is wanted if it is not.
         """
         wanted = self.lower_than
-        return wanted is not None and not self.expansion.tells_at_once and not self.may_beat(wanted)
+        return wanted is not None and not self.expansion.tells_at_once and not self.may_be_below(wanted)
 
     def _cut_short(self) -> Optimum:
         """The best design met, if any."""
@@ -174,8 +174,8 @@ class Search:
             self._known_bound = known = max(known, self._bound_of(solved, expanded))
             self._tell()
             complete = not expanded.stopped and not self.expansion.left_out and not self.clock.is_over()
-            if complete and self._is_beaten_by(known):
-                return replace(outcome, verdict="feasible", bound=int(self.beaten_from), sized=self.expansion.sized)
+            if complete and self._excludes_wanted(known):
+                return replace(outcome, verdict="feasible", bound=int(self.wanted_below), sized=self.expansion.sized)
             if outcome.value is not None:
                 needed = self._above(outcome.value, expanded.bound)
                 if needed <= slack + tolerance(expanded.bound) or self._is_whole or not complete:
@@ -198,16 +198,16 @@ class Search:
 
     def _has_nothing(self, expanded: Expanded) -> bool:
         """Whether nothing was found by a first search, or nothing that is as good as is wanted."""
-        is_beaten = not expanded.stopped and self._is_beaten_by(expanded.bound)
-        return is_beaten or not np.isfinite(expanded.bound) or expanded.is_empty
+        is_unwanted = not expanded.stopped and self._excludes_wanted(expanded.bound)
+        return is_unwanted or not np.isfinite(expanded.bound) or expanded.is_empty
 
-    def _is_beaten_by(self, bound: float) -> bool:
+    def _excludes_wanted(self, bound: float) -> bool:
         """Whether all designs above a bound, the servers aside, are no better than what no longer matters."""
-        return bound + self.fixed > self.beaten_from - 1 + tolerance(0.0)
+        return bound + self.fixed > self.wanted_below - 1 + tolerance(0.0)
 
     def _at_prices(self, free: Expanded) -> tuple[Floats, Expanded, Optimum] | None:
         """Prices of the limits, the fabrics searched at them, the best design met by then; None: proven infeasible."""
-        priced = LimitPrices(self.expansion, self._solve, self._to_be_beaten(0.0)).of_free(free)
+        priced = LimitPrices(self.expansion, self._solve, self._slack_to_wanted(0.0)).of_free(free)
         if priced is None:
             return None
         prices, bound, best = priced
@@ -269,8 +269,8 @@ class Search:
         """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet; at
         most what proves that nothing is as good as is wanted. Where it is far off, a better one is sought on the way.
         """
-        needed = min(needed, self._to_be_beaten(bound))
-        known = needed if self.at_most is None else self._above(self.at_most, bound)
+        needed = min(needed, self._slack_to_wanted(bound))
+        known = needed if self.known_value is None else self._above(self.known_value, bound)
         wanted = known if slack < known < needed else needed
         step = max(RISE * slack, FIRST_STEP * abs(bound), LEAST_STEP * wanted)
         return wanted if wanted <= 2 * step else step
@@ -285,11 +285,11 @@ class Search:
         # of fabrics of management those that suit the others are looked for rise by rise
         is_all = rise >= FAR_RISES and expanded.sized == below and not self.expansion.counts
         is_last = is_all or rise >= MOST_RISES - 1
-        return min(np.inf if is_last else higher, self.expansion.ceiling(bound), self._to_be_beaten(bound))
+        return min(np.inf if is_last else higher, self.expansion.ceiling(bound), self._slack_to_wanted(bound))
 
-    def _to_be_beaten(self, bound: float) -> float:
+    def _slack_to_wanted(self, bound: float) -> float:
         """The slack over a bound that proves that nothing is below what a design has to be to matter."""
-        return max(0.0, self.beaten_from - self.fixed - bound)
+        return max(0.0, self.wanted_below - self.fixed - bound)
 
     def _better(self, outcome: Optimum, before: Optimum) -> Optimum:
         """A design met before, if the last program found none or a dearer one (its time was over)."""
@@ -310,7 +310,7 @@ class Search:
         """Sub-searches whose candidates of all fabrics combine freely; the whole space is one of them."""
         return [self]
 
-    def may_beat(self, value: int) -> bool:
+    def may_be_below(self, value: int) -> bool:
         """Whether any design may have a lower objective than so much; True where that is not quickly known."""
         return self.expansion.may_cost(value - 1 - self.fixed)
 
@@ -350,5 +350,5 @@ class Search:
         return self._meet(replace(optimum, sized=self.expansion.sized) if optimum.picked else optimum)
 
     def _tied(self, optimum: Optimum, ties: bool) -> Optimum:
-        matters = optimum.value is not None and optimum.value < self.beaten_from
+        matters = optimum.value is not None and optimum.value < self.wanted_below
         return without_ties(optimum, self.settings, self.clock) if ties and matters else optimum

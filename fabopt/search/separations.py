@@ -62,7 +62,10 @@ def bounded_by(optimum: Optimum, bound: int | None) -> Optimum:
 
 def without_design(answers: Sequence[Answer]) -> Optimum:
     """What is known where no combination has a design: infeasible only if all are, else with what none is below."""
-    optimum, bounds = answers[0].optimum, [one.optimum.bound for one in answers if one.optimum.verdict != "infeasible"]
+    optimum, bounds = (
+        answers[0].optimum,
+        [answer.optimum.bound for answer in answers if answer.optimum.verdict != "infeasible"],
+    )
     known = [bound for bound in bounds if bound is not None]
     bound = min(known) if known and len(known) == len(bounds) else None
     return replace(optimum, verdict="unknown" if bounds else "infeasible", bound=bound)

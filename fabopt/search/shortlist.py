@@ -91,7 +91,7 @@ class Shortlist:
 
 def can_list(problem: Problem, settings: Settings) -> bool:
     """Whether what is left out of the space follows from the cost and the step of a candidate alone."""
-    is_plain = all(not one.logical_fabrics and one.per_switch is None for one in problem.fabrics)
+    is_plain = all(not fabric.logical_fabrics and fabric.per_switch is None for fabric in problem.fabrics)
     return problem.site.method == "sizes" and settings.prune and is_plain
 
 
@@ -110,7 +110,7 @@ def shortlist_of(
     design, or time was over.
     """
     assert problem.needs is not None
-    fabric = next(one for one in problem.fabrics if one.name == problem.needs.fabric)
+    fabric = next(fabric for fabric in problem.fabrics if fabric.name == problem.needs.fabric)
     expansion = Expansion(problem, settings, clock, restrictions or {}, context)
     beside = expansion.least_beside(fabric) - expansion.saving
     if not np.isfinite(beside):

@@ -1,4 +1,4 @@
-"""What an answer says of airflow: switches of which it is not known, or that no one direction goes for."""
+"""Notes on airflow: switches of unknown airflow, or without a common direction."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ANCHOR = "docs/catalog.md#airflow"
 
 
 def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
-    """Of a wanted airflow, switches whose is not known; without one, switches that blow against each other."""
+    """With a wanted airflow, switches of unknown airflow; without one, switches that blow against each other."""
     used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
-    switches = [one for one in catalog.switches if one.id in used]
+    switches = [switch for switch in catalog.switches if switch.id in used]
     wanted = airflow_of(case)
-    unknown = ", ".join(sorted(one.id for one in switches if not one.airflows))
+    unknown = ", ".join(sorted(switch.id for switch in switches if not switch.airflows))
     if wanted is not None and unknown:
         yield f"`site.rack_rules.airflow`: the catalog does not say how {unknown} may be ordered: ask for {wanted}"
-    sold = {one.id: set(one.airflows) for one in switches if one.airflows}
+    sold = {switch.id: set(switch.airflows) for switch in switches if switch.airflows}
     if wanted is None and sold and not set.intersection(*sold.values()):
         ways = "; ".join(f"{id_} is sold with {' and '.join(sorted(sold[id_]))}" for id_ in sorted(sold))
         yield f"no one airflow goes for all switches: {ways}; `site.rack_rules.airflow` asks for one ({ANCHOR})"

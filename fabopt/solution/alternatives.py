@@ -1,7 +1,7 @@
-"""What else there is: cases that differ from the answered one in named keys, each solved as it would be by itself.
+"""Alternatives (*what else*): cases that differ from the answered one in named keys, each solved as by itself.
 
-Rows are looked for in two lanes, beside each other where the process can be copied. What a lane may do is counted and
-not clocked, so that equal inputs have equal rows on every machine, however busy.
+Rows are computed in two lanes, in parallel where the process can be forked. A lane's work is counted and not clocked,
+so that equal inputs have equal rows on every machine, however busy.
 """
 
 from __future__ import annotations
@@ -24,23 +24,25 @@ from fabopt.solution.cliff import MOST_SOLVES, cliffs_of
 from fabopt.solution.question import Question, finishing_s
 from fabopt.solution.rows import QUICK, USUAL, CaseChange, Rows
 
-# What a lane may do for each second that the answer takes to be made and proven, beside as much as its search took:
-# with what is not counted about as long as the answer.
+# Work of a lane for each second of building and proving the answer, added to the work of its search: with uncounted
+# work a lane takes about as long as the answer.
 WORK_PER_S = 9_500
 LANES = 2
-# An answer that took less, counted as ``program.settings.Work``, has its rows sooner than copies of the process start.
-LITTLE = 100
+# Rows of an answer with less work, in units of ``program.settings.Work``, are faster than forking the process.
+LEAST_WORK_TO_FORK = 100
 
 
 class _Told(NamedTuple):
-    """What was told of a place of the table: a row, or that there is no more."""
+    """A message on a place of the table: a row, or None at its end."""
 
     place: int
     alternative: Alternative | None
 
 
 class _RowLook(NamedTuple):
-    """What gives the rows of a place of the table, by so many cases, and what each takes: ``CaseChange.effort``."""
+    """The producer of the rows of a place of the table, its number of cases, and the effort of each
+    (``CaseChange``).
+    """
 
     rows: Callable[[Rows], Iterator[Alternative]]
     effort: int
@@ -48,7 +50,7 @@ class _RowLook(NamedTuple):
 
 
 def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[Alternative], None]) -> bool:
-    """Hand on the rows of what else there is, most valuable first; whether all were looked at.
+    """Pass alternatives to ``take``, most valuable first; return whether all were solved.
 
     ``asked``: the question as the user put it; ``settled``: the way from a question to its answers.
     Raises ``StoppedError`` when the clock is over.
@@ -57,7 +59,7 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
     settings, table = asked.settings, _Table(asked.settings, len(looks), take)
     try:
         with settings.still():
-            at_once = processors() if settings.work.done > LITTLE and can_fork() else 1
+            at_once = processors() if settings.work.done > LEAST_WORK_TO_FORK and can_fork() else 1
             jobs = [_job(asked, answer, settled, looks, lane) for lane in range(LANES)]
             beside_each_other(jobs, asked.clock, table.hear, at_once)
     except StoppedError:
@@ -68,7 +70,7 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
 
 
 def _looks(inputs: Inputs, answer: Answer) -> Iterator[_RowLook]:
-    """All that is looked for, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
+    """All places of the table, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
     yield from (_RowLook(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
     effort = QUICK if _is_of_several_on_a_floor(answer) else USUAL
     yield from (_RowLook(cliffs, effort, MOST_SOLVES) for cliffs in cliffs_of(inputs.case, answer))
@@ -85,7 +87,7 @@ def _row(change: CaseChange, rows: Rows) -> Iterator[Alternative]:
 
 
 def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_RowLook], lane: int) -> Job[str | _Told]:
-    """What looks for the rows of a lane, from what is known of the answer alone."""
+    """The job that computes the rows of a lane, from a copy of the answer's context."""
 
     def look(tell: Tell[str | _Told]) -> None:
         work = asked.settings.work.on_any_engine + int(WORK_PER_S * finishing_s(answer.problem))
@@ -106,7 +108,7 @@ def _job(asked: Question, answer: Answer, settled: Settled, looks: Sequence[_Row
 
 
 def _lanes(looks: Sequence[_RowLook], all_take_long: bool) -> list[list[int]]:
-    """The places of the table that each lane looks at, in its order: about as much in every one, short looks first."""
+    """The places of the table by lane, in order of work: balanced loads, short ones first."""
     lanes, loads = [list[int]() for _ in range(LANES)], [0] * LANES
     order = range(len(looks))
     for place in order if all_take_long else sorted(order, key=lambda place: looks[place].effort):
@@ -128,7 +130,7 @@ class _Table:
         next(self.count, None)
 
     def hear(self, told: str | _Told) -> None:
-        """Hand on a row once it is its turn; and words of what is being done."""
+        """Pass on rows in the order of the table, and words of progress at once."""
         if isinstance(told, str):
             self.settings.progress(told)
             return
@@ -144,7 +146,7 @@ class _Table:
             self.left.pop(0)
 
     def close(self) -> None:
-        """Hand on what waits for rows that will not come."""
+        """Pass on rows that wait for places that will not end."""
         for place in self.left:
             self._hand_on(place)
 

@@ -1,4 +1,4 @@
-"""A case solved again with named keys changed, beside its answer: what every row of *what else* is."""
+"""Cases solved again with named keys changed, beside their answer: the source of every row of *what else*."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from fabopt.solution.designs import design_of
 from fabopt.solution.question import Answers, DearerError, Question
 from fabopt.solution.rules_kept import rules_left_out
 
-# The way from a question to what its search comes to; see ``solution.optimize``.
+# The path from a question to its answers; see ``solution.optimize``.
 Settled = Callable[[Question], tuple[Question, Answers]]
-# Where less work is left, counted as ``program.settings.Work``, no row is begun.
-LEAST_OF_ROW: Final = 500
-# How many times what the answer took a row may take at the most, and with how much less none is begun.
-AS_THE_ANSWER: Final = 1.5
-TOO_LITTLE: Final = 0.1
-# So much more may it take; a sketch or a bound may take this share of what is left, inversed.
-BESIDE: Final = 1000
-LOOKS: Final = 4
-# What is made of a case before it is searched takes about as long as so much work.
-OF_A_CASE: Final = 100
+# The least work left, in units of ``program.settings.Work``, with which a row is begun.
+LEAST_WORK_PER_ROW: Final = 500
+# The most work of a row as a multiple of the answer's; the least work left, likewise, with which a row is begun.
+ROW_WORK_PER_ANSWER_WORK: Final = 1.5
+LEAST_WORK_PER_ANSWER_WORK: Final = 0.1
+# Added to the most work of a row; the fraction of the work left for one sketch or bound, inverted.
+EXTRA_WORK_PER_ROW: Final = 1000
+SKETCHES_PER_WORK_LEFT: Final = 4
+# The work that corresponds to the time of resolving a case before its search.
+WORK_PER_CASE: Final = 100
 
 Keys = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a changed case comes to. ``finished``: it was solved to its end; then no ``answer``: it has no design.
+    """The outcome of a changed case. ``finished``: it was solved to its end; then no ``answer`` means no design.
 
     ``rules_left_out``: as in its design file.
     """
@@ -55,20 +55,22 @@ UNFINISHED: Final = Outcome(None, finished=False)
 
 
 class ChangedCases:
-    """Cases that differ from an answered one in named keys, and the work that is left for solving them."""
+    """Cases that differ from an answered one in named keys, with the work left for solving them."""
 
     def __init__(self, asked: Question, answer: Answer, settled: Settled, work: int) -> None:
-        """``asked``: the question as the user put it, with the settings of rows; ``work``: what all may do."""
+        """``asked``: the user's question, with the settings of rows; ``work``: budget of all cases,
+        in units of work.
+        """
         self.asked = asked
         self.answer = answer
         self.settled = settled
         self.left = work
 
     def solve(self, change: Keys, lower_than: int | None = None) -> Outcome:
-        """Solve the case with a change, in what is left of the work and little more than the answer took.
+        """Solve the case with a change, within the work left and little more than the answer's work.
 
-        A change with which there is no case has no design; neither has one all of whose designs have an objective that
-        is not lower than is wanted. Raises ``StoppedError`` when the clock is over.
+        An invalid change has no design; nor has a case without an objective below ``lower_than``. Raises
+        ``StoppedError`` when the clock is over.
         """
         try:
             inputs = with_change(self.asked.inputs, change)
@@ -77,9 +79,9 @@ class ChangedCases:
         self.asked.clock.look()
         of_answer = self.asked.settings.work.on_any_engine
         was_tried = any(answer.problem.asked == inputs.case for answer in self.asked.tried)
-        if self.left < max(LEAST_OF_ROW, TOO_LITTLE * of_answer) and not was_tried:
+        if self.left < max(LEAST_WORK_PER_ROW, LEAST_WORK_PER_ANSWER_WORK * of_answer) and not was_tried:
             return UNFINISHED
-        settings = self._settings(min(self.left, int(AS_THE_ANSWER * of_answer) + BESIDE))
+        settings = self._settings(min(self.left, int(ROW_WORK_PER_ANSWER_WORK * of_answer) + EXTRA_WORK_PER_ROW))
         work = settings.work
         work.or_nothing = True
         question = replace(
@@ -88,7 +90,7 @@ class ChangedCases:
             settings=settings,
             alternatives_s=0,
             known=self.answer,
-            lower_than=None if any(one.separation == "any" for one in inputs.case.fabrics) else lower_than,
+            lower_than=None if any(fabric.separation == "any" for fabric in inputs.case.fabrics) else lower_than,
         )
         try:
             question, answers = self.settled(question)
@@ -104,8 +106,8 @@ class ChangedCases:
         return Outcome(answers.best, is_finished, _left_out(question, answers) if is_finished else ())
 
     def problem_of(self, change: Keys) -> Problem | None:
-        """What a changed case means, nothing attached to it; None if there is no case, or it may be put in more ways
-        than one, or the answer cannot be compared with what is a part of it.
+        """The problem of a changed case, without attached hosts and ports; None if the change is invalid, separations
+        are open, or the answer's objective cannot be compared with a part's.
         """
         answer = self.answer
         is_uncertain = answer.ratio is not None or answer.problem.case.is_uncertain
@@ -120,23 +122,23 @@ class ChangedCases:
         return problem_of(inputs.case, inputs.catalog, self.asked.settings.prune, answer.problem.offering)
 
     def may_be_lower(self, problem: Problem, value: int) -> bool:
-        """Whether any design of a problem may have an objective that is lower than so much, by bounds alone; True where
-        a search for one tells that as soon.
+        """Whether, by bounds alone, a design of a problem may have an objective below ``value``; True where a search
+        decides that as fast.
         """
-        settings = self._settings(self.left // LOOKS)
+        settings = self._settings(self.left // SKETCHES_PER_WORK_LEFT)
         search = search_of(problem, settings, self.asked.clock, context=self.answer.context.beside())
         if search.expansion.tells_at_once:
             return True
-        may = search.may_beat(value)
+        may = search.may_be_below(value)
         self._spend(settings.work)
         return may
 
     def sketched(self, problem: Problem, lower_than: int | None = None) -> Optimum:
-        """A best design of a problem that stands for another one, or is a part of it, by little of the work left.
+        """The best design of a simplified or partial problem, by a small part of the work left.
 
-        ``lower_than``: none is wanted whose objective is not lower.
+        ``lower_than``: only designs with a lower objective are wanted.
         """
-        settings = self._settings(self.left // LOOKS)
+        settings = self._settings(self.left // SKETCHES_PER_WORK_LEFT)
         settings.work.or_nothing = True
         context = self.answer.context.beside()
         search = search_of(problem, settings, self.asked.clock, context=context, lower_than=lower_than)
@@ -146,15 +148,15 @@ class ChangedCases:
         return optimum
 
     def _spend(self, work: Work) -> None:
-        """Count what was done for a case as done."""
-        self.left -= min(self.left, OF_A_CASE + work.in_all)
+        """Subtract the work of a case from the work left."""
+        self.left -= min(self.left, WORK_PER_CASE + work.in_all)
 
     def _settings(self, most: int) -> Settings:
         return replace(self.asked.settings, engine=EXACT, work=Work(most=most), share=ProgressShare())
 
 
 def _left_out(question: Question, answers: Answers) -> tuple[RuleLeftOut, ...]:
-    """The rules that the best design of a case is without; nothing is made of it where it keeps all for certain."""
+    """The default rules that the best design of a case leaves out; no design is built where it surely keeps all."""
     best = answers.best
     if best is None:
         return ()

@@ -1,7 +1,7 @@
-"""Which cases are worth solving beside an answered one: the keys that each changes, most valuable first.
+"""Changed cases to solve beside an answered one: the keys that each changes, most valuable first.
 
-Redundancy and other default rules come first, then structure, speed and protocol, products, growth and places. What a
-ratio, a bandwidth, servers and attachments would save a little further on is looked for in ``solution.cliff``.
+Redundancy and other default rules come first, then structure, speed and protocol, products, growth and places. Savings
+at a slightly different ratio, bandwidth, number of servers or attachment ports are found in ``solution.cliff``.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from fabopt.units import gbps, some
 
 RAIL_ONLY: Final = "rail-only"
 MANAGEMENT: Final = ("in-band", "oob")
-# What one plans with before there is a floor plan.
+# The usual run in plans without a floor plan.
 FLAT_RUN_M: Final = 30
-# Where switches may stand.
+# Racks of switches: values of ``network_racks``.
 _PLACES: Final = ("middle", "end", "row")
-# Rules of whose parts are used, by key of ``procurement``, and what the key is without any.
+# Keys of ``procurement`` that restrict parts, with their values without a restriction.
 _SOURCES: Final[dict[str, object]] = {
     "approved_asics": None,
     "forbidden_asics": None,
@@ -61,7 +61,7 @@ _WHOLE: Final = ("approved_asics", "forbidden_asics", "qualified")
 
 @dataclass(frozen=True)
 class FabricPlace:
-    """A fabric of an answer: its place, what the case asks of it, and what it has been given."""
+    """A fabric of an answer: its index, its part of the case, its problem and its design."""
 
     index: int
     asked: Fabric
@@ -86,7 +86,7 @@ def places_of(case: Case, answer: Answer) -> list[FabricPlace]:
 
 
 def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
-    """What is worth solving beside an answer; see ``redundancy_of`` and ``solution.cliff`` for what comes before."""
+    """Changes to solve beside an answer; ``redundancy_of`` and ``solution.cliff`` come before."""
     case, problem = inputs.case, answer.problem
     places = places_of(case, answer)
     compute = [place for place in places if place.asked.role == "compute"]
@@ -131,14 +131,14 @@ def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
                     continue
                 added, effort = partial(_breaking, rule), QUICK
             if rule == SUBNET_MANAGER:  # of networks of Ethernet it says nothing
-                added, is_apart = _of_infiniband, all(one.protocols != (INFINIBAND,) for one in problem.fabrics)
+                added, is_apart = _of_infiniband, all(fabric.protocols != (INFINIBAND,) for fabric in problem.fabrics)
             yield CaseChange(
                 rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, wider=is_apart, added=added, effort=effort
             )
 
 
 def _leaves_out_alone(rule: str, fabric: FabricProblem) -> bool:
-    """Whether a rule leaves out NICs that no other one does; of logical fabrics that is not looked at."""
+    """Whether a rule alone excludes some NICs; assumed of fabrics with logical fabrics."""
     options = (option for of_protocol in fabric.left_out_nics.values() for option in of_protocol)
     return bool(fabric.logical_fabrics) or any(
         option.breaks.intersection(fabric.kept_rules) == {rule} for option in options
@@ -146,7 +146,7 @@ def _leaves_out_alone(rule: str, fabric: FabricProblem) -> bool:
 
 
 def _breaking(rule: str, fabric: FabricProblem) -> FabricProblem:
-    """A fabric with the NICs that break a rule alone."""
+    """A fabric with only the NICs that break a rule."""
     return _with_nics(fabric, lambda option: rule in option.breaks)
 
 
@@ -168,7 +168,7 @@ def _with_nics(fabric: FabricProblem, are_kept: Callable[[NicOption], bool]) -> 
 
 
 def _other_structure(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
-    """Other settings of a Clos of two tiers or more than the case has."""
+    """Changes of settings of a Clos with two tiers or more."""
     asked, design = place.asked, place.design
     if not isinstance(design, ClosDesign) or design.tiers == 1:
         return
@@ -184,7 +184,7 @@ def _other_structure(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
 
 
 def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:
-    """Other families that the case allows."""
+    """Changes to other allowed families."""
     for topology in place.fabric.topologies:
         if topology != place.topology:
             yield CaseChange("topology", topology, {place.key("topologies"): [topology]}, index=place.index)
@@ -201,7 +201,7 @@ def _other_tiers(place: FabricPlace) -> Iterator[CaseChange]:
 
 
 def _other_groups(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
-    """A last leaf group of its own where the case has equal ones, and the other way round."""
+    """A change to a differing last leaf group where the case has equal groups, or the reverse."""
     if not isinstance(place.design, ClosDesign):
         return
     last = last_group_words(place.design.file_part().structure)
@@ -228,9 +228,9 @@ def _other_hardware(place: FabricPlace, catalog: Catalog) -> Iterator[CaseChange
 
 
 def nics_by_speed(fabric: FabricProblem, catalog: Catalog) -> dict[int, list[str]]:
-    """The NICs that a fabric may have, by the Mb/s of their fastest ports.
+    """Ids of a fabric's NICs by Mb/s of their fastest ports.
 
-    They keep the default rules, if any does: those that are listed in a case are free of some.
+    NICs that keep the default rules, or all if none does: NICs that a case lists are exempt from some.
     """
     kept, others = (
         {option.nic_id for of_protocol in nics.values() for option in of_protocol}
@@ -253,7 +253,7 @@ def _other_switch(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
 
 
 def _other_sources(case: Case, answer: Answer) -> Iterator[CaseChange]:
-    """Without each rule of vendors, ASICs, supply or pairs; and with one switch product a tier."""
+    """Changes that drop each rule of vendors, ASICs, supply or pairs; and one with one switch product a tier."""
     if any(candidate.stand_ins for candidate, _ in answer.picked):
         yield CaseChange("switches", "one product a tier", {f"rules.{INTERCHANGEABLE}": False})
     for key, nothing in _SOURCES.items():
@@ -267,7 +267,7 @@ def _other_sources(case: Case, answer: Answer) -> Iterator[CaseChange]:
 
 
 def _fewer_part_numbers(case: Case, answer: Answer) -> Iterator[CaseChange]:
-    """A part number less of cables or fibres, where a product is used in several lengths: a longer one may serve."""
+    """Changes to one part number fewer of cables or fibres, where a product is used in several lengths."""
     items = {item for _, item in all_uses(answer.problem, answer.picked) if item.kind in CABLE_KINDS}
     for kind in CABLE_KINDS:
         lengths = Counter(item.id for item in items if item.kind == kind)
@@ -292,7 +292,7 @@ def _other_growth(case: Case, problem: Problem) -> Iterator[CaseChange]:
 
 
 def all_at_once(case: Case, problem: Problem) -> Keys:
-    """The stages of a case as one: at the first month all that the last has, with its limits of power and racks."""
+    """Keys for one stage: the last stage at the first month, with its limits of power and racks."""
     first, last = (case.stages or ())[0], (case.stages or ())[-1]
     limits = last.limits.model_copy(update={"budget_usd": None})
     stage = Stage(name=last.name, month=first.month, servers=problem.servers, limits=limits, fabrics=last.fabrics)
@@ -300,7 +300,7 @@ def all_at_once(case: Case, problem: Problem) -> Keys:
 
 
 def _other_separations(inputs: Inputs, problem: Problem) -> Iterator[CaseChange]:
-    """Every other combination of separations that the case leaves open."""
+    """Changes to every other combination of open separations."""
     for said in combinations(inputs.case, problem.server) if is_open(inputs.case) else ():
         if said != problem.asked:
             keys = {
@@ -313,7 +313,7 @@ def _other_separations(inputs: Inputs, problem: Problem) -> Iterator[CaseChange]
 
 
 def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:
-    """Other places of the switches on a floor; and flat runs, as one plans them without one."""
+    """Changes to other racks of switches on a floor; and to flat runs without a floor."""
     if not case.site.has_floor or len(case.fabrics) > 1:
         return
     for where in _PLACES if own else ():

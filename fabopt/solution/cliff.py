@@ -1,9 +1,9 @@
 """Cliffs: the next figure at which the bill of a fabric falls by a larger share than the figure.
 
-A bill falls in steps, as ports fill switches: a ratio a little higher, a little less bandwidth, a few servers or ports
-of attachments less may do with a leaf, a NIC or a tier less. Where steps may be follows from ports: of a ratio from the
-designs of the fabric alone, off the floor, of which the one at the far end tells whether there is any step, and its
-ratio where that begins. Each figure that is told is confirmed by a solve of the case. See docs/benchmarks.md.
+A bill falls in steps, as ports fill switches: a slightly higher ratio, slightly less bandwidth, a few servers or ports
+of attachments less may need a leaf, a NIC or a tier less. Candidates for steps follow from ports: for a ratio, from
+designs of the fabric alone, off the floor; the design at the far end shows whether there is a step, and its own ratio
+where the step begins. Each reported figure is confirmed by a solve of the case. See docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
 
-# How far figures are looked at, as a share; and by how many solves for a fabric.
+# The farthest figure as a share of the demand; and the most solves for a fabric.
 FAR = Fraction(15, 100)
 MOST_SOLVES = 4
-# Designs of the fabric alone that are looked at for where its bill falls.
+# The most designs of the fabric alone for finding steps of its bill.
 MOST_STEPS = 5
-# A ratio is told to so much, and a bandwidth to Gb/s.
+# The resolution of ratios; that of bandwidths is 1 Gb/s.
 STEP = Fraction(1, 100)
 RATIO, BANDWIDTH, SERVERS, ATTACHMENTS = "oversubscription", "bandwidth", "servers", "attachments"
 
@@ -46,7 +46,7 @@ Look = Callable[[Rows], Iterator[Alternative]]
 
 
 def cliffs_of(case: Case, answer: Answer) -> Iterator[Look]:
-    """The looks for cliffs of each fabric; none where what a working GPU costs is minimized, which weighs figures."""
+    """Searches for cliffs of each fabric; none for the objective of cost per effective GPU, which weighs figures."""
     if case.objective != EFFECTIVE:
         yield from (partial(_cliffs, case, one) for one in places_of(case, answer) if one.asked.role not in MANAGEMENT)
 
@@ -59,21 +59,21 @@ def _cliffs(case: Case, place: FabricPlace, rows: Rows) -> Iterator[Alternative]
 
 @dataclass(frozen=True)
 class _Figure:
-    """A figure that asks less than the case: the change, and the share by which the bill has to fall for it."""
+    """A figure below the demand of the case: its change, and the share by which the bill has to fall."""
 
     change: CaseChange
     share: Fraction
 
 
 class _BillStep(NamedTuple):
-    """A ratio at which the bill of a fabric falls, and by which share of it in all."""
+    """A ratio at which the bill of a fabric falls, and the total share of the fall."""
 
     ratio: Fraction
     fall: Fraction
 
 
 class _Look:
-    """The look for cliffs of one fabric."""
+    """The search for cliffs of one fabric."""
 
     def __init__(self, case: Case, place: FabricPlace, rows: Rows) -> None:
         self.case, self.place, self.rows = case, place, rows
@@ -86,12 +86,12 @@ class _Look:
         return self._cents_of(self.rows.answer)
 
     def _cents_of(self, answer: Answer) -> int:
-        """What is bought for the fabric."""
+        """Purchases of the fabric in cents."""
         rows = bill(answer.problem, answer.picked)
         return sum(cents(row.total_usd) for row in rows if row.fabric == self.fabric.name)
 
     def _solved(self, figure: _Figure) -> tuple[Outcome | None, Fraction, Alternative | None]:
-        """The design at a figure, the share by which the bill falls; what is told where that was not finished."""
+        """The outcome at a figure, the share by which the bill falls, and the row of an unfinished solve."""
         self.solves -= 1
         outcome = self.rows.solved(figure.change)
         if not outcome.finished:
@@ -113,8 +113,8 @@ class _Look:
     # -- ratio --------------------------------------------------------------------------------------------------------
 
     def ratios(self) -> Iterator[Alternative]:
-        """The least ratio, told by a hundredth, at which the bill falls by more than the ratio rises from the last step
-        before it, or from the case's own.
+        """The least ratio, in hundredths, at which the bill falls by a larger share than the ratio rises, from the last
+        step before it or from the case's.
         """
         ratio = self.fabric.oversubscription_leaf
         stages_say = any(self.fabric.name in stage.fabrics for stage in self.case.stages or ())
@@ -131,7 +131,7 @@ class _Look:
     def _steps(self) -> Iterator[_BillStep]:
         """Steps of the bill of the fabric alone, from the far end downwards.
 
-        It never rises with the ratio, so that below a design's own ratio is the next one.
+        The bill never rises with the ratio, so the next step is below the design's own ratio.
         """
         ratio = self.fabric.oversubscription_leaf
         own = self._answered_alone or self._sketched(ratio)
@@ -147,7 +147,7 @@ class _Look:
 
     @property
     def _answered_alone(self) -> Optimum | None:
-        """The answer's own design, where it is that of the fabric alone; else None."""
+        """The answer's optimum, if it is that of the fabric alone; else None."""
         problem, optimum = self.problem, self.rows.answer.optimum
         limits = (problem.limits, *(stage.limits for stage in problem.stages))
         is_alone = len(problem.fabrics) == 1 and problem.site.runs_are_alike and not problem.fixed_objective
@@ -155,7 +155,7 @@ class _Look:
         return optimum if is_alone and keeps_all and not problem.case.is_uncertain else None
 
     def _sketched(self, ratio: Fraction, lower_than: int | None = None) -> Optimum:
-        """The design of the fabric alone, off the floor, at a ratio."""
+        """The optimum of the fabric alone, off the floor, at a ratio."""
         problem = self.problem
         asked = next(one for one in problem.case.fabrics if one.name == self.fabric.name)
         site = problem.case.site.model_copy(update={"floor": None})
@@ -170,7 +170,7 @@ class _Look:
         spine = ratio if alike else self.fabric.oversubscription_spine
         fabric = replace(alone.fabrics[0], oversubscription_leaf=ratio, oversubscription_spine=spine)
         demand = {fabric.name: (ratio, spine)}
-        stages = tuple(replace(one, limits=ExactLimits(), oversubscription=demand) for one in alone.stages)
+        stages = tuple(replace(stage, limits=ExactLimits(), oversubscription=demand) for stage in alone.stages)
         return self.rows.cases.sketched(replace(alone, fabrics=(fabric,), stages=stages), lower_than)
 
     @property
@@ -182,7 +182,7 @@ class _Look:
         return self._change(RATIO, f"{plain_fraction(ratio)}:1", {self._ratio_key: plain_fraction(ratio)})
 
     def _ratio_of(self, alone: Optimum) -> Fraction:
-        """The least ratio of the case that the design of the fabric alone keeps."""
+        """The least ratio of the case that a design of the fabric alone keeps."""
         ratios = alone.picked[0][0].design.least_ratios(self.problem.gpus)
         alike = self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine
         return max((ratio for where, ratio in ratios.items() if alike or where == "leaf"), default=Fraction(1))
@@ -197,7 +197,7 @@ class _Look:
         needed, gpus = Fraction(self.fabric.gpu_mbps), self.problem.server.gpus
         key = "min_gbps_per_server" if asked.min_gbps_per_server is not None else "min_gbps_per_gpu"
         case = self.problem.asked
-        said = next(one for one in case.fabrics if one.name == self.fabric.name)
+        said = next(fabric for fabric in case.fabrics if fabric.name == self.fabric.name)
         of_gpu = exact(getattr(said, key) or 0) / (gpus if key == "min_gbps_per_server" else 1)
         own = of_gpu * MBPS_PER_GBPS or needed
         given = self._injections_below(key, own, needed)
@@ -212,7 +212,7 @@ class _Look:
         yield from self._nearest(figures[:1])
 
     def _injections_below(self, key: str, own: Fraction, needed: Fraction) -> set[Fraction]:
-        """What NICs give that are too slow by little, in Mb/s per GPU."""
+        """Injection of slightly too slow NICs, in Mb/s per GPU."""
         least = needed - own * FAR
         servers = self.problem.server.gpus if key == "min_gbps_per_server" else 1
         lower = plain_fraction((own * (1 - FAR)) / MBPS_PER_GBPS * servers)
@@ -222,7 +222,7 @@ class _Look:
         )
         case = self.problem.asked.model_copy(update={"fabrics": fabrics})
         problem = problem_of(case, self.problem.catalog, offering=self.problem.offering)
-        fabric = next(one for one in problem.fabrics if one.name == self.fabric.name)
+        fabric = next(fabric for fabric in problem.fabrics if fabric.name == self.fabric.name)
         options = (option for of_protocol in fabric.nics.values() for option in of_protocol)
         return {Fraction(option.injection) for option in options if least <= option.injection < needed}
 
@@ -235,7 +235,7 @@ class _Look:
         numbers = {(-(-now // group) - 1) * group}
         if design.tiers - 1 in self.fabric.tiers:
             numbers.add(most_servers_of(self.problem, replace(self.fabric, tiers=(design.tiers - 1,))))
-        near = sorted((one for one in numbers if now * (1 - FAR) <= one < now and one > 0), reverse=True)
+        near = sorted((number for number in numbers if now * (1 - FAR) <= number < now and number > 0), reverse=True)
         yield from self._nearest([self._with_servers(number) for number in near])
 
     def _with_servers(self, servers: int) -> _Figure:
@@ -250,7 +250,7 @@ class _Look:
         return _Figure(change, 1 - Fraction(servers, self.problem.servers))
 
     def attachments(self) -> Iterator[Alternative]:
-        """Look at fewer ports of each attachment."""
+        """Rows of fewer ports of each attachment."""
         for attachment in self.place.asked.attachments:
             ports = ceil(attachment.ports * (1 - FAR))
             if ports < attachment.ports:
@@ -262,7 +262,7 @@ class _Look:
         return _Figure(change, 1 - Fraction(ports, attachment.ports))
 
     def _nearest(self, figures: Sequence[_Figure]) -> Iterator[Alternative]:
-        """The first of some figures, the nearest first, at which the bill falls by more."""
+        """The row of the first figure, in order of distance, at which the bill falls by a larger share."""
         for figure in figures[: max(0, self.solves)]:
             outcome, fall, unfinished = self._solved(figure)
             if unfinished is not None:
@@ -274,10 +274,10 @@ class _Look:
 
 
 def cliff_notes(problem: Problem, alternatives: Sequence[Alternative]) -> Iterator[str]:
-    """The line on each cliff that an answer is just above."""
+    """A note on each cliff just below the demand of the case."""
     several = len(problem.fabrics) > 1
     for row in alternatives:
-        name = next((one.name for one in problem.fabrics if row.what.startswith(f"{one.name} ")), "")
+        name = next((fabric.name for fabric in problem.fabrics if row.what.startswith(f"{fabric.name} ")), "")
         what = row.what.removeprefix(f"{name} ") if several else row.what
         if what in (RATIO, BANDWIDTH, SERVERS, ATTACHMENTS) and (row.capex_delta_usd or 0) < 0:
             of_fabric = f" of {name}" if several and what != SERVERS else ""

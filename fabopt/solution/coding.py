@@ -1,4 +1,4 @@
-"""Modules and cables that have one maker's coding, in devices of another of which it is not known what they take."""
+"""Notes on modules and cables with one maker's coding in devices of another whose accepted coding is unknown."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fabopt.schema.design import Design, FabricDesign, LinkRow
 
 
 def coding_notes(design: Design) -> Iterator[str]:
-    """One note for each coded part, with the devices of other makers that it goes into and that name no coding.
+    """One note for each coded part, with its devices of other makers that name no coding.
 
-    Whether they refuse it is not known: makers' own systems warn, disable the port, or take any, by release and by key.
+    Their behaviour is unknown: makers' systems warn, disable the port, or accept any coding, by release and setting.
     """
     devices_by_part: dict[str, dict[str, None]] = {}
     for fabric in design.fabrics:
@@ -42,6 +42,6 @@ def _devices(fabric: FabricDesign, row: LinkRow, end: str | None) -> Iterator[st
 
 
 def _is_open(part: Mapping[str, object], device: Mapping[str, object]) -> bool:
-    """Whether a part has a coding, and its device is of another maker and says nothing of coding."""
+    """Whether a part is coded, and its device is of another maker and states no accepted coding."""
     coded = part.get("coded_for")
     return isinstance(coded, Sequence) and device.get("vendor") not in coded and not device.get("accepts_coding")

@@ -1,4 +1,4 @@
-"""What an answer says of the choice among designs that the model cannot tell apart."""
+"""Notes on the choice among designs that are equal within the uncertainty of the model."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ RULE = DEFAULT_RULES[ROBUST_DESIGNS]
 
 
 def decision_notes(case: Case, design: Design) -> Iterator[str]:
-    """Say how many designs are as good as the least, between which ratios, and that the most robust was picked; or that
-    there was no time to pick it.
+    """The number of designs as good as the least, their ranges of ratios, and the robust choice; or that time was too
+    short for it.
     """
     decision = design.objective.decision
     if case.objective == EFFECTIVE and design.fabrics and (decision is None or decision.designs is None):

@@ -1,4 +1,4 @@
-"""From answers to a Design: what was found with its bill, or what stands in the way of any."""
+"""From answers to a Design: the best answer with its bill, or the conflicts of an infeasible case."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from fabopt.solution.question import Answers, Question
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
 
-# Hands on what else there is beside an answer, and says whether all of it was looked at.
+# Passes on the alternatives of an answer, and returns whether all were solved.
 Looking = Callable[[Answer, Callable[[Alternative], None]], bool]
 
-# How the note begins that nothing is known that no design is below; what follows says why.
+# The beginning of the note on a missing lower bound; its reason follows.
 NO_BOUND = "no bound"
 
 
 def build(question: Question, answers: Answers, rows: Looking) -> Design:
-    """The Design of the best answer with what else there is; without any, why."""
+    """The Design of the best answer with its alternatives; without an answer, with conflicts."""
     if answers.best is None:
         return _without_answer(question, answers)
     seconds = question.clock.spent_s()
@@ -54,7 +54,7 @@ def build(question: Question, answers: Answers, rows: Looking) -> Design:
 def _compared(
     question: Question, answer: Answer, rows: Looking
 ) -> tuple[tuple[Alternative, ...], bool, tuple[str, ...]]:
-    """What else there is, as far as the seconds for it go, whether all was looked at, and a note if that failed."""
+    """Alternatives found in their seconds, whether all were solved, and a note of a failure."""
     seconds, alternatives = question.alternatives_s, list[Alternative]()
     if not seconds:
         return (), True, ()
@@ -131,7 +131,7 @@ def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: 
 
 
 def bound_of_proven(value: int | float, decision: DecidedBy | None) -> tuple[int | float | None, int | float | None]:
-    """The bound of a proven design, and the gap to it: none, but for one that was picked by more than its value."""
+    """The bound of a proven design and its gap: 0, or that to the least value if another criterion decided."""
     if decision is None:
         return value, 0
     least = decision.least_usd
@@ -139,20 +139,20 @@ def bound_of_proven(value: int | float, decision: DecidedBy | None) -> tuple[int
 
 
 def _decision(answer: Answer, use: WorkloadUse | None) -> DecidedBy | None:
-    """By what the design was picked, where that is not its objective alone; of regret with the worst."""
+    """The criterion of the choice, if not the objective alone; for regret with the worst regret."""
     decision = None if answer.ratio is None else answer.ratio.decision
     if decision is None or decision.by != "regret" or use is None:
         return decision
-    return decision.model_copy(update={"regret": max(one.regret or 0 for one in use.scenarios)})
+    return decision.model_copy(update={"regret": max(scenario.regret or 0 for scenario in use.scenarios)})
 
 
 def minimized(case: Case) -> str:
-    """The metric that is minimized: of growth that may end, what it is expected to cost."""
+    """The minimized metric: the expected cost where growth is uncertain, else the objective."""
     return EXPECTED if case.is_uncertain else case.objective
 
 
 def floor_in_time(question: Question, answer: Answer) -> int | float | None:
-    """What no Clos of as many tiers costs less than, as ``floor_value``; None where time is over before it is known."""
+    """``floor_value`` of an answer; None where time is over first."""
     try:
         with question.clock.bounded():
             return floor_value(answer)
@@ -161,7 +161,7 @@ def floor_in_time(question: Question, answer: Answer) -> int | float | None:
 
 
 def floor_value(answer: Answer) -> int | float | None:
-    """What no Clos of as many tiers costs less than, rounded down."""
+    """A lower bound on the objective of any Clos with as many tiers, rounded down; USD or watts."""
     least, weights = relaxed_value(answer), answer.problem.weights
     if least is None:
         return None
@@ -169,7 +169,7 @@ def floor_value(answer: Answer) -> int | float | None:
 
 
 def _value_and_bound(answer: Answer) -> tuple[int | float | None, int | float | None]:
-    """What the search says of its objective, and what is not below it; None if that is not known."""
+    """The objective and its lower bound, in the units of a design file; None where unknown."""
     problem, optimum, ratio = answer.problem, answer.optimum, answer.ratio
     if problem.case.objective == EFFECTIVE:
         if ratio is None or ratio.cents is None:
@@ -180,7 +180,7 @@ def _value_and_bound(answer: Answer) -> tuple[int | float | None, int | float | 
 
 
 def _bound_of(problem: Problem, optimum: Optimum) -> int | float | None:
-    """What no objective is below; None if that is not known, as where stock may save all that a design costs."""
+    """The lower bound of the objective; None if unknown, as where stock may save a design's whole cost."""
     bound = optimum.bound
     if bound is None or bound < 0 or bound == 0 != optimum.value:
         return None
@@ -198,7 +198,9 @@ def _without_answer(question: Question, answers: Answers) -> Design:
         question.settings.progress("no design meets the case: looking for what would help")
     conflicts = tuple(_conflicts(question, answers))
     # what the cheapest design costs is known to the cent; the least of other limits only to a thousandth
-    infeasible |= len(answers.tried) == 1 and any(one.limit == BUDGET_KEY and one.minimal for one in conflicts)
+    infeasible |= len(answers.tried) == 1 and any(
+        conflict.limit == BUDGET_KEY and conflict.minimal for conflict in conflicts
+    )
     return Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),
@@ -218,7 +220,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
 
 
 def _bound_alone(answers: Answers) -> int | float | None:
-    """What no design that keeps the case's rules is below, where none was met; None if that is not known."""
+    """The lower bound on designs that keep the case's rules, where none was met; None if unknown."""
     problem = answers.shown
     if problem.case.objective == EFFECTIVE:
         bounds = [one.ratio.bound for one in answers.tried if one.ratio is not None and one.ratio.bound is not None]
@@ -227,7 +229,7 @@ def _bound_alone(answers: Answers) -> int | float | None:
 
 
 def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
-    """The conflicts of every combination of separations, or its nearest obstacles, each with its combination."""
+    """Conflicts of every infeasible combination of separations, obstacles of every other, each with its combination."""
     from fabopt.explain.conflicts import conflicts_of, obstacles_of
 
     for answer in answers.tried:
@@ -248,7 +250,7 @@ def _with(words: str, conflict: Conflict) -> Conflict:
 
 
 def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:
-    """The Design of a case whose search was stopped, or failed, before it came to any answer."""
+    """The Design of a case whose search stopped or failed before any answer."""
     return Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),

@@ -1,7 +1,7 @@
-"""What a design costs in each future of a growth that may end, beside plans that count on one future alone.
+"""Costs of a design in each future of uncertain growth, beside plans that count on one future alone.
 
-The best of a future is that of a case whose growth ends there for certain. A plan for one future is the best of a case
-in which all that comes later weighs next to nothing: it still has to be able to grow.
+The best of a future is the optimum of the case in which it is certain. A plan for one future is the optimum of the case
+in which other futures weigh next to nothing: it must still be able to grow.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from fabopt.search.choice import search_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, plain_fraction, rounded, usd
 
-# What comes after the future that a plan is made for weighs so much.
+# The weight of the other futures in a plan for one future.
 NEXT_TO_NOTHING = Fraction(1, 1000)
-# The longest look at plans for one future.
+# The most seconds for plans for one future.
 MOST_SECONDS = 20.0
 # Cents in each future.
 Spent = Sequence[Fraction]
 
 
 def with_futures(question: Question, answers: Answers, design: Design) -> Design:
-    """The design with what it costs in each future; as it is where growth is certain, or there is none."""
+    """The design with its costs in each future; unchanged where growth is certain, or there is no answer."""
     answer = answers.best
     if answer is None or not answer.problem.case.is_uncertain:
         return design
@@ -43,7 +43,7 @@ def with_futures(question: Question, answers: Answers, design: Design) -> Design
 
 
 def _with_decision(design: Design, futures: Futures) -> Design:
-    """The design, which was picked for its regret, with what that comes to."""
+    """The design, chosen by regret, with its regret."""
     decision = DecidedBy(by="regret", regret_usd=futures.regret_usd)
     return design.model_copy(update={"objective": design.objective.model_copy(update={"decision": decision})})
 
@@ -106,7 +106,9 @@ def _regret(spent: Spent, best: Spent) -> int | float:
 
 
 def _compared(question: Question, problem: Problem) -> tuple[list[Spent], list[Fraction]]:
-    """What plans for each future cost in all, and the best for it alone; none where time ends or sums are too large."""
+    """Costs in every future of the plan for each, and each future's best cost; empty if time ends or sums are too
+    large.
+    """
     plans: list[Spent] = []
     best, known = list[Fraction](), problem.best_alone
     futures = range(len(problem.case.futures))
@@ -124,14 +126,14 @@ def _compared(question: Question, problem: Problem) -> tuple[list[Spent], list[F
 
 
 def _counting_on(problem: Problem, number: int) -> Problem:
-    """The problem in which one future is nearly certain, and all others next to impossible."""
+    """The problem in which one future is nearly certain, and all others nearly impossible."""
     futures = range(len(problem.case.futures))
     rest = (len(futures) - 1) * NEXT_TO_NOTHING
     return weighed(problem, [1 - rest if at == number else NEXT_TO_NOTHING for at in futures])
 
 
 def _least(question: Question, problem: Problem) -> list[Fraction]:
-    """What the best design of a problem costs in each of its futures.
+    """Costs of the best design of a problem in each of its futures.
 
     Raises ``StoppedError`` where none is proven.
     """

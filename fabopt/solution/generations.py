@@ -1,4 +1,4 @@
-"""What an answer says of the generations of its InfiniBand switches."""
+"""Notes on the generations of InfiniBand switches."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ RULE = DEFAULT_RULES[ONE_GENERATION]
 
 
 def generation_notes(problem: Problem, design: Design) -> Iterator[str]:
-    """Of which generation the switches of each fabric are, where rule ``one-generation`` leaves some out."""
+    """The generation of each fabric's switches, where rule ``one-generation`` excludes some."""
     for name, rule, switches in _judged(problem, design):
-        known = dict.fromkeys(one.generation for one in switches.values() if one.generation is not None)
+        known = dict.fromkeys(switch.generation for switch in switches.values() if switch.generation is not None)
         if rule.clash(switches) is not None:
             continue
         if known:
             yield f"{name}: rule `{ONE_GENERATION}`: {RULE.sentence}: {' and '.join(known)} ({RULE.anchor})"
-        for id_ in dict.fromkeys(one.id for one in switches.values() if one.generation is None):
+        for id_ in dict.fromkeys(switch.id for switch in switches.values() if switch.generation is None):
             yield f"{name}: the catalog does not say of which generation {id_} is: it goes with any"
 
 
@@ -36,7 +36,7 @@ def mixed_generations(problem: Problem, design: Design) -> Iterator[tuple[str, s
 
 
 def _judged(problem: Problem, design: Design) -> Iterator[tuple[str, Generations, Mapping[str, Switch]]]:
-    """Fabrics of which the rule says anything, with their switches by tier."""
+    """Fabrics that the rule binds, with their switches by tier."""
     embedded, rules = Embedded(design), {fabric.name: fabric.generations for fabric in problem.fabrics}
     for fabric in design.fabrics:
         rule = rules[fabric.name]

@@ -1,4 +1,4 @@
-"""What an answer says of switches that stand in for others of their tier."""
+"""Notes on stand-ins: tiers with switches of several products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RULE = DEFAULT_RULES[INTERCHANGEABLE]
 
 
 def stand_in_notes(design: Design) -> Iterator[str]:
-    """Which products the tiers have that are of several, and which of them each stage installs."""
+    """The products of tiers with several, and the stand-ins that each stage installs."""
     for fabric in design.fabrics:
         for tier in fabric.tiers:
             if tier.stand_ins:

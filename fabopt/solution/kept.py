@@ -1,4 +1,4 @@
-"""The best design met by now, kept for the case that native code ends the process before there is an answer."""
+"""The best design met so far, kept in case native code ends the process before the answer."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from fabopt.solution.designs import design_of
 from fabopt.solution.single_points import with_single_points
 from fabopt.verify import verify
 
-# To keep designs takes at most one in so many seconds, and searches that are over sooner keep none.
+# Keeping designs takes at most one in ``ONE_SECOND_IN`` seconds; searches that end before ``FIRST_S`` keep none.
 ONE_SECOND_IN = 20
 FIRST_S = 2.0
-# Of the case, what a search beside the one for the answer may have changed.
+# Keys of the case that side searches may change.
 _ASKED = attrgetter("limits", "server", "servers", "stages", "procurement", "site", "objective")
 _NOTE = "the search was cut off: this is the best design that it had met by then"
 
 
 class Keeping:
-    """Hands on designs as they are met, each proven without the solver."""
+    """Passes on improving designs as they are met, each proven without the solver."""
 
     def __init__(self, take: Callable[[Design], None], inputs: Inputs, engine: str, clock: Clock) -> None:
         self._take, self._inputs, self._engine, self._clock = take, inputs, engine, clock
@@ -32,9 +32,9 @@ class Keeping:
         self._next_s = clock.spent_s() + FIRST_S
 
     def met(self, problem: Problem, optimum: Optimum) -> None:
-        """Hand on what was found, if it is better than what was handed on, and to make it a design is worth the time.
+        """Pass on a design if it improves on the last one and building it is worth the time.
 
-        Whatever goes wrong with that is no matter: the search goes on.
+        A failure to build it is ignored: the search goes on.
         """
         begun_s = self._clock.spent_s()
         is_better = optimum.value is not None and (self._best is None or optimum.value < self._best)
@@ -54,7 +54,7 @@ class Keeping:
     def _keep(self, answer: Answer) -> None:
         design, wiring = with_single_points(design_of(answer, self._engine, self._clock.spent_s()))
         checks = verify(design, wiring)
-        if {one.name for one in design.fabrics} != {one.name for one in self._inputs.case.fabrics}:
+        if {fabric.name for fabric in design.fabrics} != {fabric.name for fabric in self._inputs.case.fabrics}:
             return
         if all(check.ok for check in checks):
             objective = design.objective.model_copy(update={"bound": None, "gap": None})

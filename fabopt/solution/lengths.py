@@ -1,4 +1,4 @@
-"""What a reader must know of lengths: which were assumed and from what, which could be shorter, which are too short."""
+"""Notes on lengths: assumed ones and their reasons, links that could be shorter, stated ones that are too short."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULE = DEFAULT_RULES[LENGTHS]
 
 
 def length_notes(problem: Problem, design: Design) -> Iterator[str]:
-    """Lengths that were assumed; and those given that the groups of a design cannot do with."""
+    """Assumed lengths, and stated ones that are too short for the groups of a design."""
     runs = problem.site.groups
     if runs is not None and design.fabrics:
         yield (
@@ -33,7 +33,7 @@ def length_notes(problem: Problem, design: Design) -> Iterator[str]:
 
 
 def _assumed(problem: Problem, runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
-    """Runs of a fabric with what they follow from, and how many links could be shorter."""
+    """Runs of a fabric with their derivation, and the number of links that could be shorter."""
     lengths = list(dict.fromkeys(_told_runs(runs, fabric)))
     if lengths:
         yield f"{fabric.name}: {', '.join(lengths)}"
@@ -60,7 +60,7 @@ def _told_runs(runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
 
 
 def _run_kind(row: LinkRow, fabric: FabricDesign) -> str:
-    """The kind of links whose run those of a row have."""
+    """The kind of links that sets the run of a row's links."""
     if row.attachment is not None:
         return "server-leaf" if row.attachment in {one.name for one in fabric.logical} else f"attachment-{row.to}"
     if row.scope not in (None, PEER_LINK):

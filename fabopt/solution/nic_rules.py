@@ -1,4 +1,4 @@
-"""What an answer says of default rules about NICs: what they leave, and what no design keeps."""
+"""Notes on default rules about NICs: chosen NICs where rules exclude others, and broken rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabopt.units import MBPS_PER_GBPS, plain_fraction, some
 
 
 class ChosenNics(NamedTuple):
-    """NICs that are chosen for a fabric, or for a logical one on its switches: ``name``."""
+    """The chosen NICs of a fabric, or of a logical one on its switches; ``name``: of either."""
 
     fabric: FabricProblem
     name: str
@@ -23,7 +23,7 @@ class ChosenNics(NamedTuple):
 
 
 def nic_rule_notes(problem: Problem, design: Design) -> Iterator[str]:
-    """Each rule about NICs that holds where it leaves some out, with the NICs that it leaves."""
+    """A note for each kept rule about NICs that excludes some, with the chosen NICs."""
     equipped = list(_chosen(problem, design))
     for rule in NIC_RULES:
         kept = [
@@ -37,7 +37,7 @@ def nic_rule_notes(problem: Problem, design: Design) -> Iterator[str]:
 
 
 def broken_nic_rules(problem: Problem, design: Design) -> Iterator[tuple[str, str, str]]:
-    """Each rule about NICs that a case asks for and a fabric breaks: rule, fabric, and what it has."""
+    """Rules about NICs that a case asks for and a fabric breaks: rule, fabric, and the NICs' figure in words."""
     for rule in (rule for rule in NIC_RULES if is_kept(problem.case.rules, rule)):
         for chosen in _chosen(problem, design):
             if rule in chosen.nic.breaks:
@@ -67,13 +67,13 @@ def _is_use(option: NicOption, use: NicUse, planes: int) -> bool:
 
 
 def _is_left(rule: str, problem: Problem, chosen: ChosenNics) -> bool:
-    """Whether NICs are what a rule leaves of more."""
+    """Whether chosen NICs keep a rule that excludes others."""
     is_kept_by = is_kept(problem.case.rules, rule) and rule not in chosen.nic.breaks
     return is_kept_by and _says_something(rule, problem, chosen)
 
 
 def _says_something(rule: str, problem: Problem, chosen: ChosenNics) -> bool:
-    """Whether a rule leaves NICs of a fabric out; of ``nic-pairing``, whether it says how many there may be."""
+    """Whether a rule excludes NICs of a fabric; ``nic-pairing``: whether it limits their number."""
     if rule != NIC_PAIRING:
         return chosen.fabric.leaves_nics_out(rule)
     numbers = {fabric.name: fabric.nics_per_server for fabric in problem.case.fabrics}
@@ -82,7 +82,7 @@ def _says_something(rule: str, problem: Problem, chosen: ChosenNics) -> bool:
 
 
 def _shown(rule: str, problem: Problem, chosen: ChosenNics) -> str:
-    """What a rule looks at in some NICs."""
+    """The figure of the chosen NICs that a rule limits, in words."""
     nic = chosen.nic
     if rule == NIC_PAIRING:
         return f"{some(nic.nics_per_server, 'NIC')} for {some(problem.server.gpus, 'GPU')}"

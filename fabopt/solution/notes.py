@@ -1,4 +1,4 @@
-"""What a reader must know of an answer and cannot see in it."""
+"""Notes of an answer: facts that a reader must know and cannot see in the design."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
 
 
 def _equal_planes(answers: Answers, design: Design) -> Iterator[str]:
-    """Which numbers of planes cost the same, and what the one that is taken leaves without a switch."""
+    """Numbers of planes of equal cost, and the bandwidth that the chosen one has left without the worst switch."""
     for fabric in design.fabrics:
         equal = answers.optimum.equal_planes.get(fabric.name, ())
         if len(equal) > 1:
@@ -89,13 +89,13 @@ def _equal_planes(answers: Answers, design: Design) -> Iterator[str]:
 
 
 def _on_cliffs(question: Question, answers: Answers, design: Design) -> Iterator[str]:
-    """That an answer is just above a cliff, where it was looked at what else there is."""
+    """Notes on cliffs just below the demand, if alternatives were asked for."""
     if answers.best is not None and question.alternatives_s:
         yield from cliff_notes(answers.best.problem, design.alternatives)
 
 
 def _without_bound(question: Question, answers: Answers, design: Design) -> Iterator[str]:
-    """What ended a search beside the clock, and why nothing is known that no design is below, where that is so."""
+    """The cause, other than the clock, that ended a search, and the reason if there is no lower bound."""
     if answers.optimum.ended_by:
         yield f"the search ended before it was done: {answers.optimum.ended_by}"
     # what a study picks its points by has bounds of its own
@@ -114,7 +114,7 @@ def _without_bound(question: Question, answers: Answers, design: Design) -> Iter
 
 
 def _cut_short(question: Question, design: Design) -> Iterator[str]:
-    """What the clock has left out beside the answer."""
+    """Notes on comparisons that the clock cut short."""
     if design.futures is not None and not design.futures.plans:
         yield "plans that count on one future were not compared: the time for them was over"
     elif design.notes:
@@ -130,7 +130,7 @@ def _cut_short(question: Question, design: Design) -> Iterator[str]:
 
 
 def case_notes(problem: Problem) -> Iterator[str]:
-    """What holds for every design of a case: shared fabrics, families that are left out, NICs that were refused."""
+    """Notes that hold for every design of a case: shared fabrics, excluded families, refused NICs."""
     yield from share_notes(problem.case)
     yield from role_notes(problem.asked, problem.server)
     yield from _left_out(problem)
@@ -143,7 +143,7 @@ def case_notes(problem: Problem) -> Iterator[str]:
 
 
 def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
-    """What holds for this design: how its model runs on it, and cables that are too short for where devices are."""
+    """Notes on this design: its model's step, slower ports, whole racks, lengths, and strips without ports."""
     if design.workload is not None:
         yield from workload_notes(design.workload, problem.case, problem.server)
     yield from _slower_than_built_in(problem, design)
@@ -171,7 +171,7 @@ def _slower_than_built_in(problem: Problem, design: Design) -> Iterator[str]:
 
 
 def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:
-    """Servers that come with whole racks beyond those that are asked for, and groups that cut racks."""
+    """Servers of whole racks beyond the demand, and groups that cut racks."""
     server, of_rack = problem.server, problem.server.sold_together
     if of_rack == 1:
         return
@@ -187,7 +187,7 @@ def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:
 
 
 def _left_out(problem: Problem) -> Iterator[str]:
-    """Families that ``any`` does not stand for in this case, and why."""
+    """Families that ``any`` excludes in this case, with reasons."""
     for fabric in problem.case.fabrics:
         for topology in DESIGNED if "any" in fabric.topologies else ():
             words = [feature.words for feature in refused(problem.case, fabric, topology)]

@@ -56,15 +56,15 @@ def solve(
     """The cheapest design of a case, or the proof that there is none.
 
     ``status`` is optimal, feasible (time limit), infeasible (``conflicts`` say why) or unknown.
-    ``alternatives_s``: seconds for a look at what else there is, once the answer is known; 0: none.
+    ``alternatives_s``: seconds for alternatives, once the answer is known; 0: none.
     ``prune=False`` gives every candidate to the program: for tests on small cases.
-    ``told``: takes, where there is none, None and then each conflict as it is found.
-    ``compared``: takes, where there is one, each design of another kind as it is found.
-    ``bracket``: takes the objective of the best design met and what none is below, as the search goes on.
-    ``share``: is told how much is done, as far as that is known.
-    ``still``: is entered where this process is copied: no thread of whoever watches may run within.
-    ``kept``: takes the best design met by now, each time it is worth it, for the case that this process is cut off.
-    ``clock``: one that somebody else stops; None: one of its own, which the first Ctrl-C stops.
+    ``told``: takes, if there is no design, None and then each conflict as it is found.
+    ``compared``: takes each alternative as it is found.
+    ``bracket``: takes the best objective met and its lower bound, as the search goes on.
+    ``share``: takes the known share of the work done.
+    ``still``: entered while this process is forked: no thread of an observer may run within.
+    ``kept``: takes the best design met so far, when worth it, in case this process is killed.
+    ``clock``: stopped by the caller; None: an own clock, which the first Ctrl-C stops.
     Raises ``InputError`` for an unknown engine.
     """
     if engine not in ENGINES:
@@ -98,7 +98,7 @@ def _to_nobody(*news: object) -> None:
 
 
 def _answered_in_time(question: Question) -> Design:
-    """The answer; that there is none yet if the clock is over before anything is known."""
+    """The answer; a stopped design if the clock is over before any answer."""
     try:
         return answered(question)
     except StoppedError:
@@ -129,14 +129,14 @@ def _with_asked(inputs: Inputs, design: Design) -> Design:
 
 
 def _rows(asked: Question, answer: Answer, take: Callable[[Alternative], None]) -> bool:
-    """Hand on what else there is; whether all of it was looked at."""
+    """Pass alternatives to ``take``; return whether all were solved."""
     from fabopt.solution.alternatives import compare
 
     return compare(asked, answer, settled, take)
 
 
 def settled(question: Question) -> tuple[Question, Answers]:
-    """What the search of a question comes to, and the question as it then stands: with hosts and ports that it takes.
+    """The answers to a question, and the question with the hosts and ports that they need.
 
     Rows of *what else* are changed cases that go this way too.
     """
@@ -147,7 +147,7 @@ def settled(question: Question) -> tuple[Question, Answers]:
 
 
 def _begin(question: Question, what: str) -> None:
-    """Say which step begins, if there is one: without a design what else there is is what would help."""
+    """Report the beginning of a step, if the question has it."""
     asked = {"search": True, "what else": question.alternatives_s > 0, "futures": question.inputs.case.is_uncertain}
     steps = [*(step for step, is_asked in asked.items() if is_asked), "proof"]
     if what in steps:
@@ -155,14 +155,14 @@ def _begin(question: Question, what: str) -> None:
 
 
 def with_managers(question: Question, answers: Answers) -> Answered:
-    """The question and its answers with a manager in every subnet for which one can be had."""
+    """The question and its answers with a manager in every subnet, where possible."""
     return with_managers_of_subnets(question, answers, _search_all)
 
 
 def proven(question: Question) -> Design:
     """The answer to a question.
 
-    Raises ``AssertionError`` if it fails a check, which only a fault of fabopt can cause.
+    Raises ``AssertionError`` if the design fails a check, which only a fault of fabopt can cause.
     """
     design = answered(question)
     failed = [check for check in design.checks if not check.ok]
@@ -172,7 +172,7 @@ def proven(question: Question) -> Design:
 
 
 def prepare(question: Question) -> Iterable[Problem]:
-    """The problem of every combination of separations; the one that a study has prepared."""
+    """The problem of every combination of separations; or the one that a study has prepared."""
     if question.problem is not None:
         return (question.problem,)
     known = question.known
@@ -205,7 +205,7 @@ def search(question: Question, problems: Iterable[Problem]) -> Answers:
 
 
 def _searched(question: Question, problems: Iterable[Problem]) -> Iterator[Answer]:
-    """The answer to one problem after the other."""
+    """The answers to problems in turn."""
     context = Context() if question.known is None else question.known.context.beside()
     for problem in problems:
         answer = _tried(question, problem)
@@ -257,13 +257,13 @@ def _as_cheap(question: Question, problem: Problem, context: Context) -> Answer 
 
 
 def _knowing(known: Answer | None, problem: Problem, context: Context) -> tuple[Problem, Context]:
-    """A problem with the fabrics of a known answer where it asks the same of them, and what is known of these."""
+    """A problem that reuses unchanged fabrics of a known answer, with that answer's context."""
     alike = None if known is None else reusing_unchanged_fabrics(problem, known, in_same_layouts=False)
     return (problem, context) if known is None or alike is None else (alike, known.context)
 
 
 def with_checks(question: Question, design: Design) -> Design:
-    """The design with its single points of failure, and every rule proven again; as it is if there is none."""
+    """The design with its single points of failure and every rule checked; unchanged without fabrics."""
     if not design.fabrics:
         return design
     if question.twin is not None:
@@ -274,7 +274,7 @@ def with_checks(question: Question, design: Design) -> Design:
 
 @contextmanager
 def interrupts(clock: Clock) -> Iterator[None]:
-    """Make the first Ctrl-C stop the search with what it has; the next one raises ``KeyboardInterrupt``."""
+    """Make the first Ctrl-C stop the search with its best design; the next one raises ``KeyboardInterrupt``."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""What an answer says of the pools of its switches, and which switches of the same ports they keep out."""
+"""Notes on buffer pools of switches, and on equal switches whose pools are too small."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_NOT_PICKED = 4
 
 
 def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
-    """A sentence for each kind of Ethernet switches in a tier whose pool does not hold its ports, or has to."""
+    """A note for each Ethernet product of a tier whose buffer pool is too small for its ports, or must hold them."""
     if answers.best is None:
         return
     for fabric, (candidate, _), designed in zip(
@@ -58,7 +58,7 @@ def _notes(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[
 
 
 def _not_picked(fabric: FabricProblem, roce: Roce, alike: Sequence[WeighedTier]) -> Iterator[str]:
-    """Switches that are not in a tier, have the ports of its first ones, and whose pools are known not to hold them."""
+    """Switches not in a tier with as many ports as its first product, whose pools are known to be too small."""
     weighed, told = alike[0], 0
     tier, picked = weighed.tier, {one.tier.switch.id for one in alike}
     if weighed.verdict is None or weighed.verdict.spare < 0:

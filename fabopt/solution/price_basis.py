@@ -1,4 +1,4 @@
-"""On what kinds of prices a bill rests, and whether guesses decide what is bought."""
+"""Notes on the kinds of prices in a bill, and whether guessed prices decide the choice."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import summaries_beside
 from fabopt.units import cents
 
-# By how much guesses are moved, up and down, and the longest look at what then is best.
+# The relative change of guessed prices, up and down, and the most seconds for the designs that are then best.
 MOVE = Fraction(3, 10)
 MOST_SECONDS = 10.0
-# What each look may do beside what any row may, counted as ``program.settings.Work``.
-OF_ESTIMATES = 2_500
+# Work of the search at one factor, in units of ``program.settings.Work``.
+WORK_PER_FACTOR = 2_500
 _WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
           "estimate": "estimates", "derived": "prices made by a rule", UNKNOWN: "prices of unknown source"}  # fmt: skip
 
 
 def price_notes(question: Question, answers: Answers, design: Design) -> Iterator[str]:
-    """The one line on the prices of a bill that mixes kinds of them; none of a case without any rules."""
+    """One note on a bill with several kinds of prices; none for a case without rules."""
     shares = shares_by_basis(design)
     if len(shares) > 1 and question.inputs.case.rules != NO_RULES:
         told = ", ".join(f"{_percent(share)} {_WORDS[basis]}" for basis, share in shares.items())
@@ -44,7 +44,7 @@ def price_notes(question: Question, answers: Answers, design: Design) -> Iterato
 
 
 def shares_by_basis(design: Design) -> dict[str, Fraction]:
-    """The share of the purchase price on prices of each kind, the largest first."""
+    """Shares of the purchase price by kind of price, the largest first."""
     sums: Counter[str] = Counter()
     for row in design.bom:
         if row.total_usd and row.id in design.parts:
@@ -59,7 +59,7 @@ def _percent(share: Fraction) -> str:
 
 
 def _verdict(question: Question, answer: Answer | None) -> str:
-    """Whether the choice stays where guesses move; empty where nobody asked what else there is."""
+    """Words on whether the choice is stable under other guesses; empty without alternatives asked for."""
     if answer is None or not question.alternatives_s or answer.problem.case.objective != "capex_usd":
         return ""
     seconds = min(MOST_SECONDS, question.alternatives_s)
@@ -87,7 +87,7 @@ def _what_changes(question: Question, answer: Answer) -> str:
 
 
 def _guessed_items(problem: Problem) -> frozenset[int]:
-    """Numbers of the items whose prices are guesses."""
+    """Indices of the items with guessed prices."""
     parts = {product.id: product for kind in KINDS[:-1] for product in getattr(problem.catalog, kind)}
     items = problem.item_table.items
     return frozenset(item.index for item in items if item.id in parts and is_guessed(parts[item.id], item.length_m))
@@ -96,12 +96,12 @@ def _guessed_items(problem: Problem) -> frozenset[int]:
 def _cheaper(
     question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction
 ) -> tuple[Optimum, str]:
-    """The cheapest design met where guesses are so many times as dear, in words that are empty where it is the answer;
-    the verdict of either is optimal if that is proven.
+    """The cheapest design met with guessed prices multiplied by ``factor``, and its words, empty if it is the answer;
+    its verdict is optimal if proven.
     """
     scaled = at_factor(base, guessed, factor, question.settings.prune)
     own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
-    settings = replace(question.settings.quiet, work=Work(most=OF_ESTIMATES))
+    settings = replace(question.settings.quiet, work=Work(most=WORK_PER_FACTOR))
     rival = search_of(scaled.problem, settings, question.clock, lower_than=scaled.value(own)).run(ties=False)
     question.clock.look()
     if rival.value is not None and scaled.cents(rival.value) < own:

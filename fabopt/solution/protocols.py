@@ -1,4 +1,4 @@
-"""Parts that do not say which protocols they run, in a catalog that has switches of several."""
+"""Notes on parts without stated protocols, in a catalog with switches of several protocols."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_NAMED = 4
 
 
 def protocol_notes(catalog: Catalog, design: Design) -> Iterator[str]:
-    """The one note on transceivers and cables of a design that name no protocol, and are taken to run any."""
+    """One note on transceivers and cables of a design without a stated protocol, assumed to run any."""
     if len({switch.protocol for switch in catalog.switches}) < 2:
         return
     plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)

@@ -1,4 +1,4 @@
-"""What an answer says of qualified pairs: devices for which the case names none."""
+"""Notes on qualified parts: devices without a list in the case."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fabopt.schema.design import Design
 
 
 def pair_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
-    """Devices of a design into which any part may go that fits, while others have lists."""
+    """Devices of a design without a list of qualified parts, while others have one."""
     named = set(case.procurement.parts_by_device)
     if not named or not design.fabrics:
         return

@@ -1,4 +1,4 @@
-"""What is asked of the path, and what its search comes to."""
+"""Questions to the solver, and the answers of its search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.search.answer import Answer
 from fabopt.search.separations import PROVEN, bounded_by, cheapest, without_design
 
-# How long what else there is is looked at, if nobody says it: a count of work ends it, and no clock.
+# Default seconds for alternatives: a count of work ends them, and no clock.
 ALTERNATIVES_S: Final = inf
 
 
@@ -23,7 +23,7 @@ class DearerError(Exception):
     """No design is as cheap as is wanted (``Question.lower_than``)."""
 
 
-# What comes after the search takes about so long, its own end included, and so much more a server and fabric.
+# Estimated seconds after the search, its own end included, and those of each server and fabric.
 FINISHING_S = 0.8
 FINISHING_S_PER_SERVER = 0.0006
 
@@ -33,22 +33,21 @@ class SameHardware(Protocol):
 
     @property
     def single_points_of_failure(self) -> tuple[SinglePoint, ...] | None:
-        """Whose loss takes what from whom; None where it is not known."""
+        """Single points of failure; None where not computed."""
 
     @property
     def worst_rack(self) -> WorstRack | None:
-        """The rack whose loss hits most servers."""
+        """The rack whose loss affects the most servers."""
 
 
 @dataclass(frozen=True)
 class Question:
     """The best design of a case: of all its separations, or of the one ``problem`` that a study has prepared.
 
-    ``answer``: what a study has found for it; None: it is to be searched for. ``alternatives_s``: for how long what
-    else there is is looked at; 0: not at all. ``twin``: a design of the same hardware in other numbers that has been
-    proven, which this one then need not be: what it loses with a device or rack is the same. ``known``: the answer to
-    a case that differs from this one in a few keys, whose search has worked out what both need; ``lower_than``: no
-    design is wanted whose objective, in the weights of the known answer, is not lower.
+    ``answer``: found by a study; None: to be searched for. ``alternatives_s``: seconds for alternatives; 0: none.
+    ``twin``: a proven design of the same hardware with other figures, whose checks and single points of failure hold
+    for this one. ``known``: the answer to a case that differs in a few keys, whose context is reused; ``lower_than``:
+    only designs with a lower objective, in the weights of the known answer, are wanted.
     """
 
     inputs: Inputs
@@ -70,7 +69,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answers:
-    """What the search made of every combination of separations, in their order."""
+    """The answers of every combination of separations, in their order."""
 
     tried: tuple[Answer, ...]
     # whether every combination was tried before the clock was over; if not, what no design is below, where it is known
@@ -86,9 +85,9 @@ class Answers:
         return replace(best, optimum=bounded_by(best.optimum, self.bound))
 
     def cut_short(self) -> Answers:
-        """These where what is asked besides, which only makes designs dearer, was not answered in time.
+        """These answers where an added demand, which only raises cost, was not solved in time.
 
-        They lack it, so that they are not proven though no design is below them: the bound is the least step lower.
+        They lack it, so they are not proven: the bound is at most one unit below the value.
         """
         optimum = self.optimum
         if optimum.bound is None or optimum.value is None:
@@ -102,12 +101,12 @@ class Answers:
 
     @property
     def shown(self) -> Problem:
-        """The problem whose case the design file has."""
+        """The problem of the case in the design file."""
         return (self.best or self.tried[0]).problem
 
     @property
     def optimum(self) -> Optimum:
-        """The best optimum; where there is none, what is known of all combinations together."""
+        """The best optimum; without one, the verdict and bound of all combinations together."""
         if self.best is not None:
             return self.best.optimum
         known = without_design(self.tried)
@@ -115,5 +114,5 @@ class Answers:
 
 
 def finishing_s(problem: Problem) -> float:
-    """About how long it takes to make a design of an answer, to prove it and to write it."""
+    """Estimated seconds to build a design from an answer, prove it and write it."""
     return FINISHING_S + FINISHING_S_PER_SERVER * problem.servers * len(problem.fabrics)

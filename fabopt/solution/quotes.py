@@ -1,4 +1,4 @@
-"""Prices of quotes that end before what they are for has to be ordered, or that are in doubt."""
+"""Notes on prices of quotes that expire before the order, or that are in doubt."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class _Quoted(NamedTuple):
 
 
 def quote_notes(design: Design) -> Iterator[str]:
-    """Warnings of quotes with a last day, of which anything is bought.
+    """Warnings of quotes with a last day that the bill uses.
 
-    An order is taken to be placed on the day by which it has to be (``order_by``), never on the day of the run. Where
-    the case has no calendar, only the last day can be said.
+    The day of an order is ``order_by``, never the day of the run. If the case has no calendar, only the last day is
+    told.
     """
     rows_of: dict[_Quoted, list[BomRow]] = {}
     for row in design.bom:
@@ -42,7 +42,7 @@ def quote_notes(design: Design) -> Iterator[str]:
 
 
 def doubt_notes(design: Design) -> Iterator[str]:
-    """Warnings of prices that are paid and that their book marks as doubted, each with the first doubt."""
+    """A warning of paid prices that their book marks as doubted, each with its first doubt."""
     doubted: dict[str, str] = {}
     for row in design.bom:
         note = price_source(design.parts.get(row.id, {}), row.length_m).get("note")

@@ -1,4 +1,4 @@
-"""Which parts of the default rules of racks an answer keeps."""
+"""Notes on the parts of the default rules of racks that an answer keeps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fabopt.units import some
 
 
 def rack_notes(asked: Case, answered: Case) -> Iterator[str]:
-    """How many servers share a rack for want of power for their NICs; each rule that a case keeps, with its keys that
-    hold in what is answered.
+    """Servers in a rack, if the power of NICs limits them; each rack rule that holds, with its keys that bind the
+    answer.
     """
     if asked.site.servers_per_rack is None and answered.site.servers_per_rack is not None:
         servers = some(answered.site.servers_per_rack, "server")

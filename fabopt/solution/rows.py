@@ -1,4 +1,4 @@
-"""Rows of *what else*: what a changed case comes to, beside the answer."""
+"""Rows of *what else*: the outcome of a changed case, compared with the answer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from fabopt.solution.summaries import summaries_beside, summary_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import some, usd, watts
 
-# What a row says of a design that is not proven to be the best of its case, of a case that has none better, and of one
-# that was not solved to its end.
+# Words of rows: a design that is not proven best, a case without a better one, and a case not solved to its end.
 BEST_FOUND = " (the best found)"
 NOTHING_CHEAPER = "nothing cheaper"
 NOTHING_LESS = "nothing less"
@@ -31,12 +30,12 @@ NOT_FINISHED = "not finished"
 FAILED = "failed"
 
 
-# What takes little of what rows may do comes first, so that most of them are finished.
+# Rows of little effort come first, so that most of them are finished.
 QUICK, USUAL, LONG = range(3)
 
 
 class RowsShown(Enum):
-    """Which outcomes become rows: all designs; those that are better; those, and that there is none better."""
+    """Outcomes shown as rows: all designs; better ones; better ones, or that there is none better."""
 
     ANY = auto()
     CHEAPER = auto()
@@ -45,11 +44,11 @@ class RowsShown(Enum):
 
 @dataclass(frozen=True)
 class CaseChange:
-    """Keys of a case with other values. ``what`` is another then, and ``value`` which; ``index``: of which fabric.
+    """Changed keys of a case. ``what``, ``value``: the change in words; ``index``: of the changed fabric.
 
-    ``wider``: the changed case has all designs of the answered one. ``added``: of a fabric of the changed case, what
-    the answered one leaves out of it; None: that is no part that can be looked at. ``effort``: what it takes to solve
-    beside what others take, as a rule: ``QUICK``, ``USUAL`` or ``LONG``.
+    ``wider``: the changed case has all designs of the answered one. ``added``: function of a fabric of the changed
+    case: the part of its space that the answered one excludes; None: no such part can be formed. ``effort``: usual
+    relative work of its solve: ``QUICK``, ``USUAL`` or ``LONG``.
     """
 
     what: str
@@ -63,7 +62,7 @@ class CaseChange:
 
 
 class DesignFigures:
-    """What a design comes to, in the units of a design file."""
+    """Figures of a design, in the units of a design file."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
@@ -75,13 +74,13 @@ class DesignFigures:
 
     @cached_property
     def use(self) -> WorkloadUse | None:
-        """A step of the case's model; None without one."""
+        """The use of the design by the case's model; None without a model."""
         least = self.answer.ratio.least if self.answer.ratio is not None else ()
         return use_on(self.answer.problem, self.answer.picked, self.sums.cents, least)
 
     @property
     def objective(self) -> int | float:
-        """What is minimized."""
+        """The objective."""
         problem, value = self.answer.problem, self.answer.optimum.value
         if problem.case.objective == EFFECTIVE:
             assert self.use is not None and self.use.usd_per_effective_gpu is not None
@@ -91,7 +90,7 @@ class DesignFigures:
 
 
 class Rows:
-    """Rows beside an answer. ``tell``: takes what is being done, in words."""
+    """Rows beside an answer. ``tell``: takes words of progress."""
 
     def __init__(self, cases: ChangedCases, tell: Callable[[str], None]) -> None:
         self.cases = cases
@@ -100,7 +99,7 @@ class Rows:
         self.own = DesignFigures(cases.answer)
 
     def of(self, change: CaseChange) -> Iterator[Alternative]:
-        """The row of a change, if it is shown; what fails on the way is no fault of the answer's."""
+        """The row of a change, if it is shown; a failure becomes an unfinished row."""
         try:
             may_differ, wanted = self._wanted_of(change)
             outcome = self.solved(change, wanted) if may_differ else Outcome(self.answer)
@@ -116,9 +115,8 @@ class Rows:
         self.tell(f"{change.what} {change.value}: {FAILED} ({type(error).__name__}: {error})")
 
     def _wanted_of(self, change: CaseChange) -> tuple[bool, int | None]:
-        """Whether a wider case may have a design as good as is wanted which the answered one has not, and what its
-        objective is lower than; False only where little work tells that what is added has none, so that the answer
-        stands.
+        """Whether a wider case may have a wanted design that the answered one lacks, and the cutoff of its objective;
+        False only where little work proves that the added part has none, so that the answer stands.
         """
         wanted = self._wanted(change)
         problem = self.cases.problem_of(change.keys) if change.wider and wanted is not None else None
@@ -140,9 +138,9 @@ class Rows:
         return False, wanted
 
     def solved(self, change: CaseChange, wanted: int | None = None) -> Outcome:
-        """What a changed case comes to; not finished where its search fails, which is no fault of the answer's.
+        """The outcome of a changed case; unfinished where its search fails.
 
-        ``wanted``: no design is whose objective is not lower; None: as the change says.
+        ``wanted``: cutoff, only lower objectives are wanted; None: by the change.
         """
         self.tell(f"looking at the best design with {change.what} {change.value}")
         try:
@@ -154,7 +152,7 @@ class Rows:
             return Outcome(None, finished=False)
 
     def _wanted(self, change: CaseChange) -> int | None:
-        """No row is shown of a design whose objective is not lower than this; None: of any."""
+        """The cutoff of a change: only designs with a lower objective become rows; None: any."""
         value = self.answer.optimum.value
         if value is None or change.shown is RowsShown.ANY:
             return None
@@ -173,7 +171,7 @@ class Rows:
             yield self.row(change, outcome, self._at_equal_cost(change, outcome.answer))
 
     def _at_equal_cost(self, change: CaseChange, other: Answer) -> str:
-        """That nothing is cheaper; of another number of planes, what it gives in service for the same cost."""
+        """Words: nothing is cheaper; for another number of planes, its service at the same cost."""
         design, own = self._designs(change, other)
         if design is None or own is None or planes_of(design.nic) == planes_of(own.nic):
             sums, own_sums = DesignFigures(other).sums, self.own.sums
@@ -183,7 +181,7 @@ class Rows:
         return f"the same cost in {some(number, 'plane')}{service_beside(design, own, self.answer.problem)}"
 
     def _looks_otherwise(self, other: Answer) -> bool:
-        """Whether a design of the same objective is another one."""
+        """Whether a design of the same objective differs in structure or devices."""
         pairs = zip(self.answer.picked, other.picked, strict=False)
         return len(self.answer.picked) != len(other.picked) or any(
             own.design.file_part().structure != one.design.file_part().structure
@@ -226,14 +224,14 @@ class Rows:
         )
 
     def named(self, change: CaseChange) -> str:
-        """What is another, with the fabric that has it where there are several."""
+        """The words of a change, with its fabric where there are several."""
         fabrics = self.answer.problem.fabrics
         if change.index is None or len(fabrics) == 1:
             return change.what
         return f"{fabrics[change.index].name} {change.what}"
 
     def _designs(self, change: CaseChange, other: Answer) -> Sequence[NetworkDesign | None]:
-        """The changed fabric in a design and in the answer; None where there is no such fabric."""
+        """The networks of the changed fabric in a design and in the answer; None where missing."""
         if change.index is None:
             return None, None
         name = self.answer.problem.fabrics[change.index].name
@@ -273,12 +271,12 @@ class Rows:
 
 
 def _without(outcome: Outcome) -> str:
-    """Which rules a design is without, in words; nothing where it keeps all."""
+    """The rules that a design leaves out, in words; empty where it keeps all."""
     parts = [row.name for row in outcome.rules_left_out]
     return f"; without {' and '.join(parts)}" if parts else ""
 
 
 def difference_of(objective: float, best: float) -> int | float:
-    """What one objective is above another, to three digits."""
+    """The difference of two objectives, to three decimals."""
     rest = round(objective - best, 3)
     return int(rest) if rest == int(rest) else rest

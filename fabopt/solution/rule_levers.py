@@ -1,5 +1,5 @@
-"""Which default rules leave a case without a design under its limits: each part by its key, with what turning it off
-costs, and the cheapest design that keeps them all.
+"""Default rules that leave a case without a design under its limits: each part by its key, with the cost of a design
+without it, and the cheapest design that keeps all.
 
 Each figure is that of solving the case with the key set, limits and all else kept.
 """
@@ -24,7 +24,7 @@ from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import summaries_of
 
-# What all searches for what rules cost may do, as ``program.settings.Work`` counts it; seconds only end what hangs.
+# Work of all searches for the cost of rules, in units of ``program.settings.Work``; seconds only end hanging searches.
 MOST_WORK: Final = 400_000
 MOST_SECONDS: Final = 240.0
 UNSETTLED: Final = "what it costs to turn off default rules takes more work to tell than that may"
@@ -36,7 +36,7 @@ Solve = Callable[[Question], Answers]
 
 
 class Priced(NamedTuple):
-    """Keys that are set together, and what the best design costs then; ``is_least``: whether that is proven."""
+    """Keys set together, and the cost of the best design with them in USD; ``is_least``: whether it is proven."""
 
     keys: tuple[str, ...]
     usd: float
@@ -44,9 +44,9 @@ class Priced(NamedTuple):
 
 
 def with_rule_levers(question: Question, answers: Answers, design: Design, solve: Solve) -> Design:
-    """A design file of a case without a design, with the rules that stand in the way, and the design that is nearest.
+    """The Design of an infeasible case, with the rules that prevent a design, and the nearest design.
 
-    ``solve``: the best of a question, as the case is solved for. What the clock leaves no time for is left out.
+    ``solve``: answers a question. Figures that the clock leaves no time for are left out.
     """
     if design.status != "infeasible":
         return design
@@ -113,7 +113,7 @@ def _totals(answer: Answer) -> Totals:
 
 
 def _levers(question: Question, answers: Answers, solve: Solve) -> Iterator[Priced]:
-    """Each key with which there is a design; where none alone does, those that do together, none of them to spare."""
+    """Each key that alone gives a design; if none does, a set of keys that does, none dispensable."""
     keys = list(_keys(question.inputs.case, answers))
     single = [key for key in keys if key != WHOLE]
     together = _priced(question, single, solve) if single else None
@@ -137,7 +137,7 @@ def _levers(question: Question, answers: Answers, solve: Solve) -> Iterator[Pric
 
 
 def _keys(case: Case, answers: Answers) -> Iterator[str]:
-    """Keys that turn off what holds, in the order in which rules yield: all of ``rack-spread`` first, and parts."""
+    """Keys that turn off binding rules, in the order of yielding: all of ``rack-spread`` first, and parts."""
     parts = [part.path for answer in answers.tried for part in parts_that_yield(answer.problem)]
     parts += [RULES + rule for rule in YIELDING if is_asked_for(case.rules, rule)]
     if case.rules == NO_RULES:
@@ -150,7 +150,7 @@ def _keys(case: Case, answers: Answers) -> Iterator[str]:
 
 
 def _priced(question: Question, keys: Iterable[str], solve: Solve) -> Priced | None:
-    """What the best design costs with some keys set; None if there is none."""
+    """The cost of the best design with ``keys`` set; None if there is none."""
     case = question.inputs.case
     for key in keys:
         case = _off(case, key)
@@ -187,7 +187,7 @@ def _conflict(lever: Priced) -> Conflict:
 
 
 def _written(key: str) -> str:
-    """A key as it is written into a case."""
+    """A key with its value as written in a case."""
     if key == RESILIENCE:
         return f"`{key}: {NO_RULE}`"
     return f"`rules: {{{key.removeprefix(RULES)}: false}}`" if key.startswith(RULES) else f"`{key}: false`"

@@ -1,4 +1,4 @@
-"""What an answer says of default rules: which parts it is without."""
+"""The parts of default rules that an answer leaves out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_IN_STUDIES = "hosts that manage it, or dearer switches, are looked for where
 
 
 def rules_left_out(question: Question, problem: Problem, design: Design) -> tuple[RuleLeftOut, ...]:
-    """Each part of a default rule that a case asks for and a design breaks, and why, in the order of ``YIELDING``."""
+    """Parts of default rules that a case asks for and a design breaks, with reasons, in the order of ``YIELDING``."""
     asked = question.inputs.case
     broken = list(_broken(asked, problem, design))
     told = []
@@ -40,7 +40,7 @@ def _why_not_managed(question: Question, part: RulePart) -> str:
 
 
 def _broken(asked: Case, problem: Problem, design: Design) -> Iterator[tuple[RulePart, str]]:
-    """Parts of default rules that a design does not keep, with what it has in their place."""
+    """Parts of default rules that a design does not keep, with details."""
     yield from ((part, "") for part in rack_parts_left_out(problem, asked))
     yield from ((RulePart(rule, name), detail) for rule, name, detail in broken_nic_rules(problem, design))
     for fabric in design.fabrics:

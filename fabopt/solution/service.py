@@ -1,4 +1,4 @@
-"""What a network gives in service beside another one, and what its last leaf group has of its own, in words."""
+"""Words on the service of a network compared with another one, and on its last leaf group."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ def carries(design: NetworkDesign, gpus: int) -> str:
 
 
 def service_beside(other: NetworkDesign, design: NetworkDesign, problem: Problem) -> str:
-    """What a Clos gives in service beside another one, in words: same-rail pairs on one leaf, bandwidth without a leaf,
-    the worst traffic of leaves with leaves where that differs, and what rails have that meet in no switch; empty if it
-    is no Clos.
+    """Words on the service of a Clos compared with another one: same-rail pairs on one leaf, bandwidth without a leaf,
+    the worst traffic between leaves if it differs, and rails that meet in no switch; empty unless both are Clos.
     """
     if not isinstance(other, ClosDesign) or not isinstance(design, ClosDesign):
         return ""
@@ -44,7 +43,7 @@ def service_beside(other: NetworkDesign, design: NetworkDesign, problem: Problem
 
 
 def _pairs_on_a_leaf(design: ClosDesign) -> float:
-    """The share of all pairs of servers whose ports of a rail are on one leaf: those of a group."""
+    """The share of all pairs of servers with their ports of a rail on one leaf: pairs within a group."""
     shape = design.network.shape
     servers, group, last = int(shape.servers), int(shape.g), int(shape.last_group)
     return ((servers - last) * (group - 1) + last * (last - 1)) / (servers * max(1, servers - 1))
@@ -69,7 +68,7 @@ def _gbps(rate_mbps: Fraction) -> int | float:
 
 
 def last_group_words(structure: AnyStructure) -> str:
-    """What the last leaf group has of its own, and what the loss of a leaf of it takes, in words."""
+    """Words on a differing last leaf group, and on the loss of one of its leaves."""
     last = structure.last_group if isinstance(structure, Structure) else None
     if last is None:
         return ""

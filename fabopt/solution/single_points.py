@@ -1,4 +1,4 @@
-"""What a design loses with any one switch or rack, found on its wiring, as a part of the design."""
+"""Single points of failure: losses of a design with any one switch or rack, computed on its wiring."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fabopt.wiring.model import Wiring
 
 
 class Wired(NamedTuple):
-    """A design and its wiring; None where it has too many links for one, or a fault that the proof tells."""
+    """A design and its wiring; None with too many links, or with a fault that the checks report."""
 
     design: Design
     wiring: Wiring | None
 
 
 def with_those_of(twin: SameHardware, design: Design) -> Design:
-    """The design with the single points of failure of one that has the same devices and links."""
+    """The design with the single points of failure of a twin with the same devices and links."""
     update = {"single_points_of_failure": twin.single_points_of_failure, "worst_rack": twin.worst_rack}
     return design.model_copy(update=update)
 

@@ -1,8 +1,9 @@
-"""Subnets of InfiniBand that no switch of the cheapest design manages: other switches do, or hosts that are attached.
+"""InfiniBand subnets without a manager among the switches of the cheapest design: other switches or attached hosts
+manage them.
 
-Designs without a manager are looked at first, as they cost no more than with one. What such a fabric has instead is
-decided by searching both parts of its space, fabric by fabric: designs whose own switches manage it, and designs with
-hosts. The cheaper of two optima is the optimum of both.
+Designs without a manager are searched first, as they cost no more than with one. The manager of such a fabric is
+decided by searching both parts of its space, fabric by fabric: designs with managing switches, and designs with hosts.
+The cheaper of two optima is the optimum of both.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from fabopt.topology.subnet_manager import managers_in
 from fabopt.units import some, usd
 
 HOST = "subnet-manager"
-# What is bought for hosts, and in which words: what their cables need at the switch, or cables like the servers'.
+# Purchases for hosts, in words: parts of their cables at the switch, or cables like the servers'.
 AT_SWITCH, LIKE_SERVERS = "with what their cables need at the switch", "with NICs and cables like the servers'"
 
 NOT_IN_TIME = (
@@ -39,15 +40,15 @@ Search = Callable[[Question], Answers]
 
 
 class Answered(NamedTuple):
-    """A question with what its search came to."""
+    """A question with its answers."""
 
     question: Question
     answers: Answers
 
 
 class Unmanaged(NamedTuple):
-    """A fabric of one subnet without a manager among its switches: how many ports of hosts it needs; its NICs; and the
-    switches of which the catalog does not say whether they run one.
+    """A fabric of one subnet without a manager among its switches: the ports of hosts that it needs, its NICs, and the
+    switches whose catalog entry leaves open whether they run one.
     """
 
     fabric: str
@@ -57,8 +58,8 @@ class Unmanaged(NamedTuple):
 
 
 def with_managers_of_subnets(question: Question, answers: Answers, search: Search) -> Answered:
-    """The question in which every subnet that a manager can be had for has one, as cheaply as can be; as it is where
-    there is none, or time runs out. Studies prepare their own problems (``study.front.managed``).
+    """The question and answers with a manager in every subnet that can have one, at least cost; unchanged without such
+    a subnet, or if time runs out. Studies prepare their own problems (``study.front.managed``).
     """
     best = answers.best
     if best is None or question.problem is not None:
@@ -72,9 +73,7 @@ def with_managers_of_subnets(question: Question, answers: Answers, search: Searc
 
 
 def _managed(question: Question, answers: Answers, search: Search, given_up: frozenset[str]) -> Answered:
-    """The cheapest of all ways to manage a fabric that has no manager; the answers themselves where all have one, but
-    for those of which it is given up.
-    """
+    """The cheapest answers with a manager in every fabric but those ``given_up``; unchanged where all have one."""
     assert answers.best is not None
     unmanaged = next(without_manager(answers.best, question.managed | given_up), None)
     if unmanaged is None:
@@ -107,8 +106,8 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
 
 
 def _barred_by_limits(question: Question, problem: Problem, unmanaged: Unmanaged, search: Search) -> Answered | None:
-    """The answer that there is no design, of the way to manage a fabric that costs least with every limit lifted; None
-    if nothing manages it then either.
+    """The infeasible answer of the way to manage a fabric that costs least with every limit lifted; None if it cannot
+    be managed even then.
     """
     inputs = question.inputs
     is_dated = inputs.case.stages is not None or inputs.case.procurement.order_from_month is not None
@@ -130,8 +129,8 @@ def _barred_by_limits(question: Question, problem: Problem, unmanaged: Unmanaged
 
 
 def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterator[Iterator[Question]]:
-    """Each way to manage a fabric, as questions of which the first counts that has a design: by other switches; by
-    hosts joined by optics, of which those at the switch are bought, or with NICs like the servers', and whole cables.
+    """Each way to manage a fabric, as questions of which the first with a design counts: by other switches; by hosts,
+    with optics bought at the switch only, or with NICs like the servers' and whole cables.
     """
     yield iter((replace(question, managed=question.managed | {unmanaged.fabric}),))
     yield (_with_host(question, host) for host in hosts_of(problem, unmanaged))
@@ -139,7 +138,7 @@ def _ways(question: Question, problem: Problem, unmanaged: Unmanaged) -> Iterato
 
 def _takes_hosts(problem: Problem, name: str) -> bool:
     """Whether all families of a fabric have ports for hosts."""
-    fabric = next(one for one in problem.case.fabrics if one.name == name)
+    fabric = next(fabric for fabric in problem.case.fabrics if fabric.name == name)
     return can_be_asked(problem.case, fabric, attachments=(*fabric.attachments, _bare_host(1)))
 
 
@@ -157,16 +156,16 @@ class Host(NamedTuple):
     def attached(self, case: Case) -> Case:
         """A case with them."""
         fabrics = (
-            one.model_copy(update={"attachments": (*one.attachments, self.attachment)})
-            if one.name == self.fabric
-            else one
-            for one in case.fabrics
+            fabric.model_copy(update={"attachments": (*fabric.attachments, self.attachment)})
+            if fabric.name == self.fabric
+            else fabric
+            for fabric in case.fabrics
         )
         return case.model_copy(update={"fabrics": tuple(fabrics)})
 
 
 def hosts_of(problem: Problem, unmanaged: Unmanaged) -> Iterator[Host]:
-    """Hosts for a fabric, those first that are taken if there is a design with them."""
+    """Hosts for a fabric in order of preference."""
     name, bare = unmanaged.fabric, _bare_host(unmanaged.ports)
     yield Host(name, bare, _note(unmanaged, bare, AT_SWITCH))
     if unmanaged.nic.port.ports == 1:
@@ -190,13 +189,13 @@ def _with_host(question: Question, host: Host) -> Question:
 
 
 def note_of_cost(more_cents: int) -> str:
-    """What managers cost that a design without them has not."""
+    """A note on the added cost of managers; ``more_cents``: against a design without them."""
     more = usd(more_cents)
     return f"rule `{SUBNET_MANAGER}`: managers of subnets, and the ports for them, make the design ${more:,} dearer"
 
 
 def _costed(question: Question, before: Answers, after: Answers) -> Question:
-    """The question with a note of what its managers cost, if it has any that the first answers had not."""
+    """The question with a note of its managers' cost, if they were added to the first answers."""
     if after.tried is before.tried or after.best is None:
         return question
     assert before.best is not None

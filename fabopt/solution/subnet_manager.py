@@ -1,4 +1,4 @@
-"""What a reader must know of subnet managers: what was exchanged for them, and what is not known or not kept."""
+"""Notes on subnet managers: exchanged switches, and facts that are unknown or rules that are not kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RULE = DEFAULT_RULES[SUBNET_MANAGER]
 
 
 def subnet_notes(design: Design) -> Iterator[str]:
-    """How the subnets of each fabric are managed, where it is InfiniBand."""
+    """Notes on the management of each InfiniBand fabric's subnets."""
     for fabric in design.fabrics:
         said = fabric.subnet_manager
         if said is not None and said.kept:

@@ -26,7 +26,7 @@ def summaries_of(problem: Problem, picked: Sequence[Picked]) -> str:
 
 
 def summaries_beside(problem: Problem, other: Sequence[Picked], best: Sequence[Picked]) -> str:
-    """``summaries_of`` another design; where those of the best one are the same, what else differs."""
+    """``summaries_of`` another design; if equal to the best one's, words on other differences."""
     summary = summaries_of(problem, other)
     if len(other) != len(best) or summary != summaries_of(problem, best):
         return summary

@@ -1,4 +1,4 @@
-"""Racks with switches and no servers: their power strips have ports of management too, and an answer says how many."""
+"""Racks with switches and no servers: their power strips need management ports, counted from an answer."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from fabopt.search.unchanged import reusing_unchanged_fabrics
 from fabopt.solution.question import Answers, Question
 from fabopt.units import some
 
-# Answers that are looked for: more ports may need a switch more, and that another rack.
+# The most solves: more ports may need another switch, and that another rack.
 MOST_ROUNDS = 3
 
 
 def with_strips_of_switches(
     question: Question, answers: Answers, search: Callable[[Question], Answers]
 ) -> tuple[Question, Answers]:
-    """The question in which strips of all racks of switches have ports, and its answers; as it was where they have.
+    """The question with ports for the strips of all racks of switches, and its answers; unchanged if they have ports.
 
-    Studies prepare their own problems, whose designs say what is missing. So do those for which there is no time.
+    Studies prepare their own problems, and their designs report missing ports; so do designs without time for this.
     """
     for _ in range(MOST_ROUNDS):
         best, case = answers.best, question.inputs.case
-        if best is None or question.problem is not None or not any(_counts(case, one) for one in case.fabrics):
+        if best is None or question.problem is not None or not any(_counts(case, fabric) for fabric in case.fabrics):
             break
         needed = switch_racks(best)
-        if needed <= max(_counted(one) for one in case.fabrics if _counts(case, one)):
+        if needed <= max(_counted(fabric) for fabric in case.fabrics if _counts(case, fabric)):
             break
         question.settings.progress(f"{some(needed, 'rack')} of switches: looking again, with ports for their PDUs")
         other = _with_racks(question, needed)
@@ -48,7 +48,7 @@ def with_strips_of_switches(
 
 
 def _with_others_known(question: Question, answers: Answers) -> Answers | None:
-    """The answer in the layouts of the one before, whose search knows all other fabrics; None if there is none."""
+    """The answer in the layouts of the answer before, reusing its unchanged fabrics; None if there is none."""
     best, inputs = answers.best, question.inputs
     if best is None or len(answers.tried) > 1:
         return None
@@ -62,7 +62,7 @@ def _with_others_known(question: Question, answers: Answers) -> Answers | None:
 
 
 def strips_without_ports(design: Design, case: Case) -> Iterator[str]:
-    """Racks of switches whose strips have no port in an out-of-band fabric of a design."""
+    """A note for each out-of-band fabric without ports for strips of racks of switches."""
     for fabric in case.fabrics:
         missing = racks_in(design) - _counted(fabric)
         if _counts(case, fabric) and missing > 0 and fabric.oob is not None:
@@ -99,10 +99,10 @@ def _counted(fabric: Fabric) -> int:
 def _with_racks(question: Question, racks: int) -> Question:
     case = question.inputs.case
     fabrics = tuple(
-        one.model_copy(update={"oob": (one.oob or OutOfBand()).model_copy(update={"switch_racks": racks})})
-        if _counts(case, one)
-        else one
-        for one in case.fabrics
+        fabric.model_copy(update={"oob": (fabric.oob or OutOfBand()).model_copy(update={"switch_racks": racks})})
+        if _counts(case, fabric)
+        else fabric
+        for fabric in case.fabrics
     )
     inputs = replace(question.inputs, case=case.model_copy(update={"fabrics": fabrics}))
     return replace(question, inputs=inputs)

@@ -310,7 +310,7 @@ def test_a_known_design_changes_no_answer() -> None:
     plain = search_of(problem(parts=deceiving()), Settings(), Clock(None)).run()
     assert plain.value is not None
     for above in (0, 1, 10**9):
-        known = search_of(problem(parts=deceiving()), Settings(), Clock(None), at_most=plain.value + above).run()
+        known = search_of(problem(parts=deceiving()), Settings(), Clock(None), known_value=plain.value + above).run()
         assert (known.verdict, known.value, known.bound) == ("optimal", plain.value, plain.bound)
 
 

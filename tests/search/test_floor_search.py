@@ -441,7 +441,7 @@ def test_a_bound_on_a_large_floor_is_below_the_optimum(monkeypatch: pytest.Monke
         # what is cheaper than the answer is looked for only where that bound leaves it open
         given = inputs(*toy(seed))
         search = search_of(estimating(problem_of(given.case, given.catalog)), Settings(), Clock(None))
-        assert search.may_beat(int(best) + 1) and not search.may_beat(1)
+        assert search.may_be_below(int(best) + 1) and not search.may_be_below(1)
 
 
 def test_a_large_floor_with_too_few_racks(monkeypatch: pytest.MonkeyPatch) -> None:

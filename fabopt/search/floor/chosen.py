@@ -67,7 +67,7 @@ class Placed:
             else:
                 known = PlacedCandidates(cutoff, tuple(all_places(sized, cutoff, self._steps)))
             self.context.placed[key] = known
-        return [one for one in known.places if one[0] <= cutoff]
+        return [place for place in known.places if place[0] <= cutoff]
 
 
 def _proportional(weights: Floats, other: Floats) -> bool:

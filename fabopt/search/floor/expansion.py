@@ -94,9 +94,9 @@ class FloorExpansion(Expansion):
         if fabric.per_switch is not None or not np.array_equal(costs.table[0], self.table[0]):
             return np.inf
         others = (with_fewest(self.problem, self.context, one) for one in self.problem.fabrics if one is not fabric)
-        sizings = [self.anywhere(one, costs) for one in others]
-        left = self.most + self.saving - sum(one.least for one in sizings)
-        return np.inf if np.isnan(left) or any(one.stopped for one in sizings) else _rounded_up(left)
+        sizings = [self.anywhere(other, costs) for other in others]
+        left = self.most + self.saving - sum(sizing.least for sizing in sizings)
+        return np.inf if np.isnan(left) or any(sizing.stopped for sizing in sizings) else _rounded_up(left)
 
     def _key(self, costs: BoundedCosts, fabric: FabricProblem, slack: float) -> SearchKey:
         part = self.restrictions.get(fabric.name)

@@ -120,7 +120,7 @@ _SHARES: Lookup[LinkTable, _ShareKey, Floats] = Lookup()
 
 def _shares(problem: Problem, clos: ClosNetwork, kind: LinkType, fill: _Fill, weights: Floats) -> Floats:
     costs = [
-        min((_share(problem, one, fill, weights) for one in joins), default=np.inf)
+        min((_share(problem, join, fill, weights) for join in joins), default=np.inf)
         for run_m in problem.item_table.lengths_m.tolist()
         for joins in (assemblies_over(problem, clos, kind, run_m, True),)
     ]

@@ -48,7 +48,7 @@ class FloorSearch(Search):
     _own_bound: float | None = None
 
     def _best(self, ties: bool) -> Optimum:
-        if self._is_beaten:
+        if self._none_is_wanted:
             return Optimum("infeasible", sized=self.expansion.sized)
         several = len(self.problem.fabrics) > 1
         if (several or self.clock.over_at() is not None) and not self._in_one_layout:
@@ -74,8 +74,8 @@ class FloorSearch(Search):
     def _prove(self, ties: bool) -> Optimum:
         """As elsewhere; first by what the own best designs of the fabrics leave of what is wanted."""
         self.expansion.place_own_best()
-        is_asked = self.expansion.by_own_best and not self.expansion.counts and np.isfinite(self.beaten_from)
-        if is_asked and any(map(self._is_beaten_by, self.expansion.least_by_own_best())):
+        is_asked = self.expansion.by_own_best and not self.expansion.counts and np.isfinite(self.wanted_below)
+        if is_asked and any(map(self._excludes_wanted, self.expansion.least_by_own_best())):
             return Optimum("infeasible", sized=self.expansion.sized)
         return super()._prove(ties)
 
@@ -251,7 +251,7 @@ class FloorSearch(Search):
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
         """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
-        needed = min(needed, self._to_be_beaten(bound))
+        needed = min(needed, self._slack_to_wanted(bound))
         first = FIRST_RISE_COUNTING if self.expansion.counts else FIRST_RISE_ON_FLOOR
         return min(needed, max(slack * RISE, abs(bound) * first, 1.0))
 
@@ -272,7 +272,7 @@ class _Visits:
         if number in self.optima or (_least_value(self.bounds[number]), number) >= self.best:
             return
         search = self.searches[number]
-        search.beaten_from = self.best[0] + (number < self.best[1])
+        search.wanted_below = self.best[0] + (number < self.best[1])
         search.expansion.most = min(search.expansion.most, self.best[0] - search.fixed)
         optimum = self.meet(search.run(ties=False))
         self.optima[number] = _bounded_from(optimum, self.bounds[number])
@@ -351,7 +351,7 @@ class EstimateSearch(FloorSearch):
             return Optimum("infeasible", sized=self.expansion.sized)
         candidates = self._likely(costs)
         outcome = self._solve(candidates)
-        if outcome.value is not None and outcome.value < self.beaten_from:
+        if outcome.value is not None and outcome.value < self.wanted_below:
             outcome = self._tied(outcome, ties)
         if outcome.value is None and candidates:
             # within the limits may be what needs little of them, rather than what costs least

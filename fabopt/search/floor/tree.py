@@ -137,7 +137,7 @@ class Sized:
     def beyond(self) -> list[float]:
         """What the links above each tier cost at least, wherever they go."""
         cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.least_m))
-        return _sums_from(np.array([one.least[:, cheapest].sum() for one in self.pairs]))[1:]
+        return _sums_from(np.array([pair.least[:, cheapest].sum() for pair in self.pairs]))[1:]
 
     @cached_property
     def alike(self) -> list[list[bool]]:
@@ -207,7 +207,7 @@ def all_places(sized: Sized, limit: float, steps: StepBudget) -> list[tuple[floa
         tree = _Tree(sized, layout, steps, limit)
         for positions in tree.places():
             for placed in sized.candidates(layout, positions):
-                needs = frozenset((one.key, one.count) for one in placed[1].choices), placed[1].twins
+                needs = frozenset((choice.key, choice.count) for choice in placed[1].choices), placed[1].twins
                 if placed[0] <= limit:
                     by_needs.setdefault(needs, placed)
     return list(by_needs.values())
@@ -293,7 +293,7 @@ class _Tree:
     def __init__(self, sized: Sized, layout: OpenLayout, steps: StepBudget, limit: float) -> None:
         self.sized, self.layout, self.limit = sized, layout, limit
         self._steps = steps
-        counts = [len(one.first_of_b) for one in sized.pairs]
+        counts = [len(pair.first_of_b) for pair in sized.pairs]
         above = list(zip(counts, sized.sizes, strict=True))[1:]
         units = sum(count * size.units for count, size in above)
         power_mw = sum(count * size.power_mw for count, size in above)

@@ -116,9 +116,9 @@ class EndFinder:
         factor = Fraction(step, STEPS)
         scaled = at_factor(self.base, indices, factor, self.settings.prune)
         quiet = self.settings.quiet
-        at_most = self._at_most(scaled, indices, factor)
+        known_value = self._at_most(scaled, indices, factor)
         try:
-            optimum = search_of(scaled.problem, quiet, self.clock, at_most=at_most).run(ties)
+            optimum = search_of(scaled.problem, quiet, self.clock, known_value=known_value).run(ties)
         except NoAnswerError:
             raise StoppedError from None
         if self.clock.is_over() or optimum.verdict == "unknown":

@@ -1,1 +1,1 @@
-"""Candidates below a cutoff, and the proof that nothing cheaper was left out."""
+"""Candidates below a cutoff, and the proof that no cheaper candidate was left out."""

@@ -1,4 +1,4 @@
-"""The best design of one problem, as the search for its objective has found it."""
+"""The best design of one problem, found by the search for its objective."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """A problem and its optimum, with the candidates that make it; ``ratio``: where that was minimized.
+    """A problem and its optimum; ``ratio``: if the cost per effective GPU was minimized.
 
-    ``context``: what its search has worked out.
+    ``context``: intermediate results of its search, for reuse.
     """
 
     problem: Problem

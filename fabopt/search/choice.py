@@ -1,4 +1,4 @@
-"""The search that a problem takes, which follows from its site."""
+"""The choice of search for a problem, by its site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What items weigh in the objective and in the limits, and what a candidate comes to."""
+"""Weights of items in the objective and in the limits, and sums of candidates."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def stage_weights(
 ) -> Floats:
     """Objective (or other) weight of one unit of every item first used at each stage, shape (stages, items).
 
-    The least price that any break allows, with the share of spares that every unit asks for, and energy from then on.
-    ``most``: of designs that cost no more than so many cents, which reach no break that takes a dearer order.
-    ``counted``: shares of their prices that count, shape (items,), of what is in stock (``search.stock_shares``).
+    The least price of any break, with the share of spares for every unit, and energy from then on.
+    ``most``: the most cents of a design, which excludes breaks that need a dearer order.
+    ``counted``: counted shares of prices, shape (items,), for items in stock (``search.stock_shares``).
     """
     weights = weights or problem.weights
     present = bool(weights.energy)
@@ -50,12 +50,12 @@ def _all_of_it(problem: Problem) -> Floats:
 
 
 def _least_cents(item: Item, stage: int, present: bool, most: int | None) -> float:
-    """Cents of a unit in use at the least; charges on fabrics are in what every design has (``fixed_objective``)."""
+    """Least cents of a unit in use; 0 for charges on fabrics, which are in ``fixed_objective``."""
     return 0.0 if item.is_lump else item.least_cents(stage, present, most) * spare_share(item)
 
 
 def _with_others(problem: Problem, weights: Floats) -> Floats:
-    """Weights with devices weighing no more than what may take the place of some (``problem.exchanges``)."""
+    """Weights with each device at most as heavy as its possible substitutes (``problem.exchanges``)."""
     least = weights.copy()
     for fabric in problem.fabrics:
         for device_id, items in exchanged(fabric):
@@ -67,21 +67,21 @@ def _with_others(problem: Problem, weights: Floats) -> Floats:
 
 
 def stage_steps(problem: Problem, most: int | None = None, counted: Floats | None = None) -> Floats:
-    """What a unit that is there by a stage costs at least more than one of the next, shape (stages - 1, items)."""
+    """Least extra weight of a unit installed at a stage instead of the next, shape (stages - 1, items)."""
     least = np.minimum.accumulate(stage_weights(problem, None, most, counted), axis=0)
     return np.asarray(least[:-1] - least[1:])
 
 
 def spare_share(item: Item) -> float:
-    """Units to be had for every one in use, at least."""
+    """Least units to buy for each unit in use, spares included."""
     return 1.0 if item.spares is None or item.spares.per == "site" else 1.0 + item.spares.fraction
 
 
 def weights_table(problem: Problem) -> tuple[Floats, Floats]:
-    """Item weights by metric, shape (metrics, items), and the most of each metric that all fabrics may use.
+    """Item weights by metric, shape (metrics, items), and the limit of each metric over all fabrics.
 
-    Row 0 is the objective, the least of all stages (see ``stage_weights``); the others are those that a limit caps, of
-    the case or of its last stage. Slots for NICs are a limit too where several fabrics share them.
+    Row 0 is the objective, the least of all stages (see ``stage_weights``); the others are metrics with a limit of the
+    case or its last stage. NIC slots are a limit too where several fabrics share them.
     """
     items = problem.item_table.items
     cents = np.array([0 if item.is_lump else item.least_ever() * spare_share(item) for item in items], dtype=float)
@@ -116,14 +116,12 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
 
 
 def stock_value(problem: Problem, present: bool = False, most: int | None = None) -> int:
-    """What the stock on hand can save at most, in cents; ``most``: as in ``stage_weights``."""
+    """The most cents that the stock on hand can save; ``most``: as in ``stage_weights``."""
     return sum(item.stock_value(present, most) for item in problem.item_table.items if item.kind != "server")
 
 
 def stock_weights(problem: Problem, most: int | None = None) -> Floats:
-    """The most that the stock of each item can save in the objective, shape (items,); ``most``: as in
-    ``stage_weights``.
-    """
+    """The most that each item's stock can save in the objective, shape (items,); ``most``: as in ``stage_weights``."""
     present = bool(problem.weights.energy)
     saved = [0 if item.kind == "server" else item.stock_value(present, most) for item in problem.item_table.items]
     return problem.weights.per_cent * np.array(saved, dtype=float)
@@ -132,7 +130,7 @@ def stock_weights(problem: Problem, most: int | None = None) -> Floats:
 def without_dear_switches(
     problem: Problem, sizing: Sizing, slack: float, most: int | None, counted: Floats | None = None
 ) -> Sizing:
-    """A sizing without candidates that are past the cutoff once their switches cost what so many of them cost.
+    """A sizing without candidates past the cutoff when switches are priced at their break for the candidate's number.
 
     ``most``, ``counted``: as in ``stage_weights``, of shape (items,) where it is given.
     """
@@ -146,11 +144,11 @@ def without_dear_switches(
 
 
 def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
-    """A sizing without candidates that have more switches or NICs than can be there by some stage.
+    """A sizing without candidates with more switches or NICs than their supply by some stage.
 
-    Rules ``supply_lasts``, ``orders_arrive_in_time`` and ``quarterly_supply_lasts``, of which the program holds the
-    rest: spares, whole packs, what other fabrics order. Of switches that may be exchanged for others there are no more
-    than of all of these together.
+    Rules ``supply_lasts``, ``orders_arrive_in_time`` and ``quarterly_supply_lasts``; the program holds the rest:
+    spares, whole packs, orders of other fabrics. Exchangeable switches are limited by the supply of all their
+    substitutes.
     """
     if not any(
         (item.is_ordered or item.rationed) and item.kind in ("switch", "nic") for item in problem.item_table.items
@@ -187,7 +185,7 @@ def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
 
 
 def is_there_in_time(candidate: Candidate) -> bool:
-    """Whether the devices of a candidate can be there by each of its stages, where no other fabric takes any."""
+    """Whether the devices of a candidate are supplied by each of its stages, if no other fabric needs any."""
     added: dict[Item, dict[int, int]] = defaultdict(dict)
     for (stage, item), count in candidate.devices.items():
         if item.is_short:
@@ -201,12 +199,11 @@ def is_there_in_time(candidate: Candidate) -> bool:
 
 
 def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None, counted: Floats | None = None) -> Floats:
-    """What the switches of each candidate of a batch cost more than at the least price of any break, shape (size,).
+    """Surcharge of each candidate's switches over the least price of any break, shape (size,).
 
-    ``most``, ``counted``: as in ``stage_weights``. So many as a candidate has of them may not reach that break, and
-    their spares are bought too; more part numbers than there may be cost without end. 0 where it is not as simple:
-    other fabrics that order the same, networks without tiers, switches that may be exchanged for others; of breaks also
-    where there is stock, or spares.
+    ``most``, ``counted``: as in ``stage_weights``. A candidate's number of switches may not reach that break, and
+    spares are bought too; infinite above the most part numbers. 0 for several fabrics, networks without tiers,
+    exchangeable switches; for breaks also with stock or spares.
     """
     total = np.zeros(len(batch))
     if len(problem.fabrics) > 1 or not problem.weights.per_cent or batch.family not in TIERED:
@@ -225,9 +222,9 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None, counte
 def _spares_beside(
     problem: Problem, counts: Mapping[Item, Floats], most: int | None, counted: Floats | None
 ) -> Floats | float:
-    """Cents that spare switches cost at least, beside those for which every unit bears a share (``spare_share``).
+    """Least cents of spare switches beyond the share that every unit bears (``spare_share``).
 
-    A site's are of the cheapest in use; what the stock on hand could give is left aside, as ``stock_weights`` has it.
+    A site's spares are of the cheapest product in use; stock on hand is counted by ``stock_weights``.
     """
     rule = next(iter(counts)).spares
     if rule is None:
@@ -242,9 +239,9 @@ def _spares_beside(
 
 
 def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> Floats:
-    """Cents that so many units cost more than at the least price, whenever they are ordered.
+    """Surcharge in cents of ``count`` units over the least price, whenever they are ordered.
 
-    An order that starts a break counts for no more units than are used. A cent a unit and stage is left for rounding.
+    An order that reaches a break counts for no more units than are used. A cent per unit and stage allows for rounding.
     """
     present, stages = bool(problem.weights.energy), range(len(problem.stages))
     least = item.least_ever(present, most)
@@ -265,9 +262,9 @@ def least_of(candidate: Candidate, weights: Floats) -> float:
 
 
 def uses_of(candidate: Candidate, table: Floats, weights: Floats) -> Floats:
-    """A candidate's use of every metric, shape (metrics,), if its links are made for the least weight.
+    """A candidate's use of every metric, shape (metrics,), with the parts of its links of least weight.
 
-    ``table``: weights of items by metric, shape (metrics, items); ``weights``: those to be least, shape (items,).
+    ``table``: weights of items by metric, shape (metrics, items); ``weights``: to be minimized, shape (items,).
     """
     total = np.zeros(len(table))
     for item, count in candidate.fixed.items():
@@ -280,7 +277,7 @@ def uses_of(candidate: Candidate, table: Floats, weights: Floats) -> Floats:
 
 
 def distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates, each once."""
+    """The distinct candidates."""
     return list({(candidate.fabric, candidate.order): candidate for candidate in candidates}.values())
 
 
@@ -293,12 +290,12 @@ def first_of_each(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def tolerance(bound: float) -> float:
-    """The most that a floating-point bound may be off the integer that it stands for."""
+    """The largest error of a floating-point bound on an integer."""
     return 1e-9 * abs(bound) + 0.5
 
 
 def beyond_limits(table: Floats, caps: Floats, bound: float) -> float:
-    """The slack over a bound beyond which no design is within the limits; infinite where none is on the objective.
+    """The slack over a bound beyond which no design is within the limits; infinite without a limit on the objective.
 
     ``table``: shape (metrics, items); ``caps``: shape (metrics,).
     """

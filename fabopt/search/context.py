@@ -1,4 +1,4 @@
-"""What searches work out of a problem and may need again, kept beside it: the problem itself does not change."""
+"""Cache of intermediate results of searches, kept beside the immutable problem."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fabopt.topology.link_parts import Floats
 
 
 class CostsKey(NamedTuple):
-    """Weights of the items of an offering, as bytes: of the last stage by metric, and what earlier ones cost more."""
+    """Weights of the items of an offering, as bytes: of the last stage by metric, and surcharges of earlier stages."""
 
     offering: Offering
     table: bytes
@@ -31,9 +31,9 @@ class CostsKey(NamedTuple):
 
 
 class SearchKey(NamedTuple):
-    """A search of one fabric: at which costs and limits, in which part of its space, up to which slack.
+    """Key of a search of one fabric: costs, limits, part of its space, and slack.
 
-    ``most``: beyond what cost nothing is wanted.
+    ``most``: the highest wanted cost.
     """
 
     fabric: FabricProblem
@@ -46,21 +46,21 @@ class SearchKey(NamedTuple):
 
 
 class OwnBest(NamedTuple):
-    """The least bound of a fabric on a floor, and what its best design costs at least with its switches placed."""
+    """The least bound of a fabric on a floor, and a lower bound on its best design with switches placed."""
 
     bound: float
     least: float
 
 
 class BoundKey(NamedTuple):
-    """The bound of one fabric for which no spine is placed, in some layouts."""
+    """Key of the bound of one fabric in layouts before any spine is placed."""
 
     search: SearchKey
     layouts: tuple[Layout, ...]
 
 
 class AnywhereKey(NamedTuple):
-    """The search of one fabric outside all layouts of a floor; ``measured``: as ``FloorExpansion.anywhere``."""
+    """Key of the search of one fabric outside all layouts of a floor; ``measured``: as ``FloorExpansion.anywhere``."""
 
     search: SearchKey
     plan: FloorPlan
@@ -83,9 +83,9 @@ class PlacedCandidates(NamedTuple):
 
 @dataclass
 class Context:
-    """What searches of one problem, and of those that differ from it in limits and weights only, have worked out.
+    """Cached results of searches of one problem, and of problems that differ in limits and weights only.
 
-    Fabrics are told apart by identity. ``costs`` serve all problems of one offering, ``anywhere`` all of one floor: see
+    Fabrics are compared by identity. ``costs`` serve all problems of one offering, ``anywhere`` all of one floor: see
     ``beside``.
     """
 
@@ -116,17 +116,17 @@ class Context:
     _numbered: dict[tuple[FabricProblem, ByStage], FabricProblem] = field(default_factory=dict)
 
     def copied(self) -> Context:
-        """What is known so far; what either works out from now on the other does not know."""
+        """A copy that shares no later results."""
         return Context(**{one.name: dict(getattr(self, one.name)) for one in fields(self)})
 
     def beside(self) -> Context:
-        """The context of another problem; what is known of prices, and of fabrics wherever they are, is shared."""
+        """The context of another problem, sharing ``costs``, ``anywhere`` and ``proven_within``."""
         return Context(self.costs, self.anywhere, proven_within=self.proven_within)
 
     def in_same_layouts(self, fabrics: tuple[FabricProblem, ...], others: tuple[FabricProblem, ...]) -> Context:
-        """The context of a problem of other weights: its fabrics are looked at in the layouts of these, if of any.
+        """The context of a problem with other weights: ``others`` are searched in the layouts of ``fabrics``, if known.
 
-        Which layouts are worth looking at follows from weights too, and designs are compared in one space.
+        The choice of layouts depends on weights, and compared designs must be of one space.
         """
         known = self.layouts.get(fabrics)
         return Context(layouts={} if known is None else {others: known})
@@ -139,12 +139,12 @@ class Context:
         return self.costs[key]
 
     def forget_bounds(self) -> None:
-        """Let go of the bounds of fabrics that will not be looked at again."""
+        """Drop the bounds of fabrics that will not be searched again."""
         for costs in self.costs.values():
             costs.forget_bounds()
 
     def layout(self, layout: Layout) -> Layout:
-        """The layout that is equal to this one and was met first: places of switches are kept beside it."""
+        """The first met layout equal to this one, which has the cached places of switches."""
         return self._layouts.setdefault(layout.key, layout)
 
     def equipped(self, problem: Problem, fabric: FabricProblem, prune: bool) -> tuple[FabricProblem, ...]:
@@ -154,7 +154,7 @@ class Context:
         return self._equipped[fabric]
 
     def numbered(self, fabric: FabricProblem, switches: ByStage) -> FabricProblem:
-        """An out-of-band fabric with the ports of so many switches of all fabrics at each stage; any other as it is."""
+        """``FabricProblem.with_switches``, cached."""
         if (fabric, switches) not in self._numbered:
             self._numbered[fabric, switches] = fabric.with_switches(switches)
         return self._numbered[fabric, switches]

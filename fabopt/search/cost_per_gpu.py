@@ -48,12 +48,11 @@ LEANEST = 2
 
 @dataclass(frozen=True)
 class Ratio:
-    """The best design found. ``bound``: no design has fewer cents per effective GPU; None if that is not known.
+    """The best design found. ``bound``: least cents per effective GPU of any design; None if unknown.
 
-    ``met``: designs that were met on the way. ``pace``: what others are compared by. ``decision``: by what the design
-    was picked, if not by least cents; ``least``: cents per effective GPU of the best design for each scenario alone;
-    ``floors``: what was learnt of steps at the search's own pace; ``held``: the problem that has no design, where it is
-    held to less than the case asks for.
+    ``met``: designs met on the way. ``pace``: of the comparison. ``decision``: the criterion of the choice, if not
+    least cents; ``least``: cents per effective GPU of the best design for each scenario alone; ``floors``: cost bounds
+    by step at the search's own pace; ``held``: the stricter problem without a design, if the ratio is of one.
     """
 
     optimum: Optimum
@@ -68,7 +67,7 @@ class Ratio:
 
     @property
     def is_proven(self) -> bool:
-        """Whether there is a design, and no better one."""
+        """Whether the design is proven best."""
         return self.optimum.verdict == "optimal" and self.optimum.value is not None
 
 
@@ -77,7 +76,7 @@ Floors = Sequence[tuple[Fraction | float, int | float]]
 
 
 class Cap(NamedTuple):
-    """Only designs count whose (S + C) T is below ``most``, with T at a pace; in cents and seconds.
+    """A cap on designs: (S + C) T below ``most`` cents x seconds, with T at a pace.
 
     ``floors``: at the same pace.
     """
@@ -97,8 +96,9 @@ def cents_per_effective_gpu(problem: Problem, picked: Sequence[Picked]) -> Fract
 class RatioSearch:
     """The search for one problem with a model and priced servers, or for a restricted part of its space.
 
-    ``pace``: of the steps that (S + C) is multiplied by; None: that of the case's scenarios. ``cap``: on what is picked
-    among. ``known``: designs that were met elsewhere, one of which is below the cap; ``least_cents``: none costs less.
+    ``pace``: of the steps that (S + C) is multiplied by; None: that of the case's scenarios. ``cap``: on eligible
+    designs. ``known``: designs met elsewhere, one of them below the cap; ``least_cents``: lower bound on the cost of
+    any design.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class RatioSearch:
         self._sized = 0
 
     def run(self, ties: bool = True) -> Ratio:
-        """The best design, of those that are as good the cheapest; ``ties`` of these in the documented order."""
+        """The best design, the cheapest among equals; ``ties``: broken in the documented order."""
         try:
             with self.clock.bounded():
                 return self._run(ties)
@@ -145,7 +145,7 @@ class RatioSearch:
         return self._cut_short(ended)
 
     def _cut_short(self, ended_by: str) -> Ratio:
-        """The best design met, if any, and what no design has fewer cents than: the fastest step at the least cost."""
+        """The best design met, if any, with the bound of the fastest step at the least cost."""
         least = self._floor_at(inf)
         bound = None if least == inf else self.per_gpu(self._spent(int(least)) * self._least_step_s)
         if self._best.value is None:
@@ -180,9 +180,9 @@ class RatioSearch:
         return Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=floors)
 
     def leaner(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
-        """Designs that cost less than an answer and whose (S + C) T is below ``most``, as its own is.
+        """Designs cheaper than an answer whose (S + C) T is below ``most``, as its own is.
 
-        Of those with equal leaf groups, which are few; nothing is proven of them.
+        Only designs with equal leaf groups, which are few; no proof.
         """
         assert answer.value is not None
         fabrics, cents = tuple(map(with_equal_groups, self.problem.fabrics)), answer.value
@@ -200,7 +200,7 @@ class RatioSearch:
             cents = lean.value
 
     def _sample(self, slowest: Fraction) -> None:
-        """Good designs, so that the proof has little to look at: fast ones, up to a step with which none is better."""
+        """Meet good designs to shorten the proof: with steps rising up to one with which no design is better."""
         least = self._least_step_s
         for number in range(SAMPLES, 0, -1):
             most = least + (slowest - least) / NEARER**number
@@ -214,10 +214,10 @@ class RatioSearch:
         return can_list(self.problem, self.settings)
 
     def _prove_by_shortlist(self) -> Fraction | None:
-        """The same as ``_prove``, over a shortlist of candidates; None where there is none.
+        """As ``_prove``, over a shortlist of candidates; None without a shortlist.
 
-        What is learnt from one of steps holds for what is on it alone. The first is of designs whose leaf groups are
-        all alike: these are few, and the best of them is a good one for the others to be held against.
+        Cost bounds by step hold for one shortlist alone. The first is of designs with equal leaf groups: these are few,
+        and the best of them is a good incumbent for the others.
         """
         known = list(self._floors)
         if any(fabric.may_be_odd for fabric in self.problem.fabrics):
@@ -238,7 +238,7 @@ class RatioSearch:
         return bound
 
     def _listed(self, problem: Problem, spare: float) -> Shortlist | None:
-        """All candidates of a problem whose product is near the least of any, up to that of the best design."""
+        """Candidates of a problem with a product near the least (``spare``), up to that of the best design."""
         before, spent = float(self._spent(0)), max(Fraction(1), self._spent(int(self._floor_at(inf))))
         capped, most = None, self._product / self._least_step_s
         if self.cap is not None:
@@ -254,7 +254,7 @@ class RatioSearch:
         return shortlist_of(hurried, deadline, self.settings, self.clock, self.restrictions, self.context, most_cents)
 
     def _prove(self) -> Fraction:
-        """Look at all that could be better; what (S + C) T of any design is not below."""
+        """Search all designs that could be better; return the lower bound of (S + C) T."""
         floor = self._floor_at(inf)
         while self._total(floor) * self._least_step_s < self._product:
             spent, before = max(Fraction(1), self._spent(int(floor))), self._product
@@ -269,7 +269,7 @@ class RatioSearch:
         return self._product
 
     def _cheapest(self, deadline: Deadline | None, ties: bool = False) -> Optimum:
-        """The cheapest design in time; what it says of others is kept, and the design if it is the best."""
+        """The cheapest design in time; keep its cost bound by step, and the design if it is the best."""
         most_s = inf if deadline is None else deadline.most_s
         while True:
             within, wanted = self._below_cap(deadline, self._floor_at(most_s)), self._lower_than
@@ -287,7 +287,7 @@ class RatioSearch:
                 return optimum
 
     def cheapest_in_time(self, deadline: Deadline | None, lower_than: int | None, ties: bool) -> Optimum | None:
-        """The cheapest design before a deadline, of those on the shortlist if there is one; None: no NIC is in time."""
+        """The cheapest design within a deadline, on the shortlist if there is one; None: no NIC is fast enough."""
         if self._shortlist is not None and deadline is not None:
             return self._shortlist.cheapest(self.settings, self.clock, deadline, self.context, lower_than, ties)
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
@@ -298,28 +298,28 @@ class RatioSearch:
 
     @property
     def _lower_than(self) -> int | None:
-        """Designs that cost so much, in cents, are no better than the best that was met; None: unknown, or on a floor,
-        whose search leaves out by itself what it need not look at.
+        """The cost in cents from which no design is better than the best met; None: unknown, or on a floor, whose
+        search has its own cutoff.
         """
         if self._best.value is None or self.problem.site.method != "sizes":
             return None
         return int(self._product / self._least_step_s - self._spent(0)) + 2
 
     def _floor_of(self, optimum: Optimum, lower_than: int | None) -> int | float:
-        """What no design of a search costs less than, if only those that cost less than so much were wanted."""
+        """The least cost of any design by a search that wanted only designs below ``lower_than``."""
         if optimum.verdict == "infeasible":
             return inf if lower_than is None else lower_than
         return (optimum.value if optimum.verdict == "optimal" else optimum.bound) or 0
 
     def _below_cap(self, deadline: Deadline | None, floor: int | float) -> Deadline | None:
-        """A deadline, and that of the cap for designs that cost so much or more."""
+        """A deadline, tightened by the cap for designs of cost ``floor`` or more."""
         if self.cap is None or floor == inf:
             return deadline
         capped = Deadline(self.cap.pace, self.cap.most / max(Fraction(1), self._spent(int(floor))), less=True)
         return capped if deadline is None else replace(deadline, also=capped)
 
     def _least_below(self, cap: Cap) -> int | float:
-        """What no design below a cap costs less than: one that costs c is faster than the cap over S + c."""
+        """The least cost of designs below a cap: one of cost c has a step shorter than the cap over S + c."""
         least: int | float = 0
         while least < inf:
             most_s = cap.most / max(Fraction(1), self._spent(int(least)))
@@ -346,7 +346,7 @@ class RatioSearch:
             self.settings.progress(f"${per_gpu:,} per effective GPU so far, looking for better")
 
     def _floor_at(self, most_s: Fraction | float) -> int | float:
-        """No design whose step takes less costs less."""
+        """The least cost of designs with a step below ``most_s``."""
         return max((cost for most, cost in self._floors if most >= most_s), default=0)
 
     @cached_property
@@ -355,7 +355,7 @@ class RatioSearch:
         return self._least_step_of(self.pace)
 
     def _least_step_of(self, pace: AnyPace) -> Fraction:
-        """The same at another pace."""
+        """The least step of any network, in seconds, at another pace."""
         assert self.problem.needs is not None
         fabric = next(fabric for fabric in self.problem.fabrics if fabric.name == self.problem.needs.fabric)
         rates = {option.injection for options in fabric.nics.values() for option in options}
@@ -380,7 +380,7 @@ class RatioSearch:
         return self._spent(self._best.value) * self._best_step_s
 
     def _total(self, capex_cents: int | float) -> Fraction | float:
-        """Servers and network, in cents; infinite where there is no network."""
+        """Servers and network, in cents; infinite without a network."""
         return inf if capex_cents == inf else self._spent(int(capex_cents))
 
     def _spent(self, capex_cents: int) -> Fraction:

@@ -23,7 +23,7 @@ def pace_of(problem: Problem) -> Pace:
 
 
 def useful_deadline(problem: Problem, grade: int) -> Deadline:
-    """The step with which GPUs are used for so many millionths at least, as a rounded figure says it."""
+    """The step with which GPU utilization, in rounded millionths, is at least ``grade``."""
     pace = pace_of(problem)
     workload = pace.workload
     used = Fraction(2 * grade - 1, 2 * PER_ONE)
@@ -31,7 +31,9 @@ def useful_deadline(problem: Problem, grade: int) -> Deadline:
 
 
 def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
-    """The step below which designs that cost so much or more have so many cents per effective GPU, rounded, or less."""
+    """The step below which designs of at least ``least_cents`` have at most ``grade`` rounded cents
+    per effective GPU.
+    """
     pace = pace_of(problem)
     workload = pace.workload
     spent = cluster_cents(least_cents, problem.case.include_servers, problem.server, problem.servers)
@@ -52,7 +54,7 @@ def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
 
 
 def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
-    """A fabric with the NICs that can be in time, and the most oversubscription with which leaves can be."""
+    """A fabric with the NICs and the most leaf oversubscription that can meet a deadline."""
     reduces = some_reduce(fabric)
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
     deadline = deadline.beside(own.deadline)
@@ -84,7 +86,7 @@ def some_reduce(fabric: FabricProblem) -> bool:
 
 
 def _most_under_a_leaf(problem: Problem, fabric: FabricProblem) -> int:
-    """Servers that any leaf takes: one of its ports for each at the least."""
+    """The most servers of any leaf, at one port each."""
     ports = [
         use.cages * use.lane.ports for roles in fabric.switches.values() for one in roles["leaf"] for use in one.uses
     ]

@@ -1,9 +1,9 @@
-"""Which design is picked for its cost of a working GPU: by the mean over scenarios or by regret, and by robustness.
+"""The choice of a design by cost per effective GPU: by the mean over scenarios or by regret, and by robustness.
 
-What counts is the mean step over the scenarios of the case, or with ``decide_by: regret`` the scenario that is farthest
-from what is best for it alone. The model tells two networks apart no better than ``ERROR``: so of all designs within it
-of the least, the one is picked that costs least under stress (rule ``robust-designs``). All are exact: (S + C) times a
-step that gets no longer with bandwidth, among designs below a cap on another such product.
+The criterion is the mean step over the scenarios of the case, or with ``decide_by: regret`` the scenario farthest from
+its own best design. The model has a relative error of ``ERROR``: among all designs within it of the least, the one of
+least cost under stress is chosen (rule ``robust-designs``). All are exact: (S + C) times a step that never grows with
+bandwidth, among designs below a cap on another such product.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def stressed(pace: Pace) -> Pace:
 
 @dataclass(frozen=True)
 class _Decider:
-    """Searches of one problem whose designs are compared in different ways. ``pace``: of the case's own scenarios."""
+    """Searches of one problem by different criteria. ``pace``: of the case's own scenarios."""
 
     problem: Problem
     settings: Settings
@@ -72,7 +72,7 @@ class _Decider:
         return RatioSearch(*of_all, context=self.context, pace=pace or self.pace, cap=cap, known=known)
 
     def least_regret(self) -> Ratio:
-        """The design whose worst scenario is nearest to the best design for it."""
+        """The design of least worst regret over the scenarios."""
         alone: list[Ratio] = []
         for number, (_, run) in self.settings.share.over([*enumerate(self.pace.runs)]):
             self.settings.progress(f"looking for the best design for scenario {number + 1} alone")
@@ -93,18 +93,18 @@ class _Decider:
         return replace(best, cents=cents, bound=None, decision=DecidedBy(by="regret"), least=tuple(map(rounded, least)))
 
     def _beside(self, others: Sequence[Ratio], pace: AnyPace) -> RatioSearch:
-        """A search of all designs by a pace, which knows what others by other paces have met."""
+        """A search of all designs by a pace, knowing the designs that searches by other paces met."""
         of_all = self.problem, self.settings, self.clock
         met = tuple(optimum for other in others for optimum in other.met)
         least_cents = max((cost for other in others for step_s, cost in other.floors if step_s == inf), default=0)
         return RatioSearch(*of_all, context=self.context, pace=pace, known=met, least_cents=least_cents)
 
     def most_robust(self, least: Ratio) -> Ratio:
-        """Of designs that are within the error of the least, the one that costs least under stress.
+        """Among designs within the error of the least, the one of least cost under stress.
 
-        Of those with no more than ``MOST_ROBUST_RATIO`` at any boundary; where none is so near to the least, of those
-        within the error of the least of these. Where limits leave no such design, there is none; where nothing else
-        does, that part of the rule is left out. Rule ``robust_choice_is_recounted``.
+        Among those with at most ``MOST_ROBUST_RATIO`` at any boundary; if none is so near the least, among those within
+        the error of the least of these. If limits exclude such designs, there is none; if structure does, that part of
+        the rule is left out. Rule ``robust_choice_is_recounted``.
         """
         assert least.cents is not None and least.pace is not None
         held = self._held_to(Fraction(MOST_ROBUST_RATIO))
@@ -137,16 +137,16 @@ class _Decider:
         return replace(robust, pace=least.pace, least=least.least)
 
     def near(self, least: Ratio) -> Ratio:
-        """Of designs within the error of the least, the one that costs least under stress."""
+        """Among designs within the error of the least, the one of least cost under stress."""
         assert least.pace is not None
         most = self.search(least.pace).product_of(least.optimum) * (1 + ERROR)
         return self._below(Cap(least.pace, most, least.floors), [one for one in least.met if self._keeps_ratios(one)])
 
     def unbeaten(self, robust: Ratio, least: Ratio) -> Ratio:
-        """The design; if others beat it in cost, objective and bisection at once, that with the least objective.
+        """The design; if dominated in cost, objective and bisection, the dominating one of least objective.
 
-        Nothing beats that one: of designs that cost no more and have no less bisection it has the least objective, of
-        these it is the cheapest, and of these no other one has more bisection.
+        That one is undominated: among designs of no higher cost and no less bisection it has the least objective, then
+        the least cost, then the most bisection.
         """
         assert least.pace is not None
         known, design = self.search(least.pace), robust.optimum
@@ -160,7 +160,7 @@ class _Decider:
         return robust
 
     def _no_worse_than(self, design: Optimum, more: int = 0) -> _Decider:
-        """The decider among designs that cost no more and have no less bisection, in kb/s, or so much ``more``."""
+        """The decider among designs of no higher cost and no less bisection, or ``more`` kb/s more."""
         cents = sums_of(self.problem, list(design.picked)).cents
         limits = replace(self.problem.limits, capex_cents=tighter(self.problem.limits.capex_cents, cents))
         least = Fraction(self._bisection_kbps(design) + more, KBPS_PER_MBPS)
@@ -170,7 +170,7 @@ class _Decider:
         return replace(self, problem=replace(self.problem, limits=limits, fabrics=fabrics))
 
     def _with_more_bisection(self, design: Optimum, pace: AnyPace) -> Optimum | None:
-        """A design that costs no more, takes no longer and has more bisection; None if there is none, or no time."""
+        """A design of no higher cost, no longer step and more bisection; None if there is none, or no time."""
         better = self._no_worse_than(design, more=1)
         if self.clock.is_over() or not all(any(fabric.nics.values()) for fabric in better.problem.fabrics):
             return None
@@ -179,7 +179,7 @@ class _Decider:
         return None if more is None or more.value is None else more
 
     def _bisection_kbps(self, design: Optimum) -> int:
-        """What a GPU has of the worst cut of the fabric that it computes over, rounded as in files, down."""
+        """Bisection per GPU of the compute fabric in kb/s, rounded down, as in files."""
         return int(self._network(design).figures(self.problem.gpus).bisection * KBPS_PER_MBPS)
 
     def _may_be_left_out(self, held: _Decider) -> bool:
@@ -190,9 +190,9 @@ class _Decider:
         return free.run(ties=False).verdict == "infeasible"
 
     def told(self, own: RatioSearch, least: Ratio, base: Ratio, robust: Ratio, is_held: bool) -> DecidedBy:
-        """What a file says of the choice.
+        """The record of the choice for the design file.
 
-        ``base``: the least of the designs that it was made among; ``is_held``: whether these keep the rule's ratio.
+        ``base``: the least of the eligible designs; ``is_held``: whether these keep the rule's ratio.
         """
         assert least.cents is not None and robust.optimum.value is not None
         product = own.product_of(base.optimum)
@@ -219,8 +219,8 @@ class _Decider:
         )
 
     def _below(self, cap: Cap, known: Sequence[Optimum]) -> Ratio:
-        """Of designs below a cap the one that costs least under stress; a model that sends nothing over the network
-        says nothing of it, so that there the ratios of its task's profile hold, if any such design is below the cap.
+        """Among designs below a cap, the one of least cost under stress; for a model without network traffic the ratios
+        of its task's profile hold first, if any such design is below the cap.
         """
         pace, usual = stressed(self.pace), self._usual_ratio
         if usual is not None:
@@ -231,7 +231,7 @@ class _Decider:
         return self.search(pace, cap, known).run()
 
     def _held_to(self, most: Fraction) -> _Decider:
-        """The decider among designs with no more than a ratio at boundaries of which the case says none."""
+        """The decider among designs with at most a ratio at boundaries that the case leaves open."""
         assert self.problem.needs is not None
         leaf, spine = (f"max_oversubscription.{name}" in self.problem.needs.sets for name in ("leaf", "spine"))
         fabrics = tuple(
@@ -256,8 +256,8 @@ class _Decider:
 
     @property
     def _usual_ratio(self) -> Fraction | None:
-        """The most oversubscription of networks for the task of a model to which all networks are as good; None: the
-        case says it, or the model sends something.
+        """The profile's oversubscription for a model without network traffic; None: the case states it, or there is
+        traffic.
         """
         workload = self.pace.workload
         asked = next(fabric for fabric in self.problem.asked.fabrics if self._computes(fabric))
@@ -271,7 +271,7 @@ class _Decider:
         return fabric.name == self.problem.needs.fabric
 
     def _ratios(self, optimum: Optimum) -> dict[str, Fraction]:
-        """The oversubscription at every boundary of the fabric that GPUs compute over; nothing of a single tier."""
+        """The oversubscription at every boundary of the compute fabric; empty for a single tier."""
         return self._network(optimum).least_ratios(self.problem.gpus)
 
     def _network(self, optimum: Optimum) -> NetworkDesign:
@@ -282,7 +282,7 @@ class _Decider:
 
 
 def _with_bisection(fabric: FabricProblem, least_mbps: Fraction) -> FabricProblem:
-    """A fabric that gives so much bisection bandwidth per GPU at the least."""
+    """A fabric with at least ``least_mbps`` of bisection per GPU demanded."""
     own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
     nics = {
         protocol: tuple(option for option in options if option.crosses_any_cut >= least_mbps)
@@ -293,6 +293,6 @@ def _with_bisection(fabric: FabricProblem, least_mbps: Fraction) -> FabricProble
 
 
 def _band(known: Iterable[dict[str, Fraction]], boundary: str) -> tuple[Number, Number] | None:
-    """Between which ratios designs are at a boundary; None if no design has it."""
+    """The range of ratios of designs at a boundary; None if no design has it."""
     ratios = [ratios[boundary] for ratios in known if boundary in ratios]
     return (plain_fraction(min(ratios)), plain_fraction(max(ratios))) if ratios else None

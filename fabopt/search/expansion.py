@@ -67,21 +67,20 @@ class Expanded:
 
     @property
     def sized(self) -> int:
-        """How many sizes of all fabrics were looked at."""
+        """Number of sizes of all fabrics that were searched."""
         return sum(sizing.sized for sizing in self.sizings)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was found: there is nothing, or nothing that costs as little as was asked for."""
+        """Whether no candidate was found within the slack."""
         return not any(sizing.batches for sizing in self.sizings)
 
 
 class Expansion:
-    """The space of a problem, or of a restricted part of it, expanded as far as is asked for.
+    """The space of a problem, or of a restricted part of it, expanded up to a slack.
 
-    ``table`` weighs items by metric, shape (metrics, items); ``caps`` are the limits on these, shape (metrics,);
-    ``sized``: candidates whose cost was worked out; ``left_out``: whether the clock, or a number that was asked for,
-    left candidates out.
+    ``table``: weights of items by metric, shape (metrics, items); ``caps``: limits of these, shape (metrics,);
+    ``sized``: candidates with a computed cost; ``left_out``: whether the clock or a maximum number left candidates out.
     """
 
     def __init__(
@@ -141,10 +140,10 @@ class Expansion:
         return self.context.costs_at(self.problem.offering, table, objective * self.steps)
 
     def raise_least(self, expanded: Expanded, prices: Floats) -> bool:
-        """Of several fabrics, take each up to what the best design of it alone costs; whether any was taken up.
+        """Raise the bound of each of several fabrics to the cost of its best design alone; return whether any rose.
 
-        What of it costs less is in no design. Else the slack in which it is looked for would open all others as wide.
-        On floors, and where ports are counted, there are other ways to see to that. ``prices``: shape (metrics - 1,).
+        Cheaper sizes of it are in no design, and the slack for finding them would widen the search of all others.
+        Floors and counted ports have their own means. ``prices``: shape (metrics - 1,).
         """
         if self.counts or len(self.problem.fabrics) == 1 or not self.problem.site.runs_are_alike:
             return False
@@ -162,9 +161,9 @@ class Expansion:
     def _least_alone(
         self, fabric: FabricProblem, costs: BoundedCosts, sizing: Sizing, slack: float, is_apart: bool
     ) -> float:
-        """What a fabric costs at least in any design; its bound, where nothing near that is one or time was over.
+        """The least cost of a fabric in any design; its bound, if no design is near it or time was over.
 
-        ``sizing``: what was found of it in ``slack``; ``is_apart``: nothing that it costs depends on other fabrics.
+        ``sizing``: found within ``slack``; ``is_apart``: whether its cost is independent of other fabrics.
         """
         least, of_any = sizing.least, self._least_design if is_apart else self._least_candidate
         while not sizing.stopped:
@@ -178,7 +177,7 @@ class Expansion:
         return least
 
     def _least_design(self, fabric: FabricProblem, sizing: Sizing) -> float:
-        """What the best design of one fabric from some candidates costs; infinite if there is none."""
+        """The cost of the best design of one fabric from a sizing; infinite if there is none."""
         candidates = self._in_time(self._sizes(sizing, None, in_order=False))
         problem = alone(self.problem, fabric)
         return optimum_of(problem, candidates, self.settings.quiet, self.clock).least_above(problem.fixed_objective)
@@ -209,23 +208,23 @@ class Expansion:
         return bool(sizing.batches) or sizing.stopped
 
     def _new_sizing(self) -> Sizing:
-        """Nothing yet; of one fabric without limits nothing that costs more than what is wanted will be met."""
+        """An empty sizing; for one fabric without limits bounded by the highest wanted cost."""
         return Sizing(least=self.most_of_sizes)
 
     @property
     def most_of_sizes(self) -> float:
-        """What sizes of one fabric without limits may cost at the most to be wanted; of others that is not known."""
+        """The highest wanted cost of sizes of one fabric without limits; else infinite."""
         return self.most + self.saving if self.is_alone else np.inf
 
     @property
     def is_alone(self) -> bool:
-        """Whether there is one fabric without limits or others on it."""
+        """Whether there is one fabric only, without limits or logical fabrics."""
         alone = len(self.problem.fabrics) == 1 == len(self.caps) and not self.problem.fabrics[0].logical_fabrics
         return alone and not self.counts
 
     @property
     def tells_at_once(self) -> bool:
-        """Whether expanding it says as soon as ``may_cost`` that nothing is as cheap as is wanted."""
+        """Whether expanding decides as fast as ``may_cost`` that no design is as cheap as wanted."""
         return self.is_alone
 
     def up_to(self, fabric: FabricProblem, most: float) -> Sizing:
@@ -234,17 +233,17 @@ class Expansion:
         return space_of(self.problem, fabric, self._request(fabric, costs)).search(most, Sizing(least=0.0))
 
     def least_beside(self, fabric: FabricProblem) -> float:
-        """No choice of the other fabrics has a lower objective; infinite if there is none, -inf if time was over."""
+        """The least objective of the other fabrics together; infinite if there is none, -inf if time was over."""
         costs = self.context.costs_at(self.problem.offering, self.table, self.steps)
         sizings = [self._searched(costs, other, 0.0) for other in self.problem.fabrics if other is not fabric]
         return -np.inf if any(sizing.stopped for sizing in sizings) else sum(sizing.least for sizing in sizings)
 
     def _bounding(self, fabric: FabricProblem, costs: BoundedCosts) -> Space:
-        """A space in which no design of a fabric costs more than it does."""
+        """A space of a fabric with lower bounds of cost."""
         return space_of(self.problem, fabric, self._request(fabric, costs))
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
-        """Search a fabric; of several what was found is kept: that is asked for again and again."""
+        """Search a fabric, cached."""
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
         known, part = self.context.sizings, self.restrictions.get(fabric.name)
@@ -284,11 +283,11 @@ class Expansion:
         return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_enough)
 
     def _is_enough(self, work: int) -> bool:
-        """Count what a batch of bounds takes; whether time is over, or that is too much."""
+        """Count the work of a batch of bounds; return whether time or work is over."""
         return self.settings.work.is_enough_with(work) or self.clock.is_over()
 
     def costs_of(self, row: int) -> BoundedCosts:
-        """Weights with one metric of the table as what is minimized."""
+        """Costs with one metric of the table as objective."""
         table = self.table.copy()
         table[0] = self.table[row]
         return self.context.costs_at(self.problem.offering, table)
@@ -298,9 +297,9 @@ class Expansion:
         return ClosSpace(self.problem, fabric, *self._request(fabric, costs))
 
     def candidates(self, expanded: Expanded, most: int | None = None) -> list[Candidate]:
-        """The candidates that were expanded, or so many of the best.
+        """The expanded candidates, or the best ``most``.
 
-        None whose switches do not reach the breaks for it.
+        Without candidates whose switches do not reach the price breaks of their bound.
         """
         candidates: list[Candidate] = []
         for fabric, sizing in zip(self.problem.fabrics, expanded.sizings, strict=True):
@@ -317,7 +316,7 @@ class Expansion:
         return self._in_time(self._sizes(sizing, most, in_order))
 
     def _sizes(self, sizing: Sizing, most: int | None, in_order: bool) -> list[Size]:
-        """The sizes found, or so many of the cheapest."""
+        """The sizes found, or the cheapest ``most``."""
         by_cost = [
             (float(cost), number, index)
             for number, batch in enumerate(sizing.batches)
@@ -329,7 +328,7 @@ class Expansion:
         return [(sizing.batches[number], index) for _, number, index in by_cost]
 
     def _in_time(self, sizes: Sequence[Size]) -> list[Candidate]:
-        """Candidates of some sizes that can be made; when the time is over, what has been made by then."""
+        """Candidates of sizes; when time is over, those built by then."""
         candidates: list[Candidate] = []
         for size in self.settings.share.over(sizes):
             if candidates and self.clock.is_over():
@@ -339,9 +338,7 @@ class Expansion:
         return candidates
 
     def candidates_at(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
-        """Candidates of one size with their exact needs. No weight or limit changes them, and searches at others ask
-        for many of the same: they are kept.
-        """
+        """Candidates of one size with their exact needs, cached: they depend on no weight or limit."""
         problem, prune, known = self.problem, self.settings.prune, self.context.candidates
         key = batch.key(index), problem.item_table, problem.links, problem.site, problem.sizes, prune
         candidates = known.get(key)
@@ -353,16 +350,16 @@ class Expansion:
 
     @property
     def keeps_candidates(self) -> bool:
-        """Whether candidates are kept however many there are, for they take a while to make."""
+        """Whether any number of candidates is cached, as they are slow to build."""
         return self.counts
 
     @property
     def certain(self) -> float:
-        """How much of the slack some fabric takes for certain, as far as that is known."""
+        """The part of the slack that some fabric surely needs, as far as known."""
         return self.together.certain if self.counts and np.isfinite(self.together.certain) else 0.0
 
     def ceiling(self, bound: float) -> float:
-        """The slack beyond which no design is within the limits: that of a limit on the objective itself."""
+        """The slack beyond which no design is within a limit on the objective itself."""
         return beyond_limits(self.table, self.caps, bound)
 
     @property
@@ -371,7 +368,7 @@ class Expansion:
         return any(fabric.per_switch is not None for fabric in self.problem.fabrics)
 
     def weigh_up_to(self, value: int) -> bool:
-        """Bound only designs no dearer than one that was met: they reach fewer breaks. False if no bound changes."""
+        """Bound only designs up to the cost of a met one: they reach fewer breaks. False if no bound changes."""
         if self.listed or not self.problem.weights.per_cent:
             return False
         most = (value - self.problem.fixed_objective) // self.problem.weights.per_cent
@@ -382,7 +379,7 @@ class Expansion:
         return True
 
     def count_stock(self, shares: Floats) -> None:
-        """Count such shares of the prices of what is in stock, shape (items,), and of what the stock saves."""
+        """Set the counted shares of prices and of savings of items in stock, shape (items,)."""
         of_prices = self.problem, self.most_cents, shares
         self.counted, self.steps = shares, stage_steps(*of_prices)
         self.table[0] = stage_weights(self.problem, None, self.most_cents, shares).min(axis=0)
@@ -390,8 +387,8 @@ class Expansion:
 
 
 def _least_aside(problem: Problem, fabric: FabricProblem, costs: Costs, attached: float) -> Floats:
-    """What a choice of NICs for logical fabrics adds at least to every candidate, shape (metrics,): the NICs, and of
-    the objective the links of all attachments (``attached``), which the search leaves aside.
+    """The least that a choice of NICs for logical fabrics adds to every candidate, shape (metrics,): the NICs, and in
+    the objective the links of all attachments (``attached``), which the search excludes.
     """
     total = np.zeros(costs.table.shape[0])
     for item, count in nics_of(problem, fabric.attachments).items():

@@ -1,4 +1,4 @@
-"""The fewest switches that any design of a fabric has, which out-of-band fabrics have ports of management for."""
+"""The fewest switches of any design of a fabric, for the management ports of out-of-band fabrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabopt.units import ceil_of
 
 
 def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> FabricProblem:
-    """An out-of-band fabric with ports for the fewest switches that any design has; any other as it is."""
+    """An out-of-band fabric with ports for the fewest switches of any design; other fabrics unchanged."""
     others = [one for one in problem.fabrics if one.name != fabric.name]
     if fabric.per_switch is None:
         return fabric
@@ -39,7 +39,9 @@ def fewest_own(problem: Problem, context: Context, fabric: FabricProblem, others
 
 
 def has_no_end(fabric: FabricProblem) -> bool:
-    """Whether no leaf of an out-of-band fabric has ports for more than itself, so that no number of them is enough."""
+    """Whether every leaf of an out-of-band fabric has ports for itself at most, so that no number
+    of leaves is enough.
+    """
     return fabric.per_switch is not None and max(_rooms(fabric), default=0) <= fabric.per_switch.per_switch
 
 

@@ -1,4 +1,4 @@
-"""Prices of limits: what a unit of power, money or space has to cost for little to be expanded where limits bind.
+"""Prices of limits: costs of a unit of power, money or space that keep the expansion small where limits bind.
 
 Any design within the limits costs at least min(objective + prices x use) - prices x limits. The best prices come from a
 master program over the designs met so far (``fabopt.search.lagrangian``).
@@ -25,10 +25,10 @@ LITTLE_OF_A_LIMIT = 0.01
 
 
 class LimitPrices:
-    """Looks for prices of the limits of an expansion.
+    """Finds prices of the limits of an expansion.
 
-    ``solve``: the best design of some candidates; ``most``: what an objective is that no longer matters, the servers
-    aside, or infinite.
+    ``solve``: the best design of some candidates; ``most``: the objective from which designs are unwanted, without the
+    servers, or infinite.
     """
 
     def __init__(self, expansion: Expansion, solve: Callable[[Sequence[Candidate]], Optimum], most: float) -> None:
@@ -39,7 +39,7 @@ class LimitPrices:
     def of_free(self, expanded: Expanded) -> tuple[Floats, float, Optimum] | None:
         """Prices of the limits, shape (limits,), their bound, and the best design met by then; None: proven infeasible.
 
-        They are those with which the designs met so far have the highest bound (Kelley's cutting planes).
+        They maximize the bound over the designs met so far (Kelley's cutting planes).
         """
         zero = np.zeros(len(self.expansion.caps) - 1)
         pool = self.expansion.candidates(expanded, MOST_SAMPLED)
@@ -65,10 +65,10 @@ class LimitPrices:
         return None if best is None else (*best, self._solve(distinct(pool)))
 
     def _leanest(self, metric: int, bound: float) -> tuple[Expanded, Point | None]:
-        """What uses least of a limit, and the design of it; none if that is proven to be past the limit.
+        """The expansion of least use of a limit, and its design; None if proven past the limit.
 
-        Of many that use as little, the cheapest: the objective counts up to a share of the limit, that of all that
-        matters where it is known, else that of the ``bound``; if what is found is past the limit, not at all.
+        Among equal uses the cheapest: the objective, relative to the wanted one if known, else to the ``bound``, weighs
+        up to a share of the limit; if the design is past the limit, not at all.
         """
         alone, cap = np.zeros(len(self.expansion.caps) - 1), self.expansion.caps[metric + 1]
         alone[metric] = 1.0
@@ -111,7 +111,7 @@ class LimitPrices:
         return best_prices, best_bound
 
     def _never_fits(self, prices: Floats, bound: float, free: float) -> bool:
-        """Whether the priced uses alone are past the priced limits in every design: then none fits."""
+        """Whether the priced uses exceed the priced limits in every design, so that none fits."""
         if bound <= 2 * abs(free) or not prices.any():
             return False
         scaled = prices / float(prices @ self.expansion.caps[1:])

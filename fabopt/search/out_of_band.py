@@ -1,8 +1,8 @@
-"""Candidates of an out-of-band fabric for the numbers of switches that the other fabrics' candidates have.
+"""Candidates of an out-of-band fabric for the numbers of switches of the other fabrics' candidates.
 
-How many ports of management there are is decided by what is picked, so that fabric has a space of its own for every
-number of switches (at each stage). A candidate for n switches with ``own`` of them its own goes with others that have
-n - own. See docs/formulation/several-networks.md.
+The number of management ports depends on the chosen designs, so that fabric has a space for every number of switches
+(at each stage). A candidate for n switches with ``own`` of its own goes with others of n - own. See
+docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class OutOfBandSearch:
     """The search of all fabrics of a problem in which one is out-of-band.
 
     ``look(costs, fabric, slack)`` searches one, ``space`` has its bounds, ``sized`` are the candidates of a size;
-    ``measures``: whether these are made at once, quick as they are, to know how far above their bound they are.
-    ``above_bound``: that of each fabric; infinite where none is known that can be there in time. ``slack``: to which
-    all were searched the last time, ``certain``: how much of that they take for certain.
+    ``measures``: whether candidates are built at once to know their excess over the bound. ``above_bound``: this excess
+    by fabric; infinite where no candidate is in time. ``slack``: of the last search, ``certain``: its part that the
+    fabrics surely need.
     """
 
     problem: Problem
@@ -60,11 +60,10 @@ class OutOfBandSearch:
     certain: float = 0.0
 
     def expand(self, costs: BoundedCosts, slack: float) -> list[Sizing]:
-        """Search every fabric, out-of-band ones last, for what the others have found.
+        """Search every fabric, out-of-band ones last, for the others' numbers of switches.
 
-        ``slack`` is of all fabrics together: what one takes for certain, as no candidate comes down to its bound, is
-        not left for those after it. Where that is more than was known before, little else is left for them: all are
-        searched to less than was asked for (``slack``).
+        ``slack`` is of all fabrics together: the part that one surely needs, as its candidates exceed their bound, is
+        not left for later ones. If that part grows, all are searched to a smaller slack (``self.slack``).
         """
         sizings: dict[str, Sizing] = {}
         self.slack, self.certain, left = slack, 0.0, slack
@@ -95,15 +94,15 @@ class OutOfBandSearch:
         return -np.inf if any(sizing.stopped for sizing in sizings) else sum(sizing.least for sizing in sizings)
 
     def attached(self, costs: BoundedCosts) -> float:
-        """The least that the links of attachments cost, out-of-band ones aside: their search counts them."""
+        """Least cost of the links of attachments, without out-of-band fabrics, whose search counts them."""
         return sum(self.attached_to(costs, fabric) for fabric in self.problem.fabrics if fabric.per_switch is None)
 
     def _turn(self, fabric: FabricProblem) -> tuple[bool, float]:
-        """Out-of-band last; those whose candidates were furthest from their bound first."""
+        """Sort key: out-of-band last; the largest excess over the bound first."""
         return fabric.per_switch is not None, -self.above_bound.get(fabric.name, 0.0)
 
     def _certain(self, sizing: Sizing, fabric: FabricProblem, costs: BoundedCosts) -> float:
-        """By how much the cheapest candidate found that can be there in time is above the bound of its fabric."""
+        """The excess of the cheapest candidate in time over the bound of its fabric."""
         if sizing.stopped or not sizing.batches:
             return 0.0
         attached, sizes = (
@@ -117,7 +116,7 @@ class OutOfBandSearch:
         return self.above_bound[fabric.name]
 
     def attached_to(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
-        """The least that the links of a fabric's attachments cost beside what its search finds."""
+        """Least cost of the links of a fabric's attachments that its search excludes."""
         if fabric.logical_fabrics:
             # its search has counted them, as they depend on the NICs of the logical fabrics
             return 0.0
@@ -132,23 +131,24 @@ class OutOfBandSearch:
 
 @dataclass
 class _Added:
-    """What was found for a number of switches: the least that any design costs, and whether one suits the others."""
+    """The result for a number of switches: the least cost of any design, and whether one suits the others."""
 
     least: float
     suits: bool = False
 
     def is_within(self, limit: float) -> bool:
-        """Whether there is any design that costs no more."""
+        """Whether there is a design within a cost limit."""
         return np.isfinite(self.least) and self.least <= limit
 
 
 @dataclass
 class Counted:
-    """The search for one out-of-band fabric. Rule ``oob_covers_boxes``: it has ports for just the switches there are.
+    """The search for one out-of-band fabric. Rule ``oob_covers_boxes``: it has ports for exactly the installed
+    switches.
 
-    ``look(fabric, slack)``: its space with some number of switches. ``attached(fabric)``: the least that links of its
-    attachments cost, which that search leaves aside. ``sized`` are the candidates of a place, ``switch`` is the least
-    that a switch costs.
+    ``look(fabric, slack)`` searches its space for a number of switches. ``attached(fabric)``: least cost of links of
+    its attachments, which that search excludes. ``sized``: the candidates of a size, ``switch``: least cost of a
+    switch.
     """
 
     problem: Problem
@@ -160,11 +160,11 @@ class Counted:
     switch: float
 
     def expand(self, others: Sequence[Sizing], slack: float) -> Sizing:
-        """Every candidate that suits what the others have found and costs at most ``least + slack``.
+        """Every candidate of cost at most ``least + slack`` that suits the others' numbers of switches.
 
-        ``least`` bounds all designs: it is for the fewest switches that any have, and more ports never cost less. The
-        cheapest for every number of switches are there too, so that there is a first answer; and where all of them
-        have other numbers of their own, dearer ones, so that none is there only if none suits.
+        ``least`` bounds all designs: it is for the fewest switches, and more ports never cost less. The cheapest for
+        every number of switches is included for a first answer; if none of these suits, dearer ones are, so that the
+        result is empty only if no candidate suits.
         """
         sizing = self.fewest()
         totals = sums_of_switches([self._numbers(sizing) for sizing in others], len(self.problem.stages))
@@ -185,7 +185,7 @@ class Counted:
         return sizing
 
     def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
-        """Add what suits, number by number of its own switches, from the fewest that hold all ports."""
+        """Add suiting candidates by number of own switches, from the fewest that hold all ports."""
         limit, added = sizing.least + slack, dict[ByStage, _Added]()
         first = self._first_number(totals)
         if len(self.problem.stages) == 1:
@@ -206,24 +206,24 @@ class Counted:
         raise AssertionError("counting has no end")
 
     def _first_number(self, totals: set[ByStage]) -> ByStage:
-        """The fewest switches that there can be beside any of the others."""
+        """The fewest switches with any candidates of the others."""
         # how many ports there are in the end follows from the switches of the last stage
         least_others = min(totals, key=lambda total: total[-1])
         own = fewest_own(self.problem, self.context, self.fabric, least_others)
         return plus(least_others, (*[0] * (len(least_others) - 1), own))
 
     def _least_beside(self, totals: set[ByStage]) -> float:
-        """No design beside the others costs less, where there is one stage; infinite if there is none."""
+        """Least cost with the others' numbers, for one stage (else -inf); infinite if there is no design."""
         if len(self.problem.stages) > 1:
             return -np.inf
         numbered = self.context.numbered(self.fabric, self._first_number(totals))
         return float(self.look(numbered, 0.0).least + self.attached(numbered))
 
     def _add_each(self, sizing: Sizing, totals: set[ByStage], limit: float, fewest: ByStage) -> None:
-        """Add what suits and costs ``limit`` at most, where there is one stage.
+        """Add suiting candidates of cost ``limit`` at most, for one stage.
 
-        What has ports for a number of switches has them for fewer, and is no dearer then: so it has as many switches of
-        its own as something that has ports for the ``fewest`` of all and is within the limit.
+        A candidate with ports for a number of switches has ports for fewer at no higher cost: so its own number is that
+        of a candidate for the ``fewest`` within the limit.
         """
         left, added = totals, dict[ByStage, _Added]()
         for own in sorted(self._own_within(sizing, fewest, limit)):
@@ -236,7 +236,7 @@ class Counted:
             left = {total for total in left if added[plus(total, own)].is_within(limit * (1 + RELATIVE_SLACK))}
 
     def _own_within(self, sizing: Sizing, number: ByStage, limit: float) -> set[ByStage]:
-        """How many switches designs with ports for a number of switches have that cost ``limit`` at most."""
+        """Own numbers of switches of candidates with ports for ``number`` of cost ``limit`` at most."""
         numbered = self.context.numbered(self.fabric, number)
         room = limit - self.look(numbered, 0.0).least - self.attached(numbered)
         # sums of large numbers differ by less
@@ -254,10 +254,10 @@ class Counted:
         limit: float,
         added: dict[ByStage, _Added],
     ) -> bool:
-        """Add what suits and is no dearer than a limit, the fewest switches first; whether anything is no dearer.
+        """Add suiting candidates within a cost limit, the fewest switches first; return whether any is within it.
 
-        More ports at any stage never cost less, so that numbers past one that is too dear, or that nothing has ports
-        for, are left. If all are, so are those with more switches of its own: each is past one with fewer.
+        More ports at any stage never cost less, so numbers above one that is too dear or infeasible are skipped. If all
+        are, so are larger own numbers: each is above a smaller one.
         """
         limit *= 1 + RELATIVE_SLACK
         dear = [number for number, known in added.items() if not known.is_within(limit)]
@@ -274,9 +274,7 @@ class Counted:
         return is_any
 
     def _add_guessed(self, sizing: Sizing, totals: set[ByStage]) -> None:
-        """Add what suits the others where as many switches are counted as its own best beside them has: a first answer,
-        which says how far to look.
-        """
+        """Add candidates whose own best number of switches agrees with the counted one: a first answer, as a cutoff."""
         guessed: set[ByStage] = set()
         fewest = self._first_number(totals)[-1] - min(total[-1] for total in totals)
         for total in sorted(totals):
@@ -295,9 +293,9 @@ class Counted:
                 own = min(ways, key=lambda way: (way[-1], way))
 
     def _own(self, last: int) -> Iterator[ByStage]:
-        """Numbers of switches of its own that a design can have at each stage, so many at the last one.
+        """Possible own numbers of switches by stage, ``last`` at the last one.
 
-        Its leaves are those of c groups' leaves at each stage, for groups of g servers; all others never fall.
+        Leaves are a multiple of the groups at each stage, for groups of g servers; other switches never decrease.
         """
         sizes = self.problem.sizes
         if not sizes:
@@ -310,7 +308,7 @@ class Counted:
                     yield plus(tuple(leaves * group for group in groups), (*others, above))
 
     def fewest(self) -> Sizing:
-        """The bound of all designs, without candidates; infinite if there is none."""
+        """The bound of all designs, without candidates; infinite if there is no design."""
         if has_no_end(self.fabric):
             return Sizing()
         numbered = with_fewest(self.problem, self.context, self.fabric)
@@ -319,7 +317,7 @@ class Counted:
         return Sizing(least=least, sized=first.sized, stopped=first.stopped)
 
     def _add(self, sizing: Sizing, number: ByStage, totals: set[ByStage], limit: float) -> _Added:
-        """Add what suits with so many switches at each stage, all fabrics together."""
+        """Add suiting candidates for ``number`` switches of all fabrics at each stage."""
         numbered = self.context.numbered(self.fabric, number)
         of_number, attached = self.look(numbered, 0.0), self.attached(numbered)
         least = of_number.least + attached
@@ -338,12 +336,12 @@ class Counted:
         return added
 
     def _numbers(self, sizing: Sizing) -> set[ByStage]:
-        """Numbers of switches at each stage that the candidates found have."""
+        """Numbers of switches by stage of the candidates found."""
         return set().union(*(each for batch in sizing.batches for each in self._by_place(batch)))
 
     def _by_place(self, batch: AnyBatch, at_last: Container[int] | None = None) -> Iterator[set[ByStage]]:
-        """Of every place of a batch the numbers of switches at each stage: there may be several ways to grow, all to
-        the same number at last. Of places without one of ``at_last`` none is worked out, which takes long.
+        """Numbers of switches by stage for every size of a batch: several ways to grow lead to one last number. Empty
+        for sizes with a last number outside ``at_last``, to save time.
         """
         is_staged = len(self.problem.stages) > 1
         for index, number in enumerate(batch.num_switches().tolist()):
@@ -365,11 +363,10 @@ def suiting(
     others: Sequence[Candidate],
     likely: Callable[[FabricProblem], Sequence[Candidate]],
 ) -> Iterator[Candidate]:
-    """Candidates of an out-of-band fabric that have ports for what candidates of the others bring, where no proof is
-    wanted.
+    """Candidates of an out-of-band fabric with ports for the others' candidates, without proof.
 
-    ``likely``: the best of a fabric. For every sum of the others it is asked again, with the switches that its own
-    best has, until one has as many as it has ports for.
+    ``likely``: the best candidates of a fabric. It is repeated for every sum of the others, with the own number of the
+    last best, until number and ports agree.
     """
     names = dict.fromkeys(other.fabric for other in others)
     totals = sums_of_switches(
@@ -387,14 +384,14 @@ def suiting(
 
 
 def minus(numbers: ByStage, some: ByStage) -> ByStage:
-    """What is left of numbers without some of them, stage by stage."""
+    """The difference of numbers, stage by stage."""
     return tuple(a - b for a, b in zip(numbers, some, strict=True))
 
 
 def sums_of_switches(numbers_of_each: Sequence[set[ByStage]], stages: int) -> set[ByStage]:
-    """Numbers of switches that one candidate of each fabric can have together; empty if a fabric has no candidate.
+    """Sums of switches over one candidate of each fabric; empty if a fabric has no candidate.
 
-    Where there is no other fabric there are none: a single sum, 0 at every stage.
+    Without fabrics a single sum, 0 at every stage.
     """
     totals: set[ByStage] = {(0,) * stages}
     for numbers in numbers_of_each:

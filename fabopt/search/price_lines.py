@@ -38,14 +38,14 @@ class Line:
         return self.still + self.moving * factor
 
     def crossing(self, other: Line) -> Fraction | None:
-        """The factor at which both cost the same; None if they are parallel."""
+        """The factor of equal cost; None for parallel lines."""
         if self.moving == other.moving:
             return None
         return (other.still - self.still) / (self.moving - other.moving)
 
 
 def priced_design(base: Problem, problem: Problem, picked: Sequence[Picked]) -> PricedDesign:
-    """A design of a problem at its own prices, as it would cost at those of the base."""
+    """A design of a problem, priced at the base's prices."""
     present = bool(base.weights.energy)
     money: dict[int, int] = {}
     for (stage, item), units in order_of(problem, picked).bought.items():

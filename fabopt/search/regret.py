@@ -1,11 +1,11 @@
-"""The design whose worst regret over the futures of growth is the least of any.
+"""The design of least worst regret over the futures of growth.
 
-The regret of a design in a future is what it costs beyond the best plan for that future alone, each of which is proven
-first. With weights of the futures that add up to 1 the mean of a design's regrets is no more than its worst one. So
-the least weighted cost, which an ordinary search proves, is a bound; the weights with the best one come from a master
-program over the designs met so far, as prices of limits do (``fabopt.search.lagrangian``). Then every candidate below
-the cutoff that the best design met leaves, at these weights, is given to the program, which holds all futures at once;
-where several fabrics share a floor, layout by layout.
+The regret of a design in a future is its cost beyond the best plan for that future alone; these are proven first. With
+weights of the futures that add up to 1 the mean of a design's regrets is at most its worst one. So the least weighted
+cost, proven by an ordinary search, is a bound; the weights of the best bound come from a master program over the
+designs met so far, as prices of limits do (``fabopt.search.lagrangian``). Then all candidates below the cutoff of the
+best design met, at these weights, are given to the program, which holds all futures at once; where several fabrics
+share a floor, layout by layout.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CLOSE_ENOUGH = Fraction(1, 1000)
 
 
 class Regretted(NamedTuple):
-    """A problem with its optimum; of a proven one the problem has what is best for each future alone."""
+    """A problem with its optimum; if proven, the problem has the best cost of each future alone."""
 
     problem: Problem
     optimum: Optimum
@@ -106,12 +106,12 @@ class _Regrets:
         return spent
 
     def _search(self, problem: Problem) -> Search:
-        """The search of the problem with other weights, on a floor in the same layouts."""
+        """The search of a problem with other weights, on a floor in the same layouts."""
         context = self.context.in_same_layouts(self.problem.fabrics, problem.fabrics)
         return search_of(problem, self.settings.quiet, self.clock, context=context)
 
     def _meet(self, problem: Problem, optimum: Optimum) -> list[Fraction]:
-        """The regrets of a design, which is remembered."""
+        """The regrets of a design, recorded in ``met``."""
         spent = spent_in_futures(problem, optimum.picked)
         self.met.append([cents - one.cents for cents, one in zip(spent, self.best, strict=True)])
         return self.met[-1]
@@ -142,7 +142,7 @@ class _Regrets:
         return _Weighed(weights, problem, optimum, _mean(weights, regrets))
 
     def _next_weights(self) -> tuple[list[Fraction], Fraction]:
-        """The weights at which the least mean regret of the designs met is the most, and that."""
+        """The weights that maximize the least mean regret of the designs met, and that regret."""
         from ortools.linear_solver import pywraplp
 
         solver = pywraplp.Solver.CreateSolver("GLOP")
@@ -178,7 +178,7 @@ class _Regrets:
         return best
 
     def _rank(self, proven: _Proven) -> tuple[float, Fraction]:
-        """The worst regret of a design, then what is expected of it."""
+        """Sort key: the worst regret of a design, then its expected cost."""
         assert proven.optimum.value is not None
         return proven.optimum.value, self._expected(spent_in_futures(proven.problem, proven.optimum.picked))
 
@@ -186,7 +186,7 @@ class _Regrets:
         return _mean([one.probability for one in self.best], spent)
 
     def _proven_in(self, part: Search, weights: Sequence[Fraction]) -> Optimum:
-        """The least worst regret in a part of the space; none, where others are known to have less."""
+        """The optimum of worst regret in a part of the space; infeasible where others are known to have less."""
         problem, slack = part.problem, 0.0
         while True:
             bound, candidates = part.below(slack)
@@ -202,11 +202,11 @@ class _Regrets:
             slack = needed
 
     def _slack(self, problem: Problem, most: Fraction, bound: float) -> float:
-        """How far above a bound everything is looked at that may have so high an objective."""
+        """The slack over a bound that covers objectives up to ``most``."""
         return max(0.0, float(most) - problem.fixed_objective - bound) + 2 * tolerance(float(most))
 
     def _in_problem(self, proven: _Proven) -> Regretted:
-        """The same design with the items of the problem itself, found again below what it is expected to cost.
+        """The same design with the items of the problem itself, found again below its expected cost.
 
         Its program is that of the proof.
         """

@@ -1,8 +1,8 @@
-"""What no Clos of some tiers costs less than, whatever its groups, rails and stripes: a bound by the port.
+"""A lower bound, port by port, on any Clos of given tiers, whatever its groups, rails and stripes.
 
 Every server port pays for its link, and for its share of a leaf with the uplinks that the leaf's endpoints need and all
-above them at their best. The least such share of any leaf switch is a bound even of networks whose leaves, groups and
-stripes differ, which are not in the space. Whole leaves and spines of a small network cost more than their shares. See
+above them at their best. The least share of any leaf switch bounds even networks of differing leaves, groups and
+stripes, which are not in the space. Whole leaves and spines of a small network cost more than their shares. See
 docs/formulation/search.md.
 """
 
@@ -36,10 +36,10 @@ _ROUNDING = 1e-9
 
 
 def relaxed_value(answer: Answer) -> int | None:
-    """No networks of as many tiers as those of an answer have a lower objective; None where that is not worked out.
+    """A lower bound on the objective of networks with as many tiers as an answer's; None where not computed.
 
-    That is on a floor, of one tier or of other families than a Clos, where switches or logical fabrics count among the
-    endpoints, and of the cost of a working GPU. The objective is an integer as ``Optimum.value``.
+    Not computed on a floor, for one tier or other families than Clos, with counted switches or logical fabrics, and for
+    the cost per effective GPU. The objective is an integer as ``Optimum.value``.
     """
     problem, value = answer.problem, answer.optimum.value
     if value is None or not _is_relaxed(answer):
@@ -80,7 +80,7 @@ class _Equipped(NamedTuple):
 
 
 class _Space(NamedTuple):
-    """The networks of a family with so many tiers, of the last stage of a problem."""
+    """The networks of a family with ``tiers`` tiers, at the last stage of a problem."""
 
     problem: Problem
     fabric: FabricProblem
@@ -94,8 +94,8 @@ class _Space(NamedTuple):
 
 
 def _before_the_last(space: _Space, steps: Floats) -> float:
-    """The least that the stages before the last add, each a network of its own of what a unit costs there above the
-    next stage (docs/formulation/growth.md): with its servers, at its ratio, without cores, which one pod needs not.
+    """The least that stages before the last add, each a network at the surcharges over the next stage
+    (docs/formulation/growth.md): with its servers, at its ratio, without cores, which one pod does not need.
     """
     total = 0.0
     for stage, step in zip(space.problem.stages, steps, strict=False):
@@ -108,9 +108,9 @@ def _before_the_last(space: _Space, steps: Floats) -> float:
 
 
 def _least(space: _Space, sized: Problem, costs: BoundedCosts, counted: int) -> float:
-    """The least of any NICs with any leaf switches, with so many tiers counted, over all sizes of groups.
+    """The least bound of any NICs and leaf switches, with ``counted`` tiers, over all sizes of groups.
 
-    ``sized``: the problem with the servers that are joined.
+    ``sized``: the problem with the stage's servers.
     """
     by_nic: dict[tuple[str, NicOption], list[_Equipped]] = {}
     for part in space.spans():
@@ -131,7 +131,7 @@ def _least(space: _Space, sized: Problem, costs: BoundedCosts, counted: int) -> 
 
 
 def _may_be_one_leaf(equipped: _Equipped, space: _Space) -> bool:
-    """Whether some leaf takes all servers of a plane, beside the uplinks that it will need, and needs none yet."""
+    """Whether one leaf has ports for all servers of a plane and its later uplinks, so that none is needed yet."""
     ports = equipped.bounds.problem.servers * equipped.nic.ports_per_plane
     needed = partial(uplinks_needed, most=space.problem.stages[-1].oversubscription[space.fabric.name][0])
     return any(
@@ -151,7 +151,7 @@ def _without_uplinks(equipped: _Equipped) -> float:
 
 
 def _equipped(bounds: Bounds, family: str, tiers: int) -> Iterator[_Equipped]:
-    """Ways to equip servers, each with a bound that counts no uplinks."""
+    """Options of NICs for servers, each with a bound without uplinks."""
     for protocol in bounds.fabric.protocols:
         for nic in bounds.nics(protocol):
             lowers = bounds.lowers(nic.port, protocol)
@@ -160,7 +160,7 @@ def _equipped(bounds: Bounds, family: str, tiers: int) -> Iterator[_Equipped]:
 
 
 def _under(equipped: _Equipped, tiers: int, enough: float) -> float:
-    """The least of one way to equip servers, if it is less than ``enough``; else anything that is not."""
+    """The least bound of one option of NICs, if below ``enough``; else any value not below it."""
     least, (_, bounds, protocol, nic, lowers) = enough, equipped
     for share, leaf, down in lowers:
         if float(bounds.of_servers(nic, share)[0]) >= least:

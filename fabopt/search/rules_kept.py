@@ -1,9 +1,9 @@
 """Default rules yield to structure and never to a limit.
 
-A part of a rule is left out only where no design of the case keeps it with every limit lifted. Where parts can be kept
-singly but not together, they yield in the order of ``YIELDING``: from none of them, each is taken up again, the last to
-yield first, if some design without limits keeps it beside those before. So nothing that is left out could be kept
-beside what is. Where only a limit is in the way, the case has no design.
+A part of a rule is left out only if no design of the case keeps it with every limit lifted. Parts that can be kept
+singly but not together yield in the order of ``YIELDING``: starting from none, each is added, the last to yield first,
+if some design without limits keeps it with those added before. So no omitted part could be kept with the others. If
+only a limit prevents a design, the case has none.
 
 Rule ``left_out_rules_are_broken``; of racks, rule ``left_out_spread_is_broken``.
 """
@@ -27,10 +27,10 @@ from fabopt.topology.families import most_servers
 def best_answers(
     problems: Sequence[Problem], answers: Sequence[Answer], settings: Settings, clock: Clock
 ) -> list[Answer]:
-    """The optima of all ways to put a case, bound to as much of the default rules as structure allows.
+    """The optima of all combinations of a case, bound to as many default rules as structure allows.
 
-    ``answers``: the optima bound to all of them, as they are where no more work is wanted. Raises ``StoppedError`` if
-    time ends before it is known what yields.
+    ``answers``: the optima bound to all rules; returned unchanged if one has a design or work is spent. Raises
+    ``StoppedError`` if time ends before the yielding parts are known.
     """
     is_open = not all(rules_out(answer, clock) for answer in answers)
     if any(answer.has_design for answer in answers) or is_open or settings.work.is_spent:
@@ -53,14 +53,14 @@ def best_answer(problem: Problem, settings: Settings, clock: Clock, context: Con
 
 
 def rules_out(answer: Answer, clock: Clock) -> bool:
-    """Whether there is no design, as far as a search can say it: on large floors none found is none."""
+    """Whether there is no design, as far as a search can tell: on large floors, if none was found."""
     if answer.has_design:
         return False
     return answer.optimum.verdict == "infeasible" or not (answer.problem.site.settles or clock.is_over())
 
 
 def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Problem | None:
-    """The problem without what structure allows no design to keep; None if it has to keep all, or has none anyway.
+    """The problem without rule parts that structure forbids; None if it must keep all, or has no design anyway.
 
     Raises ``StoppedError`` if time runs out.
     """
@@ -71,8 +71,8 @@ def relaxed(problem: Problem, settings: Settings, clock: Clock, context: Context
 def bound_by_structure(
     problems: Sequence[Problem], settings: Settings, clock: Clock, context: Context
 ) -> list[Problem] | None:
-    """All ways to put a case that has no design, without the parts of default rules that no design keeps with every
-    limit lifted.
+    """All combinations of an infeasible case, without the parts of default rules that no design keeps with every limit
+    lifted.
 
     None if some design keeps all of them, or there is none without them either. ``context``: of a search of the first.
     Raises ``StoppedError`` if time runs out.
@@ -105,7 +105,7 @@ class _Probe:
     """Asks whether there is a design at all."""
 
     def __init__(self, known: Problem, settings: Settings, clock: Clock, context: Context) -> None:
-        """``context``: of a search of a problem that is known."""
+        """``context``: of a search of the problem ``known``."""
         self._known, self._settings, self._clock, self._context = known, settings.quiet, clock, context
 
     def any_keeps(self, problems: Sequence[Problem], left_out: Sequence[RulePart]) -> bool:

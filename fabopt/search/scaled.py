@@ -1,4 +1,4 @@
-"""A problem at other prices, exactly: money is counted in a part of a cent that makes every price a whole number."""
+"""A problem at other prices, exactly: money in a unit that makes every price an integer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Scaled:
         return Fraction(value, self.problem.weights.scale) * self.unit
 
     def value(self, cents: Fraction) -> int:
-        """The least objective integer that is no less than so many cents."""
+        """The least objective integer not below ``cents``."""
         return ceil(cents / self.unit * self.problem.weights.scale)
 
 

@@ -58,9 +58,9 @@ class Search:
         context: Context | None = None,
         lower_than: int | None = None,
     ) -> None:
-        """``known_value``: the objective of a known design within all limits, beyond which nothing need be expanded.
-        ``lower_than``: no design is wanted whose objective is not lower; then there may be none.
-        ``context``: what is known of the problem from other searches, which is added to.
+        """``known_value``: the objective of a known design within all limits, which bounds the expansion.
+        ``lower_than``: only designs with a lower objective are wanted; there may be none.
+        ``context``: cached results of other searches of the problem, extended by this one.
         """
         assert problem.site.method == self.method, "another search is for such a site: see ``search_of``"
         self.known_value = known_value if lower_than is None else lower_than
@@ -73,9 +73,9 @@ class Search:
         self.context = self.expansion.context
         if lower_than is not None:
             self.expansion.most = float(lower_than - 1 - self.fixed)
-        # no proof is wanted of more than that no design has an objective below this
+        # it suffices to prove that no design has an objective below this
         self.wanted_below = np.inf if lower_than is None else float(lower_than)
-        # the best design met so far, and what no design is below: what is left if the clock ends the search
+        # the best design met so far, and the known bound: the outcome if the clock ends the search
         self.incumbent = Optimum("unknown")
         self._known_bound = -np.inf
 
@@ -100,7 +100,7 @@ class Search:
         return self._with_bound(replace(self._cut_short(), ended_by=ended))
 
     def _with_bound(self, optimum: Optimum) -> Optimum:
-        """A search that was ended, with what is known that no objective is below: at the least by leaves alone."""
+        """The outcome of an ended search with its lower bound: at least that of leaves alone."""
         if optimum.bound is not None or optimum.verdict not in ("unknown", "feasible"):
             return optimum
         with unbroken():
@@ -111,7 +111,7 @@ class Search:
         return replace(optimum, bound=floor(known if optimum.value is None else min(known, optimum.value)))
 
     def _bound_at_once(self) -> float:
-        """No design has a lower objective, the servers aside, by what leaves of every fabric cost alone."""
+        """Lower bound of the objective without servers, by the leaves of every fabric alone."""
         costs = self.expansion.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         # of other families nothing is known, nor of NICs that logical fabrics have yet to choose
@@ -126,9 +126,9 @@ class Search:
 
     @property
     def _none_is_wanted(self) -> bool:
-        """Whether it is quickly known that no design is as good as is wanted.
+        """Whether it is quickly proven that no design is wanted.
 
-        Of a fabric that is alone its expansion tells as quickly, and is wanted if it is not.
+        Not tried for a single fabric, whose expansion decides as fast.
         """
         wanted = self.lower_than
         return wanted is not None and not self.expansion.tells_at_once and not self.may_be_below(wanted)
@@ -140,7 +140,7 @@ class Search:
         return self._finished(self.incumbent, self._known_bound, complete=False)
 
     def _meet(self, outcome: Optimum) -> Optimum:
-        """Remember what was found, if it is the best so far."""
+        """Record an outcome as incumbent if it is the best so far."""
         best = self.incumbent.value
         if outcome.value is not None and (best is None or outcome.value < best):
             self.incumbent = outcome
@@ -148,7 +148,7 @@ class Search:
         return outcome
 
     def _tell(self) -> None:
-        """Say what is known of the answer by now."""
+        """Report the incumbent and the known bound."""
         best, known, weights = self.incumbent.value, self._known_bound, self.problem.weights
         bound = weights.in_metric(floor(known) + self.fixed) if isfinite(known) else None
         self.settings.bracket(None if best is None else weights.in_metric(best), bound)
@@ -197,12 +197,12 @@ class Search:
         raise AssertionError("the cutoff was infinite and the program undecided")
 
     def _has_nothing(self, expanded: Expanded) -> bool:
-        """Whether nothing was found by a first search, or nothing that is as good as is wanted."""
+        """Whether a first search found no candidate, or none of a wanted design."""
         is_unwanted = not expanded.stopped and self._excludes_wanted(expanded.bound)
         return is_unwanted or not np.isfinite(expanded.bound) or expanded.is_empty
 
     def _excludes_wanted(self, bound: float) -> bool:
-        """Whether all designs above a bound, the servers aside, are no better than what no longer matters."""
+        """Whether no design above a bound (without servers) is wanted."""
         return bound + self.fixed > self.wanted_below - 1 + tolerance(0.0)
 
     def _at_prices(self, free: Expanded) -> tuple[Floats, Expanded, Optimum] | None:
@@ -217,26 +217,26 @@ class Search:
         return prices, self.expansion.expand(prices, slack) if slack or prices.any() else free, best
 
     def _expanded_up_to(self, slack: float, bound: float, prices: Floats) -> Expanded:
-        """The fabrics searched up to so much above a bound."""
+        """The fabrics searched up to a slack over a bound."""
         self.settings.progress(f"expanding candidates up to {100 * slack / max(1.0, abs(bound)):.2g}% above the bound")
         return self.expansion.expand(prices, slack)
 
     def _expanded_first(self, prices: Floats) -> Expanded:
-        """The fabrics searched before any program, with the bound that stays known if the clock ends the first one."""
+        """The fabrics searched before any program; sets the known bound in case the clock ends the first one."""
         expanded = self.expansion.expand(prices, self._first_slack)
         self._known_bound = -np.inf if expanded.stopped else expanded.bound
         return expanded
 
     @property
     def _first_slack(self) -> float:
-        """How far above the least bound sizes are looked for at first: in layouts, of one fabric without limits, as far
-        as the design of a problem that differs in little was proven.
+        """The first slack over the least bound: in layouts, for one fabric without limits, that of the proof of a
+        similar problem; else 0.
         """
         is_usual = self._in_all_layouts and self.settings.prune
         return self.context.proven_within.get(self.method, 0.0) if is_usual else 0.0
 
     def _proven_within(self, slack: float) -> None:
-        """Remember how far above the least bound the best design was."""
+        """Record the slack of the best design over the least bound."""
         if self._in_all_layouts and self.lower_than is None:
             self.context.proven_within.setdefault(self.method, slack)
 
@@ -246,28 +246,28 @@ class Search:
         return self.method == "layouts" and self.expansion.is_alone and all(part.layout is None for part in parts)
 
     def _with_stock_shared(self, expanded: Expanded) -> Expanded:
-        """The fabrics searched with that much of the stock on hand taken off that the bound is the highest."""
+        """The fabrics searched with the shares of stock that maximize the bound."""
         if self.settings.prune:
             expanded = with_stock_shared(self.expansion, expanded)
             self._known_bound = max(self._known_bound, -np.inf if expanded.stopped else expanded.bound)
         return expanded
 
     def _is_settled(self, rise: int) -> bool:
-        """Whether nothing is left to be looked at where no design was found: all was, or there is no room for any."""
+        """Whether the search is exhausted without a design: all was expanded, or there is no room for any."""
         return not self.settings.prune or (rise == 0 and self._is_out_of_room())
 
     @property
     def _is_whole(self) -> bool:
-        """Whether no cutoff leaves anything out; of networks of management it does by how many ports they have."""
+        """Whether no cutoff excludes candidates; fabrics that count ports always have one."""
         return not self.settings.prune and not self.expansion.counts
 
     def _is_out_of_room(self) -> bool:
-        """Whether it is quickly known that there is no room for any design."""
+        """Whether it is quickly proven that there is no room for any design."""
         return False
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
-        """The cutoff that proves the best design met, or that of a known one if it is lower and not expanded yet; at
-        most what proves that nothing is as good as is wanted. Where it is far off, a better one is sought on the way.
+        """The slack that proves the best design met, or that of a known one if lower and not expanded yet; at most the
+        slack that proves that no design is wanted. A far one is reached in steps, to meet a better design on the way.
         """
         needed = min(needed, self._slack_to_wanted(bound))
         known = needed if self.known_value is None else self._above(self.known_value, bound)
@@ -276,9 +276,9 @@ class Search:
         return wanted if wanted <= 2 * step else step
 
     def _risen(self, slack: float, expanded: Expanded, rise: int, below: int) -> float:
-        """A higher slack where no design was found: as much above what is taken for certain, at last without end.
+        """A higher slack where no design was found, growing above the certain part, infinite at last.
 
-        ``below``: how many sizes the rise before has met.
+        ``below``: number of sizes of the rise before.
         """
         bound, certain = expanded.bound, self.expansion.certain
         higher = certain + max((slack - certain) * RISE, abs(bound) * FIRST_RISE, 1.0)
@@ -288,7 +288,7 @@ class Search:
         return min(np.inf if is_last else higher, self.expansion.ceiling(bound), self._slack_to_wanted(bound))
 
     def _slack_to_wanted(self, bound: float) -> float:
-        """The slack over a bound that proves that nothing is below what a design has to be to matter."""
+        """The slack over a bound that proves that no design is wanted."""
         return max(0.0, self.wanted_below - self.fixed - bound)
 
     def _better(self, outcome: Optimum, before: Optimum) -> Optimum:
@@ -311,11 +311,11 @@ class Search:
         return [self]
 
     def may_be_below(self, value: int) -> bool:
-        """Whether any design may have a lower objective than so much; True where that is not quickly known."""
+        """Whether a design may have an objective below ``value``; True where not quickly decided."""
         return self.expansion.may_cost(value - 1 - self.fixed)
 
     def any_design(self) -> Optimum:
-        """A design under no limits, to say whether there is one."""
+        """A design without limits, to decide whether there is one."""
         if is_ruled_out(self.problem):
             return Optimum("infeasible")
         try:
@@ -329,7 +329,7 @@ class Search:
         return outcome if outcome.picked else self.run(ties=False)
 
     def _bound_of(self, solved: Optimum, expanded: Expanded) -> float:
-        """No design has a lower objective: that of the program, or the cutoff for all that is not in it."""
+        """Lower bound of the objective: the program's, or the cutoff for candidates not in it."""
         if expanded.stopped or self.expansion.left_out or not self.settings.prune:
             return -np.inf if expanded.stopped else expanded.bound
         return max(expanded.bound, min(solved.least_above(self.fixed), expanded.bound + expanded.slack))

@@ -1,6 +1,6 @@
-"""Which separation costs least: every combination that a case leaves open is a problem of its own, and all are solved.
+"""The cheapest separation: every combination of open separations is a problem, and all are solved.
 
-A case that leaves nothing open is its only combination. See docs/formulation/several-networks.md.
+A case without open separations is its only combination. See docs/formulation/several-networks.md.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PROVEN = ("optimal", "infeasible")
 def problems_of(
     asked: Case, catalog: Catalog, prune: bool = True, offering: Offering | None = None
 ) -> Iterator[Problem]:
-    """A problem for every combination of separations, those of most separation first; they share what is on sale.
+    """A problem for every combination of separations, the strictest first; they share one offering.
 
-    ``offering``: that of another case, as of ``problem_of``.
+    ``offering``: of another case, as of ``problem_of``.
     """
     for case in combinations(asked, _server(asked, catalog)):
         problem = problem_of(case, catalog, prune, offering)
@@ -34,13 +34,15 @@ def problems_of(
 
 
 def words_of(asked: Case, case: Case) -> str:
-    """What a combination says of the fabrics that leave it open: ``storage logical, in-band shared``; else nothing."""
+    """The separations of fabrics that leave it open, in words: ``storage logical, in-band shared``; else empty."""
     pairs = zip(asked.fabrics, case.fabrics, strict=True)
     return ", ".join(f"{fabric.name} {said.separation}" for fabric, said in pairs if fabric.separation == "any")
 
 
 def cheapest(answers: Sequence[Answer]) -> Answer | None:
-    """The best of all, of equals the first; optimal only if every other one is decided too. None without any."""
+    """The best answer, the first among equals; optimal only if every other one is decided too. None
+    without a design.
+    """
     best = min(
         (answer for answer in answers if answer.has_design), key=lambda answer: answer.optimum.value or 0, default=None
     )
@@ -53,7 +55,7 @@ def cheapest(answers: Sequence[Answer]) -> Answer | None:
 
 
 def bounded_by(optimum: Optimum, bound: int | None) -> Optimum:
-    """The best optimum of several of which some are open: optimal if none of them can be below it."""
+    """The best of several optima, some undecided: optimal if their least ``bound`` is not below it."""
     assert optimum.value is not None
     if bound is not None and bound >= optimum.value:
         return replace(optimum, verdict="optimal", bound=optimum.value)
@@ -61,7 +63,9 @@ def bounded_by(optimum: Optimum, bound: int | None) -> Optimum:
 
 
 def without_design(answers: Sequence[Answer]) -> Optimum:
-    """What is known where no combination has a design: infeasible only if all are, else with what none is below."""
+    """The optimum where no combination has a design: infeasible only if all are, else unknown with
+    their least bound.
+    """
     optimum, bounds = (
         answers[0].optimum,
         [answer.optimum.bound for answer in answers if answer.optimum.verdict != "infeasible"],
@@ -76,7 +80,7 @@ def _server(case: Case, catalog: Catalog) -> Server:
 
 
 def choice_notes(asked: Case, catalog: Catalog, answers: Sequence[Answer], best: Answer | None) -> Iterator[str]:
-    """Notes on the separation of each fabric that leaves it open: what was picked, has no design, or was left out."""
+    """Notes on open separations: the chosen one, those without a design, and those left out."""
     if best is not None and (picked := words_of(asked, best.problem.asked)):
         yield f"separation: {picked}, the cheapest of {len(answers)} that are possible"
     for answer in answers:

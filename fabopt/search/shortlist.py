@@ -1,6 +1,6 @@
-"""Every candidate that may be worth it: those whose cost times step may come to so little.
+"""Shortlists: all candidates whose product of cost and step may be low enough.
 
-What is asked of the space again and again, for a shorter step each time, is so asked of a few candidates.
+Repeated searches with ever shorter steps then run over a few candidates instead of the space.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from fabopt.workload.deadline import MARGIN, AnyPace, Deadline
 
 @dataclass(frozen=True)
 class Shortlist:
-    """Candidates of the fabric that a model computes over: all with which the product of a design may be ``limit`` or
-    less. ``batches`` have their costs by metric, those of limits too; ``sized``: candidates that were looked at.
+    """Candidates of the compute fabric: all with which the product of a design may be ``limit`` or less. ``batches``:
+    with costs by metric, limited ones too; ``sized``: number of searched candidates.
     """
 
     problem: Problem
@@ -47,7 +47,7 @@ class Shortlist:
         lower_than: int | None,
         ties: bool,
     ) -> Optimum:
-        """The cheapest design of these candidates that is in time; keys as those of ``search_of``."""
+        """The cheapest design of these candidates within a deadline; keys as those of ``search_of``."""
         assert self.fabric.figure_demands is not None
         demands = replace(self.fabric.figure_demands, deadline=deadline)
         hurried, gpus = replace(self.fabric, figure_demands=demands), self.problem.server.gpus
@@ -67,7 +67,7 @@ class Shortlist:
         return replace(search.run(ties), sized=self.sized)
 
     def _maybe_in_time(self, deadline: Deadline) -> list[AnyBatch]:
-        """The candidates that are in time, and those so near to it that they have to be timed exactly."""
+        """The candidates within a deadline or so near that they must be timed exactly."""
         inside = [np.ones(len(batch), dtype=np.bool_) for batch in self.batches]
         wanted: Deadline | None = deadline
         while wanted is not None:
@@ -78,7 +78,7 @@ class Shortlist:
         return [batch if kept.all() else batch.take(np.flatnonzero(kept)) for batch, kept in pairs if kept.any()]
 
     def _steps_of(self, deadline: Deadline) -> list[Floats]:
-        """Steps of all candidates at the pace of a deadline, which are asked for again with less and less time."""
+        """Step times of all candidates at the pace of a deadline, cached."""
         if deadline.pace not in self._steps:
             gpus = self.problem.server.gpus
             self._steps[deadline.pace] = [steps_of(batch.fabric, batch, deadline, gpus) for batch in self.batches]
@@ -90,7 +90,7 @@ class Shortlist:
 
 
 def can_list(problem: Problem, settings: Settings) -> bool:
-    """Whether what is left out of the space follows from the cost and the step of a candidate alone."""
+    """Whether the cost and the step of a candidate alone decide whether it may be left out."""
     is_plain = all(not fabric.logical_fabrics and fabric.per_switch is None for fabric in problem.fabrics)
     return problem.site.method == "sizes" and settings.prune and is_plain
 
@@ -104,10 +104,10 @@ def shortlist_of(
     context: Context,
     most: int,
 ) -> Shortlist | None:
-    """The candidates of a problem with a deadline by products, of designs of ``most`` or less in the objective.
+    """The candidates of a problem with a deadline by products, for designs with an objective of ``most`` or less.
 
-    The products count what a design costs beside the objective, and other fabrics at the least. None where there is no
-    design, or time was over.
+    The products count costs outside the objective, and the least of other fabrics. None without a design, or if time
+    was over.
     """
     assert problem.needs is not None
     fabric = next(fabric for fabric in problem.fabrics if fabric.name == problem.needs.fabric)

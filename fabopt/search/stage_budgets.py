@@ -1,4 +1,4 @@
-"""Candidates whose devices alone take more than the stages of a case may spend: told before they are made."""
+"""Exclusion of sizes whose devices alone exceed the limits of stages, before candidates are built."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fabopt.units import Number
 
 
 def without_unfit_devices(problem: Problem, sizing: Sizing) -> Sizing:
-    """A sizing without candidates whose devices cannot be there in time, or not for what stages may spend."""
+    """A sizing without candidates whose devices are not supplied in time or exceed the stages' limits."""
     return without_dear_stages(problem, without_short_devices(problem, sizing))
 
 
 def without_dear_stages(problem: Problem, sizing: Sizing) -> Sizing:
-    """A sizing without candidates whose switches and NICs of some stage are past its limits."""
+    """A sizing without candidates whose switches and NICs exceed the limits of some stage."""
     if not has_limits(problem):
         return sizing
     kept = []
@@ -35,7 +35,7 @@ def without_dear_stages(problem: Problem, sizing: Sizing) -> Sizing:
 
 
 def _devices_by(problem: Problem, batch: AnyBatch, stage: int) -> Mapping[Item, Number]:
-    """Switches and NICs of candidates that are there by a stage: before the last one leaves alone."""
+    """Switches and NICs of candidates by a stage: before the last stage leaves alone."""
     servers, nic = problem.stages[stage].servers, batch.parts.nic
     is_last = stage == len(problem.stages) - 1
     counts: dict[Item, Number] = dict(batch.switch_counts() if is_last else batch.leaves_by(servers))

@@ -1,4 +1,4 @@
-"""What a step of the case's model takes on the design that is picked."""
+"""The step time of the case's model on a design."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def use_on(
 
 
 def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None:
-    """The utilization, in millionths, that a bisection bandwidth per GPU is enough for, however groups of ranks fall.
+    """The utilization, in millionths, that a bisection bandwidth per GPU guarantees for any placement of ranks.
 
-    Every boundary has at least that much for each GPU, and nothing is counted on to stay below the leaves. None for a
-    case without a model.
+    Every boundary has at least that bandwidth per GPU, and no traffic is assumed to stay below the leaves. None without
+    a model.
     """
     needs, pace = problem.needs, problem.pace
     if needs is None or pace is None:

@@ -1,9 +1,9 @@
-"""How much of the stock on hand a bound lets a design save: shares that make the bound the highest.
+"""Shares of the stock on hand that a bound counts as saved, chosen to maximize the bound.
 
-What is bought of an item costs price x max(0, use - stock), which is at least share x price x (use - stock) for every
-share from 0 to 1. With all of it (1), the bound takes off the whole stock, of which the best design may use none; with
-none (0), the item is free. The best shares come from a master program over the designs met so far, as prices of limits
-do (``fabopt.search.lagrangian``).
+Purchases of an item cost price x max(0, use - stock), at least share x price x (use - stock) for every share from 0 to
+1. With share 1 the bound subtracts the whole stock, even if the best design uses none; with share 0 the item is free.
+The best shares come from a master program over the designs met so far, as prices of limits do
+(``fabopt.search.lagrangian``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLOSE_ENOUGH = 2e-3
 
 
 def with_stock_shared(expansion: Expansion, expanded: Expanded) -> Expanded:
-    """The fabrics searched with the shares that give the best bound; as they are where the stock is of no matter."""
+    """The fabrics searched with the shares of the best bound; unchanged where stock does not matter."""
     saved = stock_weights(expansion.problem)
     places = np.flatnonzero(saved)
     is_floor = not expansion.problem.site.runs_are_alike
@@ -47,7 +47,7 @@ def with_stock_shared(expansion: Expansion, expanded: Expanded) -> Expanded:
 
 
 def _point(expansion: Expansion, expanded: Expanded, places: Ints) -> Point:
-    """What the cheapest design costs beside what is in stock, and what it uses of that, shape (places,)."""
+    """The cost of the cheapest design without items in stock, and its use of these, shape (places,)."""
     weights, whole = expansion.table[0], stage_weights(expansion.problem).min(axis=0)
     table = np.zeros((len(places), len(weights)))
     table[np.arange(len(places)), places] = whole[places]

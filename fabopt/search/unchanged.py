@@ -1,4 +1,4 @@
-"""A problem of which one fabric has changed since it was answered: what is known of the others still holds."""
+"""Reuse of unchanged fabrics of an answered problem."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fabopt.search.answer import Answer
 
 
 def reusing_unchanged_fabrics(problem: Problem, answer: Answer, in_same_layouts: bool = True) -> Problem | None:
-    """A problem with the very fabrics of an answered one where the case says the same of them, at the same site.
+    """A problem with the same fabric objects as an answered one where the case is equal, at the same site.
 
-    The context of the answer then knows of them what its search has worked out; ``in_same_layouts``: all are looked at
-    in the layouts of the answer. None if more than fabrics differs, or what of them has a place on the floor, or the
-    answer is bound to other default rules.
+    The context of the answer then has cached results of them; ``in_same_layouts``: all are searched in the answer's
+    layouts. None if the cases differ beyond fabrics or in devices placed on the floor, or the answer is bound to other
+    default rules.
     """
     before = answer.problem
     if problem.offering is not before.offering or not _is_alike(problem, before):
@@ -31,13 +31,13 @@ def reusing_unchanged_fabrics(problem: Problem, answer: Answer, in_same_layouts:
 
 
 def _is_alike(problem: Problem, before: Problem) -> bool:
-    """Whether two problems differ in what is asked of fabrics of the same names only."""
+    """Whether two problems differ only in the demands of fabrics of the same names and rules."""
     cases = (one.case.model_copy(update={"fabrics": ()}) for one in (problem, before))
     return next(cases) == next(cases) and list(map(_bound, problem.fabrics)) == list(map(_bound, before.fabrics))
 
 
 def _placed(fabric: Fabric) -> tuple[object, ...]:
-    """What of a fabric has a place on a floor beside its switches."""
+    """Keys of a fabric that place devices other than switches on a floor."""
     return fabric.attachments, fabric.racks, fabric.oob, fabric.group_by
 
 

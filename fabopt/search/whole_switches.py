@@ -1,6 +1,6 @@
-"""What leaves and spines cost at least where each is there whole: a bound by the network, for any groups and stripes.
+"""A lower bound on whole leaves and spines of a network, for any groups and stripes.
 
-Leaves of any types share a network's server ports, and spines of any types carry what their uplinks have to. See
+Leaves of any types share a network's server ports, and spines of any types carry the uplinks' bandwidth. See
 docs/formulation/search.md.
 """
 
@@ -59,13 +59,13 @@ def _of_leaves(spans: Sequence[Bounds], protocol: str, nic: NicOption, upward: U
 
 
 def _uplink(bounds: Bounds, protocol: str, up: PortType) -> float:
-    """The least of a leaf's uplink to any spine, which is left aside."""
+    """Least cost of a leaf's uplink to any spine, without the spine."""
     spines = {spine.down.port for spine in bounds.uppers(up.lane.port_mbps, protocol, 2)}
     return min((float(bounds.least_link(up, down, "leaf-spine", protocol)[0]) for down in spines), default=np.inf)
 
 
 def _of_spines(bounds: Bounds, protocol: str, nic: NicOption) -> float:
-    """The least of spines of any types whose ports together carry what the leaves of a network have to pass up."""
+    """Least cost of spines of any types whose ports together carry the uplink bandwidth of a network's leaves."""
     speeds = {up.lane.port_mbps for leaf in bounds.switches(protocol, "leaf") for up in leaf.uses}
     carries = [
         (usable_ports(spine.down, spine.switch) * speed, float(bounds.costs.of(spine.switch.item)[0]))
@@ -79,7 +79,7 @@ def _of_spines(bounds: Bounds, protocol: str, nic: NicOption) -> float:
 
 
 def _least_cover(switches: Iterable[tuple[int, float]], total: int) -> float:
-    """The least that switches, each told by how much it carries and its cost, come to that carry so much together."""
+    """Least cost of switches, given as (capacity, cost), with a total capacity of at least ``total``."""
     useful: list[tuple[int, float]] = []
     for carries, cost in sorted(switches, reverse=True):  # one that carries more serves for less, too
         if not useful or cost < useful[-1][1]:
@@ -100,7 +100,7 @@ def _with_any_number(least: Floats, carries: int, cost: float) -> Floats:
 
 
 def _least_sum(costs: Floats, total: int) -> float:
-    """The least that numbers from 1 on with this sum cost, at ``costs`` of 1, 2, ... each, shape (numbers,)."""
+    """Least cost of integers from 1 on with a sum of ``total``, at ``costs`` of 1, 2, ..., shape (numbers,)."""
     least = np.zeros(total + 1)
     for part in range(1, total + 1):
         most = min(part, costs.size)

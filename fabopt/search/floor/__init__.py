@@ -1,1 +1,1 @@
-"""Fabrics on a floor: in which layouts they are searched, and on small floors the best places of all."""
+"""Fabrics on a floor: search by layouts, and on small floors the best places of all switches."""

@@ -1,4 +1,4 @@
-"""Floors on which racks are further apart than any cable: what can be said before switches are placed."""
+"""Floors with racks farther apart than any cable: proofs before switches are placed."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class TooFar(NamedTuple):
 
 
 def too_far_apart(problem: Problem) -> TooFar | None:
-    """A kind of links that no part is long enough for, wherever servers and switches are; None if that is not shown.
+    """A kind of links longer than any part, wherever servers and switches are; None if not proven.
 
-    Every server is joined over a leaf (and a spine, and a core) to one switch, so all racks of servers are within
-    the reach of one kind of links after the other from that switch's rack. Where no rack has so many racks
-    around it, there is no design. A fabric without a NIC, or without tiers, has nothing to join.
+    Every server is joined over a leaf (and a spine, and a core) to one switch, so all racks of servers are within the
+    reach of one kind of links after the other from that switch's rack. If no rack has enough racks within that reach,
+    there is no design. Fabrics without a NIC or tiers are skipped.
     """
     for fabric in (one for one in problem.fabrics if any(one.nics.values()) and one.tiers):
         reach_m = {kind: _reach_m(problem, fabric, kind) for kind in RUNS_ON_FLOOR}
@@ -86,7 +86,7 @@ def _least_runs(problem: Problem) -> dict[str, Floats]:
 
 
 def _most_around(runs: dict[str, Floats], reach_m: dict[str, float], tiers: int) -> int:
-    """The most racks of servers that one rack of switches can join over so many tiers."""
+    """The most racks of servers within reach of one rack of switches over ``tiers`` tiers."""
     joined: NDArray[np.float32] | None = None
     for kind in RUNS_ON_FLOOR[:tiers]:
         step = (runs[kind] <= reach_m[kind] + 1e-9).astype(np.float32)
@@ -98,7 +98,9 @@ def _most_around(runs: dict[str, Floats], reach_m: dict[str, float], tiers: int)
 def _nearest_miss(
     problem: Problem, fabric: FabricProblem, runs: dict[str, Floats], reach_m: dict[str, float], wanted: int
 ) -> TooFar:
-    """The kind of links for which the least longer parts would do, all others as they are; or else for all kinds."""
+    """The kind of links that needs the relatively smallest increase of reach, all others unchanged;
+    or else all kinds.
+    """
     misses: list[tuple[float, TooFar]] = []
     for tiers in fabric.tiers:
         for kind in RUNS_ON_FLOOR[:tiers]:
@@ -116,7 +118,7 @@ def _nearest_miss(
 def _least_reach(
     runs: dict[str, Floats], reach_m: dict[str, float], kinds: tuple[str, ...], tiers: int, wanted: int
 ) -> float | None:
-    """The least reach of these kinds with which enough racks can be joined; None if none is enough."""
+    """The least reach in metres of ``kinds`` that joins enough racks; None if none does."""
     lengths = np.unique(np.concatenate([runs[kind].ravel() for kind in kinds]))
     lengths = lengths[np.isfinite(lengths)]
     low, high = -1, len(lengths)
@@ -142,7 +144,7 @@ def _miss(
 
 
 def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape], index: int) -> str:
-    """What keeps a candidate out of the fabric's layout: racks that are full, or a run that nothing reaches."""
+    """Words on the obstacle of a candidate in the fabric's layout: full racks, or a run beyond any part."""
     clos, layout = clos_of(fabric, batch.parts, batch.shape.row(index)), layout_of(fabric)
     placement = in_racks(problem, fabric, layout, clos.parts, clos.shape)
     if placement is None:
@@ -164,7 +166,7 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
 
 
 def nothing_joins(fabric: FabricProblem) -> str:
-    """Why no size is worth placing in the fabric's layout."""
+    """Words on why the fabric's layout has no size to place."""
     layout = layout_of(fabric)
     racks = np.unique(np.concatenate([layout.switch_racks, layout.server_racks, *layout.pins.values()]))
     if not layout.free_units[racks].any():

@@ -18,7 +18,7 @@ LINK_PARTS = ("transceiver", *CABLE_KINDS)
 
 
 class Placed:
-    """Puts candidates where they are best, or, where their cost alone does not decide, wherever they may be wanted.
+    """Places candidates at least cost, or, with several limited metrics, in all places that may matter.
 
     ``table``: weights of the items, shape (metrics, items); row 0 is the objective, the others have limits.
     """
@@ -71,7 +71,7 @@ class Placed:
 
 
 def _proportional(weights: Floats, other: Floats) -> bool:
-    """Whether what costs least in one metric is least in the other one too."""
+    """Whether two metrics are proportional, so that one place is least in both."""
     if not other.any():
         return True
     dearest = int(np.argmax(weights))

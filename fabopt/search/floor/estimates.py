@@ -1,4 +1,4 @@
-"""Candidates on floors that are too large for proofs: those that look best with typical runs, measured."""
+"""Candidates on floors too large for proofs: the best by typical runs, with measured runs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_KEPT = 8
 def likely(
     sizings: Iterable[Sizing], measure: Callable[[AnyBatch, int], tuple[Candidate, ...]], weights: Floats
 ) -> list[Candidate]:
-    """The cheapest of what looks best in every layout; ``weights``: of the items, shape (items,).
+    """The cheapest among the best candidates of every layout; ``weights``: of the items, shape (items,).
 
-    ``measure``: the candidate with its switches in place.
+    ``measure``: the candidates of a size with switches in place.
     """
     measured: list[tuple[float, int, Candidate]] = []
     for sizing in sizings:

@@ -51,9 +51,9 @@ class FloorExpansion(Expansion):
         self.together.measures = self.together.measures and not self.by_own_best
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
-        """Search a fabric in every layout; from its own best design on, if that is wanted.
+        """Search a fabric in every layout, with the bound of its own best design if enabled.
 
-        Not one that counts switches: it is searched again for every number of them, and is small.
+        Fabrics that count switches have no such bound: they are small, and searched for every number of switches.
         """
         if not self.by_own_best or fabric.per_switch is not None:
             return self._bounded(costs, fabric, slack)
@@ -64,11 +64,7 @@ class FloorExpansion(Expansion):
         return replace(sizing, least=sizing.least + above, aside=aside)
 
     def _bounded(self, costs: BoundedCosts, fabric: FabricProblem, slack: float) -> Sizing:
-        """What costs at most the least bound in any layout plus ``slack``, by its bound.
-
-        Where ports are counted that is asked for again and again, and of one fabric where its parts alone are limited,
-        so what was found is kept.
-        """
+        """Sizes with a bound of at most the least bound in any layout plus ``slack``, cached."""
         most = self._most_of(costs, fabric)
         known, key = self.context.sizings, self._key(costs, fabric, slack)._replace(most=most)
         if key in known:
@@ -86,8 +82,8 @@ class FloorExpansion(Expansion):
         return sizing
 
     def _most_of(self, costs: BoundedCosts, fabric: FabricProblem) -> float:
-        """What a fabric may cost at the most if all are to cost no more than is wanted together; infinite where that
-        is not known, or there are limits, or it counts switches.
+        """The highest cost of a fabric with which all together are wanted; infinite if unknown, with limits, or if it
+        counts switches.
         """
         if self.is_alone or not np.isfinite(self.most):
             return self.most_of_sizes
@@ -103,7 +99,9 @@ class FloorExpansion(Expansion):
         return SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, slack)
 
     def least_by_own_best(self) -> Iterator[float]:
-        """Rising bounds of all designs: fabric by fabric by its own best, the others wherever they cost least."""
+        """Rising bounds of all designs: fabric by fabric with its own best design, the others with
+        their least bound.
+        """
         costs = self.costs_of(0)
         least = [self.anywhere(fabric, costs).least for fabric in self.problem.fabrics]
         for place, fabric in enumerate(self.problem.fabrics):
@@ -119,10 +117,10 @@ class FloorExpansion(Expansion):
         return known[key]
 
     def _own_best_within(self, costs: BoundedCosts, fabric: FabricProblem, most: float) -> OwnBest:
-        """The least bound of a fabric, and what its best design costs at least with its switches placed.
+        """The least bound of a fabric, and a lower bound on its best design with switches placed.
 
-        The bound again where that is left open, by the clock or because nothing near the bound can be placed; or what
-        the fabric may cost at the most to be wanted, where nothing up to that can be.
+        The second is the bound itself if left open, by the clock or as no size near the bound can be placed; ``most``
+        if none up to it can.
         """
         slack, bound = 0.0, np.inf
         for _ in range(MOST_OWN_RISES):
@@ -139,8 +137,7 @@ class FloorExpansion(Expansion):
         return OwnBest(bound, bound)
 
     def _least_placed(self, sizing: Sizing, weights: Floats, most: float) -> float:
-        """The least that any candidate of a sizing costs once its switches are placed, ``most`` at the most; of as many
-        as there is time for.
+        """The least cost of any candidate of a sizing with switches placed, at most ``most``, as far as time allows.
 
         ``weights``: of the items, shape (items,).
         """
@@ -157,13 +154,13 @@ class FloorExpansion(Expansion):
         return best
 
     def _costs_placed(self, batch: AnyBatch, index: int, weights: Floats, most: float) -> Iterator[float]:
-        """What a candidate costs at least with its switches placed; perhaps nothing if that is more than ``most``."""
+        """The least costs of a size with its switches placed; may be empty above ``most``."""
         yield from (least_of(candidate, weights) for candidate in self.candidates_at(batch, index))
 
     def anywhere(self, fabric: FabricProblem, costs: BoundedCosts, measured: bool = True) -> Sizing:
-        """What costs least of a fabric whose switches may be anywhere on the floor; worked out once for all layouts.
+        """The least sizes of a fabric with switches anywhere on the floor; computed once for all layouts.
 
-        ``measured``: with runs as long as the floor makes them at least, else with those of the case.
+        ``measured``: with the least runs on the floor, else with the case's.
         """
         known, part = self.context.anywhere, replace(self.restrictions.get(fabric.name, Restriction()), layout=None)
         search = SearchKey(fabric, part, costs, self.caps.tobytes(), self.settings.prune, 0.0)
@@ -178,9 +175,7 @@ class FloorExpansion(Expansion):
         return known[key]
 
     def wanted(self, fabric: FabricProblem, costs: BoundedCosts) -> list[FabricProblem]:
-        """The fabric in the layouts that are in the part of the space that is searched, its attachments on each tier
-        that they may be on.
-        """
+        """The fabric in each layout of the searched part of the space, with its attachments on each possible tier."""
         part = self.restrictions.get(fabric.name, Restriction())
         return [
             placed
@@ -190,16 +185,13 @@ class FloorExpansion(Expansion):
         ]
 
     def least_before_placing(self) -> float:
-        """No design in the part of the space that is searched costs less, by bounds for which no spine is placed."""
+        """The least cost in the searched part of the space, by bounds before any spine is placed."""
         costs = self.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         return sum(self._least_before_placing(fabric, costs) for fabric in fabrics) - self.saving
 
     def _least_before_placing(self, fabric: FabricProblem, costs: BoundedCosts) -> float:
-        """No design of a fabric costs less, by bounds for which no spine is placed; -inf if the clock stopped that.
-
-        Kept, for a problem in which other fabrics differ is searched with what is known of this one.
-        """
+        """The least cost of a fabric, by bounds before any spine is placed, cached; -inf if the clock stopped it."""
         variants = self.wanted(fabric, costs)
         key = BoundKey(self._key(costs, fabric, 0.0), tuple(map(layout_of, variants)))
         if key in self.context.before_placing:
@@ -244,11 +236,11 @@ class FloorExpansion(Expansion):
 
     @property
     def keeps_candidates(self) -> bool:
-        """Yes, as to place their switches takes a while."""
+        """True, as placing switches is slow."""
         return True
 
     def _near(self, candidates: list[Candidate], expanded: Expanded, sizing: Sizing) -> list[Candidate]:
-        """Candidates whose exact least is below the cutoff too; a few of the best while that is the bound itself.
+        """Candidates with an exact cost below the cutoff, and at least the best few.
 
         In a layout the cost of a batch is a bound, as runs are known only once switches are placed.
         """
@@ -261,7 +253,7 @@ class FloorExpansion(Expansion):
         return [candidates[index] for index in order[: max(below, MOST_SAMPLED)]]
 
     def weigh_up_to(self, value: int) -> bool:
-        """Nothing changes: the bounds of layouts are not worked out again."""
+        """False: bounds of layouts are not recomputed."""
         return False
 
 
@@ -284,7 +276,7 @@ class PlaceExpansion(FloorExpansion):
         return in_places(self.problem, fabric)
 
     def least_before_placing(self) -> float:
-        """Nothing is known."""
+        """-inf: no bound."""
         return -np.inf
 
     def _candidates_of(self, sizing: Sizing, expanded: Expanded, most: int | None, in_order: bool) -> list[Candidate]:
@@ -297,11 +289,11 @@ class PlaceExpansion(FloorExpansion):
 
 
 def _rounded_up(cost: float) -> float:
-    """A little more, by a part in 32 at the most: what is known up to one cost is known up to another near it."""
+    """A cost rounded up by 1/32 at most, so that near costs share cached results."""
     share, exponent = frexp(cost)
     return ldexp(ceil(share * STEPS_OF_MOST), exponent) / STEPS_OF_MOST if isfinite(cost) else cost
 
 
 def _limit(sizing: Sizing, expanded: Expanded) -> float:
-    """What a candidate may cost at the most if its design is to be below the cutoff."""
+    """The highest cost of a candidate of a design below the cutoff."""
     return (sizing.least + sizing.aside + expanded.slack) * (1 + RELATIVE_SLACK)

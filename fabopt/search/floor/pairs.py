@@ -1,8 +1,7 @@
-"""What the links between two devices cost, by the class of their run, before it is known which parts make all links.
+"""Lower bounds on the cost of links between two devices, by length class of their run, before parts are chosen.
 
-A link bears its share of what it has in common with others: a transceiver is shared by the links of its cage, a cable
-by those that it carries. So the sum over all links is what they cost where each is made in its cheapest way, and never
-more than what they cost together.
+A link bears its share of shared parts: a transceiver is shared by the links of its cage, a cable by the links that it
+carries. So the sum over all links, each with its cheapest parts, never exceeds their joint cost.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ class _Fill(NamedTuple):
 class Pairs:
     """Pairs of devices that links of a kind join, the upper device's together: ``a`` below, ``b`` above.
 
-    Shape (pairs,). ``cost`` has shape (pairs, classes + 1): of all links of the pair if their runs are of a class;
-    infinite past all. ``apart``: whether no cage has links to two different devices, so that equal devices can change
-    places, (a, b).
+    Shape (pairs,). ``cost``: of all links of a pair by length class, shape (pairs, classes + 1); infinite past all.
+    ``apart``: whether each cage has links to one device only, so that equal devices may be exchanged, (a, b).
     """
 
     def __init__(self, a: Ints, b: Ints, cost: Floats, apart: tuple[bool, bool]) -> None:
@@ -52,7 +50,7 @@ class Pairs:
         return np.asarray(np.minimum.accumulate(self.cost[:, ::-1], axis=1)[:, ::-1])
 
     def alike(self, upper: bool) -> list[bool]:
-        """Whether a device has the same links at the same costs as the one numbered before it."""
+        """Whether a device has the same links at the same costs as its predecessor, by device."""
         switch, peer = (self.b, self.a) if upper else (self.a, self.b)
         order = np.lexsort((peer, switch))
         starts = [*np.flatnonzero(np.diff(switch[order], prepend=-1)).tolist(), len(order)]
@@ -70,7 +68,7 @@ def pairs_of(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: Li
 
 
 class _PairsKey(NamedTuple):
-    """What the pairs of a kind of links follow from; ``weights``: of the items, as bytes."""
+    """Key of the pairs of a kind of links; ``weights``: of the items, as bytes."""
 
     weights: bytes
     kind: KindKey
@@ -96,19 +94,19 @@ def _pairs(problem: Problem, clos: ClosNetwork, numbers: ClosNumbers, kind: Link
 
 
 def _fill(device: Ints, cage: Ints) -> Ints:
-    """For every link how many there are in its cage."""
+    """Number of links in each link's cage."""
     _, which, counts = np.unique(np.stack([device, cage]), axis=1, return_inverse=True, return_counts=True)
     return np.asarray(counts[np.ravel(which)])
 
 
 def _by_class(problem: Problem, clos: ClosNetwork, kind: LinkType, fill: _Fill, weights: Floats) -> Floats:
-    """The least share of a link of every class, and infinity for runs past all of them."""
+    """The least share of a link by length class; infinite past all."""
     key = _ShareKey(weights.tobytes(), kind.key, fill)
     return _SHARES.of(problem.links, key, _shares, problem, clos, kind, fill, weights)
 
 
 class _ShareKey(NamedTuple):
-    """What the shares of a link follow from; ``weights``: of the items, as bytes."""
+    """Key of the shares of a link; ``weights``: of the items, as bytes."""
 
     weights: bytes
     kind: KindKey

@@ -1,4 +1,4 @@
-"""The search on a floor: layout by layout where fabrics share it, and without a proof where it is too large for one."""
+"""The search on a floor: layout by layout where fabrics share it, and without proof on large floors."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ class FloorSearch(Search):
         return self._in_layouts(ties)
 
     def _know(self, bound: float) -> None:
-        """Remember that no design has a lower objective; infinite, or not a number, says nothing."""
+        """Raise the known bound of the objective; ignore infinity and NaN."""
         if np.isfinite(bound):
             self._known_bound = max(self._known_bound, bound - self.fixed)
 
     def any_design(self) -> Optimum:
-        """A design under no limits; where the first sizes have too many places, one of the whole search."""
+        """A design without limits; if the first sizes have too many places, one of the whole search."""
         try:
             return super().any_design()
         except TooManyPlacesError:
             return self.run(ties=False)
 
     def _prove(self, ties: bool) -> Optimum:
-        """As elsewhere; first by what the own best designs of the fabrics leave of what is wanted."""
+        """As the base class; first try bounds by the fabrics' own best designs against the wanted objective."""
         self.expansion.place_own_best()
         is_asked = self.expansion.by_own_best and not self.expansion.counts and np.isfinite(self.wanted_below)
         if is_asked and any(map(self._excludes_wanted, self.expansion.least_by_own_best())):
@@ -89,7 +89,7 @@ class FloorSearch(Search):
             return self._instead(*other, ties)
 
     def _instead(self, search: type[FloorSearch], problem: Problem, ties: bool) -> Optimum:
-        """What another search finds in the same part of the space."""
+        """The optimum of another search in the same part of the space."""
         parts, context = self.expansion.restrictions, replace(self.context.beside(), proven_within={})
         return self._meet(search(problem, self.settings, self.clock, parts, context=context).run(ties))
 
@@ -100,7 +100,7 @@ class FloorSearch(Search):
     def _layout_by_layout(self, ties: bool) -> Optimum:
         """The best of the layouts, each searched for all fabrics, since several share the racks of servers.
 
-        Those of the lowest bound come first; what cannot be better than the best design met is left.
+        Layouts come in order of their bounds; those that cannot beat the best design met are skipped.
         """
         visits = self._first_met()
         searches = visits.searches
@@ -116,9 +116,9 @@ class FloorSearch(Search):
         return self._best_of(optima, visits.optima[visits.best[1]], ties)
 
     def _first_met(self) -> _Visits:
-        """Layouts in their order up to the first that has a design: one that costs little more than all must, if any.
+        """Visit layouts in order up to the first with a design: first with one close to the known bound.
 
-        In some layouts there may be none, and no end of what could be there if it may cost anything.
+        A layout without a design would have no end to its search without a cutoff.
         """
         bound = self._known_bound + self.fixed
         capped = [np.floor(FIRST_WANTED * bound)] if self.method == "layouts" and 0 < bound < np.inf else []
@@ -134,7 +134,7 @@ class FloorSearch(Search):
         return visits
 
     def _best_of(self, optima: list[Optimum], best: Optimum, ties: bool) -> Optimum:
-        """The best of some layouts, its ties broken; optimal if it is proven that no other one is better."""
+        """The best of some layouts, its ties broken; optimal if no other layout can be better."""
         assert best.value is not None
         open_ = [one for one in optima if not _is_decided(one, best.value)]
         if not open_:
@@ -147,7 +147,7 @@ class FloorSearch(Search):
         return replace(best, verdict="feasible", bound=min(known, default=None))
 
     def parts(self) -> Sequence[Search]:
-        """One of every layout, where several fabrics share the racks."""
+        """One sub-search for every layout, if several fabrics share the racks."""
         if len(self.problem.fabrics) == 1 or self._in_one_layout:
             return [self]
         parts = [self._of_layout(number) for number in range(self._number_of_layouts)]
@@ -169,12 +169,12 @@ class FloorSearch(Search):
         return type(self)(self.problem, self.settings, self.clock, part, context=self.context)
 
     def _bounds_of(self, searches: Sequence[FloorSearch], known: Sequence[float]) -> list[float]:
-        """No design in each of some layouts has a lower objective; ``known``: what is known of each before."""
+        """Lower bounds of the objective by layout; ``known``: earlier ones."""
         pairs = self.settings.share.over([*zip(known, searches, strict=True)])
         return [max(before, search.least_bound()) for before, search in pairs]
 
     def least_bound(self) -> float:
-        """No design has a lower objective, by what each fabric costs at least; -inf if that is left open."""
+        """Lower bound of the objective by the least cost of each fabric; -inf if left open."""
         if self._own_bound is None:
             try:
                 with self.clock.bounded():
@@ -198,7 +198,7 @@ class FloorSearch(Search):
             return -np.inf
 
     def _bound_at_once(self) -> float:
-        """As elsewhere, with how far servers are apart at the least."""
+        """As the base class, with the least spread of servers."""
         costs = self.expansion.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         placed = (on_each_tier(self.problem, fabric) for fabric in fabrics)
@@ -207,8 +207,8 @@ class FloorSearch(Search):
         return sum(lowest) - self.expansion.saving
 
     def _least_anywhere(self, costs: BoundedCosts) -> list[float]:
-        """What every fabric costs at least, wherever its switches are: infinite if it cannot be made, -inf where its
-        search was stopped.
+        """The least cost of every fabric with switches anywhere: infinite if it has no size, -inf if its search was
+        stopped.
         """
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         sizings = [self.expansion.anywhere(fabric, costs) for fabric in fabrics]
@@ -217,7 +217,7 @@ class FloorSearch(Search):
         return [of_fabric.least if of_fabric.batches else np.inf for of_fabric in sizings]
 
     def _cannot_be(self) -> bool:
-        """Whether no place of the switches can help: a limit is below what is needed anywhere, or a run too long.
+        """Whether no design exists with switches anywhere: a limit is below the least use, or a run is too long.
 
         False if time leaves that open.
         """
@@ -241,7 +241,7 @@ class FloorSearch(Search):
 
     @property
     def _limited(self) -> list[int]:
-        """Metrics with a limit. Not NIC slots, which were looked at before: by them alone all switches are equal."""
+        """Rows of metrics with a limit, without NIC slots, which were checked before."""
         nics = np.array([item.kind == "nic" for item in self.problem.item_table.items])
         return [row for row in range(1, len(self.expansion.table)) if self.expansion.table[row][~nics].any()]
 
@@ -250,7 +250,7 @@ class FloorSearch(Search):
         return bool(known) and len(known) == len(bounds)
 
     def _next_slack(self, slack: float, needed: float, bound: float) -> float:
-        """The next slack: not at once that of the cutoff that proves, for a better design may lower that."""
+        """The next slack, in steps up to the one that proves, as a better design may lower that."""
         needed = min(needed, self._slack_to_wanted(bound))
         first = FIRST_RISE_COUNTING if self.expansion.counts else FIRST_RISE_ON_FLOOR
         return min(needed, max(slack * RISE, abs(bound) * first, 1.0))
@@ -290,7 +290,7 @@ class _Visits:
         return self.best[1] in self.optima and self.optima[self.best[1]].value is not None
 
     def want_better(self) -> None:
-        """Want no more of layouts that were not searched than what costs no more than the best."""
+        """Limit layouts not yet searched to the cost of the best design."""
         for number, search in enumerate(self.searches):
             if number not in self.optima:
                 search.expansion.most = min(search.expansion.most, self.best[0] - search.fixed)
@@ -309,7 +309,7 @@ def _bounded_from(optimum: Optimum, bound: float) -> Optimum:
 
 
 def _is_decided(optimum: Optimum, value: int) -> bool:
-    """Whether it is known of a layout that its best is the one met, or no better than ``value``."""
+    """Whether a layout is proven, or no better than ``value``."""
     return optimum.verdict in ("optimal", "infeasible") or (optimum.bound is not None and optimum.bound >= value)
 
 
@@ -332,19 +332,19 @@ class PlaceSearch(FloorSearch):
             return self._open_elsewhere(self._instead(FloorSearch, in_layouts_only(self.problem), ties))
 
     def _open_elsewhere(self, in_layouts: Optimum) -> Optimum:
-        """What was found in layouts: where that is nothing, other places may have a design, unless none can be."""
+        """The outcome of layouts; infeasible becomes unknown where other places may have a design."""
         if in_layouts.verdict != "infeasible" or self._cannot_be():
             return in_layouts
         return replace(in_layouts, verdict="unknown")
 
 
 class EstimateSearch(FloorSearch):
-    """The search on a large floor: only what looks best in a layout has its switches placed."""
+    """The search on a large floor: only the likeliest sizes of a layout have their switches placed."""
 
     method = "estimates"
 
     def _in_layouts(self, ties: bool) -> Optimum:
-        """The best of what looks best in every layout, and a bound for switches that are placed in any of them."""
+        """The best of the likeliest candidates of every layout, with a bound over all layouts."""
         costs = self.expansion.costs_of(0)
         least = sum(self._least_anywhere(costs))
         if least == np.inf:
@@ -367,7 +367,7 @@ class EstimateSearch(FloorSearch):
         return self.expansion.least_before_placing()
 
     def _likely(self, costs: BoundedCosts) -> list[Candidate]:
-        """What looks best; ports of management are those of what the other fabrics have."""
+        """The likeliest candidates; management ports are counted from the other fabrics' candidates."""
         candidates: list[Candidate] = []
         for fabric in sorted(self.problem.fabrics, key=lambda one: one.per_switch is not None):
             if fabric.per_switch is None:
@@ -391,7 +391,7 @@ class EstimateSearch(FloorSearch):
         return () if self.clock.is_over() else self.expansion.candidates_at(batch, index)
 
     def obstacles(self) -> Iterator[str]:
-        """What keeps the likeliest candidate of every fabric out of each layout, in words."""
+        """Words on the obstacle of the likeliest candidate of every fabric in each layout."""
         costs = self.expansion.costs_of(0)
         for fabric in self.problem.fabrics:
             for variant in self.expansion.wanted(fabric, costs):

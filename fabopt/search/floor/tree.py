@@ -1,8 +1,8 @@
-"""Where the switches of one candidate cost least, if every one may be in any rack: branch and bound.
+"""Least-cost places of the switches of one candidate in any racks: branch and bound.
 
 Switches are put into racks one by one: leaves, spines, cores, each in the order of their numbers, and every rack is
-filled from the top down, so that the unit of a switch follows from the racks of those before it. What is placed
-has measured runs; every other link costs at least what it does where it is cheapest. See docs/formulation/floor.md.
+filled from the top down, so that the racks of earlier switches determine a switch's unit. Links of placed switches have
+measured runs; every other link costs at least its cheapest class. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class StepBudget:
         self._left = MOST_STEPS
 
     def take(self) -> None:
-        """Count one; ``TooManyPlacesError`` if there were too many."""
+        """Count one step; raises ``TooManyPlacesError`` if the budget is spent."""
         self._left -= 1
         if self._left < 0:
             raise TooManyPlacesError
@@ -81,7 +81,7 @@ class Sized:
 
     @property
     def open_layouts(self) -> tuple[OpenLayout, ...]:
-        """The layouts in which it may be."""
+        """The open layouts of the candidate."""
         assert isinstance(self.fabric.arrangement, InPlaces)
         return self.fabric.arrangement.layouts
 
@@ -92,24 +92,24 @@ class Sized:
 
     @cached_property
     def fixed(self) -> float:
-        """Cost of NICs and switches, and of links of attachments, which are nowhere, at the least."""
+        """Cost of NICs and switches, and the least of links of attachments, which have no racks."""
         devices = over_stages(devices_of(self.problem, self.clos))
         of_devices = sum(float(self.weights[item.index]) * count for item, count in devices.items())
         return of_devices + least_attached(self.problem, self.fabric, self.clos, self.weights)
 
     @cached_property
     def floor(self) -> float:
-        """What it costs at least wherever its switches are, worked out before."""
+        """The candidate's known lower bound with switches anywhere."""
         return self.batch.bound(self.index)
 
     @cached_property
     def sizes(self) -> tuple[SwitchSize, ...]:
-        """What a switch of each tier takes of a rack."""
+        """The size of a switch, by tier."""
         return switch_sizes(self.problem, self.fabric, self.clos.parts)
 
     @cached_property
     def numbers(self) -> ClosNumbers:
-        """What its links follow from."""
+        """The numbering that determines the links."""
         return numbers_of(self.clos.parts.nic, self.clos.shape)
 
     @cached_property
@@ -125,23 +125,23 @@ class Sized:
 
     @cached_property
     def met(self) -> set[tuple[bytes, ...]]:
-        """Length classes of all its links, kind by kind, in places that were measured: equal ones need equal parts."""
+        """Length classes of all links, kind by kind, of measured places: equal classes need equal parts."""
         return set()
 
     @cached_property
     def rack_demand(self) -> RackDemand | None:
-        """What must be left of it without any one rack; None where nothing is asked."""
+        """The demand on the network without any one rack; None without such a demand."""
         return rack_demand(self.fabric, self.clos)
 
     @cached_property
     def beyond(self) -> list[float]:
-        """What the links above each tier cost at least, wherever they go."""
+        """The least cost of all links above each tier."""
         cheapest = int(classes_of_runs(self.problem.item_table.lengths_m, self.problem.floor.plan.least_m))
         return _sums_from(np.array([pair.least[:, cheapest].sum() for pair in self.pairs]))[1:]
 
     @cached_property
     def alike(self) -> list[list[bool]]:
-        """Whether a switch may change places with the one before without a difference in cost, by tier."""
+        """Whether a switch may be exchanged with its predecessor at equal cost, by tier."""
         alike = []
         for tier, below in enumerate(self.pairs):
             same = below.alike(upper=True) if below.apart[1] else [False] * len(below.first_of_b)
@@ -158,15 +158,15 @@ class Sized:
         return alike
 
     def has_room(self, layout: OpenLayout) -> bool:
-        """Whether the switches of each tier fit a layout if there are no others."""
+        """Whether the switches of each tier alone fit a layout."""
         counts = (sum(switches_added(self.clos, role)) for role in TIER_ROLES)
         space = space_in(layout, self.sizes[0].nics_mw)
         fits = (int(space.switches(size).sum()) >= count for size, count in zip(self.sizes, counts, strict=False))
         return bool((space.power_mw >= 0).all()) and all(fits)
 
     def candidates(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> list[tuple[float, Candidate]]:
-        """What it costs at least with its switches there, and itself, the cheapest way to manage it first; nothing if
-        its links ran as far before.
+        """Least costs and candidates with switches at ``positions``, the cheapest management first; empty if an earlier
+        place had equal length classes.
         """
         placement = RackPlacement(layout, positions, self.numbers)
         runs_m = (placement.runs_m(name, links) for name, links in self.links)
@@ -201,7 +201,7 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
 
 
 def all_places(sized: Sized, limit: float, steps: StepBudget) -> list[tuple[float, Candidate]]:
-    """Every place of a candidate that costs ``limit`` or less; of those with the same needs the first."""
+    """Every place of a candidate of cost ``limit`` or less; the first among equal needs."""
     by_needs: dict[Hashable, tuple[float, Candidate]] = {}
     for layout in filter(sized.has_room, sized.open_layouts):
         tree = _Tree(sized, layout, steps, limit)
@@ -218,7 +218,7 @@ def _error(cost: float) -> float:
 
 
 def _slots(space: FreeSpace, racks: Ints, size: SwitchSize, most: int) -> tuple[Ints, NDArray[np.bool_]]:
-    """Lowest units of so many switches in each of some racks, from the top down, and which of them fit; both of shape
+    """Lowest units of ``most`` switches in each of ``racks``, from the top down, and whether they fit; both of shape
     (racks, most).
     """
     before = np.arange(most)
@@ -226,9 +226,9 @@ def _slots(space: FreeSpace, racks: Ints, size: SwitchSize, most: int) -> tuple[
 
 
 class _Tier:
-    """The switches of one tier, those below in place. Numbers of ``racks`` mean racks, slots for units in them.
+    """The switches of one tier, with lower tiers in place. Racks are indices into ``racks``, slots units in a rack.
 
-    ``cost[switch][rack][slot]``: of its links downwards; ``rest[i]``: what those from the i-th switch on cost at least.
+    ``cost[switch][rack][slot]``: of its links downwards; ``rest[i]``: least cost of the switches from the i-th on.
     """
 
     def __init__(
@@ -252,16 +252,16 @@ class _Tier:
         self.alike = sized.alike[number]
 
     def positions(self, chosen: Sequence[int]) -> Positions:
-        """The switches, each in the rack that was chosen for it."""
+        """Positions of the switches in their chosen racks."""
         racks = np.array(chosen, dtype=np.int64)
         slot = np.array([chosen[:index].count(one) for index, one in enumerate(chosen)], dtype=np.int64)
         return Positions(self.racks[racks], self.units[racks, slot], self.heights[racks, slot])
 
 
 class _Above:
-    """What the links between a tier and the next one cost at least, as far as the lower tier is placed.
+    """Lower bounds on links between a tier and the next, with the lower tier partly placed.
 
-    Every upper device is in one rack: at least the cheapest one for the links that it has downwards.
+    Every upper device is in one rack: at least the cheapest one for its links downwards.
     """
 
     def __init__(self, layout: OpenLayout, sized: Sized, number: int, racks: Ints, upper: Ints) -> None:
@@ -288,7 +288,7 @@ class _Above:
 
 
 class _Tree:
-    """All places in one layout that may cost ``limit`` or less, which may be lowered on the way."""
+    """All places in one layout of cost ``limit`` or less; the limit may be lowered on the way."""
 
     def __init__(self, sized: Sized, layout: OpenLayout, steps: StepBudget, limit: float) -> None:
         self.sized, self.layout, self.limit = sized, layout, limit
@@ -311,7 +311,7 @@ class _Tree:
     def _tier(
         self, number: int, tier: _Tier, spent: float, below: tuple[Positions, ...]
     ) -> Iterator[tuple[Positions, ...]]:
-        """Places of a tier and those above it. ``spent``: on what is below."""
+        """Positions of a tier and the tiers above it. ``spent``: cost of the tiers below."""
         above = None
         if number + 1 < len(self.sized.sizes):
             above = _Above(self.layout, self.sized, number, self._racks[number], self._racks[number + 1])
@@ -331,7 +331,7 @@ class _Tree:
     def _chosen(
         self, number: int, tier: _Tier, above: _Above | None, spent: float, below: tuple[Positions, ...]
     ) -> Iterator[tuple[list[int], float]]:
-        """Racks for all switches of a tier, and what has been spent with them, depth first, the cheapest rack first."""
+        """Racks for all switches of a tier with the cost so far, depth first, the cheapest rack first."""
         chosen: list[int] = []
         later = self.sized.beyond[number + 1] if above is not None else 0.0
 
@@ -361,7 +361,7 @@ class _Tree:
         yield from put(spent, None if above is None else above.none, 0)
 
     def _outlives(self, tier: _Tier, chosen: list[int], below: tuple[Positions, ...]) -> bool:
-        """Whether enough may be left without the rack that got the last switch of a tier, with all there is now."""
+        """Whether the demand may be met without the rack of the last placed switch of a tier."""
         demand = self.sized.rack_demand
         if demand is None:
             return True
@@ -377,6 +377,6 @@ def _rows_of(device: Ints) -> list[Ints]:
 
 
 def _sums_from(values: Floats) -> list[float]:
-    """The sum from each place on; 0 past the last."""
+    """The suffix sums; 0 past the last."""
     sums: list[float] = np.cumsum(values[::-1])[::-1].tolist()
     return [*sums, 0.0]

@@ -1,4 +1,4 @@
-"""A fabric in every layout that is worth looking at: those with racks for the switches that all fabrics would have."""
+"""A fabric in every promising layout: with racks for the estimated switches of all fabrics."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def layouts_for(problem: Problem, context: Context, space: SpaceOf) -> dict[str,
 def _counted(
     problem: Problem, context: Context, fabric: FabricProblem, sketch: Sketch, others: int, space: SpaceOf
 ) -> Sketch:
-    """An out-of-band fabric with ports for so many switches of the others, and about as many as it has itself."""
+    """The sketch of an out-of-band fabric with ports for ``others`` switches and about its own number."""
     for _ in range(GUESSES):
         switches = (others + switch_sums(*sketch).switches,) * len(problem.stages)
         sketch = _sketch(context.numbered(fabric, switches), space) or sketch
@@ -52,7 +52,7 @@ def _counted(
 
 
 def _sketch(fabric: FabricProblem, space: SpaceOf) -> Sketch | None:
-    """What a fabric would be made of if its switches could be anywhere; None if nothing joins its servers."""
+    """The parts and shape of a fabric with switches anywhere; None if no parts join its servers."""
     sizing = space(fabric).search(ties=False)
     if not sizing.batches:
         return None

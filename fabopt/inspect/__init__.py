@@ -1,1 +1,1 @@
-"""What is there against what was planned: the cables of a running fabric, and how to put them right."""
+"""Comparison of running fabrics, hand-made designs and quotes with plans, and repairs of cables."""

@@ -1,4 +1,4 @@
-"""A fabric as it was built against its plan: what is right, what is wrong, and what puts it right."""
+"""Comparison of a fabric as built with its plan: right cables, findings and repairs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from fabopt.wiring.model import Wiring
 
 @dataclass(frozen=True)
 class AsBuilt:
-    """What was found of a plan.
+    """The comparison of found cables with a plan.
 
-    plan             what it was compared with
-    planned, right   cables of the networks that files are of, and those that are as planned and as fast
+    plan             the plan
+    planned, right   numbers of cables of the networks in the files, and of those with planned ends and speed
     findings         in the order of kinds, then of the plan
     repairs          in walking order
-    shares           whether a connector of several links is among those that repairs are looked for, as of splitters
-    notes            what else is to be known of what was read
+    shares           whether repairs touch a connector of several links, as of splitters
+    notes            on the files
     """
 
     plan: CablePlan
@@ -42,12 +42,12 @@ class AsBuilt:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """Whether there are no findings."""
         return not self.findings
 
 
 def as_built(design: Design, wiring: Wiring, discoveries: Iterable[Discovery], names: Names, stage: int) -> AsBuilt:
-    """Compare what files say with the wiring of a design as it is to be at a stage, from 0.
+    """Compare the cables in files with the wiring of a design at a stage, from 0.
 
     Raises ``InputError`` where the files are of another fabric.
     """
@@ -57,7 +57,7 @@ def as_built(design: Design, wiring: Wiring, discoveries: Iterable[Discovery], n
 
 
 def require_planned(names: Mapping[str, str], plan: Wiring, file: str) -> None:
-    """Raise ``InputError`` where a map names what is not in the plan: neither a device, nor with a port, nor a port."""
+    """Raise ``InputError`` where a map names neither a device, nor a device's port, nor a port of the plan."""
     ports = set(plan.a_port) | set(plan.b_port)
     devices = set(plan.devices.name)
     faults: list[Fault] = []
@@ -73,7 +73,7 @@ def require_planned(names: Mapping[str, str], plan: Wiring, file: str) -> None:
 
 
 def _verdict(walk: Walk, comparison: Comparison) -> AsBuilt:
-    """What a comparison comes to."""
+    """The result of a comparison."""
     links, pairs = _open(comparison)
     slot = comparison.plan.slot
     moves = fewest_moves(links, pairs, slot, walk.steps)
@@ -87,7 +87,7 @@ def _verdict(walk: Walk, comparison: Comparison) -> AsBuilt:
 
 
 def _by_cable(links: Iterable[PlannedLink]) -> list[list[PlannedLink]]:
-    """Links by cable; one without a cable stands alone."""
+    """Links by cable; a link without a cable by itself."""
     cables: dict[object, list[PlannedLink]] = {}
     for link in links:
         cables.setdefault(link.cable or link, []).append(link)
@@ -95,7 +95,7 @@ def _by_cable(links: Iterable[PlannedLink]) -> list[list[PlannedLink]]:
 
 
 def _open(comparison: Comparison) -> tuple[list[PlannedLink], list[Pair]]:
-    """Links and found pairs of all cables of which something is wrong, without those that cannot be decided."""
+    """Links and found pairs of all wrong cables, without undecidable ones."""
     crowded, joined, plan = comparison.crowded, comparison.cabling.joined, comparison.plan
     unclear = crowded | comparison.cabling.unnamed
     doubtful = {port for pair in joined if not unclear.isdisjoint(pair) for port in pair} | unclear
@@ -109,9 +109,9 @@ def _open(comparison: Comparison) -> tuple[list[PlannedLink], list[Pair]]:
 
 
 def _swaps(comparison: Comparison) -> dict[PortName, tuple[object, ...]]:
-    """What tells each pair of exchanged cables from others, by the near ends of their links.
+    """A key of each pair of exchanged cables, by the near ends of their links.
 
-    Two links are exchanged where what is found joins each end of the one to an end of the other.
+    Two links are exchanged if found cables join each end of the one to an end of the other.
     """
     plan, there = comparison.plan, comparison.sole_peers
     swaps: dict[PortName, tuple[object, ...]] = {}

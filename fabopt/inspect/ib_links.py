@@ -35,7 +35,7 @@ _WORDS: Final = {"CA": "Ca", "SW": "Switch", "Switch": "Switch", "RT": "Rt", "Ro
 
 
 class _ListedNode(NamedTuple):
-    """A node: whether it is a switch, its description, and the GUID that stands with it."""
+    """A node: kind, description and GUID."""
 
     kind: str
     description: str
@@ -43,7 +43,7 @@ class _ListedNode(NamedTuple):
 
 
 def are_links(head: str) -> bool:
-    """Whether the beginning of a text is of one of these lists."""
+    """Whether the beginning of a text is of a list of links."""
     return (
         "]==(" in head.replace(" ", "") or re.search(r"^(?:CA|SW|RT)\s+\d+\s+\d+\s+0x", head, re.MULTILINE) is not None
     )
@@ -74,7 +74,7 @@ def listed_links(text: str, file: str) -> Discovery:
 
 
 def _of_link_line(line: str, current: _ListedNode | None) -> list[Sighting] | None:
-    """What a line of ``iblinkinfo`` says; nothing of a port that is down, None for another line."""
+    """The sightings of a line of ``iblinkinfo``; empty for a port that is down, None for another line."""
     before, arrow, rest = line.partition("==(")
     state, closing, after = rest.partition(")==>")
     near = _NEAR.fullmatch(before)
@@ -95,7 +95,7 @@ def _of_link_line(line: str, current: _ListedNode | None) -> list[Sighting] | No
 
 
 def _of_port_line(line: str) -> list[Sighting] | None:
-    """What a line of ``ibnetdiscover -p`` says; nothing of a port to which nothing is joined."""
+    """The sightings of a line of ``ibnetdiscover -p``; empty for an unconnected port, None for another line."""
     match = _PORTS.fullmatch(line)
     if match is None or match[6] is None:
         return [] if _DARK.fullmatch(line) else None

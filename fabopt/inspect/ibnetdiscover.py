@@ -39,7 +39,7 @@ class _Node(NamedTuple):
 
 
 class _PortLine(NamedTuple):
-    """A line of a port: its place in the file, both nodes and port numbers, both GUIDs, what follows ``#``."""
+    """A line of a port: line number, both nodes and port numbers, both GUIDs, and the comment after ``#``."""
 
     line: int
     node: str
@@ -93,7 +93,7 @@ def _records(text: str, file: str) -> tuple[dict[str, _Node], list[_PortLine]]:
 
 
 def _strange(text: str, file: str, number: int, line: str) -> InputError:
-    """How a line is refused that is none of ``ibnetdiscover``: the last one of a file was cut off."""
+    """The error for a line that is not of ``ibnetdiscover``; the last line of a file counts as cut off."""
     if not text.endswith("\n") and number == text.count("\n") + 1:
         return cut_off(file, number, "its last line has no end")
     allowed = 'records of `Switch` and `Ca`, and `[port] "node"[port]` lines'
@@ -101,14 +101,14 @@ def _strange(text: str, file: str, number: int, line: str) -> InputError:
 
 
 def _require_end(text: str, file: str) -> None:
-    """Raise ``InputError`` where the last line is neither ended nor that of a port with its speed."""
+    """Raise ``InputError`` if the last line neither has an end nor is that of a port with its speed."""
     last = text[text.rfind("\n") + 1 :]
     if last and (gbps_of(last) is None or not last.startswith("[")):
         raise cut_off(file, text.count("\n") + 1, "its last line has no end")
 
 
 def _require_all_records(nodes: dict[str, _Node], lines: list[_PortLine], file: str) -> None:
-    """Raise ``InputError`` where a node that others are joined to has no record, or there is none at all."""
+    """Raise ``InputError`` if a connected node has no record, or there is no record at all."""
     missing = list(dict.fromkeys(line.peer for line in lines if line.peer not in nodes))
     if missing:
         what = f"{some(len(missing), 'node')} that others are joined to without a record, first {missing[0]}"
@@ -139,7 +139,7 @@ def device_of_description(description: str, kind: str) -> tuple[str, str]:
 
 
 def gbps_of(text: str) -> float | None:
-    """The speed that ends a text, ``4xNDR``, in Gb/s; None where there is none."""
+    """The speed at the end of a text, as ``4xNDR``, in Gb/s; None without one."""
     match = _SPEED.search(text)
     if match is None or match[2] not in LANE_GBPS:
         return None

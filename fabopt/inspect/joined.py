@@ -1,4 +1,4 @@
-"""Ends that are joined, as found, and the likeliest ports where nobody tells which one an end is at."""
+"""Joined ends as found, and the likeliest ports for ends without a known port."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from fabopt.inspect.planned import CablePlan, PortName
 
 
 class Joined(NamedTuple):
-    """Two ends that are joined, as found; ``gbps``: None where nobody says how fast."""
+    """Two joined ends as found; ``gbps``: None if not stated."""
 
     x: PortName
     y: PortName
     gbps: float | None
 
     def other(self, port: PortName) -> PortName:
-        """The end that is not this one."""
+        """The other end."""
         return self.y if port == self.x else self.x
 
 
 def with_ports(
     joined: Mapping[tuple[PortName, PortName], Joined], plan: CablePlan
 ) -> dict[tuple[PortName, PortName], Joined]:
-    """Links with a port wherever the device is planned: the likeliest of those that nobody has told.
+    """Links with a port at every planned device: the likeliest if not stated.
 
-    Where the same cable was also seen with its port, only that counts. A port is that planned for the other end; else,
-    of those of the device that are not seen, one planned for the same device as the other end, or the first.
+    A sighting of the same cable with its port takes precedence. The likeliest port is that planned for the other end;
+    else, among unseen ports of the device, one planned for the device of the other end, or the first.
     """
     told = {pair: link for pair, link in joined.items() if all(_is_told(port, plan) for port in pair)}
     open_ = [link for pair, link in joined.items() if pair not in told]
@@ -57,10 +57,10 @@ def mates_unseen(
     reporters: frozenset[str],
     whole: frozenset[int],
 ) -> list[Joined]:
-    """Cables that nobody sees and that must be there if a cable that is seen is exchanged with another.
+    """Unseen cables implied by the exchange of a seen cable with another.
 
-    Of a strange pair the ports that are planned for both its ends, where no file could see either of them.
-    ``reporters``: devices that say all that they see; ``whole``: networks of which a file has all cables.
+    For an unplanned pair the planned peers of both its ends, if no file could see either. ``reporters``: devices that
+    report all their neighbours; ``whole``: networks with all cables in a file.
     """
     seen = {port for pair in joined for port in pair}
     mates: dict[tuple[PortName, PortName], Joined] = {}

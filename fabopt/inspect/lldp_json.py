@@ -20,7 +20,7 @@ REPORT = Kind(
 
 
 def neighbours(text: str, file: str, device: str) -> Discovery:
-    """What a device sees, as ``lldpctl``, EOS, its API or NVUE writes it; ``InputError`` for other JSON."""
+    """The neighbours of a device in JSON of ``lldpctl``, EOS, its API or NVUE; ``InputError`` for other JSON."""
     content = parse_json(text.encode(), file)
     replies = _replies(content)
     if replies:
@@ -66,7 +66,7 @@ def _replies(content: object) -> tuple[dict[str, object], str] | None:
 
 
 def _are_ports(content: dict[str, object]) -> bool:
-    """Whether JSON has a mapping for each port, one of which says what its neighbours are."""
+    """Whether JSON has a mapping for each port, at least one with neighbours."""
     return any(isinstance(entry, dict) and _neighbours_at(entry) is not None for entry in content.values())
 
 
@@ -77,7 +77,7 @@ def _neighbours_at(entry: dict[str, object]) -> dict[str, object] | None:
 
 
 def _of_nvue(content: dict[str, object]) -> Iterator[tuple[str, SeenEnd, float | None]]:
-    """Ports, their neighbours by name, and the speed of the link in Gb/s where it is said."""
+    """Ports, their neighbours, and the speed of the link in Gb/s if stated."""
     for port, entry in content.items():
         about = _mapping(entry)
         speed = _SPEED.fullmatch(_text(_mapping(about.get("link")).get("speed")))
@@ -115,13 +115,13 @@ def _neighbour(interface: dict[str, object]) -> SeenEnd:
 
 
 def remote(device: str, *names: str) -> SeenEnd:
-    """The far end of a cable by the name of its device, and what its port is called; a MAC is no name."""
+    """The far end of a cable by names of its device and port; a MAC is an address, no name."""
     mac = next(filter(None, map(address, names)), "")
     return SeenEnd(device, tuple(dict.fromkeys(name for name in names if name and not address(name))), guid=mac)
 
 
 def _all(value: object) -> list[object]:
-    """A list as it is, nothing for None, anything else alone."""
+    """A list unchanged, an empty one for None, another value as a list of one."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
@@ -140,7 +140,7 @@ def _mapping(value: object) -> dict[str, object]:
 
 
 def _text(value: object) -> str:
-    """Text that stands alone, or below ``value``, in a list or not."""
+    """The text of a value, which may be in a list or below ``value``."""
     value = _first(value)
     if isinstance(value, dict):
         value = _first(value.get("value"))

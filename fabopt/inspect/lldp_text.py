@@ -26,7 +26,7 @@ _CUMULUS = ("Interface", "Remote Host", "Remote Port", "Speed")
 
 
 def key_values(text: str, file: str, device: str) -> Discovery:
-    """What a device sees, as ``lldpctl -f keyvalue`` writes it."""
+    """The neighbours of a device in text of ``lldpctl -f keyvalue``."""
     entries: list[tuple[str, dict[str, str]]] = []
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
@@ -53,7 +53,9 @@ def _neighbour(values: dict[str, str]) -> SeenEnd:
 
 
 def table(text: str, file: str, device: str) -> Discovery:
-    """What a device sees, as a table of ``show lldp table`` of SONiC or ``nv show interface lldp`` of Cumulus Linux."""
+    """The neighbours of a device in a table of ``show lldp table`` of SONiC or ``nv show interface lldp`` of Cumulus
+    Linux.
+    """
     lines = text.splitlines()
     rule = next((row for row, line in enumerate(lines) if _is_rule(line)), 0)
     titles = _cells(lines[rule - 1], lines[rule]) if rule else []
@@ -77,13 +79,13 @@ def _is_rule(line: str) -> bool:
 
 
 def _cells(line: str, rule: str) -> list[str]:
-    """The cells of a line below the dashes of a rule; what is longer than its dashes reaches up to the next ones."""
+    """The cells of a line below the dashes of a rule; a longer cell reaches up to the next dashes."""
     starts = [match.start() for match in re.finditer(r"\S+", rule)]
     return [line[start:end].strip() for start, end in pairwise([*starts, max(len(line), len(rule)) + 1])]
 
 
 def _rows(lines: Sequence[str], rule: int, titles: list[str], columns: Sequence[str]) -> Iterator[list[str]]:
-    """The rows of a table that name a port and something that it sees."""
+    """The rows of a table with a port and a neighbour."""
     places = [titles.index(column) if column in titles else None for column in columns]
     for line in lines[rule + 1 :]:
         if _RULE.fullmatch(line) or _TOTAL.fullmatch(line) or _PROMPT.match(line):
@@ -104,9 +106,9 @@ def _gbps(row: Sequence[str], columns: Sequence[str]) -> float | None:
 
 
 def _has_all_rows(lines: Sequence[str], file: str, rows: int) -> bool:
-    """Whether a table says how many rows it has; where it does not, ports that it does not name may not be dark.
+    """Whether a table is known to be complete, by its total of rows; else unlisted ports may not be dark.
 
-    Raises ``InputError`` where it says that it has more than are there.
+    Raises ``InputError`` if the stated total differs from the rows.
     """
     totals = [int(match[1]) for match in map(_TOTAL.fullmatch, lines) if match]
     if totals and totals[-1] != rows:

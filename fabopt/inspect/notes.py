@@ -1,4 +1,4 @@
-"""What else is to be known of what was read: not looked at, not told, not compared."""
+"""Notes on the files of a comparison: cables not looked at, unknown ports, speeds not compared."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _unseen(comparison: Comparison) -> Iterator[str]:
 
 
 def _dark_hosts(comparison: Comparison) -> Iterator[str]:
-    """Hosts of which all of several cables are missing: more likely they are off."""
+    """A note on hosts with all of several cables missing, which are more likely off."""
     links: Counter[str] = Counter()
     dark: Counter[str] = Counter()
     peers = comparison.cabling.peers
@@ -90,7 +90,7 @@ def _dark_hosts(comparison: Comparison) -> Iterator[str]:
 
 
 def _other_names(comparison: Comparison) -> Iterator[str]:
-    """Devices with names that are not planned, in the places of planned ones."""
+    """A note on unplanned names of devices in the places of planned ones."""
     places: Counter[tuple[str, str]] = Counter()
     for link in comparison.links:
         stranger = None if comparison.seen(link) is not None else comparison.presumed(link)

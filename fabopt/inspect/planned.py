@@ -1,4 +1,4 @@
-"""What was planned, port by port: what each is to be joined to, by which cable, and what shares a connector."""
+"""The plan port by port: peers, cables, and ports that share a connector."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ Slot = tuple[PortName, ...]
 
 @dataclass(frozen=True)
 class PlannedLink:
-    """A link: its ends, ``a`` nearer the servers; speed; label of its cable, empty where none is bought.
+    """A link: its ends, ``a`` nearer the servers; speed; label of its cable, empty if none is bought.
 
-    ``network``: links of one number are of switches that reach each other; ``fabric``: its name; ``protocol``: its own.
+    ``network``: number shared by the links of switches that reach each other; ``fabric``: name; ``protocol``: of the
+    link.
     """
 
     a: PortName
@@ -78,7 +79,7 @@ class CablePlan:
 
     @cached_property
     def link_at(self) -> dict[PortName, int]:
-        """The row of the link that each port is to have."""
+        """The row of the planned link of each port."""
         return {port: row for row, link in enumerate(self.links) for port in (link.a, link.b)}
 
     @cached_property
@@ -99,17 +100,17 @@ class CablePlan:
         }
 
     def cage(self, port: PortName) -> tuple[str, int | str]:
-        """The device and the number of the cage, of a host the NIC, that a port is in; its name where it is in none."""
+        """The device and the cage number (of a host the NIC) of a port; the port's name without a cage."""
         return self._cages.get(port, (port.device, port.port))
 
     def peer(self, port: PortName) -> PortName:
-        """What a port is to be joined to; ``NO_PORT`` for a free one."""
+        """The planned peer of a port; ``NO_PORT`` for a free one."""
         row = self.link_at.get(port)
         return NO_PORT if row is None else self.links[row].other(port)
 
 
 def plan_of(wiring: Wiring, stage: int) -> CablePlan:
-    """The plan of a wiring as it is to be at a stage, from 0."""
+    """The plan of a wiring at a stage, from 0."""
     wiring = replace(wiring, links=at_stage(wiring, stage))
     links, a_ports, b_ports = wiring.links, wiring.a_port, wiring.b_port
     rows = np.flatnonzero(links.stage <= stage)

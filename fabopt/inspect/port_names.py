@@ -1,8 +1,8 @@
-"""How switches and hosts call their ports, and which of the plan's that is.
+"""Names of ports as switches and hosts report them, mapped to the plan's.
 
-A switch may run another system than planned: of all ways to name its ports that holds by which most of the names that
-are seen of it are ports. An adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of
-its ports where the catalog or the case does not say what RDMA devices are called.
+A switch may run another system than planned: of all naming schemes the one by which most seen names are ports holds. An
+adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of its ports unless the catalog or the case
+names its RDMA devices.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NamedPorts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class SystemNames:
-    """What systems call the ports of a design's devices."""
+    """Names of the ports of a design's devices, by system."""
 
     design: Design
     wiring: Wiring
@@ -53,9 +53,9 @@ class SystemNames:
         return most_lanes(self.wiring)
 
     def ports(self, devices: Mapping[str, PlannedDevice], seen: Mapping[str, Collection[str]]) -> dict[str, NamedPorts]:
-        """The ports of switches by name; ``seen``: what ports of each are called.
+        """The ports of switches by name; ``seen``: reported names by switch.
 
-        A switch names its ports in the way by which most names seen of it are ports; of several such ways in that by
+        The naming scheme of a switch is the one by which most of its seen names are ports; among several the one by
         which most names of all switches of its product are planned ports.
         """
         names = {name: {spelled_out(port) for port in seen.get(name, ())} for name in devices}
@@ -81,9 +81,9 @@ class SystemNames:
 
 
 def ports_by_way(device: PlannedDevice, switch: Switch, system: str, most: int) -> list[NamedPorts]:
-    """Ports of a switch by name, way by way, the likeliest first; at the end the ways whose names can be of no other.
+    """Ports of a switch by name, by naming scheme, the likeliest first; unmistakable schemes last.
 
-    ``most``: ports of the cage in use that is split most.
+    ``most``: the most ports of a cage in use.
     """
     splits = splits_of(switch, device.lanes)
     return [
@@ -93,13 +93,13 @@ def ports_by_way(device: PlannedDevice, switch: Switch, system: str, most: int) 
 
 
 def planned_by_way(ways: Sequence[NamedPorts], device: PlannedDevice, names: Collection[str]) -> Counter[int]:
-    """How many names are planned ports, by the number of the way."""
+    """Number of names that are planned ports, by index of the naming scheme."""
     planned = frozenset(device.ports.values())
     return Counter({way: sum(ports.get(name) in planned for name in names) for way, ports in enumerate(ways)})
 
 
 def likeliest(ways: Sequence[NamedPorts], names: Collection[str], hits: Mapping[int, int]) -> NamedPorts:
-    """Ports by the first way where that knows all names, else by the one that knows most, of these with most hits."""
+    """Ports by the first naming scheme if it knows all names, else by the one that knows most, then with most hits."""
 
     def likelihood(way: int) -> tuple[bool, int, int]:
         known = sum(name in ways[way] for name in names)
@@ -110,7 +110,7 @@ def likeliest(ways: Sequence[NamedPorts], names: Collection[str], hits: Mapping[
 
 
 def switch_port(name: str, device: PlannedDevice, ports: NamedPorts) -> str:
-    """What the plan calls a port of a switch; empty where the name is none of a port with a cage."""
+    """The plan's name of a switch port; empty for a name without a cage."""
     return name if name in device.ports.values() else ports.get(spelled_out(name), "")
 
 
@@ -128,9 +128,9 @@ def adapter_of(name: str) -> tuple[str, int] | None:
 
 
 class HostPorts(NamedTuple):
-    """Planned ports of a host in order: all those of a protocol, and those in the networks that files are of.
+    """Planned ports of a host in order: all of a protocol, and those in the networks of the files.
 
-    ``hcas``: names of RDMA devices that are known, each with its port.
+    ``hcas``: known names of RDMA devices, each with its port.
     """
 
     of_protocol: tuple[str, ...]
@@ -139,7 +139,7 @@ class HostPorts(NamedTuple):
 
 
 class AdapterOrder(NamedTuple):
-    """Which port of a host each adapter is. ``ports``: by style of name and ports of the host, then by number."""
+    """The host port of each adapter. ``ports``: by style of name and ports of the host, then by number."""
 
     ports: Mapping[tuple[str, HostPorts], Mapping[int, str]]
 

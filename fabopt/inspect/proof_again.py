@@ -1,4 +1,4 @@
-"""The inputs of a design's case, to solve it again and prove what no check can."""
+"""The inputs of a design's case, to solve it again and prove optimality, which no check can."""
 
 from __future__ import annotations
 

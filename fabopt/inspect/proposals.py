@@ -1,4 +1,4 @@
-"""Names that devices have beside those of the plan, told by what they are joined to."""
+"""Proposed planned names for devices with other names, by their neighbours."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def proposed_names(
 
 
 def _places(cabling: FoundCabling, plan: CablePlan, taken: set[str]) -> dict[str, str]:
-    """Strange devices and the planned ones in whose places they stand."""
+    """Unplanned devices by the planned ones whose places they have."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for port, joined in cabling.joined_at.items():
         wanted = plan.peer(port).device

@@ -1,4 +1,4 @@
-"""Switches that a quote has with the other airflow: the right product, by a part number that orders other fans."""
+"""Quoted switches with the wrong airflow: the right product, by a part number of other fans."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OtherAirflow(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is wrong, in a sentence."""
+        """The fault in a sentence."""
         planned = f"{self.planned_code}, {self.planned}," if self.planned_code else self.planned
         return (
             f"{self.line.id} is quoted as {self.code}, {self.airflow}: planned is {planned} and it blows the other way"
@@ -30,9 +30,9 @@ class OtherAirflow(NamedTuple):
 
 
 def other_airflows(quote: Quote, design: Design) -> Iterator[OtherAirflow]:
-    """Lines that name the code of an airflow which is not that of the bill.
+    """Lines with the code of another airflow than the bill's.
 
-    The bill's is what the case wants in ``site.rack_rules.airflow``, else that of the part number on it.
+    The bill's airflow is ``site.rack_rules.airflow`` of the case, else that of its part number.
     """
     wanted = wanted_airflow(design.case.content)
     for line in quote.with_status("matched"):
@@ -45,6 +45,6 @@ def other_airflows(quote: Quote, design: Design) -> Iterator[OtherAirflow]:
 
 
 def _airflow_of(texts: list[str], codes: dict[str, str | None]) -> str | None:
-    """The airflow whose code a text is, with or without its maker before it; None where none or several are named."""
+    """The airflow whose code ends one of the texts; None if none or several do."""
     named = {airflow for airflow, code in codes.items() if code for text in texts if bare(text).endswith(bare(code))}
     return named.pop() if len(named) == 1 else None

@@ -1,4 +1,4 @@
-"""A quote against the bill of a design: what is missing or too much, of another length, or of another product."""
+"""Comparison of a quote with the bill of a design: missing and surplus units, other lengths, other products."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Severity = Literal["fault", "remark"]
 
 @dataclass(frozen=True)
 class QuoteFinding:
-    """One thing that is not as planned. ``planned``, ``quoted``: units; ``usd``: what it is about in dollars.
+    """A deviation from the plan. ``planned``, ``quoted``: units; ``usd``: its amount.
 
-    ``sheet``, ``row``: the line of the quote; empty for what it does not have. A remark is no fault of the quote.
+    ``sheet``, ``row``: the line of the quote; empty without one. A remark is no fault of the quote.
     """
 
     kind: FindingKind
@@ -45,9 +45,9 @@ class QuoteFinding:
 
 
 class Planned(NamedTuple):
-    """What a bill has of a product, or of a length of it, over all stages and fabrics.
+    """Purchases of a product, or of one length, over all stages and fabrics of a bill.
 
-    ``cents``: without the surcharge of what is expedited, ``expedite_cents``, which no quote has in its prices.
+    ``cents``: without ``expedite_cents``, the surcharge of expedited units, which no quote has in its prices.
     """
 
     kind: str
@@ -59,13 +59,13 @@ class Planned(NamedTuple):
 
     @property
     def unit_usd(self) -> float:
-        """What one costs on average, to the cent."""
+        """The average unit price in USD, to the cent."""
         return usd(rounded(Fraction(self.cents, self.quantity)))
 
 
 @dataclass(frozen=True)
 class Quoted:
-    """What a quote has of a product: its lines, units (None where a line does not say), dollars for one."""
+    """Offers of a product in a quote: lines, units (None if a line states none), unit price."""
 
     lines: tuple[QuoteLine, ...]
     quantity: int | None
@@ -74,7 +74,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class QuoteSums:
-    """Dollars: the bill as planned and at the quote's prices, what is quoted, and what is missing from it."""
+    """Sums in USD: the bill as planned and at the quote's prices, the quoted units, and the missing units."""
 
     bill_usd: float
     bill_at_quote_usd: float
@@ -83,13 +83,13 @@ class QuoteSums:
 
     @property
     def completed_usd(self) -> float:
-        """What is quoted with what is missing."""
+        """The quoted and the missing units together, in USD."""
         return round(self.quoted_usd + self.missing_usd, 2)
 
 
 @dataclass(frozen=True)
 class QuoteComparison:
-    """A quote beside a bill, with findings in the order of their kinds."""
+    """A quote compared with a bill, with findings in the order of their kinds."""
 
     planned: Mapping[Key, Planned]
     quoted: Mapping[Key, Quoted]
@@ -98,7 +98,7 @@ class QuoteComparison:
 
 
 def planned_of(design: Design) -> dict[Key, Planned]:
-    """What a design's bill buys, by product and length, with the codes that order it."""
+    """Purchases of a design's bill, by product and length, with order codes."""
     planned: dict[Key, Planned] = {}
     wanted = wanted_airflow(design.case.content)
     for row in design.bom:
@@ -117,7 +117,7 @@ def planned_of(design: Design) -> dict[Key, Planned]:
 
 
 def quoted_of(quote: Quote, planned: Mapping[Key, Planned]) -> dict[Key, Quoted]:
-    """What a quote's matched lines offer, by product and length; of prices by quantity that of what is planned."""
+    """Offers of a quote's matched lines, by product and length; price breaks at the planned quantity."""
     quoted: dict[Key, Quoted] = {}
     for line in quote.with_status("matched"):
         lines = (*(quoted[line.key].lines if line.key in quoted else ()), line)
@@ -168,7 +168,7 @@ class _Counts:
     def finding(
         self, kind: FindingKind, text: str, key: Key, severity: Severity = "fault", number: int | None = None
     ) -> QuoteFinding:
-        """A finding on ``number`` units of a product, or on all that are left of it."""
+        """A finding on ``number`` units of a product, or on all its unpaired units."""
         line = self.quoted[key].lines[0] if key in self.quoted else None
         unit_usd = self.quoted[key].unit_usd if key in self.quoted else self.planned[key].unit_usd
         dollars = round((abs(self.left.get(key, 0)) if number is None else number) * unit_usd, 2)
@@ -178,10 +178,10 @@ class _Counts:
         )
 
     def pair_lengths(self) -> None:
-        """What is quoted in another length than planned, as far as units go.
+        """Pair quoted units with planned ones of another length.
 
-        A cable that is longer will do: the longest run without one has the shortest that reaches it. One that is too
-        short leaves the planned one missing.
+        A longer cable fits: the longest planned length gets the shortest that reaches it. A shorter one leaves the
+        planned unit missing.
         """
         for is_longer in (True, False):
             for planned in sorted(self._with_sign(-1), key=_metres, reverse=True):
@@ -200,7 +200,7 @@ class _Counts:
         self.left[other] -= number
 
     def missing_optics(self) -> list[str]:
-        """Transceivers of which some are missing."""
+        """Ids of transceivers with missing units."""
         return [key[0] for key in self._with_sign(-1) if self.planned[key].kind == "transceiver"]
 
     def other_optics(self, catalog: Catalog) -> list[Transceiver]:
@@ -209,7 +209,7 @@ class _Counts:
         return [module for module in catalog.transceivers if module.id in ids]
 
     def pair_stand_ins(self, found_out: StandIns) -> None:
-        """Transceivers that are quoted in place of planned ones: which of them fit, and why others do not."""
+        """Pair transceivers quoted in place of planned ones, with findings on those that fit and those that do not."""
         for other, planned in found_out.fits.items():
             short, long = (planned, None), (other, None)
             number = min(-self.left[short], self.left[long])
@@ -223,11 +223,11 @@ class _Counts:
             self.left[other, None] = 0
 
     def lacking(self) -> dict[Key, int]:
-        """Units that are planned, and that nothing which is quoted can stand for."""
+        """Planned units without a quoted substitute."""
         return {key: -self.left[key] for key in self._with_sign(-1)}
 
     def rest(self) -> Iterator[QuoteFinding]:
-        """What is missing and what is too much after all that."""
+        """Findings on unpaired missing and surplus units."""
         for key in self._with_sign(-1):
             quoted = f"{self._offered(key):,} quoted" if key in self.quoted else "none quoted"
             priced = " with a price" if key in self.unpriced else ""
@@ -247,7 +247,7 @@ def _metres(key: Key) -> float:
 
 
 def _remarks(quote: Quote) -> Iterator[QuoteFinding]:
-    """How lines were read, and words on them that a buyer must know."""
+    """Remarks on the reading of lines and on their conditions."""
     for line in quote.lines:
         if remarks := [remark for remark in line.remarks if remark not in line.doubts]:
             text = f"{named(line.key) if line.id else line.part or line.description}: {'; '.join(remarks)}"
@@ -255,7 +255,7 @@ def _remarks(quote: Quote) -> Iterator[QuoteFinding]:
 
 
 def _doubts(quote: Quote) -> Iterator[QuoteFinding]:
-    """What words, sums and known prices say against prices that are taken."""
+    """Findings on accepted prices that words, sums or known prices contradict."""
     for line in quote.lines:
         if line.doubts:
             text = f"{named(line.key)}: {'; '.join(line.doubts)}"
@@ -265,7 +265,7 @@ def _doubts(quote: Quote) -> Iterator[QuoteFinding]:
 
 
 def _airflows(quote: Quote, design: Design) -> Iterator[QuoteFinding]:
-    """Switches by the part number of the other airflow: they are those that are planned, so that no number is short."""
+    """Findings on switches with the part number of the wrong airflow; they count as planned units."""
     for other in other_airflows(quote, design):
         line = other.line
         dollars = round((quote.unit_usd(line) or 0) * (line.quantity or 0), 2) or None
@@ -275,7 +275,7 @@ def _airflows(quote: Quote, design: Design) -> Iterator[QuoteFinding]:
 
 
 def _lines(quote: Quote, planned: Mapping[Key, Planned]) -> Iterator[QuoteFinding]:
-    """Lines that could not be taken, and what is on the bill and has no price."""
+    """Findings on lines that were not matched, and on planned products without a price."""
     for line in quote.lines:
         name = line.part or line.description or "a line"
         whole = quote.line_usd(line)
@@ -292,7 +292,7 @@ def _lines(quote: Quote, planned: Mapping[Key, Planned]) -> Iterator[QuoteFindin
 
 
 def _prices(planned: Mapping[Key, Planned], quoted: Mapping[Key, Quoted]) -> Iterator[QuoteFinding]:
-    """Prices above those that the design was chosen at."""
+    """Findings on prices above the design's."""
     for key, offer in quoted.items():
         if key not in planned or offer.unit_usd <= planned[key].unit_usd:
             continue
@@ -304,7 +304,7 @@ def _prices(planned: Mapping[Key, Planned], quoted: Mapping[Key, Quoted]) -> Ite
 
 
 def _charges(quote: Quote, design: Design) -> Iterator[QuoteFinding]:
-    """Charges above those of the bill, or that it does not have; a price is of one, the first year's share included."""
+    """Findings on charges above the bill's or missing there; unit prices, the first year's share included."""
     for line in quote.with_status("charge"):
         rows = [row for row in design.bom if row.charge is not None and row.id == line.part]
         number, dollars = sum(row.quantity for row in rows), quote.unit_usd(line) or 0
@@ -322,7 +322,7 @@ def _charges(quote: Quote, design: Design) -> Iterator[QuoteFinding]:
 
 
 def _sums(planned: Mapping[Key, Planned], quoted: Mapping[Key, Quoted], lacking: Mapping[Key, int]) -> QuoteSums:
-    """Sums in dollars. What has no quantity counts as many as are planned; the bill is with what expediting costs."""
+    """Sums in USD. Offers without a quantity count the planned one; the bill includes expediting."""
     units = {key: Fraction(row.cents, row.quantity) for key, row in planned.items()}
     units |= {key: exact(offer.unit_usd) * CENTS_PER_USD for key, offer in quoted.items()}
     offered = {key: planned[key].quantity if key in planned else 0 for key in quoted}
@@ -342,7 +342,7 @@ def named(key: Key) -> str:
 
 
 def verdict(findings: Sequence[QuoteFinding]) -> str:
-    """How many faults and remarks there are."""
+    """The numbers of faults and remarks in words."""
     faults = sum(finding.severity == "fault" for finding in findings)
     remarks = len(findings) - faults
     return f"{some(faults, 'fault')}, {some(remarks, 'remark')}"

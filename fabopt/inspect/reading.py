@@ -1,4 +1,4 @@
-"""Files of what is cabled: which kind one is shows in what it holds, whatever it is called."""
+"""Reading of cabling files: their kind is recognized by content, not by name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ALLOWED = (
 
 
 def read(paths: Sequence[str]) -> Iterator[Discovery]:
-    """What files say, one after the other; a folder stands for the files in it. ``InputError`` for other files."""
+    """The discoveries of files in order; a folder stands for its files. ``InputError`` for other files."""
     for path in paths:
         for file in _files(path):
             data = read_standard_input() if file == STANDARD_STREAM else _bytes(Path(file))
@@ -70,7 +70,7 @@ def device_of(file: str) -> str:
 
 
 def collected(text: str, file: str, device: str) -> Iterator[Discovery]:
-    """What a file says: of one device, or of several whose lines or blocks begin with their names."""
+    """The discoveries of a file: of one device, or of several whose lines or blocks begin with their names."""
     parts = _by_host(text)
     if not parts:
         yield recognised(text, file, device)
@@ -79,7 +79,7 @@ def collected(text: str, file: str, device: str) -> Iterator[Discovery]:
 
 
 def _by_host(text: str) -> dict[str, str]:
-    """The text of each device in what was collected of several; empty where it was not.
+    """The text of each device in a collection of several; empty for a file of one device.
 
     Ansible heads the output of a host with ``host | CHANGED | rc=0 >>``, clush and dshbak with its name between two
     lines of dashes; others put ``host | `` or ``host: `` before each line.
@@ -111,7 +111,7 @@ def _by_host(text: str) -> dict[str, str]:
 
 
 def recognised(text: str, file: str, device: str) -> Discovery:
-    """What a file says, of the kind that its text is of. ``device``: whose it is, where the text does not say."""
+    """The discovery of a text, by its kind. ``device``: its name if the text has none."""
     start = text.lstrip()
     head = start[:4096]
     if head[0] in "{[":

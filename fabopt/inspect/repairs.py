@@ -1,10 +1,10 @@
 """The fewest moves that put cables right.
 
-A move takes one end of one cable to another port, lays a missing cable, or takes away one that is too many. A found
-cable becomes one planned cable or is taken away; every planned cable that none becomes is laid. So a list of moves is a
-matching of found with planned cables, and costs for each pair the ends in which the two differ. Only those that share
-an end are paired: for others, to take the one away and lay the other is as few. The matching that pairs most, and of
-those the cheapest, is an assignment, and is solved exactly; docs/as-built.md has the proof that fewer moves do not do.
+A move takes one end of one cable to another port, lays a missing cable, or removes a surplus one. A found cable becomes
+one planned cable or is removed; every other planned cable is laid. So a list of moves is a matching of found with
+planned cables, whose cost for each pair is its number of differing ends. Only pairs that share an end are matched:
+otherwise removing the one and laying the other needs as few moves. The cheapest matching of most pairs is an
+assignment, solved exactly; docs/as-built.md proves that fewer moves are not enough.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Pair = tuple[PortName, PortName]
 class Move(NamedTuple):
     """A move: ``move`` takes the end at ``source`` to ``target``; ``lay`` joins the two; ``remove`` frees both.
 
-    cable     label of the planned cable that it makes; empty for one that is taken away, or that nobody buys
-    stays     the other end of the cable, where it is to be in the end; ``NO_PORT`` except of a ``move``
+    cable     label of the resulting planned cable; empty for a removed or unlabelled one
+    stays     the final port of the cable's other end; ``NO_PORT`` except for a ``move``
     chain     moves with one number share ports, so that they are made together; 0 before they are in order
     """
 
@@ -67,10 +67,10 @@ def fewest_moves(
     slot: Callable[[PortName], Slot],
     steps: Callable[[PortName, PortName], int],
 ) -> list[Move]:
-    """The fewest moves that make what is joined the planned links, and of those that change least between places.
+    """The fewest moves from found pairs to planned links, then the fewest steps between places.
 
-    ``slot``: the ports that share a connector with a port; ``steps``: how far apart two ports are.
-    Links are all those of the cables that are not right.
+    ``slot``: the ports that share a connector with a port; ``steps``: distance of two ports. Links are those of all
+    wrong cables.
     """
     wanted, there = _planned_cables(planned, slot), _found_cables(joined, slot)
     candidates = _candidates(wanted, there, steps)
@@ -98,7 +98,7 @@ def _planned_cables(links: Sequence[PlannedLink], slot: Callable[[PortName], Slo
 
 
 def _found_cables(pairs: Sequence[Pair], slot: Callable[[PortName], Slot]) -> list[_Cable]:
-    """Found links as cables: those of one connector are one cable, whose kind is taken from the plan."""
+    """Found links as cables: links of one connector are one cable, whose kind is the plan's."""
     grouped: dict[object, list[Pair]] = {}
     for pair in pairs:
         several = [own for own in map(slot, pair) if len(own) > 1]
@@ -118,7 +118,7 @@ def _cable(label: str, pairs: Sequence[Pair], slot: Callable[[PortName], Slot]) 
 
 
 class _Candidate(NamedTuple):
-    """A found cable and a planned one that it may become, the moves of that, and the steps between their ports."""
+    """A found cable and a planned one that it may become, with the moves and the steps between their ports."""
 
     there: int
     wanted: int
@@ -145,10 +145,10 @@ def _candidates(
 
 
 def _matched(there: int, wanted: int, candidates: Sequence[_Candidate]) -> dict[int, int]:
-    """Which planned cable each found one becomes: as many as can, with the fewest moves, then the fewest steps.
+    """The planned cable of each found one: the most pairs, then the fewest moves, then the fewest steps.
 
-    An exact assignment. Each cable may also be left over; where neither of a pair is, what stands for that is matched
-    for nothing. No sum of steps is worth a move, and no sum of moves a cable that is left over.
+    An exact assignment. Each cable may also be left unmatched, by dummy nodes that pair at no cost. One move outweighs
+    any sum of steps, and one unmatched cable any sum of moves.
     """
     if not candidates:
         return {}
@@ -185,7 +185,7 @@ def _by_found(candidates: Sequence[_Candidate]) -> Iterable[list[_Candidate]]:
 
 
 def _change(cable: _Cable, wanted: _Cable) -> list[Move]:
-    """The moves that make a found cable the planned one; both are straight, or both have a head."""
+    """The moves that turn a found cable into the planned one; both are straight, or both have a head."""
     if cable.head is None or wanted.head is None:
         return _straightened(cable, wanted)
     moves = []

@@ -1,4 +1,4 @@
-"""What files say is cabled: which device saw which other one, at which ports."""
+"""Sightings of cables in files: pairs of devices and ports."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SeenEnd(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """A cable as one end of it sees the other. ``gbps``: None where the file does not say how fast it is."""
+    """A cable as one end sees the other. ``gbps``: None if not stated."""
 
     near: SeenEnd
     far: SeenEnd
@@ -44,9 +44,9 @@ class Sighting(NamedTuple):
 
 @dataclass(frozen=True)
 class Discovery:
-    """What a file says.
+    """The cables in a file.
 
-    reporters   names of the devices that say all that they see; a port of theirs that sees nothing is dark
+    reporters   names of the devices that report all their neighbours; their ports without one are dark
     is_whole    the file has all cables of its fabric, whoever reports
     """
 
@@ -63,7 +63,7 @@ def address(text: str) -> str:
 
 
 def is_unnamed(device: str) -> bool:
-    """Whether a name is none that somebody gave: a default, a vendor's text, an address."""
+    """Whether a name is not one given by an operator: a default, a vendor's text, an address."""
     return device.lower() in _DEFAULT_NAMES or bool(_OF_A_VENDOR.search(device) or address(device))
 
 
@@ -87,6 +87,6 @@ def text_of(data: bytes, file: str) -> str:
 
 
 def cut_off(file: str, line: int, what: str) -> InputError:
-    """How a file is refused whose end is not there."""
+    """The error for a file without its end."""
     hint = "run the command that wrote it again, to its end"
     return InputError([fault(file, f"line {line}", f"the file is cut off: {what}", hint=hint)])

@@ -1,4 +1,4 @@
-"""Transceivers that a vendor offers in place of planned ones: whether all their links would still fit together."""
+"""Transceivers offered in place of planned ones: whether all their links still fit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RULES = (parts_fit_cages, optics_speak_alike, cables_fit_reach)
 
 @dataclass(frozen=True)
 class StandIns:
-    """``fits``: the planned module that an offered one can stand in for; ``misfits``: the nearest one, and why not."""
+    """``fits``: the planned module that an offered one can replace; ``misfits``: the nearest one, with the reason."""
 
     fits: Mapping[str, str] = field(default_factory=dict)
     misfits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ def _ways(planned: Sequence[str], offered: Sequence[Transceiver]) -> Iterator[di
 
 
 def _broken(design: Design, way: Mapping[str, str], offered: Sequence[Transceiver]) -> list[str]:
-    """What no longer fits with modules replaced."""
+    """Broken rules, in words, with modules replaced."""
     evidence = Evidence(_replaced(design, way, offered))
     broken = (line for rule in _RULES for fabric in evidence.fabrics for line in prove(rule, fabric).broken)
     return [line.replace(", recomputed ", ", not ") for line in broken]

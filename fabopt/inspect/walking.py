@@ -1,4 +1,4 @@
-"""Where ports are, and the order in which somebody walks past them."""
+"""Places of ports, and their order on a walk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_DEVICE, _OF_RACK, _OF_ROW, _OF_FLOOR = range(4)
 
 
 class RackPlace(NamedTuple):
-    """Where a device is: rack, empty without a floor plan, and its lowest unit, 0 without one."""
+    """The place of a device: rack, empty without a floor plan, and lowest unit, 0 without one."""
 
     rack: str
     unit: int
@@ -41,7 +41,7 @@ class Walk:
         return RackPlace(self._devices.rack[device.row], int(self._devices.unit[device.row]))
 
     def key(self, port: PortName) -> WalkingKey:
-        """What sorts ports in walking order; those of devices without a place come last, in the order of the plan."""
+        """The sort key of a port in walking order; devices without a place come last, in the order of the plan."""
         device = self._plan.devices.get(port.device)
         row = len(self._devices) if device is None else device.row
         rack, unit = self.place(port)
@@ -49,7 +49,7 @@ class Walk:
         return (*rack_key(rack), -unit, row, name)
 
     def steps(self, x: PortName, y: PortName) -> int:
-        """How far apart two ports are: 0 on one device, 1 in a rack, 2 in a row, 3 elsewhere."""
+        """The distance of two ports: 0 on one device, 1 in a rack, 2 in a row, 3 elsewhere."""
         if x.device == y.device:
             return _OF_DEVICE
         racks = self.place(x).rack, self.place(y).rack

@@ -1,1 +1,1 @@
-"""What a fabric should measure when it is taken over, and whether it does."""
+"""Acceptance of a fabric: expected measurements, and verdicts on actual ones."""

@@ -31,7 +31,7 @@ _BITS = 8
 
 @dataclass(frozen=True, eq=False)
 class ExpectedBandwidths:
-    """What the compute fabric of a design should measure."""
+    """Expected bandwidths of the compute fabric of a design."""
 
     design: Design
 
@@ -66,25 +66,25 @@ class ExpectedBandwidths:
 
     @cached_property
     def slot_gbps(self) -> float | None:
-        """Usable Gb/s of the slot of a NIC; None where it is not known."""
+        """Usable Gb/s of the slot of a NIC; None where unknown."""
         nic = self.embedded.part(self.fabric.nic.id, Nic)
         limit = bus_limit_mbps(nic.pcie, self.embedded.server.pcie, PCIE_X16_GBPS)
         return None if limit is None else float(limit) / MBPS_PER_GBPS
 
     @property
     def link_gbps(self) -> float:
-        """What a port of a NIC can move: its line, or its share of the slot."""
+        """Gb/s of a NIC's port: its line rate, or its share of the slot if lower."""
         line = float(self.fabric.nic.gbps)
         return line if self.slot_gbps is None else min(line, self.slot_gbps / self.fabric.nic.ports_per_nic)
 
     @property
     def servers_per_group(self) -> int:
-        """Servers on one set of leaves; all of them where there is no such set."""
+        """Servers on one set of leaves; all servers without leaf groups."""
         structure = self.fabric.structure
         return structure.servers_per_group if isinstance(structure, Structure) else self.servers
 
     def ratio(self, servers: int) -> float:
-        """What oversubscription takes from rings over so many servers, packed.
+        """The oversubscription that slows rings over ``servers`` packed servers.
 
         By default NCCL leaves a server on another rail than it entered, so rails of one group meet in the spines.
         """
@@ -96,7 +96,7 @@ class ExpectedBandwidths:
         return leaf if servers <= self.servers_per_group else leaf * spine
 
     def nic_gbps(self, servers: int) -> float:
-        """What a GPU can send out of its server while so many work together."""
+        """Gb/s of a GPU out of its server in collectives over ``servers`` servers."""
         metrics = self.fabric.metrics
         rate = float(metrics.injection_gbps_per_gpu) / self.ratio(servers)
         if self.fabric.topology == "rail-only":
@@ -119,7 +119,7 @@ class ExpectedBandwidths:
         return size * (ranks - 1) / ranks / float(group.all_gather_us(size)) / 1000
 
     def most_gbytes_s(self, collective: Collective, servers: int) -> float | None:
-        """Bus bandwidth that no algorithm is above, in GB/s, whatever the ratio; None where it is not known.
+        """Upper bound of bus bandwidth of any algorithm, in GB/s, regardless of oversubscription; None where unknown.
 
         Of ``s`` bytes all-reduce sends ``s`` out of every server where switches add (InfiniBand, NVSwitch), else
         ``2 s (n - 1) / n``; all-gather and reduce-scatter take ``s (n - 1) / n`` into or out of every one.
@@ -142,7 +142,7 @@ class ExpectedBandwidths:
         return 3 * _BITS
 
     def _all_to_all(self, servers: int) -> float | None:
-        """At most: each GPU sends to all of other servers through its share of NICs."""
+        """Upper bound in GB/s: each GPU sends to all GPUs of other servers through its share of NICs."""
         ranks = servers * self.gpus
         if servers < 2:
             return None

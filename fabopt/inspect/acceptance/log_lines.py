@@ -1,4 +1,4 @@
-"""Lines of a log without what launchers and collectors put before them, and lines that say that a run failed."""
+"""Lines of a log without the prefixes of launchers and collectors, and lines of failures."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def untagged(line: str) -> str:
 
 
 def without_messages(line: str) -> str:
-    """A line up to what NCCL says of itself in it."""
+    """A line up to NCCL's own message in it."""
     match = _SAID.search(line)
     return line[: match.start()] if match else line
 

@@ -1,4 +1,4 @@
-"""What nccl-tests write with ``-J``: the same as their tables, with the ranks and the settings beside them."""
+"""JSON reports of nccl-tests (``-J``): their tables with ranks and settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SIDES = ("out_of_place", "in_place")
 
 
 def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> MeasuredRun:
-    """The run of a report. ``is_whole``: whether the file was closed, which a run that dies does not do."""
+    """The run of a report. ``is_whole``: whether the file was closed; a run that dies does not close it."""
     config = _mapping(content.get("config"))
     devices = _records(config.get("devices") or content.get("devices"))
     hosts = tuple(str(device.get("hostname", "")) for device in devices)
@@ -55,7 +55,7 @@ def _rows(
 
 
 def _rate(value: object) -> float:
-    """A rate; what is no number is written as a word there."""
+    """A rate; NaN for words."""
     try:
         return float(str(value))
     except ValueError:

@@ -45,7 +45,9 @@ def nccl_runs(text: str, file: str) -> list[MeasuredRun]:
 
 
 def _starts(lines: Sequence[str]) -> list[int]:
-    """Where runs begin: each has one line of settings, and its first lines before it; the first one at the top."""
+    """First lines of runs: each run has one line of settings, with heading lines before it; the first run begins at the
+    top.
+    """
     starts: list[int] = []
     for number, line in enumerate(lines):
         if _SETTINGS.match(line):
@@ -56,7 +58,9 @@ def _starts(lines: Sequence[str]) -> list[int]:
 
 
 def _whole_rows(lines: Sequence[str]) -> list[str]:
-    """Lines without NCCL's messages; a row that one cuts goes on in the next line with numbers alone, left empty."""
+    """Lines without NCCL's messages; a row cut by a message is joined with its rest on a later line, which becomes
+    empty.
+    """
     whole: list[str] = []
     cut: int | None = None
     for number, line in enumerate(lines):
@@ -82,7 +86,7 @@ class _RunLines:
         self.has_end = any(_OUT_OF_BOUNDS.match(line) for line in self.own)
 
     def joined(self, last: _RunLines, programs: int) -> _RunLines:
-        """This part with all up to another one."""
+        """The lines from this part to the end of ``last``, as one part."""
         return _RunLines(self.lines, self.start, last.end, self.file, programs)
 
     def run(self) -> MeasuredRun:
@@ -103,12 +107,12 @@ class _RunLines:
         )  # fmt: skip
 
     def _is_unchecked(self) -> bool:
-        """Whether no row says how many elements were wrong."""
+        """Whether no row states a number of wrong elements."""
         rows = [line.split() for line in self.own if _ROW.fullmatch(line)]
         return bool(rows) and all("N/A" in cells for cells in rows)
 
     def _told(self, tells: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
-        """The lines that tell something, with their numbers."""
+        """The lines that match ``tells``, with their numbers."""
         for number, line in enumerate(self.told, self.start + 1):
             if tells(line):
                 yield number, line[len(without_messages(line)) :].strip() or line.strip()
@@ -136,7 +140,7 @@ class _RunLines:
 
 
 def _without_mpi(parts: Sequence[_RunLines]) -> Iterator[_RunLines]:
-    """The parts, with those joined that are programs which ran at once without knowing of each other.
+    """The parts, with independent programs that ran at once joined.
 
     Each of them lists its ranks from 0 before any prints a row, and then each prints every size.
     """
@@ -179,7 +183,7 @@ def _setting(pattern: re.Pattern[str], lines: Sequence[str]) -> int | None:
 
 
 def _test_of(lines: Sequence[str]) -> str:
-    """The collective as the program says it; empty where it does not."""
+    """The collective that the program names; else empty."""
     told = (
         match for line in lines if "_perf" in line or "Collective test" in line for match in _COLLECTIVE.finditer(line)
     )
@@ -188,7 +192,7 @@ def _test_of(lines: Sequence[str]) -> str:
 
 
 def collective_in(name: str) -> str:
-    """The collective that a program or a file is called after; empty where it is none."""
+    """The collective in the name of a program or file; else empty."""
     match = _COLLECTIVE.search(name.lower().replace("-", "_") + "_")
     return match[1] if match is not None else ""
 

@@ -1,4 +1,4 @@
-"""What to run when a fabric is taken over, in order, each with its expected number, pass mark, source and command."""
+"""The acceptance tests of a fabric, in order, each with expected value, pass mark, source and command."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ GIB = 1024 * MIB
 
 @dataclass(frozen=True)
 class AcceptanceTest:
-    """A test. ``expected``, ``pass_mark``: in ``unit``, None where only the words say it; ``size``: bytes of a vector.
+    """A test. ``expected``, ``pass_mark``: in ``unit``, None where stated in words only; ``size``: bytes of a vector.
 
-    ``scope``: link, server, pair, group, fabric or soak; ``servers``: that take part together.
+    ``scope``: link, server, pair, group, fabric or soak; ``servers``: number of participating servers.
     """
 
     step: int
@@ -57,7 +57,7 @@ class AcceptanceTest:
 
 @dataclass(frozen=True)
 class AcceptancePlan:
-    """All tests of a design in order. ``notes``: what they leave out."""
+    """All tests of a design in order. ``notes``: on subjects without a test."""
 
     tests: tuple[AcceptanceTest, ...]
     notes: tuple[str, ...]
@@ -158,7 +158,7 @@ def _collectives(expected: ExpectedBandwidths, step: int, scope: str, servers: i
 def pass_mark(
     expected: ExpectedBandwidths, collective: Collective, servers: int, size: int, rate: float
 ) -> tuple[float, str]:
-    """GB/s that pass where so many are expected, and who says so."""
+    """The pass mark in GB/s for an expected ``rate``, and its source."""
     if collective == "alltoall":
         return ALL_TO_ALL_SHARE * rate, f"at most what NICs and fabric carry; {ALL_TO_ALL_SHARE:g} of it passes"
     published = _of_gpu(expected, _TWO_SERVERS)

@@ -1,4 +1,4 @@
-"""What nccl-tests and perftest printed or wrote: runs of logs and of JSON reports."""
+"""Output of nccl-tests and perftest: runs of logs and of JSON reports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CLOSES = {"{": "}", "[": "]"}
 
 
 def measured(paths: Sequence[str]) -> list[MeasuredRun]:
-    """All runs of files, in order; ``InputError`` for a file in which there is none."""
+    """All runs of files, in order; ``InputError`` for a file without a run."""
     runs: list[MeasuredRun] = []
     for path in paths:
         if path == STANDARD_STREAM:
@@ -63,7 +63,7 @@ def _reported(text: str, file: str) -> MeasuredRun:
 
 
 def _parsed(text: str, file: str) -> tuple[dict[str, Any], bool]:
-    """The content of a report, and whether it was closed: one of a run that died is closed here after its last row."""
+    """The content of a report, and whether it was closed; an unclosed one is closed here after its last row."""
     try:
         return json.loads(text), True
     except RecursionError:
@@ -79,7 +79,7 @@ def _parsed(text: str, file: str) -> tuple[dict[str, Any], bool]:
 
 
 def _ends_of_values(text: str, tries: int = 3) -> list[str]:
-    """The text up to the last closing brackets, with all that is open closed, the longest first."""
+    """The text cut after each of its last values with open brackets closed, the longest first."""
     closed: list[str] = []
     open_, in_text, escaped = "", False, False
     for place, letter in enumerate(text):

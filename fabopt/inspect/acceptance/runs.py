@@ -1,4 +1,4 @@
-"""A run of a measuring program, as its log or its JSON has it: who took part, what it printed, and how it ended."""
+"""A run of a measuring program from its log or JSON: its ranks, its rows, and its end."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measurement:
-    """A row that a program printed. ``test``: as ``AcceptanceTest.name``; ``value`` in ``unit``; ``size`` in bytes.
+    """A printed row. ``test``: as ``AcceptanceTest.name``; ``value`` in ``unit``; ``size`` in bytes.
 
-    ``servers``: that took part, None where the file does not say; ``wrong``: elements that were wrong;
-    ``iterations``: None where they are not said. ``size`` and ``value`` are None of what is said of a run as a whole.
+    ``servers``: number of participating ones, None if not stated; ``wrong``: number of wrong elements; ``iterations``:
+    None if not stated. ``size`` and ``value`` are None for a statement on a whole run.
     """
 
     file: str
@@ -28,11 +28,11 @@ class Measurement:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A run. ``hosts``: of each rank, empty where the file does not say; ``programs``: that ran each on its own.
+    """A run. ``hosts``: by rank, empty if not stated; ``programs``: number of independent ones.
 
-    ``ended``: whether its closing lines are there; ``failures``: line numbers and lines that say that it failed;
-    ``warnings``: the same of NCCL's warnings; ``out_of_bounds``: wrong elements that its last lines count;
-    ``validated``: whether it looked at the data.
+    ``ended``: whether its closing lines are present; ``failures``: line numbers and texts of failures; ``warnings``: of
+    NCCL's warnings; ``out_of_bounds``: wrong elements counted by its last lines; ``validated``: whether it checked
+    data.
     """
 
     file: str
@@ -63,10 +63,10 @@ class MeasuredRun:
         return max(Counter(self.hosts).values(), default=None)
 
     def as_a_whole(self, line: int | None = None) -> Measurement:
-        """What a verdict on all of it is about."""
+        """A measurement that stands for the whole run."""
         return Measurement(self.file, line or self.line, self.test, None, None, "", self.servers, self.out_of_bounds)
 
 
 def servers_of(hosts: Sequence[str]) -> int | None:
-    """How many servers ranks are on; None where that is not known."""
+    """Number of distinct hosts of ranks; None if unknown."""
     return len(set(hosts)) or None

@@ -1,4 +1,4 @@
-"""Measurements against what a design should give: what passes, what fails, and what a failure looks like."""
+"""Verdicts on measurements against a design's expected values, with the likely cause of a failure."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ FAULTS = ("slow", "wrong-data", "late", "failed", "impossible")
 
 @dataclass(frozen=True)
 class Verdict:
-    """A measurement with what was expected of it; None where nothing is.
+    """A measurement with its expected value; None without one.
 
-    ``kind``: ``pass``, ``not-compared`` or one of ``FAULTS``: of a run that ended in a failure or not at all
-    ``failed``, of a value that no line can give ``impossible``.
+    ``kind``: ``pass``, ``not-compared`` or one of ``FAULTS``: ``failed`` for a run that failed or has no end,
+    ``impossible`` for a value above the line rate.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """All verdicts in the order of files. ``notes``: what was not measured."""
+    """All verdicts in the order of files. ``notes``: on missing measurements."""
 
     verdicts: Sequence[Verdict]
     notes: Sequence[str]
@@ -79,7 +79,7 @@ def accepted(design: Design, runs: Sequence[MeasuredRun]) -> Acceptance:
 
 
 def _warnings(run: MeasuredRun) -> Iterator[str]:
-    """What NCCL warned of, but for more than a few lines."""
+    """The first warnings of NCCL, and the number of further ones."""
     for line, text in run.warnings[:_MOST_LINES]:
         yield f"{run.file}, line {line}: {text[:_MOST_LETTERS]}"
     if len(run.warnings) > _MOST_LINES:
@@ -87,7 +87,7 @@ def _warnings(run: MeasuredRun) -> Iterator[str]:
 
 
 def _verdicts(expected: ExpectedBandwidths, tests: Sequence[AcceptanceTest], run: MeasuredRun) -> Iterator[Verdict]:
-    """What is to say of a run as a whole, then of its rows."""
+    """Verdicts on a run as a whole, then on its rows."""
     if run.programs > 1:
         ranks = len(run.hosts) // run.programs or 1
         what = f"built without MPI: {run.programs} programs of {'one rank' if ranks == 1 else some(ranks, 'rank')}"
@@ -212,7 +212,7 @@ def _compared(measurement: Measurement, value: float, rate: float, mark: float, 
 
 
 def looks_like(share: float) -> str:
-    """What gives such a share of what is expected."""
+    """The likely cause, in words, of a measured share of the expected value."""
     known = next((text for least, most, text in _LOOKS if least <= share <= most), "")
     return known or "no known picture: cables first (as-built), then pairs of servers, then groups"
 

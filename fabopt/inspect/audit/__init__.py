@@ -1,1 +1,1 @@
-"""Designs that somebody made by hand: what they say, what the rules of the field say of them, and what they cost."""
+"""Audits of designs made by hand: reading their files, checking rules of the field, and comparing costs."""

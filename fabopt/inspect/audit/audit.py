@@ -1,4 +1,4 @@
-"""A design made by hand, held against the rules of the field, against its case, and against the best design."""
+"""The audit of a design made by hand: against the rules of the field, its case, and the best design."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _OTHER_FABRIC = 0.5
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit comes to. ``cost``: beside the best design; None where there is none, or nothing is priced.
+    """The result of an audit. ``cost``: compared with the best design; None without one, or without prices.
 
-    ``numbers``: devices and links of the file by what they are.
+    ``numbers``: of devices and links in the file, by kind.
     """
 
     hand: HandMade
@@ -63,7 +63,7 @@ class Audit:
 
 
 def audited(hand: HandMade, catalog: Catalog, case: Case | None, best: Design | None, claimed: float | None) -> Audit:
-    """Hold a design against the rules. ``best``: of the case; ``claimed``: oversubscription that it should have.
+    """Audit a design. ``best``: design of the case; ``claimed``: oversubscription that it should have.
 
     Raises ``InputError`` where the file is of another cluster than the case.
     """
@@ -105,7 +105,7 @@ def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding
 
 
 def _require_same_cluster(context: HandContext) -> None:
-    """Refuse a file whose servers are none, or far from as many as the case has at any stage."""
+    """Refuse a file without servers, or with a number of servers far from any stage of the case."""
     if context.embedded is None or context.hand.counts is not None:
         return
     servers = context.servers

@@ -1,4 +1,4 @@
-"""What is known of a design made by hand beside its file: roles, products, networks, and what its case allows."""
+"""The context of a design made by hand: roles, products, networks, and demands of its case."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Model = TypeVar("Model", bound=Product)
 
 @dataclass(frozen=True)
 class HandNetwork:
-    """Switches that reach each other over switches. ``fabric``: the case's, where it is known which."""
+    """Switches that reach each other over switches. ``fabric``: of the case, None if unknown."""
 
     number: int
     tiers: Mapping[Role, Sequence[str]]
@@ -40,15 +40,15 @@ class HandNetwork:
 
     @property
     def name(self) -> str:
-        """What it is called in findings."""
+        """The name of the network in findings."""
         return "the fabric" if self.fabric is None else self.fabric.name
 
 
 @dataclass(frozen=True, eq=False)
 class HandContext:
-    """A design made by hand with everything that rules ask of it.
+    """A design made by hand with the facts that rules need.
 
-    ``best``: the cheapest design of the case, where there is one; it also says what the case demands.
+    ``best``: the cheapest design of the case, if there is one; also the source of the case's demands.
     """
 
     hand: HandMade
@@ -66,7 +66,7 @@ class HandContext:
 
     @cached_property
     def fabrics(self) -> Mapping[str, Fabric]:
-        """The case's fabrics by name, with all that the best design fills in."""
+        """The case's fabrics by name, resolved."""
         if self.embedded is not None:
             return self.embedded.wanted
         if self.case is None or self.server is None:
@@ -93,11 +93,11 @@ class HandContext:
 
     @cached_property
     def names(self) -> QuotedNames:
-        """Products by all that they are called."""
+        """Products by all their names."""
         return QuotedNames(self.catalog)
 
     def any_product(self, name: str) -> Product | None:
-        """The one product of a name; None where none has it, or several that differ."""
+        """The product of a name; None if none has it, or several different ones."""
         if name not in self._products:
             ids = {match.id for match in self.names.called(name) or self.names.described(name)} if name else set()
             ids = ids or self._family(bare(name))
@@ -105,7 +105,7 @@ class HandContext:
         return self._products[name]
 
     def _family(self, name: str) -> set[str]:
-        """Products of whose part number or id a name is a part, as ``QM9700`` is of editions of that switch."""
+        """Ids of products whose part number or id contains a name, as ``QM9700`` is in editions of that switch."""
         if len(name) < _SHORTEST_NAME or not any(letter.isdigit() for letter in name) or name not in self._bare_names:
             return set()
         return {
@@ -114,19 +114,27 @@ class HandContext:
 
     @cached_property
     def _bare_names(self) -> str:
-        """Part numbers and ids of all products, in which most names of strangers are not."""
+        """Part numbers and ids of all products as one text, for a fast test of unknown names."""
         products = self.names.products.items()
         return "\n".join(bare(name) for id_, one in products for name in (one.part_number or "", id_))
 
     def _are_alike(self, ids: set[str]) -> bool:
-        """Whether products are one, or switches whose cages and protocols are the same."""
+        """Whether products are a single one, or switches with equal cages and protocols."""
         products = [self.names.products[id_] for id_ in ids]
         if len(products) == 1:
             return True
-        return len({(one.cages, one.protocol) if isinstance(one, Switch) else id(one) for one in products}) == 1
+        return (
+            len(
+                {
+                    (product.cages, product.protocol) if isinstance(product, Switch) else id(product)
+                    for product in products
+                }
+            )
+            == 1
+        )
 
     def product(self, name: str, model: type[Model]) -> Model | None:
-        """The one product of a name, if it is of a kind."""
+        """The product of a name, if it is of class ``model``; else None."""
         product = self.any_product(name)
         return product if isinstance(product, model) else None
 
@@ -143,7 +151,7 @@ class HandContext:
 
     @cached_property
     def roles(self) -> Mapping[str, Role]:
-        """The role of every device: as its file says, by its name, or by how far it is from the servers."""
+        """The role of every device: from the file, its name, or its distance from the servers."""
         roles: dict[str, Role] = {}
         for name, device in self.hand.devices.items():
             roles[name] = device.role or self._role_of_name(name, device.product, device.is_host)
@@ -174,9 +182,9 @@ class HandContext:
         return any(map(_SERVER_NAMES.search, hosts)), usual
 
     def _by_distance(self, roles: dict[str, Role]) -> dict[str, Role]:
-        """Roles with those filled in that nothing tells: leaves are next to servers, spines to leaves, and so on.
+        """Roles with unknown ones filled in by distance: leaves are next to servers, spines to leaves, and so on.
 
-        Where names tell which are switches, the others are none.
+        If names identify switches, other devices are none.
         """
         if any(role in SWITCH_ROLES for role in roles.values()):
             return {name: role or "attachment" for name, role in roles.items()}
@@ -189,7 +197,7 @@ class HandContext:
 
     @cached_property
     def servers(self) -> int:
-        """How many servers the file has."""
+        """Number of servers in the file."""
         if self.hand.counts is not None:
             return self.hand.counts.numbers.get("servers", 0)
         return sum(role == "server" for role in self.roles.values())
@@ -223,7 +231,7 @@ class HandContext:
         return [HandNetwork(number, tiers, self._fabric_of(tiers)) for number, tiers in enumerate(members.values())]
 
     def _fabric_of(self, tiers: Mapping[Role, Sequence[str]]) -> Fabric | None:
-        """The case's fabric that switches are named after, or the only one."""
+        """The case's fabric whose name begins the switches' names, or the only fabric."""
         first = next(iter(next(iter(tiers.values()))))
         named = [fabric for name, fabric in self.fabrics.items() if first.startswith(f"{name}-")]
         if not named and len(self.fabrics) == 1:
@@ -239,7 +247,7 @@ class HandContext:
 
     @cached_property
     def switch_of(self) -> Mapping[str, Switch]:
-        """The products of switches: as the file names them, else those that the best design has in their place."""
+        """The products of switches: as the file names them, else of the same tier of the best design."""
         own = {name: self.product(self.hand.devices[name].product, Switch) for name in self.switches()}
         known = {name: product for name, product in own.items() if product is not None}
         return known | {name: self._assumed[key] for name in own if name not in known
@@ -303,14 +311,14 @@ class HandContext:
         return any("Ethernet0" in ports for ports in self.ports.values())
 
     def places(self, device: str) -> dict[str, PortPlace]:
-        """Where the ports of a switch are, of those whose names tell it."""
+        """Places of a switch's ports, for names that determine them."""
         switch, names = self.switch_of.get(device), self.ports.get(device, {})
         if switch is not None:
             return places_on(switch, names, self._per_cage[switch.id], self._counts_lanes)
         return {} if self._counts_lanes else {name: place for name in names if (place := place_of(name))}
 
     def nic_of(self, fabric: Fabric | None) -> Nic | None:
-        """The NIC of servers in a fabric: the best design's, else the one that is built in."""
+        """The NIC of servers in a fabric: the best design's, else a built-in one."""
         design = self.design_of(fabric)
         if design is not None or self.server is None:
             return None if design is None else self.product(design.nic.id, Nic)

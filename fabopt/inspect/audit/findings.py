@@ -1,4 +1,4 @@
-"""What an audit of a design made by hand finds: the rule, where, the value, and what is allowed."""
+"""Findings of an audit: rule, place, value, and allowed values."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ class AuditFinding:
 
 
 def listed(findings: Iterable[AuditFinding]) -> tuple[list[AuditFinding], list[str]]:
-    """Findings in the order of rules, of each the first ``MOST_OF_A_RULE``; and sentences on how many more."""
+    """Findings in the order of rules, the first ``MOST_OF_A_RULE`` of each; and sentences on the number of further
+    ones.
+    """
     by_rule: dict[str, list[AuditFinding]] = {rule: [] for rule in RULES}
     more: Counter[str] = Counter()
     for finding in findings:
@@ -71,7 +73,7 @@ def listed(findings: Iterable[AuditFinding]) -> tuple[list[AuditFinding], list[s
 
 
 def verdict(findings: Sequence[AuditFinding]) -> str:
-    """How many faults and remarks there are, and of which rules the faults are."""
+    """The numbers of faults, by rule, and of remarks, in words."""
     faults = Counter(finding.kind for finding in findings if finding.severity == "fault")
     remarks = sum(finding.severity == "remark" for finding in findings)
     told = f" ({', '.join(f'{number} x {rule}' for rule, number in faults.items())})" if faults else ""

@@ -32,7 +32,7 @@ MOST_DOCUMENTS = 1_000_000
 
 
 def links_of_dot(text: str, file: str) -> HandMade:
-    """The links of a DOT graph, ``"leaf":"swp1" -- "server":"eth0"``, and what its nodes say of devices."""
+    """The links of a DOT graph, ``"leaf":"swp1" -- "server":"eth0"``, and the devices of its nodes."""
     if not text.rstrip().endswith("}"):
         raise cut_off(file, text.count("\n") + 1, "the graph has no closing brace")
     devices: dict[str, HandDevice] = {}
@@ -118,7 +118,7 @@ def _documents(text: str, file: str) -> Iterator[dict[str, Any]]:
 def _connected(spec: object, walked: set[int]) -> Iterator[tuple[str, str, str, str]]:
     """The pairs of ports in a connection, however deep: a mapping with two ends that have a ``port`` each is a link.
 
-    ``walked``: what aliases repeat is looked at once.
+    ``walked``: ids of visited nodes, as YAML aliases repeat them.
     """
     if id(spec) in walked:
         return

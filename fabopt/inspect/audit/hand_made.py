@@ -1,4 +1,4 @@
-"""A design made by hand, as its file has it: devices, links with their cables, modules, or only numbers of them."""
+"""A design made by hand, as in its file: devices, links with cables, modules, or only their numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SWITCH_ROLES = ("leaf", "spine", "core")
 
 
 class HandDevice(NamedTuple):
-    """A device as its file has it. ``role``, ``product``, ``rack``: empty where the file does not say.
+    """A device of the file. ``role``, ``product``, ``rack``: empty if not stated.
 
-    ``is_host``: whether the file says that it is no switch; None where it does not say.
+    ``is_host``: whether the file states that it is no switch; None if not stated.
     """
 
     role: Role = ""
@@ -23,9 +23,9 @@ class HandDevice(NamedTuple):
 
 
 class HandCable(NamedTuple):
-    """What a file says of a cable beside its ends; empty, or None, where it says nothing.
+    """Facts on a cable other than its ends; empty or None if not stated.
 
-    ``optics``: of the modules at both ends of the link, as named there. Lengths in metres.
+    ``optics``: names of the modules at both ends of the link. Lengths in metres.
     """
 
     label: str = ""
@@ -40,7 +40,7 @@ NO_CABLE = HandCable()
 
 
 class HandLink(NamedTuple):
-    """A link, ends in the file's order. ``line``: where it is in the file, from 1."""
+    """A link, ends in the file's order. ``line``: of the file, from 1."""
 
     line: int
     a: str
@@ -59,7 +59,7 @@ class HandModule(NamedTuple):
 
 
 class CountedPart(NamedTuple):
-    """A line of a bill: a product as it is named there, its length where it has one, and how many."""
+    """A line of a bill: the product's name, its length if stated, and its quantity."""
 
     line: int
     name: str
@@ -70,9 +70,9 @@ class CountedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class HandCounts:
-    """Numbers of a design: ``numbers`` by what they count (``servers``, ``leaf``, ``leaf_spine``, ...), and a bill.
+    """Numbers of a design: ``numbers`` by kind (``servers``, ``leaf``, ``leaf_spine``, ...), and a bill.
 
-    ``claimed``: oversubscription that it says it has; ``products``: names by role (``server``, ``switch``, ``leaf``).
+    ``claimed``: stated oversubscription; ``products``: names by role (``server``, ``switch``, ``leaf``).
     """
 
     numbers: Mapping[str, int] = field(default_factory=dict)
@@ -83,13 +83,13 @@ class HandCounts:
 
 @dataclass(frozen=True)
 class HandMade:
-    """What a file says. ``counts`` is None where it has links.
+    """The content of a file. ``counts`` is None for a file with links.
 
-    devices     by name; those that only links name are in it too
-    half        lines of cables of which an end is missing
+    devices     by name, devices named only by links among them
+    half        lines of cables with a missing end
     modules     None where the file does not list them
-    panel_ports by panel and front port: the rear port that it goes through to, and its position there
-    notes       sentences on how it was read
+    panel_ports by panel and front port: the rear port behind it, and the position there
+    notes       sentences on the reading
     """
 
     file: str

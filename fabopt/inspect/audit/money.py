@@ -1,4 +1,4 @@
-"""What a design made by hand costs, beside the best design of its case, and why it costs more."""
+"""The cost of a design made by hand, compared with the best design of its case, with reasons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KIND_OF: Mapping[type[Product], str] = {
 
 
 class CostRow(NamedTuple):
-    """Units and dollars of a kind of parts, by hand and in the best design; ``note``: how the first is known."""
+    """Units and dollars of a kind of parts, by hand and in the best design; ``note``: source of the first."""
 
     kind: str
     quantity: int
@@ -40,7 +40,7 @@ class CostRow(NamedTuple):
 
 @dataclass(frozen=True)
 class CostComparison:
-    """Costs by kind. ``notes``: what is not priced, or taken from the best design."""
+    """Costs by kind. ``notes``: on parts without a price, or taken from the best design."""
 
     rows: Sequence[CostRow]
     notes: Sequence[str]
@@ -57,7 +57,7 @@ class CostComparison:
 
     @property
     def above_usd(self) -> float:
-        """What the design by hand costs more; below zero if less."""
+        """Extra cost of the design by hand in USD; negative if cheaper."""
         return round(self.usd - self.best_usd, 2)
 
     def reasons(self) -> list[str]:
@@ -80,7 +80,7 @@ class _Parts:
 
 
 def compared_cost(context: HandContext) -> CostComparison | None:
-    """Costs of a design by hand beside the best design; None where there is none, or nothing has a price."""
+    """Costs of a design by hand and of the best design; None without one, or without prices."""
     if context.best is None or context.best.totals is None or not context.best.fabrics:
         return None
     parts = _of_bill(context) if context.hand.counts is not None else _of_links(context)
@@ -104,7 +104,7 @@ def compared_cost(context: HandContext) -> CostComparison | None:
 
 
 def _substitutions(context: HandContext, units: Counter[tuple[str, float | None]], prices: _Prices) -> Iterator[str]:
-    """Switches in place of which the best design has one with the same cages, as it has the unmanaged twin of one."""
+    """Notes on switches that the best design replaces by one with equal cages, such as an unmanaged twin."""
     assert context.best is not None
     bought = Counter({row.id: row.quantity for row in context.best.bom if row.kind == "switch"})
     for (id_, _), number in units.items():
@@ -205,7 +205,7 @@ def _of_links(context: HandContext) -> _Parts:
 
 
 def _modules(context: HandContext) -> Counter[str]:
-    """Transceivers: as listed; else one for as many ends with its name on a device as it has ports."""
+    """Units of transceivers: as listed; else its named ends on a device over its ports."""
     modules: Counter[str] = Counter()
     if context.hand.modules is not None:
         for listed in context.hand.modules:
@@ -224,9 +224,9 @@ def _modules(context: HandContext) -> Counter[str]:
 
 
 def _completed(context: HandContext, rows: Sequence[CostRow], notes: list[str]) -> Iterator[CostRow]:
-    """Rows with what the file does not say: NICs as in the best design, cables and optics by its own links.
+    """Rows with missing parts filled in: NICs as in the best design, cables and optics by the file's links.
 
-    Where the best design has no links of such a kind and speed, these are not priced on either side.
+    Kinds and speeds of links that the best design lacks are priced on neither side.
     """
     for row in rows:
         if not row.quantity and not row.best_quantity:
@@ -304,7 +304,7 @@ def _kinds_of_links(context: HandContext) -> Counter[_LinkKind]:
 
 
 def price_finding(cost: CostComparison | None, best: Design | None) -> Iterator[AuditFinding]:
-    """A16: what the design by hand costs beyond the best one of its case."""
+    """A16: the cost of the design by hand beyond the best one of its case."""
     if cost is None or best is None or cost.above_usd < 1:
         return
     proof = "proven optimal" if best.status == "optimal" else "the best found in time"

@@ -1,4 +1,4 @@
-"""What NetBox holds of a fabric: the tables that it imports, those that it exports, and what its API gives."""
+"""Fabrics in NetBox: its tables of imports and exports, and replies of its API."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _ALLOWED = (
 
 
 def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
-    """A design of the files of a NetBox import or export, by their names: cables, and what else is there.
+    """The design in the files of a NetBox import or export, by file name: cables and further tables.
 
-    Devices say roles, types and racks, inventory items the modules, front ports where panels lead; others are of no
-    account. Where cables name devices by their ids, the table of devices has these.
+    Devices have roles, types and racks, inventory items the modules, front ports the panels' rear ports; other tables
+    are ignored. If cables name devices by ids, the table of devices resolves them.
     """
     reports = {name: text for name, text in tables.items() if text.lstrip()[:1] in ("{", "[")}
     plain = {name: text for name, text in tables.items() if name not in reports}
@@ -58,7 +58,7 @@ def _has_cables(text: str, file: str) -> bool:
 
 
 def _by_name(hand: HandMade, named: Mapping[str, str]) -> HandMade:
-    """A design whose cables name devices by ids, with their names."""
+    """The design with ids of devices in its cables replaced by names."""
     ends = {end for link in hand.links for end in (link.a, link.b)}
     if not ends or not all(end in named for end in ends) or any(end in named.values() for end in ends):
         return hand
@@ -99,7 +99,7 @@ def _modules(text: str, file: str) -> Iterator[HandModule]:
 
 
 def _front_ports(text: str, file: str) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:
-    """Where the front ports of panels lead: ``rear_port`` and its position, or ``mappings`` such as ``Rear 1:3``."""
+    """Rear ports by front port of panels: from ``rear_port`` and its position, or ``mappings`` such as ``Rear 1:3``."""
     for row in _dicts(text, file):
         if row.get("rearport"):
             place = row.get("rearportposition", "") or "1"
@@ -151,7 +151,7 @@ def _of_api(text: str, file: str) -> HandMade | None:
 
 
 def _ends(terminations: object, devices: dict[str, HandDevice]) -> list[tuple[str, str]]:
-    """Devices and ports at an end of a cable; ``devices`` takes what is said of them."""
+    """Devices and ports at an end of a cable; adds the devices to ``devices``."""
     ends: list[tuple[str, str]] = []
     for termination in terminations if isinstance(terminations, list) else ():
         own: Any = termination.get("object") if isinstance(termination, dict) else None
@@ -165,5 +165,5 @@ def _ends(terminations: object, devices: dict[str, HandDevice]) -> list[tuple[st
 
 
 def _value(choice: object) -> str:
-    """The value of a choice, which the API gives with its label or alone."""
+    """The value of a choice, given by the API with or without a label."""
     return str((choice.get("value") if isinstance(choice, dict) else choice) or "")

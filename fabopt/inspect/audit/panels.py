@@ -20,7 +20,7 @@ _Mapped = Mapping[tuple[str, str], tuple[str, int]]
 
 
 class PanelPort(NamedTuple):
-    """What stands for both sides of a port of a panel. ``position``: of the fibres of its rear, from 1."""
+    """Key of both sides of a panel's port. ``position``: of the fibres at its rear, from 1."""
 
     panel: str
     port: str
@@ -36,7 +36,7 @@ class _Piece(NamedTuple):
 
 
 def traced(hand: HandMade) -> HandMade:
-    """A design by hand with its panels followed: links join devices, and cables that go on nowhere have an end less."""
+    """A design by hand with links traced through panels: links join devices, and dead-end cables lack an end."""
     unsaid = {name: device for name, device in hand.devices.items() if device.is_host is None and not device.role}
     panels = {name for name, device in unsaid.items() if _PANEL.search(f"{name} {device.product}")}
     panels |= {panel for panel, _ in hand.panel_ports}
@@ -113,7 +113,7 @@ def _bare(port: str) -> str:
 
 
 def _path(first: _Piece, pieces_at: Mapping[PanelPort, Sequence[_Piece]]) -> list[_Piece]:
-    """The pieces from a device on, to the other device or to where it is not known how it goes on."""
+    """The pieces from a device to the other device, or to the last known piece."""
     path, port = [first], first.a or first.b
     while port is not None:
         others = [piece for piece in pieces_at[port] if piece is not path[-1]]
@@ -125,7 +125,7 @@ def _path(first: _Piece, pieces_at: Mapping[PanelPort, Sequence[_Piece]]) -> lis
 
 
 def _joined(path: Sequence[_Piece]) -> HandLink:
-    """One link of several cables: the devices at its ends, all metres, and what all cables have in common."""
+    """One link of several cables: the devices at its ends, the total length, and the cables' common facts."""
     first, last = path[0], path[-1]
     a, a_port, near = _device_end(first)
     b, b_port, far = _device_end(last)

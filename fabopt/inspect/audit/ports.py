@@ -1,4 +1,4 @@
-"""Ports of switches by their names: which cage, which of its ports, and how fast that can be."""
+"""Ports of switches by name: cage, port of the cage, and possible speed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def without_speed(name: str) -> str:
 
 
 def whole_of(name: str) -> str:
-    """The port of which a name is a part, as ``swp1`` of ``swp1s0``; empty where it is none of a part."""
+    """The whole port of a split one, as ``swp1`` of ``swp1s0``; empty for other names."""
     matches = [match for match in _PART.finditer(name) if match.end() == len(name)]
     return name[: matches[-1].start()] if matches else ""
 
@@ -63,13 +63,13 @@ def cages_of(product: Switch | Nic) -> list[Cage]:
 
 
 def most_ports(switch: Switch) -> int:
-    """Ports that a switch can have: what its cages split into, as far as its ASIC drives them."""
+    """The most ports of a switch: splits of its cages, limited by its ASIC."""
     cages = sum(cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages)
     return min(cages, switch.max_ports) if switch.max_ports else cages
 
 
 def ports_at(switch: Switch, mbps: int | None) -> int:
-    """Ports that a switch has at a speed, or at the next one above; all that it can have where no speed is known."""
+    """The most ports of a switch at a speed or above; of any speed if ``mbps`` is None."""
     if mbps is None:
         return most_ports(switch)
     ports = sum(
@@ -80,10 +80,10 @@ def ports_at(switch: Switch, mbps: int | None) -> int:
 
 
 def per_cage(switch: Switch, devices: Iterable[Collection[str]]) -> int:
-    """Ports that a cage has where plain numbers count over all cages, as InfiniBand does; 0 where they are cages.
+    """Ports per cage if plain numbers count over all cages, as in InfiniBand; 0 if they number cages.
 
-    So it is where at least half of the devices have numbers above their cages: then a cage has the fewest ports with
-    which all numbers fit. ``devices``: names of ports of each.
+    They count over cages if at least half of the devices have numbers above their cages: then a cage has the fewest
+    ports that fit all numbers. ``devices``: names of ports by device.
     """
     cages, above, all_, highest = len(cages_of(switch)), 0, 0, 0
     for names in devices:
@@ -94,10 +94,10 @@ def per_cage(switch: Switch, devices: Iterable[Collection[str]]) -> int:
 
 
 def places_on(switch: Switch, names: Collection[str], ports: int, is_sonic: bool) -> dict[str, PortPlace]:
-    """Where the ports of a switch are, of those whose names tell it.
+    """Places of a switch's ports, for names that determine them.
 
-    ``ports``: of a cage, where plain numbers count over all cages, else 0. ``is_sonic``: whether numbers are known to
-    count lanes of the ASIC.
+    ``ports``: per cage, if plain numbers count over all cages, else 0. ``is_sonic``: whether numbers are known to count
+    lanes of the ASIC.
     """
     if is_sonic or _counts_from_one(switch, names):
         way = namer_of("sonic", switch, 1)
@@ -110,7 +110,7 @@ def places_on(switch: Switch, names: Collection[str], ports: int, is_sonic: bool
 
 
 def _counts_from_one(switch: Switch, names: Iterable[str]) -> bool:
-    """Whether numbers are SONiC's of a platform that begins at 1: some are above the cages, and all are steps apart."""
+    """Whether numbers are SONiC's on a platform that begins at 1: some exceed the cages, and all have a common step."""
     numbers = [int(match[1]) for match in map(_OF_SONIC.fullmatch, names) if match]
     if switch.sonic_ports is None or max(numbers, default=0) <= len(cages_of(switch)):
         return False

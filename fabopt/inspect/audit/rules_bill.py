@@ -97,7 +97,7 @@ def _ports(bill: _Bill) -> Iterator[AuditFinding]:
         logical.nic.per_server * logical.nic.ports_per_nic * (servers or 0)
         for fabric in embedded.design.fabrics for logical in fabric.logical
     )  # fmt: skip
-    hosts += sum(one.ports for fabric in bill.context.fabrics.values() for one in fabric.attachments)
+    hosts += sum(attachment.ports for fabric in bill.context.fabrics.values() for attachment in fabric.attachments)
     slowest = min(mbps(row.gbps) for fabric in embedded.design.fabrics for row in fabric.links)
     ports = sum(part.quantity * ports_at(switch, slowest) for part, switch in bill.switches)
     if ends - hosts > ports:
@@ -170,7 +170,12 @@ def _connectors(bill: _Bill) -> Iterator[AuditFinding]:
     there = sum(part.quantity * module.connectors for part, module in bill.modules)
     if not ends and not there:
         return
-    own = sum(one.ports for fabric in bill.context.fabrics.values() for one in fabric.attachments if one.buys == "near")
+    own = sum(
+        attachment.ports
+        for fabric in bill.context.fabrics.values()
+        for attachment in fabric.attachments
+        if attachment.buys == "near"
+    )
     devices = sum(part.quantity for part, _ in bill.switches) * max(
         (one.connectors for _, one in bill.modules), default=1
     )

@@ -224,7 +224,11 @@ def modules_are_enough(context: HandContext, speeds: LinkSpeeds) -> Iterator[Aud
         ends = [link for _, far, link in context.peer_links(device) if context.roles[far] != "attachment"]
         products = [context.product(part, Transceiver) for part in parts[device]]
         rates = {speeds.of_link(link) for link in ends}
-        room = sum(max(ports_of_module(one, rate) for rate in rates) for one in products if one is not None and rates)
+        room = sum(
+            max(ports_of_module(product, rate) for rate in rates)
+            for product in products
+            if product is not None and rates
+        )
         fibres = [link for link in ends if _is_fibre(link)]
         cages = _cages(context, device, fibres)
         short = len(products) < cages if cages else room < len(fibres)

@@ -1,4 +1,4 @@
-"""What was found, in the plan's names: every sighting with both ends resolved, as far as they are known."""
+"""Found cables in the plan's names: every sighting with both ends resolved, as far as known."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Names:
     ends: Mapping[str, str] = field(default_factory=dict)
 
     def of_address(self, end: SeenEnd) -> str:
-        """What a GUID or MAC of an end is mapped to; empty where none is."""
+        """The mapped name of an end's GUID or MAC; empty without one."""
         for digits in filter(None, (end.guid, end.node)):
             mapped = self.ends.get(digits) or self.planned.get(digits)
             if mapped:
@@ -43,7 +43,7 @@ class Names:
 
 @dataclass(frozen=True)
 class FoundCabling:
-    """All that was found.
+    """All found cables.
 
     joined      by both ends, in order; a port may be in several
     unnamed     ends of devices that have no name of their own, by what stands for it
@@ -68,7 +68,7 @@ class FoundCabling:
 
     @cached_property
     def joined_at(self) -> dict[PortName, list[Joined]]:
-        """What is seen at each port."""
+        """Joined ends by port."""
         by_port: dict[PortName, list[Joined]] = {}
         for joined in self.joined.values():
             by_port.setdefault(joined.x, []).append(joined)
@@ -81,7 +81,7 @@ class FoundCabling:
         return frozenset(port.device for port in self.joined_at)
 
     def peers(self, port: PortName) -> list[PortName]:
-        """What is seen at a port."""
+        """Ends seen at a port."""
         return [joined.other(port) for joined in self.joined_at.get(port, ())]
 
 
@@ -173,7 +173,7 @@ class _Resolution:
                 yield from (sighting.near, sighting.far)
 
     def _matched(self) -> tuple[int, int]:
-        """How many names of devices are planned, and how many there are; those that nobody gave do not count."""
+        """The number of planned names of devices, and of all names; defaults and addresses do not count."""
         seen = {end.device for end in self._ends()} | {name for report in self.reports for name in report.reporters}
         resolved = {name: self._device(name) for name in seen}
         counted = {

@@ -1,4 +1,4 @@
-"""A plan and what was found, side by side: what is there, what is not, and what nobody could see."""
+"""A plan and found cables side by side: present, missing and invisible links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIMULATED_GBPS = 10.0
 
 @dataclass(frozen=True)
 class Comparison:
-    """A plan against what was found, link by link."""
+    """A plan compared with found cables, link by link."""
 
     plan: CablePlan
     cabling: FoundCabling
@@ -44,7 +44,7 @@ class Comparison:
         return fastest if rates and is_slow else None
 
     def seen(self, link: PlannedLink) -> Joined | None:
-        """What joins the planned ends of a link."""
+        """The found cable between the planned ends of a link; None without one."""
         return self.cabling.joined.get((link.a, link.b)) or self.cabling.joined.get((link.b, link.a))
 
     def is_slow(self, link: PlannedLink) -> bool:
@@ -73,7 +73,7 @@ class Comparison:
 
     @cached_property
     def sole_peers(self) -> dict[PortName, PortName]:
-        """What is seen at each port at which one end is."""
+        """The peer of each port at which a single end is seen."""
         return {port: joined[0].other(port) for port, joined in self.cabling.joined_at.items() if len(joined) == 1}
 
     @cached_property
@@ -120,7 +120,7 @@ class Comparison:
 
     @cached_property
     def strange(self) -> list[Pair]:
-        """What is joined and not planned so."""
+        """Found pairs that are not planned."""
         planned = {pair for link in self.plan.links for pair in ((link.a, link.b), (link.b, link.a))}
         presumed = {
             frozenset((own, unnamed))

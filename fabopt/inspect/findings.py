@@ -1,4 +1,4 @@
-"""What is wrong with the cables of a fabric: every difference from the plan, as one finding of one kind."""
+"""Findings on the cables of a fabric: every difference from the plan, as one finding of one kind."""
 
 from __future__ import annotations
 

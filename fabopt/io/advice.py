@@ -1,7 +1,6 @@
-"""What is likely meant by a key that a case does not have, or by a value that it does not take: a word of advice.
+"""Advice on unknown keys and refused values of a case: their likely meaning.
 
-What can mean one thing only is understood (``fabopt.io.spellings``); here is what has more than one meaning, or stands
-at the wrong place.
+Unambiguous spellings are understood (``fabopt.io.spellings``); this module advises on ambiguous and misplaced ones.
 """
 
 from __future__ import annotations
@@ -63,12 +62,12 @@ _MOST_NAMED: Final = 3
 
 
 def bare(text: str) -> str:
-    """What two spellings of a word have in common: small letters and digits."""
+    """A word's small letters and digits, equal for two spellings of it."""
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
 def advice_on_key(key: str, here: Sequence[str]) -> str:
-    """What a key likely stands for that is none of those ``here``: one with more words, or one of another place."""
+    """Advice on a key that is not among those ``here``: one with more words, or one of another place."""
     longer = _with(key, {one: one for one in here})
     if len(longer) == 1:
         return f"did you mean `{longer[0]}`?"
@@ -76,7 +75,7 @@ def advice_on_key(key: str, here: Sequence[str]) -> str:
 
 
 def advice_on_place(key: str, steps: Steps) -> str:
-    """Where a case has a key that is none of those at a place; nothing where that is not clear."""
+    """The place in a case of a misplaced key; empty where not clear."""
     paths = {".".join((*place, name)): name for place, name in _places() if place != steps}
     same = [path for path, name in paths.items() if bare(name) == bare(key)] or _with(key, paths)
     nearest = [path for path in same if path.count(".") == min(other.count(".") for other in same)]
@@ -87,7 +86,7 @@ def advice_on_place(key: str, steps: Steps) -> str:
 
 
 def _with(key: str, names: dict[str, str]) -> list[str]:
-    """Those whose name begins or ends with the words of a key."""
+    """Names that begin or end with the words of a key."""
     part = bare(key)
     if len(part) < _SHORTEST:
         return []
@@ -120,7 +119,7 @@ def _models(kind: Any) -> Iterator[type[BaseModel]]:
 
 
 def advice_on_value(value: object, steps: Steps, takes_text: bool, takes_number: bool) -> str:
-    """What is likely meant by a value that a key does not take."""
+    """Advice on a value that a key does not take."""
     keys = [step for step in steps if isinstance(step, str)]
     words = VALUES.get(".".join(keys[-2:])) or VALUES.get("".join(keys[-1:]), {})
     if isinstance(value, str) and bare(value) in words:

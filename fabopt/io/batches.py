@@ -1,4 +1,4 @@
-"""Large content in batches, so that what is wrong in it is known before all of it is validated.
+"""Large content in batches, so that faults are known before all of it is validated.
 
 Every fault that validation meets takes memory, whatever becomes of it: a small file of wrong entries would fill that of
 the machine. So entries of lists and mappings are validated some thousand values at a time, each in its place in the
@@ -20,7 +20,7 @@ FEW = 200
 
 
 class EntryBatch(NamedTuple):
-    """Some entries of a list or a mapping in their content. ``place``: the steps that lead to it in ``content``.
+    """Some entries of a list or a mapping in their content. ``place``: the steps to it in ``content``.
 
     ``numbers``: by the place of a list that was cut, the places that its entries have in the whole one; ``cut``: places
     of lists and mappings of which entries are left out.
@@ -36,7 +36,7 @@ class EntryBatch(NamedTuple):
         return len(steps) > len(self.place) and steps[: len(self.place)] == self.place
 
     def has_all_beside(self, steps: Steps) -> bool:
-        """Whether all that is beside an entry is there, so that what is wrong with its key is wrong in the whole."""
+        """Whether all siblings of an entry are present, so that a fault of its key is one of the whole."""
         return not any(steps[:end] in self.cut for end in range(len(steps)))
 
     def whole(self, steps: Steps) -> Steps:
@@ -49,7 +49,7 @@ class EntryBatch(NamedTuple):
 
 
 def batches(content: Any) -> Iterator[EntryBatch]:
-    """Batches of all large lists and mappings of a content; none of one that is small."""
+    """Batches of all large lists and mappings of a content; none for small content."""
     large = _Large()
     if large.size(content) > MOST_VALUES:
         for place, picked in large.picks(content, ()):
@@ -81,7 +81,7 @@ class _Large:
         return id(value) in self._left
 
     def _cut(self, value: Any, left: int) -> Iterator[tuple[Any, Any]]:
-        """The large entries, and so many of the small ones."""
+        """The large entries, and ``left`` of the small ones."""
         for step, child in _entries(value):
             if self._is_large(child):
                 yield step, child

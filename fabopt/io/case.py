@@ -32,7 +32,7 @@ _STDIN = "<standard input>"
 
 @dataclass(frozen=True)
 class Inputs:
-    """A case that holds together. ``case_file`` names it in messages; ``notes`` say what was changed on the way."""
+    """A consistent case with its catalog. ``case_file``: its name in messages; ``notes``: on changes while reading."""
 
     case: Case
     catalog: Catalog
@@ -83,7 +83,7 @@ def inputs_from_objects(
     price_changes: Sequence[str] = (),
     base: Path = Path(),
 ) -> Inputs:
-    """Return inputs from objects under the same checks as files. ``catalog`` None: those that the case names.
+    """Return inputs from objects under the same checks as files. ``catalog`` None: the case's own.
 
     A mapping holds what a file would. Paths in a case that is not a file are relative to ``base``, the working folder.
     """
@@ -104,7 +104,7 @@ def inputs_from_objects(
 
 @dataclass(frozen=True)
 class _WrittenCase:
-    """A case as it was read: its name in messages, the folder of its paths, and what it writes in other words."""
+    """A case as read: its name in messages, the folder of its paths, and its respelled words."""
 
     case: Case
     file: str

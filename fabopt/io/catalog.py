@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 class Origin(NamedTuple):
-    """One catalog that was read: where it is, whether it is a folder, and what it holds."""
+    """A catalog that was read: its path, whether it is a folder, and its content."""
 
     path: Path
     is_folder: bool
@@ -64,7 +64,7 @@ def read_catalog(names: Sequence[str], base: Path, file: str = "catalog", where:
 
 
 def named_catalogs(names: Sequence[str]) -> Catalog:
-    """Return those of some catalogs that are found from the working directory, merged; others are left out."""
+    """Return the catalogs found from the working directory, merged; others are left out."""
     located = [find_catalog(name, Path(), "", "") for name in names]
     paths = dict.fromkeys(one for one in located if isinstance(one, Path))
     return merged([_read_one(path).catalog for path in paths]) if paths else Catalog()
@@ -83,7 +83,7 @@ def merged(catalogs: Sequence[Catalog]) -> Catalog:
 
 
 def check_whole(catalog: Catalog, file: str) -> list[Fault]:
-    """Return what is wrong with a catalog made in memory: an id twice, or no product at all."""
+    """Return the faults of a catalog in memory: an id twice, or no product at all."""
     origins = [Origin(Path(file), False, catalog)]
     return _twice(origins) or _empty(origins)
 
@@ -145,7 +145,7 @@ def _read_one(path: Path) -> Origin:
 
 
 def _files(folder: Path) -> list[tuple[str, Path]]:
-    """List a catalog folder's YAML files as (``kind/stem``, path), sorted; entries that mean nothing are faults."""
+    """List a catalog folder's YAML files as (``kind/stem``, path), sorted; unknown entries are faults."""
     faults: list[Fault] = []
     files: list[tuple[str, Path]] = []
     entries = _entries(folder)
@@ -176,7 +176,7 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _check_folder(folder: Path, entries: Sequence[Path]) -> None:
-    """Refuse a folder that is something else than a catalog, before any message names what is in it."""
+    """Refuse a folder that is no catalog, before any message names its content."""
     words = [entry.name if os.path.isdir(entry) else entry.stem for entry in entries
              if os.path.isdir(entry) or entry.suffix in YAML_ENDINGS]  # fmt: skip
     if not are_mostly(words, (*KINDS, _PRICES, _HEAD_FILE)):

@@ -13,7 +13,7 @@ _WORDS = {"fabrics": "fabric", "vendors": "vendor", "asics": "ASIC", "parts": "p
 
 
 def check_charges_fit(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
-    """Yield what charges name that is not there, and names that are a product's."""
+    """Yield faults of charges: unknown names, and names of products."""
     products = [product for kind in KINDS for product in getattr(catalog, kind)]
     known = {
         "fabrics": [fabric.name for fabric in case.fabrics],

@@ -57,7 +57,7 @@ def read_design_or_front(path: Path | str) -> Design | Front:
 
 
 def whole_design(design: Design, file: str) -> Design:
-    """Return a design whose case can be read like a case file; ``InputError`` lists what is wrong with it."""
+    """Return a design whose case can be read like a case file; ``InputError`` lists its faults."""
     faults: list[Fault] = []
     if validated(Case, design.case.content, file, faults, ("case", "content")) is None:
         raise refuse(faults)

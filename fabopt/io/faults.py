@@ -125,19 +125,19 @@ def _as_model(model: type[Model], content: object) -> Model:
 
 
 def _of_batch(model: type[BaseModel], batch: EntryBatch) -> dict[Steps, list[Any]]:
-    """What is wrong in the entries of a batch, by place in the whole; nothing of what is cut short beside it."""
+    """Errors in the entries of a batch, by place in the whole; none of the parts cut out of it."""
     try:
         _as_model(model, batch.content)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)
-        located = _of_its_kind([_located(one, batch.content) for one in errors])
+        located = _of_its_kind([_located(error, batch.content) for error in errors])
         groups = _by_place([one for one in located if _is_sure(one, batch)])
         return {batch.whole(steps): group for steps, group in groups.items()}
     return {}
 
 
 def _is_sure(place: _Located, batch: EntryBatch) -> bool:
-    """Whether an error of a batch is one of the whole: of its entries, or of a key beside which nothing is cut."""
+    """Whether an error of a batch is one of the whole: of its entries, or of a key without cut siblings."""
     of_key = place.error["type"] in ("missing", "extra_forbidden")
     return batch.holds(place.steps) or (of_key and batch.has_all_beside(place.steps))
 
@@ -299,7 +299,7 @@ def _advice(value: object, group: list[Any]) -> str:
 
 
 def _advice_on_case(value: object, steps: Steps, group: list[Any]) -> str:
-    """What is likely meant by a value of a case, or how its unit is written."""
+    """The likely meaning of a value of a case, or the spelling of its unit."""
     kinds = {error["type"] for error in group}
     numbers = bool(kinds & {"int_type", "int_from_float", "int_parsing", "float_type", "literal_error"})
     return advice_on_value(value, steps, "string_type" in kinds, numbers) or _unit(value, steps)

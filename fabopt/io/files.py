@@ -38,7 +38,7 @@ def shown(path: Path) -> str:
 
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
-    """Return the bytes of a file of at most so many (None: ``MAX_INPUT_BYTES``); ``InputError`` otherwise.
+    """Return the bytes of a file of at most ``most`` bytes (None: ``MAX_INPUT_BYTES``); ``InputError`` otherwise.
 
     Of a device or a pipe, which may never end, or never begin, none are read.
     """
@@ -72,13 +72,13 @@ def too_large(file: str, most: int) -> InputError:
 
 
 def check_values(data: bytes, file: str) -> None:
-    """Raise ``InputError`` if JSON has too many values: so many empty lists fill 100 MB."""
+    """Raise ``InputError`` if JSON has too many values, which would fill memory."""
     if _number_of_values(data) > MAX_VALUES:
         raise InputError([fault(file, "", "the file has too many values", allowed=f"up to {MAX_VALUES:,}")])
 
 
 def share_read(front: bytes) -> float:
-    """How much of the file of a front may be as large as what is read: 1 if all."""
+    """The share of a front that fits a file of the largest size that is read: 1 if all."""
     return min(1, MAX_FRONT_BYTES / len(front), MAX_VALUES / max(1, _number_of_values(front)))
 
 
@@ -148,7 +148,7 @@ def _not_written(path: Path, error: OSError) -> OutputError:
 
 
 def _mode(path: Path) -> int:
-    """The permissions that an ordinary write would leave: those of the file replaced, else what the umask allows."""
+    """The permissions of an ordinary write: those of the replaced file, else of the umask."""
     with contextlib.suppress(OSError):
         return path.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -20,7 +20,7 @@ _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
 
 
 def plain(number: float) -> float | int:
-    """Return a number as it is likely written: whole ones without a point."""
+    """Return a number as an int if it is whole."""
     return int(number) if number.is_integer() else number
 
 
@@ -216,7 +216,7 @@ class _FloorCheck:
                 )
 
     def devices_have_places(self, case: Case) -> None:
-        """Report attachments for whose devices there are too few racks."""
+        """Report attachments with too few racks for their devices."""
         placed, paths = ApplianceRacks(case, self.floor), {one.name: path for path, one in _attachments(case)}
         for appliance in placed.appliances:
             missing, attachment = placed.missing(appliance), appliance.attachment

@@ -1,4 +1,4 @@
-"""Cross checks of losses of racks and of feeds: what a case has to say for them, and what contradicts them."""
+"""Cross checks of losses of racks and feeds: the keys that they need, and contradicting ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fabopt.units import some
 
 
 def check_outside_losses(case: Case, server: Server, file: str) -> list[Fault]:
-    """Return what keeps a case from asking that the loss of a rack, or of a feed, be survived."""
+    """Return faults of a case that asks to survive the loss of a rack or of a feed."""
     faults = []
     for index, fabric in enumerate(case.fabrics):
         resilience = case.resilience_of(fabric)

@@ -1,6 +1,6 @@
-"""Journals: what is known by now of a file that is not there yet, a line at a time, each on disk before the next.
+"""Journals: partial results of a file not yet written, a line at a time, each on disk before the next.
 
-A journal has one writer. A line that was being written when its process, machine or disk gave up is not a line.
+A journal has one writer. An incomplete last line, after a crash of process, machine or disk, is ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def journal_path(path: Path) -> Path:
 
 
 class Journal:
-    """A journal that this process writes: made if it is not there. ``lines``: those it had, without their ends."""
+    """A journal that this process writes, created if missing. ``lines``: existing ones, without their ends."""
 
     def __init__(self, path: Path) -> None:
         """Raises ``OutputError`` if it cannot be written, or another process writes it."""
@@ -57,12 +57,12 @@ class Journal:
         self._end += len(data)
 
     def forget_after(self, number: int) -> None:
-        """Forget all lines but the first so many; the next to be written comes after these."""
+        """Drop all lines after the first ``number``; the next line is written after these."""
         self.lines = self.lines[:number]
         self._end = sum(len(line) + 1 for line in self.lines)
 
     def close(self) -> None:
-        """Let others write it; one that nothing was written to is not left."""
+        """Release the journal to other writers; an empty one is deleted."""
         if not os.fstat(self._stream.fileno()).st_size:
             self.remove()
         self._stream.close()
@@ -77,12 +77,12 @@ class Journal:
 
 
 def whole_lines(data: bytes) -> list[bytes]:
-    """Lines that have an end, which is left out."""
+    """Complete lines, without their ends."""
     return data.split(b"\n")[:-1]
 
 
 def _locked(path: Path) -> FileIO:
-    """The file, open for this process alone. The system frees it when the process ends, however that comes about."""
+    """The file, locked by this process. The system unlocks it at any end of the process."""
     while True:
         stream = FileIO(path, "a+")
         try:

@@ -22,13 +22,13 @@ KeyPath = tuple[str | int, ...]
 
 
 def content_of(case: Case) -> dict[str, Any]:
-    """What a file of the case would hold, defaults included."""
+    """The content of a file of the case, defaults included."""
     content: dict[str, Any] = case.model_dump(mode="json", by_alias=True)
     return content
 
 
 def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
-    """The way to a key through a case's content; or what is wrong with it."""
+    """The path of a key through a case's content, or its fault."""
     words = key.split(".")
     steps: list[str | int] = []
     container: Any = content
@@ -45,7 +45,7 @@ def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
 
 
 def _in_list(words: Sequence[str], entries: list[Any]) -> tuple[str | int, int]:
-    """The entry that the next words name, and how many words that takes: names may have dots."""
+    """The entry named by the next words, and the number of these words: names may have dots."""
     names = _names(entries)
     for taken in range(len(words), 0, -1):
         name = ".".join(words[:taken])
@@ -125,7 +125,7 @@ def is_case(content: Mapping[str, Any], change: Mapping[str, Any]) -> bool:
 
 
 def with_change(inputs: Inputs, change: Mapping[str, Any]) -> Inputs:
-    """Inputs of a case in which dotted keys have other values; ``InputError`` lists all faults."""
+    """Inputs of a case with values of dotted keys changed; ``InputError`` lists all faults."""
     content = content_of(inputs.case)
     values: dict[KeyPath, Any] = {}
     faults: list[Fault] = []

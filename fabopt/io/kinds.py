@@ -1,7 +1,7 @@
-"""Kinds of files, and how a file that is none of the kind is refused: nothing that it holds is shown.
+"""Kinds of files, and refusals of files of another kind without showing their content.
 
-What a case names may be any file of this machine, a password file or a key. So a file is first told by the keys at its
-top; only what is a mapping of its kind is told what is wrong with it, key by key.
+A case may name any file of this machine, a password file or a key. So a file is first recognized by its top-level keys;
+only a mapping of its kind gets faults key by key.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from fabopt.units import some
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: what it is called, the keys that it may have at its top, and where such files come from.
+    """A kind of file: its name, its possible top-level keys, and the source of such files.
 
-    ``signs``: keys of which each tells that a file is of this kind, whatever else is in it.
+    ``signs``: keys that each identify this kind, whatever else is in the file.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Kind:
     signs: tuple[str, ...] = ()
 
     def refusal(self, content: object, file: str) -> InputError | None:
-        """Return how content that is not a mapping of this kind is refused, by its type and length alone."""
+        """Return the error for content that is no mapping of this kind, by its type and length alone; else None."""
         if isinstance(content, dict) and (are_mostly(content, self.keys) or not content.keys().isdisjoint(self.signs)):
             return None
         return InputError([unlike(file, self.name, _described(content), f"keys with values ({', '.join(self.keys)})",
@@ -43,7 +43,7 @@ class Kind:
 
 
 def are_mostly(words: Iterable[str], known: Iterable[str]) -> bool:
-    """Whether more than half of the words are among those known, or nearly; none at all are, too."""
+    """Whether more than half of the words are known ones, or nearly; True without words."""
     words, known = list(words), list(known)
     if len(words) > 2 * len(known):
         return False
@@ -52,7 +52,7 @@ def are_mostly(words: Iterable[str], known: Iterable[str]) -> bool:
 
 
 def unlike(file: str, kind: str, actual: str, allowed: str, hint: str = "") -> Fault:
-    """Return the fault of a file or folder that is something else than what it was named as."""
+    """Return the fault of a file or folder of another kind than expected."""
     return fault(file, "", f"this is not a {kind} but {actual}", allowed=allowed, hint=hint)
 
 

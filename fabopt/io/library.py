@@ -1,4 +1,4 @@
-"""Where catalogs, AI models and example cases are, and what a name in a case file means.
+"""The library of catalogs, AI models and example cases, and the lookup of names in case files.
 
 The data folders ship inside the wheel as ``fabopt/_data``; in a checkout they are at its root.
 """
@@ -71,7 +71,7 @@ def find_case(text: str) -> Path:
 
 
 def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:
-    """Return the catalog that a case's ``text`` means: a name in the library, or a path relative to ``base``.
+    """Return the path of the catalog ``text``: a name in the library, or a path relative to ``base``.
 
     ``where``: the key that says so, empty for an option, which may name a pipe.
     """

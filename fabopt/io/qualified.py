@@ -58,7 +58,7 @@ def with_qualified(case: Case, catalog: Catalog, base: Path, file: str) -> tuple
 
 
 class _Pairs:
-    """What several files say: parts by device, what is wrong with single cells, and what a reader should know."""
+    """The content of several files: parts by device, faults of single cells, and notes."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._names = QuotedNames(catalog)
@@ -67,7 +67,7 @@ class _Pairs:
         self.remarks: list[str] = []
 
     def read(self, path: Path) -> None:
-        """Read a file; what is wrong with it is added to the faults."""
+        """Read a file; its faults are added to the others."""
         try:
             sheets = read_sheets(path, "a matrix of qualified pairs")
         except InputError as error:
@@ -80,7 +80,7 @@ class _Pairs:
             self.faults.append(fault(file, "", "there is no row with a device and a part", allowed=_ALLOWED))
 
     def _sheet(self, sheet: Sheet, file: str) -> int:
-        """Read a sheet; returns how many rows it has below its headings."""
+        """Read a sheet; return its number of rows below the headings."""
         first, *rest = sorted(sheet.rows) or [0]
         if not first:
             return 0
@@ -119,7 +119,7 @@ class _Pairs:
         """Ids of the products that a name stands for; a fault where there are none of the kind."""
         called = sorted(set(self._called(name)))
         products = [self._names.products[id_] for id_ in called]
-        fitting = [one.id for one in products if isinstance(one, _DEVICES if what == "device" else _PARTS)]
+        fitting = [product.id for product in products if isinstance(product, _DEVICES if what == "device" else _PARTS)]
         if fitting:
             return fitting
         if called:
@@ -144,9 +144,9 @@ class _Pairs:
 
 
 def _texts(product: Product) -> Sequence[str]:
-    """What a pattern is compared with: the id, the part number, and those of lengths."""
+    """Texts for comparison with a pattern: the id, the part number, and part numbers of lengths."""
     lengths = product.lengths if isinstance(product, Cable) else ()
-    return [product.id, *filter(None, (product.part_number, *(one.part_number for one in lengths)))]
+    return [product.id, *filter(None, (product.part_number, *(length.part_number for length in lengths)))]
 
 
 def _line(sheet: Sheet, row: int) -> str:

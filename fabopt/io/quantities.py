@@ -110,7 +110,7 @@ def length_m(text: str) -> Fraction | None:
 
 
 def ratio(text: str) -> Fraction | None:
-    """A ratio as it is written, ``2:1`` as 2, ``non-blocking`` as 1; None for anything else."""
+    """The value of a written ratio, ``2:1`` as 2, ``non-blocking`` as 1; None for other text."""
     if _NON_BLOCKING.fullmatch(text.strip()):
         return Fraction(1)
     match = _RATIO.fullmatch(text.strip())

@@ -29,7 +29,7 @@ _CHANGE = re.compile(r"\s*(.*?)\s*=\s*([+-]?)\s*([0-9.]+)\s*(%?)\s*")
 
 
 class ProductNames:
-    """Names of a catalog's products, by what two spellings of a name have in common."""
+    """Names of a catalog's products, by their bare spelling."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._ids: dict[str, dict[str, set[str]]] = {kind: {} for kind in KINDS}
@@ -56,7 +56,7 @@ class ProductNames:
 
 
 def bare(text: str) -> str:
-    """What two spellings of a product's name have in common: letters and digits, all small."""
+    """The letters and digits of a product's name, all small, equal for two spellings of it."""
     return _BETWEEN.sub("", text.lower())
 
 

@@ -41,7 +41,7 @@ MOST_VENDORS = 30
 
 
 def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[str, str] | None = None) -> list[Fault]:
-    """Return everything in a case that does not work out with this catalog; empty if nothing.
+    """Return all faults of a case with this catalog; empty if there are none.
 
     ``written``: what the user wrote, by the id made of it, where these differ.
     """
@@ -49,7 +49,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
     check.faults += confused_names(case, file)
     check.id_of("servers", case.server, "server")
     check.twins()
-    server = next((one for one in catalog.servers if one.id == case.server), None)
+    server = next((server for server in catalog.servers if server.id == case.server), None)
     if server is not None:
         check.built_in_nics(server)
         check.sizes(case, server)
@@ -60,7 +60,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         from fabopt.io.floor import check_floor
 
         check.faults += check_floor(case, server, file)
-    elif any(fabric.racks or any(one.racks for one in fabric.attachments) for fabric in case.fabrics):
+    elif any(fabric.racks or any(attachment.racks for attachment in fabric.attachments) for fabric in case.fabrics):
         from fabopt.io.floor import check_racks_need_floor
 
         check.faults += check_racks_need_floor(case, file)
@@ -83,7 +83,7 @@ def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault
     """Return what a server that counts (``include_servers``, or in the objective) does not say of itself, price books
     applied.
     """
-    server = next(one for one in catalog.servers if one.id == case.server)
+    server = next(server for server in catalog.servers if server.id == case.server)
     if (
         case.objective == EFFECTIVE
         and cluster_cents(0, False, server, stages_of(case, server)[-1].servers or 0) is None
@@ -190,9 +190,9 @@ class _ReferenceCheck:
             return
         size = min(size, stages_of(case, server)[-1].servers or size)
         largest = max(
-            ((one.ports_at(speed), one.id, speed)
-             for one in self.catalog.switches for speed in self.nic_speeds(fabric, server, one.protocol)
-             if fabric.protocol in ("any", one.protocol) and is_chosen(one, fabric.switches.leaf)),
+            ((switch.ports_at(speed), switch.id, speed)
+             for switch in self.catalog.switches for speed in self.nic_speeds(fabric, server, switch.protocol)
+             if fabric.protocol in ("any", switch.protocol) and is_chosen(switch, fabric.switches.leaf)),
             default=None,
         )  # fmt: skip
         if largest is not None and largest[0] < size:
@@ -208,7 +208,7 @@ class _ReferenceCheck:
     def nic_speeds(self, fabric: Fabric, server: Server, protocol: Protocol) -> set[int]:
         """Speeds in Mb/s that a port of a server may have in a fabric: those of its own NICs, or of all it may have."""
         nics = {nic.id: nic for nic in self.catalog.nics if protocol in nic.protocols}
-        own = [one for one in server.nics if one.role == fabric.role and one.id in nics]
+        own = [nic for nic in server.nics if nic.role == fabric.role and nic.id in nics]
         cages = [cage for one in own for cage in one.cages or nics[one.id].cages] if own else [
             cage for nic in nics.values() if is_chosen(nic, fabric.nics) for cage in nic.cages
         ]  # fmt: skip
@@ -264,7 +264,7 @@ class _ReferenceCheck:
                             "separations", "any", allowed="physical, logical or shared", hint="say one")  # fmt: skip
 
     def topologies(self, fabric: Fabric, path: str, case: Case) -> None:
-        """Report what a case asks for that its families cannot do."""
+        """Report demands of a case that its families do not support."""
         if "any" in fabric.topologies:
             return
         for index, topology in enumerate(fabric.topologies):
@@ -290,19 +290,19 @@ class _ReferenceCheck:
         if not set(_listed(fabric.tiers)) & {"any", *allowed}:
             words = " or ".join(str(one) for one in allowed)
             self.report(f"{path}.tiers", f"`{key}: {name}` has {words} tiers", fabric.tiers, allowed=words)
-        counts = [one for one in _nic_counts(fabric, server) if one >= FEWEST_RAILS]
+        counts = [count for count in _nic_counts(fabric, server) if count >= FEWEST_RAILS]
         if not counts:
             rule = f"rails are at least {FEWEST_RAILS} NICs of a server, and {server.id} has fewer"
             self.report(f"{path}.{key}", rule, name)
             return
         demand = Fraction(mbps(fabric.min_gbps_per_gpu or 0))
-        faults = [cannot_forward(server, one, demand) for one in counts]
+        faults = [cannot_forward(server, count, demand) for count in counts]
         if None not in faults:
             hint = "the scale-up domain carries what crosses r rails, (r - 1)/r of a GPU's bandwidth"
             self.report(f"{path}.{key}", f"rails cannot be kept apart: {faults[0]}", name, hint=hint)
 
     def procurement(self, rules: Procurement, fabrics: Sequence[str]) -> None:
-        """Report vendors and parts that the catalog does not have, and those that are both approved and forbidden."""
+        """Report vendors and parts missing in the catalog, or both approved and forbidden."""
         self.faults += check_sources(rules, fabrics, self.catalog, self.file, self.vendors)
         for key in ("approved_parts", "forbidden_parts"):
             for index, part in enumerate(getattr(rules, key) or ()):
@@ -333,11 +333,11 @@ def _listed(tiers: object) -> tuple[object, ...]:
 
 
 def _nic_counts(fabric: Fabric, server: Server) -> list[int]:
-    """How many NICs a server may have for a fabric: its own, or as many as the case and the slots allow."""
+    """Possible numbers of NICs of a server for a fabric: its own, or those that case and slots allow."""
     own = sum(nic.count for nic in server.nics if nic.role == fabric.role)
     counts = [own] if own else list(range(1, server.nic_slots + 1))
     wanted = fabric.nics_per_server
-    return counts if wanted == "any" else [one for one in counts if one in _listed(wanted)]
+    return counts if wanted == "any" else [count for count in counts if count in _listed(wanted)]
 
 
 def _sizes(case: Case) -> Iterator[tuple[str, int | None, int | None]]:

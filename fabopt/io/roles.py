@@ -23,7 +23,7 @@ from fabopt.schema.server import Server
 
 
 def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
-    """Return what does not work out between a case's roles, its server and this version; empty if nothing."""
+    """Return faults between a case's roles, its server and this version; empty if there are none."""
     faults = [*_built_in_once(case, server, file), *_nics_exist(case, server, file)]
     for index, fabric in enumerate(case.fabrics):
         where = f"fabrics[{index}]"
@@ -43,7 +43,7 @@ def _ports_are_left(case: Case, server: Server, file: str) -> Iterator[Fault]:
     for host, last, text in reserves_too_much(case, server):
         yield fault(
             file,
-            f"fabrics[{case.fabrics.index(next(one for one in case.fabrics if one.name == last.name))}].shared_port",
+            f"fabrics[{case.fabrics.index(next(own for own in case.fabrics if own.name == last.name))}].shared_port",
             f"{text} of `{host.name}` are reserved for fabrics on it, which leaves it none",
             "reserved",
             hint=f"say `shared_port: added`, or raise `min_gbps_per_gpu` of `{host.name}`",
@@ -140,7 +140,7 @@ def _attachments_of_one_stage(case: Case, fabric: Fabric, where: str, file: str)
 
 
 def _out_of_band(case: Case, fabric: Fabric, server: Server, where: str, file: str) -> Iterator[Fault]:
-    if all(one.role != "oob" for one in server.nics):
+    if all(nic.role != "oob" for nic in server.nics):
         yield fault(
             file,
             f"{where}.role",

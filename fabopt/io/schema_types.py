@@ -39,7 +39,7 @@ def branches(kind: Any) -> list[Any]:
 
 
 def inside(kind: Any, step: str | int) -> list[Any]:
-    """Return the types of what stands at a key or an index of such a value."""
+    """Return the types of the value at a key or an index of a type."""
     types: list[Any] = []
     for branch in branches(kind):
         arguments = get_args(branch)

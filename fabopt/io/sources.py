@@ -1,4 +1,4 @@
-"""Cross checks of what a case says of vendors and ASICs against its catalog and its fabrics."""
+"""Cross checks of a case's vendors and ASICs against its catalog and its fabrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_NAMED = 30
 def check_sources(
     rules: Procurement, fabrics: Sequence[str], catalog: Catalog, file: str, vendors: Sequence[str]
 ) -> Iterator[Fault]:
-    """Yield vendors, ASICs and places that are not there, and what is both approved and forbidden."""
+    """Yield faults: unknown vendors, ASICs and places, and names both approved and forbidden."""
     asics = sorted({switch.asic for switch in catalog.switches if switch.asic})
     places = [*get_args(SourceWord), *fabrics, *asics]
     for key in ("approved_vendors", "forbidden_vendors"):

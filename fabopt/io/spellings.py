@@ -58,7 +58,7 @@ IDS = ("server", "nics", "approved_parts", "forbidden_parts")
 
 @dataclass
 class Spelled:
-    """What was written in other words. ``notes`` say which; ``written``: products' names, by the id made of each."""
+    """Respelled words. ``notes``: on each; ``written``: products' names, by the id made of each."""
 
     notes: list[str] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
@@ -70,12 +70,12 @@ class Spelled:
 
 
 def loose(text: str) -> str:
-    """What two spellings of a word have in common: small letters, no spaces, no hyphens."""
+    """A word in small letters without spaces and hyphens, equal for two spellings of it."""
     return re.sub(r"[\s_-]+", "", text.lower())
 
 
 def understood(model: type[BaseModel], content: object, spelled: Spelled) -> Any:
-    """Content in the schema's own spelling, as far as there is only one thing that it can mean."""
+    """Content in the schema's own spelling, where unambiguous."""
     try:
         return _Reader(spelled).value([model], content, (), None)
     except RecursionError:

@@ -68,7 +68,7 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
 
     Only for GPUs whose speed is known, and then for those of the last stage.
     """
-    wanted, server = case.workload, next((one for one in catalog.servers if one.id == case.server), None)
+    wanted, server = case.workload, next((server for server in catalog.servers if server.id == case.server), None)
     if wanted is None or server is None or not isinstance(wanted.model, Model) or not wanted.changes.auto:
         return case
     plan, gpus = wanted.changes.on(wanted.model.plan), (stages_of(case, server)[-1].servers or 0) * server.gpus
@@ -88,6 +88,6 @@ def check_workload(case: Case, server: Server, file: str) -> list[Fault]:
     gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
     wrongs = wrongs_of(wanted, wanted.model, server, gpus)
     return [
-        fault(file, f"workload.{one.path}", one.problem, one.value, allowed=one.allowed, hint=one.hint)
-        for one in wrongs
+        fault(file, f"workload.{wrong.path}", wrong.problem, wrong.value, allowed=wrong.allowed, hint=wrong.hint)
+        for wrong in wrongs
     ]

@@ -131,7 +131,7 @@ def speeds(cage: Cage, lanes: int) -> set[int]:
 
 
 def speeds_of_nic(nic: Nic, ports: int) -> set[int]:
-    """Mb/s that ports of a NIC can have of which so many are in use."""
+    """Possible Mb/s of a NIC's ports with ``ports`` of them in use."""
     cages = cages_of(nic)
     return {
         split.port_mbps

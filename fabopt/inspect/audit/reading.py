@@ -41,12 +41,12 @@ KINDS = ("p2p", "dot", "netbox", "hedgehog", "counts", "ibnetdiscover", "lldp", 
 
 
 def hand_made_of(text: str, file: str, kind: str) -> HandMade:
-    """What the text of one file of a kind says."""
+    """The design in the text of one file of a kind."""
     return _FILES[kind](text, file) if kind in _FILES else _FOLDERS[kind][0]({file: text}, file)
 
 
 def read_hand_made(path: str, kind: str) -> HandMade:
-    """What a file says, or a folder of those of one fabric; ``InputError`` for one that is not of its kind."""
+    """The design in a file, or in a folder of files of one fabric; ``InputError`` for files of another kind."""
     if kind not in KINDS:
         raise InputError([fault("--as", "", "no such kind of file", kind, allowed=", ".join(KINDS))])
     if path == STANDARD_STREAM:

@@ -37,7 +37,7 @@ def headroom_fits(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFin
 
 
 def _roce(fabric: Fabric | None) -> Roce | None:
-    """What is lossless in a fabric; None where nothing is."""
+    """The lossless settings of a fabric; None if none of it is lossless."""
     if fabric is None:
         return Roce()
     return fabric.lossless

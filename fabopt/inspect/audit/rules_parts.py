@@ -101,7 +101,7 @@ def _is_attached(context: HandContext, link: HandLink) -> bool:
 
 
 def _why_not(context: HandContext, link: HandLink, near: str, far: str) -> str:
-    """Why modules do not work with each other, their cages or their fibre; empty where nothing says so."""
+    """The reason why modules do not work with each other, their cages or their fibre; empty without one."""
     ends = [(link.a, context.product(near, Transceiver)), (link.b, context.product(far, Transceiver))]
     for device, module in ends:
         place = _cages_at(context, link, device)
@@ -273,6 +273,6 @@ def racks_have_power(context: HandContext) -> Iterator[AuditFinding]:
 
 
 def _rack_watts(context: HandContext) -> float | None:
-    """What a rack of the case may draw, if that is said."""
+    """The power limit of a rack of the case in watts; None if not stated."""
     plan = None if context.case is None else context.case.site.floor
     return plan.rack_power_w if plan else None

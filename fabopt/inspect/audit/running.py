@@ -83,7 +83,7 @@ def discovered_fabric(texts: Mapping[str, str], file: str, kind: str) -> HandMad
 
 
 def _name(end: SeenEnd) -> str:
-    """What a device is called; by its GUID where nobody named it."""
+    """The name of a device; its GUID if it has none."""
     return intern(end.node if is_unnamed(end.device) and end.node else end.device)
 
 

@@ -25,7 +25,7 @@ class LinkSpeeds:
         self._nic: dict[tuple[str, int], frozenset[int]] = {}
 
     def of_end(self, device: str, port: str) -> frozenset[int]:
-        """What a port can run at; empty where that is not known."""
+        """Possible speeds of a port; empty where unknown."""
         if self.context.roles[device] == "server":
             return self._of_server(device, port)
         switch = self.context.switch_of.get(device)

@@ -38,12 +38,12 @@ class SolvedSide:
 
     @property
     def objective(self) -> Number | None:
-        """What is minimized, of the best design of the side."""
+        """The objective of the side's best design."""
         return None if self.design is None else self.design.objective.value
 
     @property
     def capex_usd(self) -> float | None:
-        """What the best design of the side costs."""
+        """The cost of the side's best design."""
         return None if self.design is None or self.design.totals is None else float(self.design.totals.capex_usd)
 
 
@@ -94,7 +94,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked beside the case: factors of its servers, dollars for a GPU and hour, dollars for a server."""
+    """Options beside the case: factors of its servers, dollars per GPU and hour, dollars per server."""
 
     sizes: Sequence[float] = ()
     rent_usd: float | None = None
@@ -147,7 +147,7 @@ def _ranked(first: SolvedSide, second: SolvedSide) -> list[SolvedSide]:
 
 
 def _by(better: SolvedSide, worse: SolvedSide) -> Number:
-    """How much less of the objective one side has."""
+    """The difference of the objective between the sides."""
     rest = round((worse.objective or 0) - (better.objective or 0), 3)
     return int(rest) if rest == int(rest) else rest
 
@@ -169,7 +169,7 @@ def _solved(inputs: Inputs, side: QuestionSide, solve: Solve) -> SolvedSide:
 
 
 def _at_size(inputs: Inputs, question: OpenQuestion, solve: Solve, factor: float) -> SideAtSize:
-    """A question asked again with so many times the servers."""
+    """A question solved again with ``factor`` times the servers."""
     first, second = (replace(side, change=_sized(inputs, side.change, factor)) for side in question.sides)
     ranked = _ranked(_solved(inputs, first, solve), _solved(inputs, second, solve))
     server = next(server for server in inputs.catalog.servers if server.id == inputs.case.server)
@@ -179,7 +179,7 @@ def _at_size(inputs: Inputs, question: OpenQuestion, solve: Solve, factor: float
 
 
 def _sized(inputs: Inputs, change: Keys, factor: float) -> Keys:
-    """The keys of a side with so many times the servers at every stage."""
+    """The keys of a side with ``factor`` times the servers at every stage."""
     try:
         case = with_change(inputs, change).case
     except InputError:

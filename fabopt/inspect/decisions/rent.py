@@ -21,7 +21,7 @@ _WATTS_PER_KW = 1000
 
 @dataclass(frozen=True)
 class RentOffer:
-    """A price by the hour with what it comes to. ``break_even_months``: None where building is never cheaper."""
+    """A price by the hour with its cost. ``break_even_months``: None where building is never cheaper."""
 
     price: Rent
     usd_per_month: float

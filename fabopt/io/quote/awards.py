@@ -1,4 +1,4 @@
-"""What a request for quotes says that comes back with awards: who was asked, and how many of what are bought there."""
+"""Awards in a returned request for quotes: the vendors asked, and the units bought of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def vendor_asked(sheets: Iterable[Sheet]) -> str:
 
 
 def with_awards(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
-    """The lines with what was awarded, once anything was: then others are no offer any more."""
+    """The lines with awarded units, if any were awarded: other lines are then no offers."""
     if not any(line.awarded for line in lines):
         return tuple(replace(line, awarded=None) for line in lines)
     return tuple(

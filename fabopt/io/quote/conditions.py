@@ -1,4 +1,4 @@
-"""Words on a line by which its price is for something else than one new part: a used one, or another in its place."""
+"""Words on a line that its price is not for one new part, such as a used or a substitute one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ OF_ONE = ("measure", "per", "basis", "condition", "term")
 
 
 def why_not_of_one(said: Mapping[str, str]) -> str:
-    """Why a price is not that of one new unit; ``said``: what columns for that say, by role."""
+    """The reason why a price is not that of one new unit; empty without one. ``said``: texts of columns, by role."""
     if (measure := said["measure"]) and not is_one_piece(measure):
         return f"its price is for a unit of `{measure}`, not for one"
     basis = said["basis"] if any(map(str.isdigit, said["basis"])) else ""
@@ -57,9 +57,9 @@ def why_not_of_one(said: Mapping[str, str]) -> str:
 
 
 def why_another(texts: Iterable[str], described: str, is_compatible: bool) -> str:
-    """Why a price is not, or may not be, that of the new part that a line names; empty where nothing says so.
+    """The reason why a price is not, or may not be, that of the line's part, new; empty without one.
 
-    ``described``: the product's description in the catalog, whose words say nothing more; ``is_compatible``: it is
+    ``described``: the product's description in the catalog, whose words are ignored; ``is_compatible``: whether it is
     known to be made for another maker's device.
     """
     whys = (why for text in _without(texts, described) if (why := _why_another(text, is_compatible)))
@@ -80,12 +80,12 @@ def _why_another(text: str, is_compatible: bool) -> str:
 
 
 def is_one_piece(measure: str) -> bool:
-    """Whether a unit of measure is one of what is sold."""
+    """Whether a unit of measure is one piece."""
     return _ONE.fullmatch(measure) is not None
 
 
 def is_new(condition: str) -> bool:
-    """Whether the condition of a part, as a column for it says, is that of a new one."""
+    """Whether a stated condition of a part is new."""
     return _NEW.fullmatch(condition.strip()) is not None
 
 
@@ -95,7 +95,7 @@ def is_yes(text: str) -> bool:
 
 
 def remarks_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
-    """What a buyer must know of a line whose price holds all the same: an option, or the end of the part."""
+    """Remarks on a line with a valid price: an option, or the part's end of life."""
     return _said(_without(texts, described), ("option", "end"))
 
 
@@ -105,7 +105,7 @@ def without_remarks(text: str) -> str:
 
 
 def doubts_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
-    """What makes a line doubtful: a service in its price, no firm price, or that it is one of several to choose."""
+    """Doubts on a line: a service in its price, no firm price, or one of several to choose from."""
     return _said(_without(texts, described), ("bundled", "loose", "variant"))
 
 
@@ -127,12 +127,12 @@ def said_of_all(text: str) -> str:
 
 
 def is_option(text: str) -> bool:
-    """Whether a text says that what it is of is an option."""
+    """Whether a text marks its line as an option."""
     return any(pattern(key).search(text) for key in ("option", "variant"))
 
 
 def is_doubtful(text: str) -> bool:
-    """Whether what a text says of all lines makes their prices doubtful; options and ends of sale do not."""
+    """Whether a text on all lines makes their prices doubtful; options and ends of sale do not."""
     return any(pattern(key).search(text) for key in ("used", "instead")) or is_of_prices(text)
 
 

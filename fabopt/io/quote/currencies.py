@@ -1,6 +1,6 @@
-"""Currencies that a text names: by code, by sign, or in words of six languages.
+"""Currencies in a text: by code, by sign, or in words of six languages.
 
-A sign or a word that several currencies share stands for all of them until something says which.
+A sign or a word shared by several currencies stands for all of them until another text decides.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _coded(text: str) -> Iterator[Mention]:
 
 
 def signs_in(text: str) -> list[str]:
-    """Currencies that a text names, as codes or as plain signs that stand for several, each once."""
+    """Distinct currencies in a text, as codes or as plain signs shared by several."""
     return list(dict.fromkeys(mention.currency for mention in mentions_in(text)))
 
 
@@ -189,18 +189,18 @@ def without_currencies(text: str) -> str:
 
 
 def agreed(named: Iterable[str]) -> str | None:
-    """The one currency that all these mean, dollars of a plain sign being those of the United States.
+    """The common currency of all names, a plain dollar sign meaning US dollars.
 
-    Empty where there is none, None where they differ.
+    Empty without names, None where they differ.
     """
     said = agreed_sign(named)
     return HOME if said == DOLLAR else said
 
 
 def agreed_sign(named: Iterable[str]) -> str | None:
-    """The one currency that all these mean; a plain sign where no code says which of its currencies it stands for.
+    """The common currency of all names; a plain sign if no code decides among its currencies.
 
-    Empty where there is none, None where they differ.
+    Empty without names, None where they differ.
     """
     named = set(named)
     codes = {code for code in named if code and code not in _OF_SIGN}

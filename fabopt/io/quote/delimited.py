@@ -1,4 +1,4 @@
-"""CSV files of strangers: which characters they are in, what parts their columns, and their cells."""
+"""CSV files of vendors: encoding, delimiter and cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_delimited(data: bytes, file: str) -> list[Sheet]:
-    """Return a CSV file as its one sheet, whose name is ``CSV``; ``InputError`` where it is none."""
+    """Return a CSV file as a sheet named ``CSV``; ``InputError`` for other files."""
     text, note = _decoded(data, file)
     if "\0" in text:
         raise InputError([fault(file, "", "this is not a text file", allowed=".csv or .xlsx")])
@@ -55,7 +55,7 @@ def _decoded(data: bytes, file: str) -> tuple[str, str]:
 
 
 def _delimiter(text: str) -> str:
-    """What parts the columns: the one by which the most lines have the same number of columns, more than one."""
+    """The delimiter: the one with which the most lines have the same number of columns, more than one."""
     best, chosen = (0, 0), _DELIMITERS[0]
     for delimiter in _DELIMITERS:
         try:

@@ -1,4 +1,4 @@
-"""What a quote says of all of its lines, above or below them: its date, until when it holds, its currency."""
+"""Facts of a quote on all its lines, above or below them: date, last day, currency."""
 
 from __future__ import annotations
 
@@ -104,14 +104,12 @@ class QuoteFacts:
 
 
 def recurring(text: str) -> re.Match[str] | None:
-    """What says in a text that a price is for a time, as rents and leases are."""
+    """Words in a text of a price for a period, as of rents and leases; else None."""
     return pattern("time").search(text) or pattern("rent").search(text)
 
 
 def facts_of(rows: Iterable[FactRow], sheets: Iterable[str] = ()) -> QuoteFacts:
-    """What rows outside of the table, and names of sheets, say; of several days the first date and the earliest end
-    count.
-    """
+    """Facts in rows outside of the table and in names of sheets; the first date and the earliest end count."""
     rows = list(rows)
     notes: list[str] = []
     dated = next((day for row in rows for text in _texts(row) if (day := _day_of(_DATED.match(text)))), None)
@@ -137,12 +135,12 @@ def _titles(rows: Iterable[FactRow]) -> list[str]:
 
 
 def _strong_signs(text: str) -> list[str]:
-    """Currencies of a text but for a plain dollar sign, which stands beside any amount."""
+    """Currencies of a text without a plain dollar sign, which is used for any dollar."""
     return [sign for sign in signs_in(text) if sign != DOLLAR]
 
 
 def unknown_currencies(rows: Iterable[FactRow]) -> list[str]:
-    """What short texts say that prices are in, where that is no currency that is known: doubts."""
+    """Doubts: short texts that name an unknown currency of prices."""
     said = ((row, _ALL_IN.fullmatch(text.strip(" .:;"))) for row in rows for text in row.texts)
     return [
         f"{row.place} says `{match[0]}`: which currency is `{match[1]}`?"

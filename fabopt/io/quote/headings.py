@@ -1,4 +1,4 @@
-"""Where the table of a quote begins, and what each of its columns is: by the headings that vendors use."""
+"""The header of a quote's table, and the role of each column: by the headings that vendors use."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ _SAMPLE = 200
 
 
 class Heading(NamedTuple):
-    """What a column is: its role (empty: none that is known), its text, and the currency that it names."""
+    """A heading: its role (empty: unknown), its text, and its currency."""
 
     role: str
     text: str
@@ -131,7 +131,7 @@ class Header:
 
     @property
     def is_named(self) -> bool:
-        """Whether a column says what the lines are."""
+        """Whether a column identifies the lines' products."""
         return any(self.columns(role) for role in (*IDENTITY, "description"))
 
     @property
@@ -149,7 +149,7 @@ class Header:
         return {role: [letters(column) for column in self.columns(role)] for role in _CALLED if self.columns(role)}
 
     def found_parts(self, sheet: str) -> list[str]:
-        """Columns of part numbers that no heading says, but what stands in them."""
+        """Columns of part numbers recognized by their cells, not by a heading."""
         unsaid = [column for column in self.columns("part") if role_of(self.headings[column].text) != "part"]
         what = "has the part numbers by what stands in it"
         return [f"column {letters(column)} of {sheet} {what}: `{self.headings[column].text}`" for column in unsaid]
@@ -204,7 +204,7 @@ def _called(text: str) -> str:
 
 
 def header_at(sheet: Sheet, row: int, asked: int) -> Header | None:
-    """The header that begins in a row; None where that is no header. ``asked``: which vendor's columns are read."""
+    """The header that begins in a row; None if there is none. ``asked``: the vendor whose columns are read."""
     cells = sheet.spread(row)
     if not _are_texts(cells):
         return None
@@ -245,7 +245,7 @@ def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Head
 
 @lru_cache(maxsize=REMEMBERED)
 def _heading(text: str, asked: int) -> Heading:
-    """A heading; those of other vendors than the one whose columns are read have no role."""
+    """A heading; without a role in columns of vendors that are not read."""
     match = _OF_ASKED.search(text)
     number = int(match.group(1)) if match else 1
     plain = text[: match.start()] if match else text

@@ -1,6 +1,6 @@
-"""What the words of a line say that its price is for, where that is not the part that its part number names.
+"""The subject of a line's price by its words, if it is not the part of its part number.
 
-In English, German, French, Spanish, Japanese and Chinese. A text is cut into clauses; what a clause speaks of is its
+In English, German, French, Spanish, Japanese and Chinese. A text is cut into clauses; the subject of a clause is its
 noun before *with*, *for* and the like, as in `Network operating system licence for SN2201`.
 """
 
@@ -105,7 +105,7 @@ _SEVERAL = re.compile(r"[0-9]|\b(?:dual|two|redundant|redundante?s?|zwei|deux|do
 
 
 def kind_of(product: Product) -> Kind:
-    """What a product is, by the words that people have for it."""
+    """The kind of a product, as used by words for kinds."""
     return next(kind for model, kind in _KINDS if isinstance(product, model))
 
 
@@ -116,7 +116,7 @@ def is_of_service(heading: str) -> bool:
 
 
 def why_not_the_part(description: str, others: Sequence[str], beside: Sequence[str], product: Product) -> str:
-    """Why the price of a line may be for something else than the part, by its description and its other texts.
+    """The reason why the price of a line may not be for the part, by its description and other texts; else empty.
 
     ``beside``: those of them in columns of words, as remarks are.
     """
@@ -128,7 +128,7 @@ def why_not_the_part(description: str, others: Sequence[str], beside: Sequence[s
 
 @lru_cache(maxsize=REMEMBERED)
 def _anywhere(text: str, kind: Kind) -> str:
-    """What any text of a line says that its price is for."""
+    """The subject of a price by any text of a line; else empty."""
     for key, what in _ANYWHERE.items():
         match = next((word for word in pattern(key).finditer(text) if not _is_negated(text, word)), None)
         is_beside = match and key != "set" and _INCLUDED.search(text[match.end() : match.end() + _NEAR])
@@ -145,7 +145,7 @@ def _anywhere(text: str, kind: Kind) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def _in_description(text: str, kind: Kind) -> str:
-    """What the description says that the price is for: its first clause, or a service that is none of the first."""
+    """The subject of a price by the description: its first clause, or a service in a later one."""
     clauses = list(_clauses(text))
     for index, clause in enumerate(clauses):
         clause = _WITH_BEFORE.sub(" ", clause)
@@ -176,7 +176,7 @@ def _in_description(text: str, kind: Kind) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def _in_remark(text: str, kind: Kind) -> str:
-    """What a text beside the description says that the price is for: a service as its only matter."""
+    """The subject of a price by another text than the description: a service as its only subject."""
     for clause in _clauses(text):
         bare = _AMOUNT.sub("", _ONLY.sub(" ", _FOR.sub("", clause))).strip()
         said_so = bool(_FOR.match(clause) or _ONLY.search(clause))
@@ -198,7 +198,7 @@ def _in_remark(text: str, kind: Kind) -> str:
 
 
 def why_of_title(title: str) -> str:
-    """What the lines below a title are of, where that is not parts that are offered; else empty."""
+    """The subject of the lines below a title, if they are no offered parts; else empty."""
     for words in (_ANYWHERE, _SERVICES):
         for key, what in words.items():
             match = pattern(key).search(title)
@@ -227,7 +227,7 @@ def word_doubts(
 
 @lru_cache(maxsize=REMEMBERED)
 def _not_understood(text: str) -> str:
-    """What a text says of the price or of another line in words that are not understood."""
+    """Words of a text on the price or on another line that are not understood; else empty."""
     plain = pattern("price_plain").sub(" ", text)
     match = pattern("price_said").search(plain) or _another_line(plain) or _status(text)
     said = "" if match is None else match.group(0).strip()
@@ -259,7 +259,7 @@ def _speaks_of(text: str, product: Product, vocabulary: Collection[str]) -> bool
 
 
 def _absent(text: str, kind: Kind) -> str:
-    """Words by which what is on the line is not offered; empty where they are of something else."""
+    """Words that the line's part is not offered; else empty."""
     for match in pattern("absent").finditer(text):
         clauses = list(_clauses(text))
         index = next((i for i, clause in enumerate(clauses) if match.group(0) in clause), 0)
@@ -303,7 +303,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _head(clause: str) -> str:
-    """The words of a clause before what is with it, and before what it is for."""
+    """The head of a clause: its words before *with*, *for* and the like."""
     before = _WITH.split(clause, maxsplit=1)[0]
     parts = _RELATION.split(before, maxsplit=1)
     return parts[0] if parts[0].strip() else before

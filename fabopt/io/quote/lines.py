@@ -1,4 +1,4 @@
-"""One line of a quote after the other: what each row of a table says, and what it is."""
+"""Lines of a quote in turn: the content and the kind of each row of a table."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class RowReader(RowCells):
         )
 
     def _why_not(self, row: int, price: Fraction | None, currency: str) -> str:
-        """Why a price that is clear is not taken all the same; what no price can be is a fault of the file."""
+        """The reason why a readable price is not taken, else empty; impossible prices are faults of the file."""
         if self._is_parted(row):
             return "more cells than headings: a number with a comma, without quotation marks around it?"
         if price is None:
@@ -195,7 +195,7 @@ class RowReader(RowCells):
                 yield f"{shown}, which is not read, has {plain(amount.value)}: is that its price?"
 
     def _scale(self, row: int) -> str:
-        """What says that the prices of a row are in thousands: a heading, or a text on the sheet; else empty."""
+        """The heading or text by which the prices of a row are in thousands; else empty."""
         shown = [text for column, cell in self.cells(row, *PRICES)
                  for text in (self.header.headings[column].text, said_by_look(cell.look))]  # fmt: skip
         of_all = self.reading.scales.get(self.sheet.name, "")
@@ -210,7 +210,7 @@ class RowReader(RowCells):
         return any(_PARTED.match(f"{left},{right}") for left, right in texts)
 
     def _names_others(self, row: int, column: int) -> bool:
-        """Whether the cell of a price is that of other products too."""
+        """Whether the cell of a price is shared with other products."""
         others = [other for other in self.sheet.shared_rows(row, column) if other != row]
         return any(self.sheet.rows.get(other, {}).get(own) is not None for other in others
                    for role in (*IDENTITY, "quantity") for own in self.header.columns(role))  # fmt: skip

@@ -1,4 +1,4 @@
-"""The product, and its length, that a line of a quote is for; else why that is not known, and what could be meant."""
+"""The product and length of a line of a quote; else the reason why unknown, with a suggestion."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _MOST_SHOWN = 4
 
 @dataclass(frozen=True)
 class NamedLine:
-    """What a line calls its product.
+    """The names of a product on a line.
 
     ``names``: cells of part numbers and ids; ``length_m``: of a column of its own, ``unread_length``: what stands there
     and is none; ``texts``: all that the row says; ``beside``: those in columns of remarks, ``prices``: those in place
@@ -95,7 +95,7 @@ class MatchedLine:
 
 
 def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
-    """The one product whose name the line has, and the one length that all which it says agrees on."""
+    """The only product named by the line, with the only length that agrees with all its texts."""
     called = [matches for text in line.names if (matches := names.called(text))]
     texts = [text for text in line.names if text]
     if not called and (described := names.described(texts[0] if texts else line.description)):
@@ -123,7 +123,7 @@ def matched(line: NamedLine, names: QuotedNames) -> MatchedLine:
 
 
 def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[NameMatch]) -> MatchedLine:
-    """The product of a line, unless words on it are of something else, with what they say of the price."""
+    """The product of a line, unless its words are on another subject, with remarks on the price."""
     own_words = product.description or ""
     # numbers alone say nothing of a part
     line = replace(line, texts=[text for text in line.texts if any(map(str.isalpha, text))])
@@ -131,7 +131,7 @@ def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[Na
     aside = (*line.names, line.description, *line.prices)
     description, *others = (
         text.replace(own_words, " ") if own_words else text
-        for text in (line.description, *(one for one in line.texts if one not in aside))
+        for text in (line.description, *(text for text in line.texts if text not in aside))
     )
     if (
         reason := _why_more(line, own_words)
@@ -166,7 +166,7 @@ def _labelled(line: NamedLine, names: QuotedNames, is_called: bool) -> set[NameM
 
 
 def _begun(line: NamedLine, names: QuotedNames) -> MatchedLine | None:
-    """The product whose part number begins the only text of a line, which goes on as the catalog describes it."""
+    """The product whose part number begins the only text of a line, followed by its description in the catalog."""
     texts = [text for text in line.names if text]
     code, rest = names.begun(texts[0] if texts else line.description) if len(texts) < 2 else ("", "")
     if not code or _ELSE.search(rest) or names.within(rest):
@@ -180,7 +180,7 @@ def _begun(line: NamedLine, names: QuotedNames) -> MatchedLine | None:
 
 
 def _why_another_too(line: NamedLine, names: QuotedNames, id_: str) -> str:
-    """Why the price of a line may be for another product too, which it names."""
+    """The reason why the price of a line may also be for another product that it names; else empty."""
     for match in (match for text in line.texts for match in _WITH.finditer(text)):
         called = {other.id for other in names.called(match[1].rstrip("."))}
         if called and id_ not in called:
@@ -189,7 +189,9 @@ def _why_another_too(line: NamedLine, names: QuotedNames, id_: str) -> str:
 
 
 def _why_more(line: NamedLine, described: str) -> str:
-    """Why the price of a line may be for something else than one of its product, ``described`` so in the catalog."""
+    """The reason why the price of a line may not be for one unit of its product alone;
+    ``described``: in the catalog.
+    """
     text = line.description
     if _SERVICE.search(text):
         return "a service for a product, not the product"

@@ -1,4 +1,4 @@
-"""Products that a line names beside the one of its part number, by other part numbers or by what they are."""
+"""Further products named on a line, by other part numbers or by kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MEDIA = re.compile(r"(?<![A-Za-z])(DAC|AOC|ACC|AEC)(?![A-Za-z])", re.IGNORECASE
 
 
 def why_it_names_another(description: str, others: Sequence[str], product: Product, names: QuotedNames) -> str:
-    """Why the price of a line may be that of another product, which its texts name."""
+    """The reason why the price of a line may be that of another product in its texts; else empty."""
     for text in (description, *others):
         for code, ids in _named(text, names):
             if product.id not in ids:
@@ -62,7 +62,7 @@ def _named(text: str, names: QuotedNames) -> Iterator[tuple[str, set[str]]]:
 
 
 def _texts_of(product: Product) -> Iterator[str]:
-    """What the catalog says of a part in words."""
+    """The catalog's texts on a part."""
     yield from (product.id, product.description or "", product.part_number or "")
     if isinstance(product, Transceiver):
         yield from (str(product.standard or ""), *map(str, (product.standards or {}).values()))

@@ -1,4 +1,4 @@
-"""Which product of a catalog a line of a quote is for: by names that are the same, never by names that are alike.
+"""Matching of a quote's line with a product of a catalog: by equal names, never by similar ones.
 
 Capitals, spaces and punctuation do not count, nor does the maker's name before a part number.
 """
@@ -78,7 +78,7 @@ class QuotedNames:
             self._families += [(re.compile(prefix + family), product) for prefix in _with_maker(product, "")]
 
     def called(self, name: str) -> set[NameMatch]:
-        """All products that go by a name, with the length that it says; of a family's code, what its digits say."""
+        """All products of a name, with its length; for a family's code, the length in its digits."""
         key = bare(name)
         if key and key not in self._exact:
             self._exact[key] = set(self._of_families(key))
@@ -95,9 +95,9 @@ class QuotedNames:
                 yield NameMatch(product.id, metres_of(digits) if writes_metres(product.vendor) else None)
 
     def nearest(self, name: str) -> str:
-        """The part number that a name is most likely a misspelling of, with its id; empty where none is close.
+        """The part number closest to a misspelled name, with its id; empty where none is close.
 
-        Comparing with a whole catalog takes time, and nobody reads more than so many.
+        The number of such comparisons with a whole catalog is limited, as they are slow.
         """
         self._hints += 1
         if self._hints > MOST_HINTS:
@@ -136,7 +136,7 @@ class QuotedNames:
         return bool(own & set(_WORDS.findall(text.lower())))
 
     def of_vendor(self, matches: Iterable[NameMatch], vendor: str) -> set[NameMatch]:
-        """Matches whose product a vendor makes; all of them where none is by that vendor."""
+        """Matches of products by a vendor; all matches if none is."""
         matches = set(matches)
         own = {match for match in matches if bare(vendor) in _makers(self.products[match.id])}
         return own or matches
@@ -161,7 +161,7 @@ def _names(product: Product) -> Iterator[tuple[str, float | None]]:
 
 
 def _makers(product: Product) -> Sequence[str]:
-    """What the maker of a product is called."""
+    """Names of the maker of a product."""
     maker = bare(product.vendor or "")
     return (maker, *_ALSO_CALLED.get(maker, ())) if maker else ()
 
@@ -177,7 +177,7 @@ def _with_maker(product: Product, name: str) -> Iterator[str]:
 
 
 def _family(product: Product) -> str | None:
-    """A pattern of the codes of a family's lengths; None for what has one part number."""
+    """A pattern of the codes of a family's lengths; None for a product with one part number."""
     if not isinstance(product, Cable | Fibre) or not product.part_number or not FAMILY.search(product.part_number):
         return None
     pieces = re.split(f"({FAMILY.pattern})", product.part_number)

@@ -1,6 +1,6 @@
 """The net price of one unit, as the cells of a line state it together: list, discount, unit, total, quantity.
 
-What arithmetic decides is decided by it; what it leaves open is not taken.
+Arithmetic decides among readings; prices that it leaves open are not taken.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class HeadedPrice(NamedTuple):
 
 @dataclass(frozen=True)
 class StatedPrice:
-    """What a line states of its price, by the columns that state it. ``discounts``: what each of them may mean."""
+    """The statements of a line on its price, by column. ``discounts``: the possible meanings of each."""
 
     units: Sequence[HeadedPrice] = ()
     list: Fraction | None = None
@@ -52,7 +52,7 @@ class StatedPrice:
         return all(self.discounts)
 
     def less(self, price: Fraction) -> Sequence[Fraction]:
-        """What a price may come to with its discounts: several say the same, or follow one after the other."""
+        """Possible prices after discounts: several repeat one, or apply one after the other."""
         if not self.discounts or not self.is_clear:
             return []
         alone = [[discount.off(price) for discount in meant] for meant in self.discounts]
@@ -122,7 +122,7 @@ def _of_several(stated: StatedPrice) -> NetPrice:
 
 
 def _from_one(tiers: Sequence[Tier]) -> tuple[Tier, ...]:
-    """Prices by quantity, of which the first one holds from one on."""
+    """Prices by quantity, the first one from quantity 1 on."""
     return ((1, tiers[0][1]), *tiers[1:]) if tiers else ()
 
 
@@ -160,7 +160,7 @@ def _of_unit(stated: StatedPrice, headed: HeadedPrice) -> NetPrice:
 
 
 def _of_discount(stated: StatedPrice, unit: Fraction) -> tuple[str, ...]:
-    """What to say where list price, discount and unit price do not add up; the total decides for the unit price."""
+    """Remarks if list price, discount and unit price disagree; the total decides for the unit price."""
     if stated.list is None or not stated.discounts:
         return ()
     if any(_is_close(less, unit, 1) for less in stated.less(stated.list)):

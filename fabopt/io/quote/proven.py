@@ -34,7 +34,7 @@ def with_proven_prices(sheet: Sheet, headers: Sequence[Header], mark: str) -> tu
 
 
 def _net_columns(sheet: Sheet, header: Header, rows: Sequence[int], mark: str) -> Iterator[int]:
-    """Columns that are not read, and that times the quantity make all totals, where those of units make none."""
+    """Unread columns that times the quantity make all totals, if columns of unit prices make none."""
     quantities, totals = header.columns("quantity"), header.columns("total")
     if len(quantities) != 1 or not totals:
         return

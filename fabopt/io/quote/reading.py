@@ -59,7 +59,7 @@ _ALLOWED = (
 
 @dataclass(frozen=True)
 class QuoteOptions:
-    """How a quote is read. ``rates``: dollars for a unit of a currency; ``currency``: of prices that name none.
+    """Options of reading a quote. ``rates``: dollars for a unit of a currency; ``currency``: of prices that name none.
 
     ``asked``: of a sheet that was made to ask several vendors, the one whose columns are read, from 1; ``band``: of
     known prices within which a price is believed, None for any.
@@ -100,7 +100,7 @@ def quote_options(rates: Sequence[str], currency: str | None, asked: int, band: 
 
 
 def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quote, list[Fault]]:
-    """Return a quote with every row told, and what is wrong with single cells of it; ``InputError`` for other files.
+    """Return a quote with every row classified, and faults of single cells; ``InputError`` for other files.
 
     With faults no book may be made of it.
     """
@@ -186,7 +186,7 @@ def _rows(sheet: Sheet, headers: Sequence[Header]) -> Iterator[tuple[int, Header
 
 
 def _outside(tables: _Tables) -> Iterator[FactRow]:
-    """Rows that have no price: what they say may be of all lines."""
+    """Rows without a price, whose texts may be on all lines."""
     for sheet, headers in tables:
         for row, header in _rows(sheet, headers):
             cells = sheet.rows[row]
@@ -263,7 +263,7 @@ def _lines(sheet: Sheet, headers: Sequence[Header], reading: QuoteReading) -> li
 
 
 def _title(sheet: Sheet, line: QuoteLine) -> str:
-    """The text of a row that is a title of the lines below it: one short text alone."""
+    """The text of a title row above lines: a single short text; else empty."""
     texts = [cell.text for cell in sheet.rows.get(line.row, {}).values()]
     is_title = line.status == "note" and len(texts) == 1 and len(texts[0].split()) <= _WORDS_OF_A_TITLE
     return texts[0] if is_title else ""
@@ -300,7 +300,7 @@ def _unseen(sheet: Sheet, header: Header, reading: QuoteReading, row: int, reaso
 
 
 def _without_contradictions(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
-    """The lines, with those of products that have several prices left over."""
+    """The lines, with those of products with several prices left over."""
     offers: dict[tuple[str, float | None], set[tuple[Fraction | None, str]]] = {}
     for line in lines:
         if line.status == "matched" and not line.breaks:
@@ -313,7 +313,7 @@ def _without_contradictions(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]
 
 
 def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:
-    """A product, or a length of it, that has two prices: which one holds is not for a reader to say."""
+    """A fault for each product, or length of it, with two prices."""
     first: dict[tuple[str, float | None], QuoteLine] = {}
     for line in lines:
         if line.status != "matched" or line.breaks:

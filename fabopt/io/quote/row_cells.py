@@ -1,4 +1,4 @@
-"""The cells of a row of a quote by what they are: names, amounts, quantities, discounts, and its currency."""
+"""The cells of a row of a quote by role: names, amounts, quantities, discounts, and its currency."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class RowCells:
         return next((cell.text for _, cell in self.cells(row, role)), "")
 
     def names(self, row: int) -> list[str]:
-        """What the row calls its product in columns for that."""
+        """Names of the product in the row's columns of names."""
         return [cell.text for _, cell in self.cells(row, *IDENTITY)]
 
     def is_priced(self, row: int, is_named: bool) -> bool:
@@ -81,7 +81,7 @@ class RowCells:
         )
 
     def is_struck(self, row: int) -> bool:
-        """Whether what the row names, counts or asks for is struck through."""
+        """Whether a name, quantity or price of the row is struck through."""
         return any(cell.struck for _, cell in self.cells(row, *IDENTITY, "quantity", *PRICES))
 
     def is_included(self, row: int) -> bool:
@@ -128,7 +128,7 @@ class RowCells:
         return next((cell.text for cell in cells if cell.text and not any(map(str.isdigit, cell.text))), "")
 
     def refuse(self, row: int, column: int, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
-        """Note what is wrong with a cell; its line is left over."""
+        """Note a fault of a cell; its line is left over."""
         place = self.sheet.place(row, column)
         self.reading.faults.append(fault(self.reading.file, place, problem, *value, allowed=allowed, hint=hint))
 
@@ -193,7 +193,7 @@ class RowCells:
         return next((count_of(cell, self.reading.mark) for _, cell in self.cells(row, "quantity")), None)
 
     def tier_from(self, row: int) -> int | None:
-        """From how many units on the price of a row holds, by a column for that or a range in that of quantities."""
+        """The least quantity of the price of a row, by its column or a range in the column of quantities."""
         for _, cell in self.cells(row, "from"):
             return from_of(cell.text) or count_of(cell, self.reading.mark)
         return next((from_of(cell.text) for _, cell in self.cells(row, "quantity")), None)
@@ -211,7 +211,7 @@ class RowCells:
         return sum(counts) if unit and total and unit * sum(counts) == total else None
 
     def discounts(self, row: int) -> list[list[Discount]]:
-        """What each cell for discounts may mean; an empty list where that is nothing that can be read."""
+        """Possible meanings of each discount cell; an empty list for an unreadable one."""
         return [
             discounts_of(cell, self.header.headings[column].text, self.reading.mark)
             for column, cell in self.cells(row, "discount")

@@ -22,7 +22,7 @@ LONGEST_TEXT = 2_000
 
 
 class Cell(NamedTuple):
-    """What a cell holds. ``value``: None for a formula whose value was not kept; ``look``: its number format.
+    """A cell. ``value``: None for a formula without a cached value; ``look``: its number format.
 
     ``struck``: whether it, or a part of its text, is struck through.
     """
@@ -105,7 +105,7 @@ class Sheet:
         return cells
 
     def is_hidden(self, row: int) -> bool:
-        """Whether nobody sees a row who opens the sheet as it was saved."""
+        """Whether a row is hidden in the saved sheet."""
         return self.hidden or row in self.hidden_rows
 
     def place(self, row: int, column: int) -> str:
@@ -127,6 +127,6 @@ _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
 def plain_text(text: str) -> str:
-    """Text on one line, without spaces at its ends and without what cannot be printed."""
+    """Text on one line, without outer spaces and unprintable characters."""
     words = " ".join(text[:LONGEST_TEXT].translate(_FULL_WIDTH).split())
     return words if words.isprintable() else "".join(letter for letter in words if letter.isprintable())

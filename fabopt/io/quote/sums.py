@@ -1,4 +1,4 @@
-"""Sums of a quote beside its lines: subtotals, taxes, discounts on all; by how much they do not fit."""
+"""Sums of a quote: subtotals, taxes, discounts on all lines; and their differences from the lines."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _is_total(text: str) -> bool:
 
 
 def _in_text(text: str, mark: str) -> Iterator[Fraction]:
-    """The amount that stands in the text of a sum right after its name, and counts nothing else."""
+    """The amount in the text of a sum right after its name, unless it counts another thing."""
     match = pattern("said_total").search(text)
     rest = without_currencies(text[match.end() :]).lstrip(" \t\u00a0:：=(") if match else ""
     number = _NUMBER.match(rest)
@@ -139,7 +139,7 @@ def _in_text(text: str, mark: str) -> Iterator[Fraction]:
 
 
 def _judged(before: Sequence[_Entry], entry: _Entry) -> tuple[str, bool]:
-    """What is to be said of a sum, and whether that is a doubt."""
+    """A remark on a sum, and whether it is a doubt."""
     amount = entry.amount
     if amount is None or not any(one.kind == "line" for one in before):
         return "", False

@@ -31,7 +31,7 @@ _BELOW = re.compile(
 
 
 def from_of(text: str) -> int | None:
-    """From how many units on a price holds, by a text such as ``100-499``, ``ab 500`` or ``up to 99``."""
+    """The least quantity of a price, by a text such as ``100-499``, ``ab 500`` or ``up to 99``."""
     if match := _ABOVE.search(text):
         return _count(match[1]) + 1
     if match := _FROM.search(text):
@@ -59,12 +59,12 @@ def _fall(tiers: Sequence[Tier]) -> bool:
 
 
 def price_at(tiers: Sequence[Tier], quantity: int | None) -> Fraction:
-    """The price of a unit where so many are bought; of an unknown quantity that of the first tier."""
+    """The unit price at an order quantity; for an unknown quantity the first tier's."""
     return next((price for start, price in reversed(tiers) if quantity is not None and start <= quantity), tiers[0][1])
 
 
 def with_tiers(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
-    """The lines, with rows of one product that each say from how many as breaks of its price."""
+    """The lines, with rows of one product that each state a least quantity merged as breaks of its price."""
     groups: dict[tuple[str, float | None], list[QuoteLine]] = {}
     for line in lines:
         if line.status == "matched":

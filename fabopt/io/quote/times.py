@@ -1,6 +1,6 @@
 """Times in cells of a quote: lead times as weeks, and dates in the forms of several languages.
 
-What can be read in two ways is not read.
+Ambiguous texts are not read.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CALENDAR_WEEK = re.compile(r"\b(?:kw|cw|wk|week)\s*[0-9]")
 
 
 class Wait(NamedTuple):
-    """A lead time in weeks, and what a reader must know of how it was read."""
+    """A lead time in weeks, with a remark on its reading."""
 
     weeks: float
     remark: str = ""

@@ -1,6 +1,6 @@
-"""What a cell of a quote says: amounts in any notation, currencies, shares, counts, lengths.
+"""Values in cells of a quote: amounts in any notation, currencies, shares, counts, lengths.
 
-What can be read in two ways is not read.
+Ambiguous texts are not read.
 """
 
 from __future__ import annotations
@@ -136,13 +136,13 @@ def count_of(cell: Cell, mark: str = "") -> int | None:
 
 
 class Discount(NamedTuple):
-    """What a cell may take off a price: a share of one, or an amount."""
+    """A discount of a cell: a share of the price, or an amount."""
 
     share: Fraction = Fraction(0)
     amount: Fraction = Fraction(0)
 
     def off(self, price: Fraction) -> Fraction:
-        """The price without what is taken off."""
+        """The price after the discount."""
         return price * (1 - self.share) - self.amount
 
 

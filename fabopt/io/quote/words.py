@@ -56,7 +56,7 @@ def alternatives(key: str) -> str:
 
 
 def called() -> dict[str, list[str]]:
-    """By what a column is for, what vendors call it, in small letters."""
+    """Vendors' headings in small letters, by role of the column."""
     return {role: [name.strip() for name in names.split(",")] for role, names in _read("heading_words.yaml").items()}
 
 

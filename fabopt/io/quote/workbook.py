@@ -48,11 +48,11 @@ class _Handler(Protocol):
         """An element begins."""
 
     def end(self, tag: str, text: str) -> None:
-        """An element ends. ``text``: what stood in it since the last element began."""
+        """Handle the end of an element. ``text``: its text since the last element began."""
 
 
 def read_workbook(data: bytes, file: str) -> list[Sheet]:
-    """Return the sheets of a workbook in their order; ``InputError`` for anything else."""
+    """Return the sheets of a workbook in their order; ``InputError`` for other files."""
     if data.startswith(OLE):
         encrypted = _ENCRYPTED in data
         problem = "the workbook is encrypted" if encrypted else "this is a workbook of before 2007 (.xls)"

@@ -45,6 +45,7 @@ from fabopt.schema.structure import Structure
 from fabopt.solution import optimize
 from fabopt.topology.clos.shape import Shape
 from fabopt.verify import rules
+from tests.measure import num_words
 from tests.paths import ROOT
 
 README = ROOT / "README.md"
@@ -55,6 +56,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 ANSWERED = (0, 1, 3)
 MOST_WORDS_OF_MODEL = 2500
 MOST_WORDS_OF_README = 800
+MOST_WORDS = 50_000  # of README, changelog and docs, outside tables
 FIELD_WORDS = (
     *("leaf", "spine", "core", "pod", "plane", "rail", "radix", "port", "cage", "lane", "breakout", "uplink"),
     *("downlink", "oversubscription", "bisection bandwidth", "reach", "link", "cable", "transceiver", "tier", "hop"),
@@ -191,6 +193,10 @@ def test_python_sessions_print_what_is_shown(page: Path, desk: Path) -> None:
 
 def test_readme_is_short() -> None:
     assert len(README.read_text().split()) <= MOST_WORDS_OF_README
+
+
+def test_docs_are_short() -> None:
+    assert num_words() <= MOST_WORDS
 
 
 def test_make_targets_exist() -> None:

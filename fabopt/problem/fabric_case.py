@@ -95,12 +95,12 @@ def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
 
 
 def _pairs_own(fabric: Fabric) -> bool:
-    """Whether rule ``pair`` binds a fabric's own NICs, not only those of logical fabrics on it."""
+    """Whether the rule of pairs binds a fabric's own NICs, not only those of logical fabrics on it."""
     return fabric.shares_pairs or asks_for_pair(fabric.role, fabric.homing)
 
 
 def _with_pairs(fabric: FabricProblem) -> FabricProblem:
-    """The fabric in the space that its rules allow; without rule ``pairing`` where no switch can be in a pair, unless
+    """The fabric in the space that its rules allow; without that of pairing where no switch can be in a pair, unless
     the case asks for it.
     """
     space = in_pairs(Unpaired(fabric.topologies, fabric.switches), None)

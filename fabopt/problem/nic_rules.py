@@ -35,7 +35,7 @@ def by_rules(nics: Nics, rules: Rules) -> NicsByRules:
 
 
 def parted(nics: Nics, kept: Collection[str]) -> NicsByRules:
-    """NICs that keep the rules ``kept``, and the others."""
+    """NICs that keep all of ``kept`` rules, and the others."""
     rules = frozenset(kept)
     others = {
         protocol: tuple(option for option in options if option.breaks & rules) for protocol, options in nics.items()

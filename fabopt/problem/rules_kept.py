@@ -119,6 +119,6 @@ def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
 
 
 def _with_nics(fabric: AnyFabric, kept: Collection[str]) -> AnyFabric:
-    """A fabric, or a logical one, with the NICs that keep the rules ``kept``."""
+    """A fabric, or a logical one, with the NICs that keep all of ``kept`` rules."""
     nics = parted(together(fabric.nics, fabric.left_out_nics), kept)
     return replace(fabric, nics=nics.kept, left_out_nics=nics.left_out)

@@ -76,7 +76,9 @@ def test_a_cable_without_a_price() -> None:
     assert told(case(), parts) == [
         f"  fabrics.compute.tiers: is 2; needs any, at $43,800 (with tiers: any there is a design; {gap})"
     ]
-    assert told(case({"tiers": "any"}, servers=30), parts)[0].endswith(f"and these limits is 6; {gap})")
+    assert told(case({"tiers": "any"}, servers=30), parts)[0].endswith(
+        f"(with 6 servers there is a design; with one more there is none; {gap})"
+    )
 
 
 def test_a_quote_without_one_module() -> None:

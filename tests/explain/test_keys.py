@@ -48,7 +48,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
                    "lane_gbps": COUNTED, "adds": COUNTED},
     "Roce": {"mtu": CHECKED},
     "Floor": {"rack_pitch_m": GEOMETRY, "rack_depth_m": GEOMETRY, "aisle_m": GEOMETRY, "tray_height_m": GEOMETRY,
-              "drop_m": GEOMETRY, "slack_m": GEOMETRY, "cross_trays": GEOMETRY, "rack_power_w": ROOM, "blocked": ROOM,
+              "drop_m": GEOMETRY, "slack_m": GEOMETRY, "cross_trays": GEOMETRY, "blocked": ROOM,
               "reserved": ROOM, "network_racks": ROOM},
     "RackRules": {"*": RULE},
     "CaseLimits": {"quarterly_budget_usd": PERIOD, "yearly_budget_usd": PERIOD},

@@ -84,6 +84,7 @@ Owners = Callable[[], int]
 @pytest.fixture(scope="module")
 def known_owners() -> Iterator[Owners]:
     """How many owners lookups know something of; what was there before these tests is not walked through again."""
+    gc.unfreeze()  # what was left out of searches as tests were collected is looked through once
     gc.collect()
     before = [kept for kept in gc.get_objects() if isinstance(kept, Lookup)]
     gc.freeze()

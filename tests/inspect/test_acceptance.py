@@ -33,17 +33,23 @@ LOGS = Path(__file__).parent / "logs"
 
 def nccl_text(rows: list[tuple[int, float, int]], servers: int = 4, test: str = "all_reduce_perf") -> str:
     """What nccl-tests print; rows of size, bus bandwidth, wrong elements."""
+    ranks = 8 * servers
+    factor = (2 if "all_reduce" in test else 1) * (ranks - 1) / ranks
+
+    def side(size: int, rate: float) -> str:
+        return f"{size * factor / rate / 1000:.1f}  {rate / factor:.2f}  {rate:.2f}"
+
     lines = [
         f"# Collective test starting: {test}",
         "# nThread 1 nGpus 1 minBytes 8 maxBytes 8589934592 step: 2(factor)",
     ]
     lines += [
         f"#  Rank {rank:2d} Group  0 Pid 1 on node-{rank // 8} device {rank % 8} [0000:1b:00] NVIDIA H100 80GB HBM3"
-        for rank in range(8 * servers)
+        for rank in range(ranks)
     ]
     lines += ["#       size   count type redop root time algbw busbw #wrong time algbw busbw #wrong"]
     lines += [
-        f"  {size}  {size // 4}  float  sum  -1  100.0  1.0  {rate - 1:.2f}  0  99.0  1.0  {rate:.2f}  {wrong}"
+        f"  {size}  {size // 4}  float  sum  -1  {side(size, rate - 1)}  0  {side(size, rate)}  {wrong}"
         for size, rate, wrong in rows
     ]
     return "\n".join([*lines, "# Out of bounds values : 0 OK", "# Avg bus bandwidth    : 1"]) + "\n"
@@ -196,8 +202,8 @@ def test_wrong_data_fails_whatever_the_speed() -> None:
 
 
 def test_links() -> None:
-    for row, verdict in (("1048576 5000 391.21 390.87 0.04", "pass"), ("65536 5000 391.2 383.9 0.04", "slow"),
-                         ("2 5000 0.1 0.1 0.04", "not-compared")):  # fmt: skip
+    for row, verdict in (("1048576 5000 391.21 390.87 0.04", "pass"), ("65536 5000 391.2 383.9 0.7322", "slow"),
+                         ("2 5000 0.1 0.1 6.25", "not-compared")):  # fmt: skip
         assert kinds(of(IB, perftest_text("BW", row, BANDWIDTH))) == [verdict], row
     in_mib = BANDWIDTH.replace("Gb/sec", "MiB/sec")
     (rate,) = runs_of(perftest_text("BW", "1048576 5000 47000.0 46700.0 0.04", in_mib), "x")[0].rows
@@ -208,7 +214,7 @@ def test_links() -> None:
 
 @pytest.mark.parametrize(("text", "message"), [
     ("nothing here\n", "no row of a measurement is in it"),
-    (nccl_text([(8 * GIB, 380.0, 0), (8 * GIB, 380.0, 0)]).replace("  1.0  380.00  0", "", 1), "a row that ends early"),
+    (nccl_text([(8 * GIB, 380.0, 0)] * 2).replace("  196.13  380.00  0", "", 1), "a row that ends early"),
     (nccl_text([(8 * GIB, 380.0, 0)]).replace("all_reduce_perf", "my program"), "which collective was run is not said"),
     (perftest_text("BW", "1048576 5000 391.21", BANDWIDTH), "a row that ends early"),
     (perftest_text("BW", "1048576 5000 391.21 fast 1", BANDWIDTH), "not a number; found 'fast'"),
@@ -279,8 +285,8 @@ WARNING = "node-1:1234:5678 [3] NCCL WARN NET/IB : Got async event : port error"
 def test_a_row_that_a_warning_cuts_goes_on_below_it(before: str, between: str) -> None:
     lines = GOOD.splitlines()
     number = next(place for place, line in enumerate(lines) if line.split()[0] == str(512 * MIB))
-    near, far = lines[number].split("  99.0")
-    cut = f"{near} {between}{before}{WARNING}\n  99.0{far}"
+    near, far = lines[number].split("  3015.0")
+    cut = f"{near} {between}{before}{WARNING}\n  3015.0{far}"
     for text in (cut, f"{lines[number]} {WARNING}", f"{lines[number]}\n{WARNING}"):
         acceptance = of(IB, "\n".join([*lines[:number], text, *lines[number + 1 :]]))
         assert [verdict.measurement.value for verdict in acceptance.verdicts] == [345.0, 375.0]
@@ -323,7 +329,7 @@ def test_columns_of_each_iteration_are_passed_over() -> None:
     usual = "#       size   count type redop root time algbw busbw #wrong time algbw busbw #wrong"
     side = "time algbw busbw #wrong i_min i_max i_p99 i_cv%"
     text = GOOD.replace(usual, f"#       size   count type redop root {side} {side}")
-    text = re.sub(r"(sum  -1)(.*?)  0  (99.*?)  0$", r"\1\2  0  1 2 3 4  \3  0  1 2 3 4", text, flags=re.MULTILINE)
+    text = re.sub(r"(sum  -1)(.*?)  0  (\d.*?)  0$", r"\1\2  0  1 2 3 4  \3  0  1 2 3 4", text, flags=re.MULTILINE)
     assert " 1 2 3 4" in text
     assert kinds(of(IB, text)) == ["pass", "pass"]
 
@@ -331,12 +337,13 @@ def test_columns_of_each_iteration_are_passed_over() -> None:
 def report(**changes: object) -> dict[str, object]:
     """What nccl-tests write with -J, of two servers."""
     devices = [{"rank": rank, "hostname": f"node-{rank // 8}", "device": rank % 8} for rank in range(32)]
-    side = {"time": 99.0, "alg_bw": 180.0, "bus_bw": 375.0, "nwrong": 0.0}
+    side = {"time": 44381.3287, "alg_bw": 193.5484, "bus_bw": 375.0, "nwrong": 0.0}
+    other = {**side, "time": 44981.0764, "alg_bw": 190.9677, "bus_bw": 370.0}
     return {
         "version": 1,
         "args": ["./build/all_reduce_perf", "-b", "8G"],
         "config": {"nthreads": 1, "iterations": 20, "validation": 1, "devices": devices},
-        "results": [{"size": 8 * GIB, "count": 2 * GIB, "out_of_place": side, "in_place": {**side, "bus_bw": 370.0}}],
+        "results": [{"size": 8 * GIB, "count": 2 * GIB, "out_of_place": side, "in_place": other}],
         "out_of_bounds": {"count": 0, "okay": "true"},
         **changes,
     }
@@ -387,13 +394,13 @@ def test_reports_of_perftest() -> None:
     ("# Avg", "Primary job terminated, but 1 process returned\na non-zero exit code.\n# Avg", "failed: the run"),
     ("# Avg", "node-1: CUDA error: an illegal memory access was encountered\n# Avg", "failed: the run"),
     ("values : 0 OK", "values : 7 FAILED", "wrong-data: 7 elements wrong"),
-    ("1.0  375.00", "1.0  inf", "impossible: inf GB/s is no measurement"),
-    ("374.00  0  99.0  1.0  375.00", "nan  0  99.0  1.0  nan", "impossible: nan GB/s is no measurement"),
-    ("374.00  0  99.0  1.0  375.00", "0.00  0  99.0  1.0  0.00", "impossible: 0.0 GB/s is no measurement"),
-    ("1.0  375.00", "1.0  975.00", "impossible: 975 GB/s, where the NICs of 4 servers can carry 7"),
+    ("193.55  375.00", "193.55  inf", "impossible: inf GB/s is no measurement"),
+    ("374.00  0  44381.3  193.55  375.00", "nan  0  44381.3  193.55  nan", "impossible: nan GB/s is no measurement"),
+    ("374.00  0  44381.3  193.55  375.00", "0.00  0  44381.3  193.55  0.00", "impossible: 0.0 GB/s is no measurement"),
+    ("44381.3  193.55  375.00", "17069.7  503.23  975.00", "impossible: 975 GB/s, where the NICs of 4 servers can"),
     ("step: 2(factor)", "step: 2(factor) warmup iters: 5 iters: 0", "impossible: 0 iterations"),
-    ("1.0  375.00", "1.0  -nan", "impossible: nan GB/s is no measurement"),
-    ("1.0  375.00", "1.0  -375.00", "impossible: -375.0 GB/s is no measurement"),
+    ("193.55  375.00", "193.55  -nan", "impossible: nan GB/s is no measurement"),
+    ("193.55  375.00", "193.55  -375.00", "impossible: -375.0 GB/s is no measurement"),
 ])  # fmt: skip
 def test_runs_that_are_no_measurement_fail(before: str, after: str, told: str) -> None:
     assert before in GOOD
@@ -401,8 +408,58 @@ def test_runs_that_are_no_measurement_fail(before: str, after: str, told: str) -
     assert any(line.startswith(told) for line in failed(IB, GOOD.replace(before, after)))
 
 
+# Of 32 ranks: 8 GiB in 44,381.3 us are 193.55 GB/s, of which all-reduce makes 2 x 31 / 32.
+ROW = "44381.3  193.55  375.00"
+
+
+@pytest.mark.parametrize(("row", "told"), [
+    ("44381.3  193.55  395.00", "193.55 GB/s over 32 ranks of all_reduce give 375 GB/s of bus bandwidth, and 395.00"),
+    ("44381.3  203.87  395.00", "8589934592 bytes in 44381.3 us are 193.5 GB/s, and 203.87 are printed"),
+    ("50381.3  193.55  375.00", "8589934592 bytes in 50381.3 us are 170.5 GB/s, and 193.55 are printed"),
+    ("44381.3  375.00  375.00", "8589934592 bytes in 44381.3 us are 193.5 GB/s, and 375.00 are printed"),
+])  # fmt: skip
+def test_figures_of_a_row_that_do_not_fit_each_other(row: str, told: str) -> None:
+    (line,) = failed(IB, GOOD.replace(ROW, row))
+    assert line.startswith(f"impossible: {told}")
+    side = dict(zip(("time", "alg_bw", "bus_bw"), map(float, row.split()), strict=True))
+    (line,) = failed(IB, json.dumps(report(results=[{"size": 8 * GIB, "in_place": side}])))
+    assert line.startswith("impossible: ")
+
+
+@pytest.mark.parametrize(("servers", "size", "rate"), [(2, 512 * MIB, 440.0), (4, 16 * GIB, 375.0), (32, GIB, 352.5)])
+@pytest.mark.parametrize("test", ["all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "alltoall_perf"])
+def test_figures_of_a_row_that_fit(test: str, servers: int, size: int, rate: float) -> None:
+    """As they are printed: rounded, cut to whole microseconds, with the time of the CPU, or halved into groups."""
+    text = nccl_text([(size, rate, 0), (8, 1.5, 0)], servers, test)
+    rough = re.sub(r"  (\d{4,})\.\d  ", r"  \1  ", text)
+    cpu = re.sub(r"  \d+\.\d  ", "  7.0  ", text.replace(" time ", " cputime "))
+    for own in (text, rough, cpu):
+        assert [row.misfit for row in runs_of(own, "result.txt")[0].rows] == ["", ""]
+    groups = re.sub(r"Rank +(\d*)([02468]) Group  0", r"Rank \1\2 Group  1", text)
+    half = nccl_text([(size, rate, 0)], servers // 2, test).partition("#       size")[2]
+    (row,) = runs_of(groups.partition("#       size")[0] + "#       size" + half, "result.txt")[0].rows
+    assert not row.misfit
+
+
+@pytest.mark.parametrize(("kind", "row", "told"), [
+    ("BW", "1048576 5000 391.21 390.87 0.0466", ""),
+    ("BW", "65536 5000 196.21 195.63 0.373135", ""),
+    ("BW", "65536 5000 0.00 195.63 0.000000", ""),
+    ("Bidirectional BW", "65536 5000 394.3 391.26 0.746269", ""),
+    ("Bidirectional BW", "65536 5000 394.3 391.26 0.373135", ""),
+    ("BW", "65536 5000 392.4 391.26 0.373135", "391.3 Gb/s are 0.7463 million messages of 65536 bytes a second"),
+    ("BW", "1048576 5000 391.21 390.87 0.0233", "390.9 Gb/s are 0.0466 million messages of 1048576 bytes a second"),
+    ("Latency", "2 1000 1.60 5.86 1.63 1.64 0.10", ""),
+    ("Latency", "2 1000 2.60 5.86 1.63 2.64 0.10", "1.63 us are not between the least, 2.60, and the most, 5.86"),
+])  # fmt: skip
+def test_figures_of_perftest_that_do_not_fit(kind: str, row: str, told: str) -> None:
+    text = perftest_text(kind, row, LATENCY if kind == "Latency" else BANDWIDTH)
+    (own,) = runs_of(text, "result.txt")[0].rows
+    assert own.misfit.startswith(told) and bool(own.misfit) == bool(told)
+
+
 def test_a_last_row_that_is_cut_is_a_run_that_did_not_end() -> None:
-    (line,) = failed(IB, GOOD.rsplit("  1.0  375.00", 1)[0])
+    (line,) = failed(IB, GOOD.rsplit("  193.55  375.00", 1)[0])
     assert line == "failed: the run ended in a failure, line 37: a row that ends early"
 
 
@@ -442,7 +499,7 @@ def test_programs_without_mpi_of_all_gpus_of_a_server() -> None:
 
 
 def test_more_than_a_line_gives_is_no_measurement() -> None:
-    assert failed(IB, perftest_text("BW", "1048576 5000 791.2 790.9 0.04", BANDWIDTH)) == [
+    assert failed(IB, perftest_text("BW", "1048576 5000 791.2 790.9 0.0943", BANDWIDTH)) == [
         "impossible: 790.9 Gb/s, where the line gives 400: another port, or a report in other units"
     ]
     assert failed(IB, perftest_text("BW", "1048576 0 391.2 390.9 0.04", BANDWIDTH)) == [

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.acceptance.nccl_text import collective_in, wrong_elements
+from fabopt.inspect.acceptance.row_figures import collective_misfit, ranks_of_a_group
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
 
 _SIDES = ("out_of_place", "in_place")
@@ -27,7 +28,9 @@ def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> Measu
         raise InputError([fault(file, "args", what, program, allowed=allowed)])
     iterations = config.get("iterations")
     told = iterations if isinstance(iterations, int) else None
-    rows = tuple(_rows(_records(content.get("results")), file, test, servers_of(hosts), told))
+    numbered = [(device.get("rank"), str(device.get("group", ""))) for device in devices]
+    ranks = ranks_of_a_group((rank, group) for rank, group in numbered if isinstance(rank, int))
+    rows = tuple(_rows(_records(content.get("results")), file, test, servers_of(hosts), ranks, told))
     errors = content.get("errors")
     failures = tuple((1, str(error)) for error in errors) if isinstance(errors, list) else ()
     wrong = _mapping(content.get("out_of_bounds")).get("count")
@@ -38,7 +41,12 @@ def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> Measu
 
 
 def _rows(
-    results: Sequence[Mapping[str, Any]], file: str, test: str, servers: int | None, iterations: int | None
+    results: Sequence[Mapping[str, Any]],
+    file: str,
+    test: str,
+    servers: int | None,
+    ranks: int | None,
+    iterations: int | None,
 ) -> Iterator[Measurement]:
     for number, row in enumerate(results, 1):
         sides = [_mapping(row.get(name)) for name in _SIDES]
@@ -51,7 +59,9 @@ def _rows(
         own = row.get("actual_iterations")
         best = next((rate for rate in rates if not 0 < rate < math.inf), max(rates))
         count = own if isinstance(own, int) else iterations
-        yield Measurement(file, number, test, size, best, "GB/s", servers, wrong, count)
+        figures = ([str(side.get(name, "")) for name in ("time", "alg_bw", "bus_bw")] for side in sides)
+        misfit = next(filter(None, (collective_misfit(test, size, ranks, *told) for told in figures)), "")
+        yield Measurement(file, number, test, size, best, "GB/s", servers, wrong, count, misfit)
 
 
 def _rate(value: object) -> float:

@@ -7,10 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
-from typing import Final
+from typing import Final, NamedTuple
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.acceptance.log_lines import is_failure, is_warning, untagged, without_messages
+from fabopt.inspect.acceptance.row_figures import collective_misfit, ranks_of_a_group
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
 
 _COLLECTIVE: Final = re.compile(
@@ -18,8 +19,8 @@ _COLLECTIVE: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"#\s+(?:nccl-tests version|Collective test starting)")
 _SETTINGS: Final = re.compile(r"#\s+nThread\b")
-_RANK: Final = re.compile(r"#\s+Rank\s+(\d{1,15})\b.*?\bon\s+(\S+)\s+device")
-_TITLES: Final = re.compile(r"#\s*size\s+count\s+type\b.*\btime\b.*")
+_RANK: Final = re.compile(r"#\s+Rank\s+(\d{1,15})\b(?:\s+Group\s+(\d{1,15}))?.*?\bon\s+(\S+)\s+device")
+_TITLES: Final = re.compile(r"#\s*size\s+count\s+type\b.*\b(?:cpu)?time\b.*")
 _ROW: Final = re.compile(r"\s*\d{1,15}\s+\d{1,15}\s+[a-z]\w*(?:\s.*)?")
 _REST: Final = re.compile(r"\s*(?:(?:[\d.eE+-]+|-?nan|-?inf|N/A)(?:\s+|$))+", re.IGNORECASE)
 _OUT_OF_BOUNDS: Final = re.compile(r"#\s*Out of bounds values\s*:\s*(\d{1,15})(?!\d)")
@@ -31,7 +32,7 @@ _USUAL: Final = [
     *("time", "algbw", "busbw", "#wrong"),
     *("time", "algbw", "busbw", "#wrong"),
 ]
-_BUS, _WRONG = "busbw", ("#wrong", "error")
+_BUS, _WRONG = "busbw", "#wrong"
 
 
 def nccl_runs(text: str, file: str) -> list[MeasuredRun]:
@@ -81,7 +82,7 @@ class _RunLines:
         self.lines, self.start, self.end, self.file, self.programs = lines, start, end, file, programs
         self.told = lines[start:end]
         self.own = _whole_rows(self.told)
-        self.ranks = [(int(match[1]), match[2]) for match in map(_RANK.match, self.own) if match]
+        self.ranks = [(int(match[1]), match[2] or "", match[3]) for match in map(_RANK.match, self.own) if match]
         self.sizes = [line.split()[0] for line in self.own if _ROW.fullmatch(line)]
         self.has_end = any(_OUT_OF_BOUNDS.match(line) for line in self.own)
 
@@ -91,7 +92,7 @@ class _RunLines:
 
     def run(self) -> MeasuredRun:
         """The run that these lines are of."""
-        hosts = tuple(host for _, host in self.ranks)
+        hosts = tuple(host for _, _, host in self.ranks)
         test = _test_of(self.own) or collective_in(PurePath(self.file).name) or _test_of(self.lines)
         early: list[tuple[int, str]] = []
         rows = tuple(self._rows(test, servers_of(hosts), early))
@@ -121,6 +122,7 @@ class _RunLines:
         """The measurements; ``early`` takes the last line where it ends before its last column."""
         titles = _USUAL
         iterations = _setting(_ITERATIONS, self.own)
+        ranks = ranks_of_a_group((rank, group) for rank, group, _ in self.ranks)
         for number, line in enumerate(self.own, self.start + 1):
             if _TITLES.match(line):
                 titles = line.replace("#", " ", 1).split()
@@ -133,10 +135,13 @@ class _RunLines:
                         raise InputError([fault(self.file, f"line {number}", "a row that ends early", hint=hint)])
                     early.append((number, "a row that ends early"))
                     continue
-                rates = [_number(bus, self.file, number) for bus, _ in sides]
+                rates = [_number(side.bus, self.file, number) for side in sides]
+                size = int(cells[0])
                 best = next((rate for rate in rates if not 0 < rate < math.inf), max(rates))
-                wrong = sum(wrong_elements(told) for _, told in sides)
-                yield Measurement(self.file, number, test, int(cells[0]), best, "GB/s", servers, wrong, iterations)
+                wrong = sum(wrong_elements(side.wrong) for side in sides)
+                misfits = (collective_misfit(test, size, ranks, side.time, side.rate, side.bus) for side in sides)
+                misfit = next(filter(None, misfits), "")
+                yield Measurement(self.file, number, test, size, best, "GB/s", servers, wrong, iterations, misfit)
 
 
 def _without_mpi(parts: Sequence[_RunLines]) -> Iterator[_RunLines]:
@@ -158,16 +163,32 @@ def _without_mpi(parts: Sequence[_RunLines]) -> Iterator[_RunLines]:
         index = last + 1
 
 
-def _sides(titles: Sequence[str], cells: Sequence[str]) -> list[tuple[str, str]]:
-    """Bus bandwidth and wrong elements, out-of-place and in-place; empty where the row ends early.
+class _Side(NamedTuple):
+    """Cells of a row out-of-place or in-place; ``time`` and ``rate`` are empty where there is no such column."""
 
-    Tables of before 2022 have no root for all-reduce, and the largest error in place of wrong elements.
+    time: str
+    rate: str
+    bus: str
+    wrong: str
+
+
+def _sides(titles: Sequence[str], cells: Sequence[str]) -> list[_Side]:
+    """Out-of-place and in-place; empty where the row ends early.
+
+    Tables of before 2022 have no root for all-reduce, and the largest error in place of wrong elements. With ``-C`` the
+    time is that of the CPU, ``cputime``, which bandwidths are not of.
     """
-    places = [(bus, bus + 1) for bus, title in enumerate(titles) if title == _BUS]
-    if not places or len(cells) <= places[-1][1]:
+    places = [bus for bus, title in enumerate(titles) if title == _BUS]
+    if not places or len(cells) <= places[-1] + 1:
         # a single side is whole
-        places = [(bus, wrong) for bus, wrong in places[:1] if len(cells) == wrong + 1]
-    return [(cells[bus], cells[wrong] if titles[wrong] == _WRONG[0] else "0") for bus, wrong in places]
+        places = [bus for bus in places[:1] if len(cells) == bus + 2]
+
+    def cell(place: int, *names: str) -> str:
+        return cells[place] if place < len(titles) and titles[place] in names else ""
+
+    return [
+        _Side(cell(bus - 2, "time"), cell(bus - 1, "algbw"), cells[bus], cell(bus + 1, _WRONG) or "0") for bus in places
+    ]
 
 
 def wrong_elements(told: object) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.acceptance.log_lines import is_failure, untagged
+from fabopt.inspect.acceptance.row_figures import latency_misfit, message_misfit
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement
 
 _KIND: Final = re.compile(
@@ -39,6 +40,7 @@ def _test(kind: str) -> str:
 
 def _rows(lines: list[str], file: str, kind: str) -> Iterator[Measurement]:
     place, factor = None, 1.0
+    names: list[str] = []
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith("#bytes"):
             titles = re.findall(r"#?\w+(?: (?:peak|average))?\s*(?:\[[^\]]*\])?", line.strip())
@@ -51,16 +53,21 @@ def _rows(lines: list[str], file: str, kind: str) -> Iterator[Measurement]:
             cells = line.split()
             if len(cells) <= place:
                 raise InputError([fault(file, f"line {number}", "a row that ends early", hint="is the file cut off?")])
-            value = _number(cells[place], file, f"line {number}")
-            yield _measurement(file, number, kind, int(cells[0]), int(cells[1]), value * factor)
+            value = _number(cells[place], file, f"line {number}") * factor
+            told = {name.partition("[")[0].strip(): cell for name, cell in zip(names, cells, strict=False)}
+            yield _measurement(file, number, kind, int(cells[0]), int(cells[1]), value, told)
 
 
-def _measurement(file: str, line: int, kind: str, size: int, iterations: int, value: float) -> Measurement:
-    """A row; ``value`` in Gb/s of both directions where there are two, or in microseconds."""
+def _measurement(
+    file: str, line: int, kind: str, size: int, iterations: int, value: float, told: Mapping[str, str]
+) -> Measurement:
+    """A row; ``value`` in Gb/s of both directions where there are two, or in microseconds; ``told``: cells by title."""
     if "latency" in kind:
-        return Measurement(file, line, _test(kind), size, value, "us", None, 0, iterations)
-    rate = value / (2 if "bidirectional" in kind else 1)
-    return Measurement(file, line, _test(kind), size, rate, "Gb/s", None, 0, iterations)
+        misfit = latency_misfit(*(told.get(name, "") for name in ("t_min", "t_typical", "t_max")))
+        return Measurement(file, line, _test(kind), size, value, "us", None, 0, iterations, misfit)
+    ways = 2 if "bidirectional" in kind else 1
+    misfit = message_misfit(size, value, told.get("msgrate", ""), sorted({1, ways}))
+    return Measurement(file, line, _test(kind), size, value / ways, "Gb/s", None, 0, iterations, misfit)
 
 
 def _number(text: str, file: str, where: str) -> float:
@@ -83,4 +90,6 @@ def perftest_json(content: Mapping[str, Any], file: str) -> MeasuredRun:
         raise InputError([fault(file, "results", "no measurement is in it", allowed=allowed)])
     iterations = results.get("n_iterations")
     count = iterations if isinstance(iterations, int) else 1
-    return MeasuredRun(file, 1, _test(kind), (), (_measurement(file, 1, kind, size, count, float(value)),), ended=True)
+    told = {str(key).lower(): str(cell) for key, cell in results.items()}
+    row = _measurement(file, 1, kind, size, count, float(value), told)
+    return MeasuredRun(file, 1, _test(kind), (), (row,), ended=True)

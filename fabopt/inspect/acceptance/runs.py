@@ -12,7 +12,8 @@ class Measurement:
     """A printed row. ``test``: as ``AcceptanceTest.name``; ``value`` in ``unit``; ``size`` in bytes.
 
     ``servers``: number of participating ones, None if not stated; ``wrong``: number of wrong elements; ``iterations``:
-    None if not stated. ``size`` and ``value`` are None for a statement on a whole run.
+    None if not stated; ``misfit``: which of its figures contradict each other, empty where none do. ``size`` and
+    ``value`` are None for a statement on a whole run.
     """
 
     file: str
@@ -24,6 +25,7 @@ class Measurement:
     servers: int | None
     wrong: int = 0
     iterations: int | None = None
+    misfit: str = ""
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,8 @@ def _verdict(
         return _impossible(measurement, "0 iterations: nothing was measured")
     if value is None or not math.isfinite(value) or value <= 0:
         return _impossible(measurement, f"{value} {measurement.unit} is no measurement: run it again")
+    if measurement.misfit:
+        return _impossible(measurement, f"{measurement.misfit}: the row was changed, or is of two programs")
     if name in ("ib_write_bw", "ib_write_lat"):
         return _of_link(expected, tests, measurement, value)
     if name not in COLLECTIVES:

@@ -124,6 +124,48 @@ def test_a_server_lacks_a_link_of_a_rail_that_is_a_network(rails: int, spines: i
         assert text.startswith(f"A20 dgx-{nics[place][0]:03}: {rails - 1} link"), told
 
 
+@pytest.mark.parametrize("form", ["p2p", "dot"])
+@pytest.mark.parametrize("switch", ["oob-sw-01", "mgmt{}", "oob-{}"])
+def test_a_server_lacks_its_link_of_management(form: str, switch: str, tmp_path: Path) -> None:
+    """A switch out of band for all, or one for so many servers: by number, or by letter."""
+    fabric = drawn(5)
+    servers = fabric.of("server")
+    own = {
+        name: switch.format("aab"[place % 3] if "-{" in switch else place // 8) for place, name in enumerate(servers)
+    }
+    bmcs = [(End(name, "bmc"), End(far, f"eth{place}")) for place, (name, far) in enumerate(own.items())]
+    roles = {**fabric.roles, **dict.fromkeys(own.values(), "attachment")}
+    for gone in (None, 0, len(bmcs) - 1):
+        links = [*fabric.links, *(link for place, link in enumerate(bmcs) if place != gone)]
+        folder = tmp_path / str(gone)
+        folder.mkdir()
+        told = faults(audit_in(form, replace(fabric, links=links, roles=roles), folder))
+        assert len(told) == (gone is not None)
+        if gone is not None:
+            assert told[0].startswith(f"A20 {servers[gone]}: 0 links to devices such as {min(own.values())}, where")
+
+
+@pytest.mark.parametrize(("links_of_a_pair", "missing"), [(2, 1), (4, 1), (4, 3)])
+def test_a_pair_of_leaves_lacks_a_peer_link(links_of_a_pair: int, missing: int, tmp_path: Path) -> None:
+    fabric = next(own for seed in range(100) if len((own := drawn(seed)).of("leaf")) >= 8)
+    leaves = fabric.of("leaf")
+    peers = [
+        (End(near, f"peer{number}"), End(far, f"peer{number}"))
+        for near, far in zip(leaves[::2], leaves[1::2], strict=True)
+        for number in range(links_of_a_pair)
+    ]
+    for gone in (0, missing):
+        path = tmp_path / str(gone)
+        path.mkdir()
+        told = faults(audit_in("dot", replace(fabric, links=[*fabric.links, *peers[gone:]]), path))
+        assert len(told) == bool(gone)
+        if gone:
+            number = links_of_a_pair - gone
+            links = f"{number} link{'s' if number > 1 else ''} between peers"
+            told_of = f"where {len(leaves) // 2 - 1} pairs have {links_of_a_pair}"
+            assert told == [f"A2 {leaves[0]} - {leaves[1]}: {links}, {told_of}"]
+
+
 _NUMBERS = """servers: 32
 leaf: 8
 spine: 4

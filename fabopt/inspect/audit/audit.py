@@ -32,7 +32,7 @@ from fabopt.inspect.audit.rules_parts import (
 from fabopt.inspect.audit.rules_ports import cables_have_ends, ports_exist, protocols_agree, speeds_agree
 from fabopt.inspect.audit.rules_qualified import parts_are_qualified
 from fabopt.inspect.audit.rules_reach import servers_are_all_there, servers_are_joined
-from fabopt.inspect.audit.rules_servers import nics_divide_over_leaves, rails_do_not_cross
+from fabopt.inspect.audit.rules_servers import nics_divide_over_leaves, peers_are_joined_alike, rails_do_not_cross
 from fabopt.inspect.audit.speeds import LinkSpeeds
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
@@ -85,6 +85,7 @@ def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding
     yield from servers_are_joined(context)
     yield from ports_exist(context)
     yield from striping_is_even(wired)
+    yield from peers_are_joined_alike(context)
     yield from ratio_is_as_claimed(wired)
     yield from nic_fits_slot(context, speeds)
     yield from speeds_agree(context, speeds)

@@ -1,4 +1,4 @@
-"""Rules on how servers are joined to leaves: A10 and A20."""
+"""Rules on how servers are joined to leaves, and leaves to their peers: A2, A10 and A20."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def _crossed(leaf: str, ports: _Ports, is_pure: bool) -> Iterator[AuditFinding]:
 
 def nics_divide_over_leaves(wired: WiredByHand) -> Iterator[AuditFinding]:
     """A20: a server has the same number of links to each leaf that it is on, and as many to leaves as its fellows: of
-    each network that it is on, and of all, as each rail may be a network.
+    each network that it is on, and of all, as each rail may be a network. So with links to other devices, as switches
+    of management out of band are.
     """
     context = wired.context
     leaves_of: dict[int, dict[str, Counter[str]]] = defaultdict(dict)
@@ -76,8 +77,36 @@ def nics_divide_over_leaves(wired: WiredByHand) -> Iterator[AuditFinding]:
         if not context.hand.half:
             links = {server: own.total() for server, own in leaves.items()}
             in_all.update(links)
-            fewer |= {one.where: one for one in _fewer(f" of {network.name}", links)}
-    yield from ({one.where: one for one in _fewer("", in_all)} | fewer).values()
+            fewer |= {one.where: one for one in _fewer("A20", f" of {network.name} to leaves", links)}
+    yield from ({one.where: one for one in _fewer("A20", " to leaves", in_all)} | fewer).values()
+    yield from _fewer_to_others(context)
+
+
+def _fewer_to_others(context: HandContext) -> Iterator[AuditFinding]:
+    """Servers with fewer links to devices that are no servers, nor switches of the networks, than their fellows."""
+    others = {
+        server: [far for _, far, _ in context.peer_links(server) if context.roles[far] == "attachment"]
+        for server, role in context.roles.items()
+        if role == "server"
+    }
+    known = sorted({far for own in others.values() for far in own})
+    if known and not context.hand.half:
+        what = f" to devices such as {known[0]}"
+        yield from _fewer("A20", what, {server: len(own) for server, own in others.items()})
+
+
+def peers_are_joined_alike(context: HandContext) -> Iterator[AuditFinding]:
+    """A2: the two leaves of a pair have as many links to each other as most pairs that are called alike.
+
+    Leaves that are joined to several others are no pairs: these may be of a torus, a HyperX or a dragonfly.
+    """
+    peers = {
+        leaf: Counter(far for _, far, _ in context.peer_links(leaf) if context.roles[far] == "leaf" and far != leaf)
+        for leaf in context.switches("leaf")
+    }
+    if not context.hand.half and all(len(own) <= 1 for own in peers.values()):
+        pairs = {f"{leaf} - {far}": number for leaf, own in peers.items() for far, number in own.items() if leaf < far}
+        yield from _fewer("A2", " between peers", pairs)
 
 
 def _uneven(network: HandNetwork, server: str, leaves: Counter[str]) -> AuditFinding:
@@ -87,15 +116,15 @@ def _uneven(network: HandNetwork, server: str, leaves: Counter[str]) -> AuditFin
     return AuditFinding("A20", server, f"{least} to {most}", "equal", text)
 
 
-def _fewer(of_network: str, links: Mapping[str, int]) -> Iterator[AuditFinding]:
-    """Servers with fewer links to leaves than most that are called alike."""
+def _fewer(rule: str, what: str, links: Mapping[str, int]) -> Iterator[AuditFinding]:
+    """Servers, or pairs of leaves, with fewer links than most that are called alike; ``what``: which links."""
     alike: dict[str, list[str]] = defaultdict(list)
-    for server in links:
-        alike[NUMBERS.sub("", server)].append(server)
-    for servers in alike.values():
-        usual, number = Counter(links[server] for server in servers).most_common(1)[0]
-        for server in servers if number >= _MAJORITY * len(servers) else ():
-            if links[server] < usual:
-                told = f"{some(links[server], 'link')}{of_network} to leaves"
-                text = f"{server}: {told}, where {number} servers have {usual}"
-                yield AuditFinding("A20", server, str(links[server]), str(usual), text)
+    for name in links:
+        alike[NUMBERS.sub("", name)].append(name)
+    for names in alike.values():
+        usual, number = Counter(links[name] for name in names).most_common(1)[0]
+        for name in names if number >= _MAJORITY * len(names) else ():
+            if links[name] < usual:
+                of_what = "pairs" if rule == "A2" else "servers"
+                text = f"{name}: {some(links[name], 'link')}{what}, where {number} {of_what} have {usual}"
+                yield AuditFinding(rule, name, str(links[name]), str(usual), text)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from fabopt.io.quote.conditions import without_remarks
+from fabopt.io.quote.understood import not_understood
 from fabopt.io.quote.words import REMEMBERED, pattern
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
@@ -208,12 +209,13 @@ def why_of_title(title: str) -> str:
 
 
 def word_doubts(
-    description: str, beside: Sequence[str], product: Product, vocabulary: Collection[str]
+    description: str, said: Sequence[tuple[str, str]], product: Product, vocabulary: Collection[str]
 ) -> Iterator[str]:
     """What makes a price doubtful that is taken all the same: no word of the part, a warranty of years beside it, and
-    what is said of the price or of another line in words that are not understood.
+    what is said that is not understood.
 
-    ``beside``: texts in columns of remarks; ``vocabulary``: words that the catalog has for parts, in small letters.
+    ``said``: texts in other columns, each after its heading; ``vocabulary``: words that the catalog has for parts, in
+    small letters.
     """
     if not _speaks_of(description, product, vocabulary):
         yield f"`{description.strip()}` says nothing of {product.id}: is its price that of one?"
@@ -222,22 +224,12 @@ def word_doubts(
         if match and not _PLAIN_WARRANTY.search(clause) and not _INCLUDED.search(clause):
             yield f"`{clause.strip()}` stands on the line: its price may be for that too, or for that alone"
 
-    yield from (doubt for text in dict.fromkeys((description, *beside)) if (doubt := _not_understood(text)))
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _not_understood(text: str) -> str:
-    """Words of a text on the price or on another line that are not understood; else empty."""
-    plain = pattern("price_plain").sub(" ", text)
-    match = pattern("price_said").search(plain) or _another_line(plain) or _status(text)
-    said = "" if match is None else match.group(0).strip()
-    return f"`{text.strip()}` is not understood: what does `{said}` say of the price?" if match else ""
-
-
-def _status(text: str) -> re.Match[str] | None:
-    """A clause that is a participle, as what became of a line is said: *lapsed*, *non retenu*, *weggefallen*."""
-    known = (without_remarks(clause) for clause in _clauses(text))
-    return next((match for clause in known if (match := pattern("status").search(clause))), None)
+    for heading, text in dict.fromkeys((("", description), *said)):
+        if match := pattern("price_said").search(text) or _another_line(text):
+            yield f"`{text.strip()}` is not understood: what does `{match.group(0).strip()}` say of the price?"
+        elif left := not_understood(text, vocabulary, not heading and _speaks_of(text, product, vocabulary)):
+            place = f"column `{heading}`: " if heading else ""
+            yield f"{place}`{left}` is not understood in `{text.strip()}`: check that the price is of this part"
 
 
 def _another_line(text: str) -> re.Match[str] | None:

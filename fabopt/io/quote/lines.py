@@ -86,6 +86,7 @@ class RowReader(RowCells):
             self.remarks(row),
             [cell.text for _, cell in self.cells(row, *PRICES)],
             labelled,
+            list(self.said(row)),
         )
 
     def _has_figures(self, row: int) -> bool:

@@ -77,6 +77,7 @@ class NamedLine:
     beside: Sequence[str] = ()
     prices: Sequence[str] = ()
     labelled: Sequence[str] = ()
+    said: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def _told(line: NamedLine, names: QuotedNames, product: Product, matches: set[Na
         return MatchedLine(reason=reason, suggestion=product.id)
     known = _with_length(line, names, product.id, matches)
     ended = ("the catalog has it as no longer sold",) if product.end_of_life else ()
-    doubts = (*doubts_on(line.texts, own_words), *word_doubts(description, line.beside, product, names.vocabulary))
+    doubts = (*doubts_on(line.texts, own_words), *word_doubts(description, line.said, product, names.vocabulary))
     return replace(known, remarks=(*known.remarks, *remarks_on(line.texts, own_words), *doubts, *ended), doubts=doubts)
 
 

@@ -16,9 +16,12 @@ from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import HeadedPrice
 from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.tiers import from_of
+from fabopt.io.quote.understood import is_aside
 from fabopt.io.quote.values import Discount, amount_of, count_of, discounts_of
 from fabopt.io.quote.words import alternatives
 
+# Columns whose words may say something of the price of their line; those that are not read have no role.
+_SPEAKING = ("", "description", "remarks", "lead", "validity", "stock", "minimum", "pack")
 # In place of a price.
 _INCLUDED = re.compile(rf"\W*(?:{alternatives('included_cell')})\b", re.IGNORECASE)
 
@@ -112,6 +115,15 @@ class RowCells:
             for c in kept
             if (not is_of_service(self.header.headings[c].text) if c in roles else texts[c] != own)
         ]
+
+    def said(self, row: int) -> Iterator[tuple[str, str]]:
+        """Texts of a row that may say something of its price, each after the heading of its column."""
+        own = self.text(row, "description")
+        for column, cell in sorted(self.sheet.rows.get(row, {}).items()):
+            heading = self.header.headings.get(column)
+            text, role = (heading.text, heading.role) if heading else (letters(column), "")
+            if role in _SPEAKING and isinstance(cell.value, str) and cell.text != own and not is_aside(text):
+                yield text, cell.text
 
     def text_beside(self, row: int) -> str:
         """The first text of a row in a column that is not read, such as that of the numbers of lines."""

@@ -75,6 +75,12 @@ def _joined(key: str, form: str) -> str:
 
 
 @cache
+def understood_file() -> dict[str, Any]:
+    """Words that say nothing against a price, by kind and language."""
+    return _read("understood_words.yaml")
+
+
+@cache
 def _file() -> dict[str, dict[str, str]]:
     return _read("line_words.yaml")
 

@@ -1,0 +1,52 @@
+"""What is not understood beside a part number is told, and the plain vocabulary of the trade is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.io.test_quote_traps import taken
+from tests.paths import TESTS
+from tests.samples.quote_traps import PARTS, Trap, quote_of
+
+PHRASES = yaml.safe_load((TESTS / "samples" / "unknown_phrases.yaml").read_text(encoding="utf-8"))
+PART = "MQM9790-NS2F"
+# Of the phrases of a language in `make test`; all by `make long`.
+SHARE = 5
+
+
+def is_quiet(language: str, phrase: str) -> bool:
+    id_, usd, called = PARTS[PART]
+    text = quote_of(language, PART, called[language], usd, phrase)
+    quote, prices = taken(Trap(phrase, text, id_, usd))
+    return prices == {id_: usd} and quote.is_clear
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("kind", PHRASES)
+@pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.long)])
+def test_phrases_that_nobody_listed(kind: str, share: int) -> None:
+    wrong = [
+        phrase
+        for language, phrases in PHRASES[kind].items()
+        for phrase in phrases[::share]
+        if is_quiet(language, phrase) != (kind == "honest")
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("word", ["qwertzing", "ßüberworfen", "zzamalgamé", "蘭亭", "ヌルポ"])
+def test_a_word_that_no_list_has_is_told_with_its_column(word: str) -> None:
+    """Whatever it means: in remarks and after the name of the part; the price stays in the book."""
+    id_, usd, called = PARTS[PART]
+    for described, remark in ((called["en"], word), (f"{called['en']}, {word}", "")):
+        quote, prices = taken(Trap(word, quote_of("en", PART, described, usd, remark), id_, usd))
+        (doubt,) = quote.lines[0].doubts
+        assert prices == {id_: usd} and not quote.is_clear
+        assert f"`{word}` is not understood" in doubt and doubt.startswith("column `Remarks`: ") == bool(remark)

@@ -98,7 +98,7 @@ def _unexpected(error: Exception) -> int:
     if os.environ.get("FABOPT_DEBUG"):
         raise error
     if is_of_memory(error):
-        return memory_ended(ATTENDANT.keeps_clock)
+        return memory_ended(ATTENDANT.keeps_clock, draws=ATTENDANT.draws)
     message = cut(" ".join(str(error).split()), _LONGEST_REASON) or "no message"
     tell(f"internal error: {type(error).__name__}: {message}; please report it (FABOPT_DEBUG=1 shows where)")
     return EXIT_NO_ANSWER

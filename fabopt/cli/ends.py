@@ -22,12 +22,16 @@ def interrupted() -> int:
     return EXIT_NO_ANSWER
 
 
-def memory_ended(was_read: bool, how: str = "") -> int:
-    """Say that memory ended: of an input that is too large while it is read, of the search once it was.
+def memory_ended(was_read: bool, how: str = "", draws: bool = False) -> int:
+    """Say that memory ended: of an input that is too large while it is read, of the search once it was, or of a picture
+    of a finished answer where the command ``draws``.
 
     ``how``: the signal or exit code of native code that got no memory.
     """
     what = f"memory ended, or native code failed ({how})," if how else "memory ended"
+    if draws:
+        tell(f"{what} while a picture was drawn; files that were written before it stand")
+        return EXIT_NO_ANSWER
     if was_read:
         tell(f"{what}{_BEFORE_AN_ANSWER}")
         return EXIT_NO_ANSWER

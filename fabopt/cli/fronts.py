@@ -64,6 +64,7 @@ class Targets:
         if self.plot is not None and any(point.totals is not None for point in front.points):
             from fabopt.output.plot import write_plot
 
+            ATTENDANT.draw()
             write_plot(front, Path(self.plot))
 
     @property

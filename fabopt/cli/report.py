@@ -8,6 +8,7 @@ from pathlib import PurePath
 from fabopt.cli.evidence import proven, told_of
 from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.saved import saved_design
+from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_NO_ANSWER, InputError, fault
 from fabopt.io.design import read_design_or_front, read_front
@@ -43,6 +44,7 @@ def write_report(path: str, output: str, front: str | None, unchecked: bool, poi
     # beside a design that was proven, only the front can be inconsistent
     is_of_front = shown_front is not None and not evidence.mark
     with evidence.written(path), told_of(str(front), *_OF_FRONT) if is_of_front else nullcontext():
+        ATTENDANT.draw()
         page = page_bytes(design, evidence.design.checks, shown_front, evidence.mark)
     deliver(output, page)
     if not design.fabrics:
@@ -56,6 +58,7 @@ def _write_front(front: Front, path: str, output: str, other: str | None) -> int
         hint = "leave --front out, or take a point of it with --point"
         raise InputError([fault("--front", "", f"{path} is no design", other, hint=hint)])
     with told_of(path, *_OF_FRONT):
+        ATTENDANT.draw()
         page = plot_page(front)
     deliver(output, page)
     statuses = [point.status for point in front.points]

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from fabopt.cli.supervisor import DONE, READ, SIGNALS, STARTED, TOLD_BY, Copy
+from fabopt.cli.supervisor import DONE, DRAWS, READ, SIGNALS, STARTED, TOLD_BY, Copy
 from fabopt.errors import EXIT_NO_ANSWER
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Attendant:
-    """The signal handler of this process for the command at hand. ``started``: when it began."""
+    """The signal handler of this process for the command at hand. ``started``: when it began; ``draws``: pictures."""
 
     def __init__(self) -> None:
         self.started = STARTED
@@ -30,6 +30,7 @@ class Attendant:
         # whether the first signal is kept for a clock that is to come
         self._waits = True
         self._is_over = False
+        self.draws = False
         self._clock: Clock | None = None
         self._copy: Copy | None = None
 
@@ -40,7 +41,7 @@ class Attendant:
         ``copy``: this process's link to the one that watches over it, and passes signals on.
         """
         self.started, self._heard, self._waits, self._clock, self._copy = started, 0, True, None, copy
-        self._is_over = False
+        self._is_over = self.draws = False
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -87,6 +88,13 @@ class Attendant:
         """
         if self._copy is not None:
             self._copy.leave(target, data, code)
+
+    def draw(self) -> None:
+        """From now on pictures are drawn, by native code; what was to be left in its place is cancelled."""
+        self.draws = True
+        self.leave("")
+        if self._copy is not None:
+            self._copy.note(DRAWS)
 
     def finish(self) -> None:
         """The command is over: a signal that comes now changes nothing."""

@@ -36,8 +36,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 TOLD_BY = getattr(signal, "SIGUSR1", signal.SIGTERM)
 # Seconds for a command to end after the first signal, and after the second; signals within the third count as one.
 END_S, END_AT_ONCE_S, ECHO_S = 3.8, 1.0, 0.05
-# What a copy notes: that the input has been read, and that it ends by itself.
-READ, DONE = b"r", b"d"
+# What a copy notes: that the input has been read, that pictures are drawn, and that it ends by itself.
+READ, DRAWS, DONE = b"r", b"p", b"d"
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
 
 
@@ -57,7 +57,7 @@ class Copy:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def note(self, state: bytes) -> None:
-        """Note ``READ`` or ``DONE``."""
+        """Note ``READ``, ``DRAWS`` or ``DONE``."""
         os.pwrite(self._notes, state, 0)
 
     def leave(self, target: str, data: bytes, code: int) -> None:
@@ -183,5 +183,5 @@ def _code(status: int, was_late: bool, notes: int) -> int:
     from fabopt.cli.ends import cut_off, interrupted, memory_ended
 
     how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    code = interrupted() if was_late else memory_ended(state == READ, how)
+    code = interrupted() if was_late else memory_ended(state == READ, how, state == DRAWS)
     return cut_off(code, os.fsdecode(target), data, int.from_bytes(left))

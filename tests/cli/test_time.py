@@ -260,6 +260,8 @@ def test_a_design_in_hand_is_written_whatever_ends_the_command(end: str, tmp_pat
         ("os.kill(os.getpid(), signal.SIGKILL)", True, 4, "(SIGKILL), before there was an answer"),
         # as OpenBLAS does
         ("os._exit(1)", True, 4, "(exit code 1), before there was an answer"),
+        ("ATTENDANT.draw(); os.abort()", True, 4, "(SIGABRT), while a picture was drawn"),
+        ("ATTENDANT.draw(); raise MemoryError", True, 4, "while a picture was drawn"),
         ("raise ImportError('x.so: failed to map segment from shared object')", False, 2, "while the input was read"),
         ("raise MemoryError", True, 4, "before there was an answer"),
     ],

@@ -30,7 +30,7 @@ NOT_READ = re.compile(r"checks\b.*")
 # case, which has all keys set, only the search knew whether the case or its workload set it.
 OF_THE_SEARCH = re.compile(
     r"notes\b.*|status|objective\.(engine|solve_s|candidates|candidates_in_program)"
-    r"|objective\.decision\.(designs|leaf_oversubscription|spine_oversubscription)\b.*"
+    r"|objective\.decision(\.(designs|leaf_oversubscription|spine_oversubscription)\b.*)?"
     r"|rules_left_out\.#\.why|conflicts\.#\.detail|alternatives(\.#(\.(value|summary|what))?)?|workload\.needs\.sets\.#"
 )
 # Facts of parts, and what a case asks for, which a design may keep with room to spare.

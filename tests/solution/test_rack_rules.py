@@ -79,7 +79,8 @@ def test_too_few_places_for_any_design_are_counted() -> None:
     }  # fmt: skip
     design = solve(inputs_from_objects(content, None), alternatives_s=0)
     assert design.status == "infeasible" and (design.objective.candidates or 0) < 5_000
-    assert [conflict.limit for conflict in design.conflicts] == ["site.rack_rules.switches"]
+    limits = [conflict.limit for conflict in design.conflicts]
+    assert limits == ["site.rack_rules.switches", "site.floor.racks_per_row"]
 
 
 def test_what_is_not_kept_fails_the_check() -> None:

@@ -112,7 +112,7 @@ def most_in_reach(problem: Problem) -> int:
 
     def spans(servers: int) -> int | None:
         runs = replace(groups, servers=servers).runs_m("clos", Sizes(servers, servers))
-        least_m = min(float(runs[kind]) for kind in RUN_KEYS if kind not in OF_ATTACHMENTS)
+        least_m = min(float(runs[kind]) for kind in RUN_KEYS if kind not in (*OF_ATTACHMENTS, RUN_OF_PEERS))
         return servers if least_m <= longest_m else None
 
     return nearest(0, problem.servers + 1, spans, halfway)

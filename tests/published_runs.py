@@ -182,7 +182,8 @@ def data(found: Iterable[Run]) -> str:
 
 def source_of(run: Run) -> str:
     """Who published a run: the first words of its name, without version and model."""
-    return re.match(r"Megatron Bridge|\w+", run.name)[0]  # type: ignore[index]
+    bridge = "Megatron Bridge"
+    return bridge if run.name.startswith(bridge) else run.name.partition(" ")[0]
 
 
 def summary(found: Sequence[Run]) -> str:

@@ -8,8 +8,6 @@ USD each) and 4 x 100 + 4 x 10 + 4 x 20 = 520; the spine is two where redundancy
 from __future__ import annotations
 
 import copy
-import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -28,8 +26,9 @@ from fabopt.verify import verify
 from tests.oracles.brute_force import solve
 from tests.paths import ROOT
 from tests.samples import small
-from tests.samples.adapter import differences, outline, outline_of_best, run
+from tests.samples.adapter import run
 from tests.samples.lengths import USUAL
+from tests.samples.managed import assert_managed_alike, with_managed_switches
 from tests.samples.random_cases import generate
 from tests.samples.small import usd
 from tests.solution.test_brute_force import cable, cage, card, case, catalog, switch
@@ -414,50 +413,6 @@ def test_what_is_not_kept_must_be_told() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
-def with_managed_switches(parts: Json, seed: int) -> Json:
-    """A catalog for InfiniBand with one switch that has a managed twin, dearer or cheaper; some others are managed."""
-    dice = random.Random(seed)
-    parts = copy.deepcopy(parts)
-    for one in (*parts["nics"], *parts["transceivers"], *parts["cables"]):
-        one["protocols"] = ["infiniband"]
-    paired = dice.choice(parts["switches"])
-    for one in list(parts["switches"]):
-        one["protocol"] = "infiniband"
-        one["managed"] = one is not paired and dice.random() < 0.3
-        if one is not paired:
-            continue
-        one["managed_twin"] = f"{one['id']}-twin"
-        twin = copy.deepcopy(one) | {"id": one["managed_twin"], "managed": True}
-        del twin["managed_twin"]
-        for key in ("stock", "supply", "minimum_order", "pack_size"):
-            twin.pop(key, None)
-        if isinstance(twin.get("price_usd"), int | float):
-            twin["price_usd"] = round(twin["price_usd"] * dice.choice((0.8, 1, 1.1, 1.5)), 2)
-        if twin.get("power_w") is not None:
-            twin["power_w"] = round(twin["power_w"] * dice.choice((0.9, 1, 1.2)), 1)
-        if dice.random() < 0.2:
-            twin["stock"] = 1
-        parts["switches"].append(twin)
-    return parts
-
-
-def as_bought(found: Json | None, twins: Sequence[tuple[str, int]]) -> Json | None:
-    """An outline that names the twin of a tier whose switches are all exchanged, which is a design of its own."""
-    if found is None:
-        return None
-    card_id, *tiers = found["ids"]
-    for place, (twin, number) in enumerate(twins):
-        if number and number == found["counts"][place]:
-            tiers[place] = twin
-    return found | {"ids": (card_id, *tiers)}
-
-
-def twins_by_tier(design: Json) -> list[tuple[str, int]]:
-    managers = design["fabrics"][0]["subnet_manager"] if design["fabrics"] else {"twins": []}
-    twins = {twin["role"]: (twin["id"], twin["count"]) for twin in managers["twins"]}
-    return [twins.get(role, ("", 0)) for role in ("leaf", "spine", "core")]
-
-
 @pytest.mark.long(but_every=2)
 @pytest.mark.long("limited-2", "procurement-1", "ruled-1", "attached-0")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
@@ -468,12 +423,8 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     wanted["fabrics"][0]["protocol"] = "infiniband"
     wanted["rules"] = {"subnet-manager": True, "lengths": False}
     best = solve(parts, wanted)
-    theirs = run(parts, wanted)
-    expected = None if best is None else as_bought(outline_of_best(best), best.structure.twins)
-    assert differences(expected, as_bought(outline(theirs), twins_by_tier(theirs))) == {}
-    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    assert_managed_alike(best, run(parts, wanted))
     if best is not None:
-        assert theirs["fabrics"][0]["subnet_manager"]["kept"]
         bare = solve(parts, wanted | {"rules": "none"})
         assert bare is not None and bare.objective <= best.objective
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -89,10 +90,13 @@ def those_that_take_long(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse files that are not there, which several processes only find to have no tests."""
+    """Refuse what several processes find too late or not at all: files that are not there, shares that are none."""
     for name in config.args:
         if not (config.invocation_params.dir / name.partition("::")[0]).exists():
             raise pytest.UsageError(f"file or directory not found: {name}")
+    share = config.getoption("--share")
+    if share is not None and not re.fullmatch(r"[0-9]+/0*[1-9][0-9]*", share):
+        raise pytest.UsageError(f"--share {share}: allowed is K/N in whole numbers, K counted from 0, such as 3/16")
 
 
 def pytest_collection_finish() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
+from fabopt.cli.ends import is_of_memory
 from fabopt.cli.output import tell
 from fabopt.errors import CheckError, FaboptError, Fault, InputError, fault
 from fabopt.output.export.marks import MARK
@@ -69,12 +70,14 @@ def _mark(failed: Sequence[Check]) -> str:
 def told_of(
     file: str, what: str = "the design", hint: str = "`fabopt check` says what does not hold"
 ) -> Iterator[None]:
-    """Report an inconsistency met while a saved file is shown as a fault of that file."""
+    """Report an inconsistency met while a saved file is shown as a fault of that file; a lack of memory is none."""
     try:
         yield
     except FaboptError:
         raise
     except Exception as error:
+        if is_of_memory(error):
+            raise
         raise InputError([apart(file, error, what, hint)]) from None
 
 

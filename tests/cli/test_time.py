@@ -215,6 +215,9 @@ def with_command(folder: Path, work: str, keeps_clock: bool = False) -> subproce
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
+# What shows a saved file: an error in it is one of the file, unless it is of memory.
+TOLD_OF = "__import__('fabopt.cli.evidence').cli.evidence.told_of('front.json')"
+NO_THREAD = f'with {TOLD_OF}: raise RuntimeError("can\'t start new thread")'
 DEAF = "os.kill(os.getppid(), signal.SIGTERM); signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32)); time.sleep(1000)"
 
 
@@ -262,6 +265,9 @@ def test_a_design_in_hand_is_written_whatever_ends_the_command(end: str, tmp_pat
         ("os._exit(1)", True, 4, "(exit code 1), before there was an answer"),
         ("ATTENDANT.draw(); os.abort()", True, 4, "(SIGABRT), while a picture was drawn"),
         ("ATTENDANT.draw(); raise MemoryError", True, 4, "while a picture was drawn"),
+        (f"with {TOLD_OF}: ATTENDANT.draw(); raise MemoryError", True, 4, "while a picture was drawn"),
+        (NO_THREAD, True, 4, "before there was an answer"),
+        (f"with {TOLD_OF}: raise MemoryError", False, 2, "while the input was read"),
         ("raise ImportError('x.so: failed to map segment from shared object')", False, 2, "while the input was read"),
         ("raise MemoryError", True, 4, "before there was an answer"),
     ],

@@ -8,6 +8,7 @@ from fabopt.floor.rack_rules import servers_in_group
 from fabopt.problem.demand import case_workload, computing, longest_step_s, runs_of
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.default_rules import MOST_ROBUST_RATIO
+from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
 from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
@@ -118,8 +119,9 @@ def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     """A design picked for its robustness has the stated cost under stress, and keeps the ratios of the rule.
 
     (servers + network) x the mean step under stress, over the GPUs' work, to the cent; no boundary that the case leaves
-    open is above ``most_oversubscription``, which is left out where no design keeps it. That no other design costs less
-    under stress is stated by the search. Source: rule ``robust-designs``.
+    open is above ``most_oversubscription``, which is left out where no design keeps it; its own ratios are within the
+    stated ranges of those that were met. That no other design costs less under stress is stated by the search. Source:
+    rule ``robust-designs``.
     """
     known, decision, totals = (
         _stated_workload(proof, evidence),
@@ -134,9 +136,10 @@ def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
     under_stress = Prediction(workload, _network(evidence, fabric), spent, runs=runs)
     proof.equal("stressed_usd", decision.stressed_usd, under_stress.per_effective_gpu_usd(under_stress.utilization))
+    ratios = _boundaries(fabric)
     open_ones = {
         boundary: ratio
-        for boundary, ratio in _boundaries(fabric).items()
+        for boundary, ratio in ratios.items()
         if f"max_oversubscription.{boundary}" in claimed.needs.sets
     }
     most, worst = decision.most_oversubscription, max(open_ones.values(), default=Fraction(0))
@@ -145,7 +148,24 @@ def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     else:
         proof.equal("most_oversubscription", most, MOST_ROBUST_RATIO)
         proof.holds(worst <= most, f"{plain_fraction(worst)}:1 at a boundary, at most {most}:1")
+    limits = fabric.oversubscription_limits | ({} if most is None else dict.fromkeys(open_ones, exact(most)))
+    for boundary, limit in limits.items():
+        _ratio_is_in_range(proof, decision, boundary, ratios.get(boundary), limit)
     proof.note(f"${decision.stressed_usd} under stress, {plain_fraction(worst)}:1 at the worst boundary that is open")
+
+
+def _ratio_is_in_range(proof: Proof, decision: DecidedBy, boundary: str, own: Fraction | None, most: Fraction) -> None:
+    """The design is one of those that were met, whose ratios at a boundary keep what the case or the rule allows."""
+    name = f"{boundary}_oversubscription"
+    band = getattr(decision, name)
+    proof.holds((decision.designs or 0) >= 1, "no design was met")
+    if band is None or own is None:
+        proof.holds(own is None, f"nothing is said of {name}")
+        return
+    ratio = plain_fraction(own)
+    proof.holds(band[0] <= ratio <= band[1], f"{name} {band}, and {ratio} is the design's own")
+    proof.holds(decision.designs != 1 or band[0] == band[1], f"{name} {band} of one design")
+    proof.holds(band[1] <= most, f"{name} {band}, at most {plain_fraction(most)}")
 
 
 def _boundaries(fabric: FabricEvidence) -> dict[str, Fraction]:

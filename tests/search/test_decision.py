@@ -450,6 +450,11 @@ def test_changed_decisions_are_found() -> None:
         assert failed(change) == {"status_is_honest"}
     for change in ({"stressed_usd": 1}, {"most_oversubscription": None}, {"most_oversubscription": 400}):
         assert failed(change) == {"robust_choice_is_recounted"}
+    low, high = good["objective"]["decision"]["leaf_oversubscription"]
+    for band in ([low / 4, low / 2], [high * 1.5, high * 2], [high, low], [low, 2000], None):
+        assert failed({"leaf_oversubscription": band}) == {"robust_choice_is_recounted"}
+    for change in ({"designs": 0}, {"designs": None}, {"designs": 1, "leaf_oversubscription": [low, high + 0.5]}):
+        assert failed(change) == {"robust_choice_is_recounted"}
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.io.keys import is_case
-from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, YIELDING
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
@@ -192,6 +192,8 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
         proof.holds(is_known or is_earlier, f"{rival.what} is no kind of design, or has other keys")
         if rival.change and kind != OTHER_SEPARATION:
             proof.holds(is_case(design.case.content, rival.change), f"{name}: there is no case with {[*rival.change]}")
+        can_yield = all(row.rule in YIELDING for row in rival.rules_left_out)
+        proof.holds(can_yield, f"{name} leaves out a rule that never yields")
         if sums is None:
             continue
         known = answer

@@ -247,10 +247,10 @@ def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:
 def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     """Only a proven design is called optimal, and only a file with a design is called solved.
 
-    optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known; infeasible
-    and unknown: no design. A floor is no more than the value. A design picked for its robustness (rule
-    ``robust-designs``) or regret need not be the least: bound <= value, and its value, or where regret decides its
-    worst regret, is within the error of the least. Source: design file, ``status``.
+    optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known, and no
+    ``conflicts`` of either; infeasible and unknown: no design. A floor is no more than the value. A design picked for
+    its robustness (rule ``robust-designs``) or regret need not be the least: bound <= value, and its value, or where
+    regret decides its worst regret, is within the error of the least. Source: design file, ``status``.
     """
     design, objective = evidence.design, evidence.design.objective
     proof.note(f"{design.status}, bound {objective.bound}, value {objective.value}")
@@ -259,6 +259,7 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
         proof.holds(not any(given), f"a design that is {design.status} has fabrics or sums")
         return
     proof.holds(objective.value is not None, "no value")
+    proof.holds(not (design.conflicts or design.nearest), "a design that was found says what stands in its way")
     least, value = objective.floor, objective.value
     if least is not None and value is not None:
         proof.holds(least <= value, f"floor {least} above value {value}")
@@ -311,6 +312,8 @@ def _regret_is_honest(proof: Proof, use: WorkloadUse, decision: DecidedBy) -> No
     proof.equal("regret", decision.regret, max(regrets, default=None))
     proof.holds(min(regrets, default=0) >= 0, "a scenario costs less than the least of any design")
     if decision.error is None:
+        alone = DecidedBy(by="regret", regret=decision.regret)
+        proof.equal("a decision by regret alone", decision, alone)
         return
     least, worst = decision.least_regret, decision.regret
     if least is None or worst is None:

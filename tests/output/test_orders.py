@@ -201,6 +201,10 @@ def test_planned_prices_add_up(design: Design) -> None:
 
 @pytest.fixture(scope="module")
 def shared() -> Design:
+    return shared_orders()
+
+
+def shared_orders() -> Design:
     """Two fabrics in two stages: stock that covers spares, packs that leave some over, a break that buys early."""
     parts = catalog()
     product(parts, "dr4-hot").update(stock=5, pack_size=7)

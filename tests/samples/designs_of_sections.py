@@ -7,14 +7,19 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import yaml
+
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
-from tests.paths import INPUTS
+from tests.output import test_orders
+from tests.paths import ERRORS, INPUTS
 from tests.problem import test_separation
-from tests.samples import small
+from tests.samples import random_cases, small
 from tests.samples.growth_samples import eight, grown
+from tests.samples.lengths import RACKS
 from tests.samples.small import case, catalog, product
+from tests.search import test_decision
 from tests.solution import (
     test_brute_force,
     test_expedite,
@@ -25,6 +30,7 @@ from tests.solution import (
     test_offers,
     test_pairing,
     test_rack_losses,
+    test_redundancy,
     test_subnet_manager,
 )
 from tests.workload import test_workload_designs
@@ -80,6 +86,38 @@ def _stand_ins() -> Design:
     return test_interchangeable.solved(test_interchangeable.wanted(8), test_interchangeable.parts_with(*switches))
 
 
+def _on_offer() -> Design:
+    """Rows of what else there is that leave a rule out, of which not all were looked at."""
+    parts, content = test_redundancy.three_ports()
+    rows = optimize.solve(inputs_from_objects(content, parts), alternatives_s=60)
+    return rows.model_copy(update={"alternatives_complete": False})
+
+
+def _decided() -> Design:
+    """By regret among designs of three tiers that the model cannot tell apart, with ranks within pods."""
+    said = {"scenarios": test_decision.SCENARIOS, "decide_by": "regret", **test_decision.IN_PODS}
+    parts, content = test_decision.given("three_tier", 6, **said)
+    return _solved(parts, {**content, "rules": {**content["rules"], "robust-designs": True}})
+
+
+def _in_memory() -> Design:
+    parts = yaml.safe_load((ERRORS / "_fast.yaml").read_text())
+    parts["servers"][0]["gpu_memory_gb"] = 80
+    content = {key: value for key, value in test_workload_designs.case().items() if key != "catalog"}
+    return _solved(parts, content)
+
+
+def _in_racks() -> Design:
+    """Three tiers on a floor, whose switches leave no unit of their rack free."""
+    parts, content = random_cases.generate("three_tier", 6)
+    rules = {**content.get("rules", {}), **dict.fromkeys(RACKS, False)}
+    for device in (*parts["servers"], *parts["switches"]):
+        device.update(rack_units=1, power_w=100)
+    return _solved(
+        parts, {**content, "site": {"floor": {"rows": 1, "racks_per_row": 9, "rack_units": 6}}, "rules": rules}
+    )
+
+
 # By kind, the keys that its design is there for, as ``tests.mutations.name_of`` has them, and the design.
 MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
     "last group": ("fabrics.#.structure.last_group", lambda: test_last_group.odd(13)),
@@ -111,6 +149,11 @@ MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
         lambda: test_rack_losses.solved(test_rack_losses.rack_case([test_rack_losses.without_rack(1)])),
     ),
     "at work": ("objective.decision|workload.(scenarios|plan.(shard_group|reduce_gradients))", _at_work),
+    "what else": (r"alternatives\.#\.rules_left_out|alternatives_complete", _on_offer),
+    "decided": ("objective.decision|workload.(placement|tapers|scenarios)", _decided),
+    "memory": ("workload.memory", _in_memory),
+    "racks of cores": ("fabrics.#.placement", _in_racks),
+    "left over": ("bom.#.from_earlier", test_orders.shared_orders),
     "two spine products": (
         "fabrics.#.(structure.mixed_spines|tiers.#.other)",
         lambda: Design.model_validate_json((INPUTS / "spines-of-two-types" / "one-model.json").read_text()),

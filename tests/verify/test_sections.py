@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any, get_args, get_origin
 
 import pytest
+from pydantic import BaseModel
 
 from fabopt.schema.design import Design
-from tests.mutations import OTHER, Change, changes, class_of, document_of, name_of, outcome
+from tests.mutations import OTHER, Change, changes, class_of, document_of, held, name_of, outcome, places
+from tests.samples import designs_of_families
 from tests.samples.designs_of_sections import MAKERS, designed
 
 
@@ -25,7 +28,7 @@ def firsts(document: dict[str, object], keys: str) -> Iterator[Change]:
 
 
 # Verified for seconds, as futures and models are.
-SLOW = ("regret", "scenarios", "at work")
+SLOW = ("regret", "scenarios", "at work", "decided", "memory", "what else", "racks of cores", "left over")
 
 
 @pytest.mark.parametrize(
@@ -38,3 +41,46 @@ def test_a_changed_section_is_refused_or_of_a_class_that_may_pass(kind: str) -> 
     tried = list(firsts(document, MAKERS[kind][0]))
     passing = [one for one in tried if outcome(one.applied(document), before) == "passes"]
     assert tried and [(name_of(one.place), one.how) for one in passing if class_of(name_of(one.place)) == OTHER] == []
+
+
+# Keys that no sample has a value of, and why.
+WITHOUT_SAMPLE: dict[str, str] = {
+    r"(conflicts|nearest)\b.*": "of files without a design, which `check` refuses whole",
+    r"objective\.floor": "null in files: nothing in one proves it",
+    r"objective\.decision\.least_in_ratio_usd": "of some thousand GPUs; tests/search/test_decision.py forges one",
+    r"fabrics\.#\.growth\.#\.metrics\.max_nic_hops": "no torus of servers grows in stages",
+    r"fabrics\.#\.logical\.#\.nic\.stand_ins\b.*": "the cards of a logical fabric are of one vendor",
+    r"fabrics\.#\.tiers\.#\.other\.up\b.*": "0.2 had spines of two types at the top alone",
+    r"workload\.ends\.#\.placement\.within": "ends are packed and scattered; the type is that of the case",
+}
+
+
+def keys_of(kind: Any, name: str = "") -> Iterator[str]:
+    """Every key that a type's files can have, ``#`` for entries of lists; words of the user's own are no keys."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        for key, field in kind.model_fields.items():
+            below = f"{name}.{field.alias or key}".removeprefix(".")
+            yield below
+            yield from keys_of(field.annotation, below)
+    elif get_origin(kind) is not dict:
+        for inner in get_args(kind):
+            yield from keys_of(inner, f"{name}.#" if get_origin(kind) is tuple else name)
+
+
+def test_what_has_no_sample_is_a_key() -> None:
+    keys = set(keys_of(Design))
+    assert len(keys) > 400 and all(any(re.fullmatch(own, key) for key in keys) for own in WITHOUT_SAMPLE)
+
+
+@pytest.mark.long
+def test_every_key_says_something_in_a_sample() -> None:
+    """So that whoever adds a key has it changed in every way, here or among the families."""
+    kinds = [*map(designed, MAKERS), *map(designs_of_families.designed, designs_of_families.MAKERS)]
+    said = {
+        name_of(place)
+        for document in map(document_of, kinds)
+        for place in places(document)
+        if held(document, place) not in (None, [], {})
+    }
+    without = re.compile("|".join(WITHOUT_SAMPLE))
+    assert [key for key in keys_of(Design) if (key in said) == bool(without.fullmatch(key))] == []

@@ -30,12 +30,36 @@ LONGEST_FILE_NAME = 200
 _CUT = "..."
 # No word that is allowed anywhere is as long; comparing takes time that grows with the length.
 _LONGEST_MISSPELT = 200
+# A shorter word is in too many others; the share of letters that a word has in common with one misspelt.
+_SHORTEST_PART, _ALIKE = 4, 0.6
+
+
+def bare(text: str) -> str:
+    """A word's small letters and digits, equal for two spellings of it."""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def guesses(word: str, words: Iterable[str], most: int = 1) -> list[str]:
+    """The allowed words that ``word`` is most likely meant to be, the best first; none where none is close.
+
+    Close are other spellings of it, then words that have it in them, the shortest first, then misspellings.
+    """
+    allowed, wanted = list(words), bare(word[:_LONGEST_MISSPELT])
+    spelt = [known for known in allowed if wanted and bare(known) == wanted]
+    longer = [known for known in allowed if len(wanted) >= _SHORTEST_PART and wanted in bare(known)]
+    misspelt = difflib.get_close_matches(word[:_LONGEST_MISSPELT], allowed, n=most, cutoff=_ALIKE)
+    return list(dict.fromkeys([*spelt, *sorted(longer, key=len), *misspelt]))[:most]
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:
-    """Return the allowed word that ``word`` is most likely a misspelling of, if one is close."""
-    matches = difflib.get_close_matches(word[:_LONGEST_MISSPELT], list(words), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    """The allowed word that ``word`` is most likely meant to be, if one is close."""
+    return next(iter(guesses(word, words)), None)
+
+
+def did_you_mean(word: str, words: Iterable[str], form: str = "{}") -> str:
+    """A hint with the nearest allowed word, or none. ``form``: how it is written where it is meant."""
+    close = nearest(word, words)
+    return f"did you mean `{form.format(close)}`?" if close else ""
 
 
 def legible(text: str) -> str:

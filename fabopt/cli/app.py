@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fabopt.cli.inspection import accept, as_built, audit, decide
+from fabopt.cli.lookup import cases_app, catalog_app, models, schema
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -26,7 +27,9 @@ from fabopt.cli.options import (
     TimeLimit,
     Unchecked,
     WithinBudget,
+    seconds,
 )
+from fabopt.cli.panels import HELP_WIDTH, Panels
 from fabopt.cli.quote import quote_app
 from fabopt.cli.signals import ATTENDANT
 from fabopt.output.export import FORMATS
@@ -39,11 +42,14 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Panels,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": HELP_WIDTH},
 )
-catalog_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(cases_app, name="cases")
 app.add_typer(catalog_app, name="catalog", help="List, show and check the products that designs are made of.")
 app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
+app.command("models")(models)
+app.command("schema")(schema)
 app.command("as-built")(as_built)
 app.command("audit")(audit)
 app.command("accept")(accept)
@@ -88,7 +94,7 @@ def solve(
     alternatives: Annotated[
         float | None,
         typer.Option(
-            "--alternatives", metavar="S", help="Cut the look at what else there is off after S seconds (0: none)."
+            "--alternatives", metavar="TIME", parser=seconds, help="Cut the look at what else there is off; 0: none."
         ),
     ] = None,
 ) -> None:
@@ -234,7 +240,9 @@ def sensitivity(
     engine: EngineOption = Engine.cp_sat,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the ranges known by then."),
+        typer.Option(
+            "--time-limit", metavar="TIME", parser=seconds, help="Stop after 90, 90s or 2m with the ranges known then."
+        ),
     ] = None,
     catalog: Catalogs = None,
     price_change: PriceChanges = None,
@@ -325,75 +333,3 @@ def new(
     from fabopt.cli.library import write_starter
 
     write_starter(name, gpus, server, workload, output, catalog, force)
-
-
-@app.command()
-def cases() -> None:
-    """List the example cases."""
-    from fabopt.cli.library import list_folder
-
-    list_folder("cases")
-
-
-@app.command()
-def models(
-    name: Annotated[str | None, typer.Argument(metavar="MODEL", help="One of them, or a path to a model file.")] = None,
-) -> None:
-    """List the AI workload models, or show what one takes."""
-    from fabopt.cli.models import list_models, show_model
-
-    list_models() if name is None else show_model(name)
-
-
-@app.command()
-def schema(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND", help="case, catalog, design, front, sensitivity, price-book, model or a product: nic, ..."
-        ),
-    ],
-    key: Annotated[
-        str | None, typer.Argument(metavar="KEY", help="A key to explain: limits.budget_usd, or its last word.")
-    ] = None,
-    output: MaybeOutput = None,
-) -> None:
-    """Say what a key of a kind of file means; without KEY, print its JSON Schema, for editors."""
-    from fabopt.cli.library import write_schema
-
-    write_schema(kind, key, output)
-
-
-@catalog_app.command("list")
-def catalog_list(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="switches, nics, transceivers, ...")] = None,
-    catalog: Catalogs = None,
-) -> None:
-    """List catalogs, or the products of one kind."""
-    from fabopt.cli.library import list_catalog
-
-    list_catalog(kind, catalog)
-
-
-@catalog_app.command("show")
-def catalog_show(
-    product: Annotated[str, typer.Argument(metavar="ID", help="Product id.")],
-    catalog: Catalogs = None,
-) -> None:
-    """Show everything the catalog says about a product, with its sources."""
-    from fabopt.cli.library import show_product
-
-    show_product(product, catalog)
-
-
-@catalog_app.command("check")
-def catalog_check(
-    catalogs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME|PATH]...", help="Catalogs to check together; default: each in the library."),
-    ] = None,
-) -> None:
-    """Check catalogs, and say what can never be chosen."""
-    from fabopt.cli.library import check_catalogs
-
-    raise typer.Exit(check_catalogs(catalogs))

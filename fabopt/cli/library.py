@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.text import Text
 
-from fabopt.cli.output import check_targets, deliver, say, tell
-from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, fault, nearest
+from fabopt.cli.output import check_targets, deliver, make_folder, say, tell
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, did_you_mean, fault
 from fabopt.io.catalog import read_catalog
 from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.io.library import by_name, names
@@ -49,6 +49,39 @@ def _description(path: Path | None) -> str:
     return " ".join(text.split()) if isinstance(text, str) else ""
 
 
+def _case_text(name: str) -> str:
+    """The file of an example case."""
+    path = by_name("cases", name)
+    if path is None:
+        known = names("cases")
+        hint = did_you_mean(name, known) or "`fabopt cases` lists them"
+        raise InputError([fault("NAME", "", "there is no such example case", name, hint=hint)])
+    return read_bytes(path).decode()
+
+
+def show_case(name: str) -> None:
+    """Print the file of an example case."""
+    deliver(STANDARD_STREAM, _case_text(name).encode())
+
+
+def copy_case(name: str, folder: str, force: bool) -> None:
+    """Copy an example case to a folder, its first line naming the schema from there."""
+    from fabopt.cli.starter import with_schema
+
+    text = _case_text(name)
+    where = make_folder(folder)
+    _write_case(str(where / f"{name}.yaml"), with_schema(text, where, schema_file("case")), force)
+
+
+def _write_case(target: str, text: str, force: bool) -> None:
+    if target != STANDARD_STREAM and Path(target).exists() and not force:
+        raise OutputError(f"{target}: there is such a file already; --force replaces it")
+    check_targets([target])
+    deliver(target, text.encode())
+    if target != STANDARD_STREAM:
+        tell(f"wrote {target}; now: fabopt solve {target}")
+
+
 def list_catalog(kind: str | None, catalogs: Sequence[str] | None) -> None:
     """Print the catalogs of the library, or the products of one kind."""
     if kind is None and not catalogs:
@@ -56,8 +89,7 @@ def list_catalog(kind: str | None, catalogs: Sequence[str] | None) -> None:
         tell(f"`fabopt catalog list KIND` lists products: {', '.join(KINDS)}")
         return
     if kind is not None and kind not in KINDS:
-        close = nearest(kind, KINDS)
-        hint = f"did you mean `{close}`?" if close else ""
+        hint = did_you_mean(kind, KINDS)
         raise InputError([fault("KIND", "", "no such kind of product", kind, allowed=", ".join(KINDS), hint=hint)])
     catalog = _catalog(catalogs)
     for wanted in [kind] if kind else KINDS:
@@ -185,9 +217,4 @@ def write_starter(
     target = output or f"{name}.yaml"
     folder = Path() if target == STANDARD_STREAM else Path(target).parent
     text = starter_text(Starter(name, gpus, server, workload, catalogs or (), folder, schema_file("case")))
-    if target != STANDARD_STREAM and Path(target).exists() and not force:
-        raise OutputError(f"{target}: there is such a file already; --force replaces it")
-    check_targets([target])
-    deliver(target, text.encode())
-    if target != STANDARD_STREAM:
-        tell(f"wrote {target}; now: fabopt solve {target}")
+    _write_case(target, text, force)

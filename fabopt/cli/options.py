@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from enum import StrEnum
 from typing import Annotated
 
@@ -25,6 +26,18 @@ class NetBox(StrEnum):
     v4_7 = "4.7"
 
 
+def seconds(text: str) -> float:
+    """A time as people write it, in seconds: ``90``, ``90s``, ``2m``."""
+    from fabopt.io.quantities import time_s
+
+    with contextlib.suppress(ValueError):
+        return float(text)
+    time = time_s(text)
+    if time is None:
+        raise typer.BadParameter(f"'{text}' is not a time: write seconds, as 90, or 90s, 2m, 1h.")
+    return float(time)
+
+
 CaseFile = Annotated[
     str, typer.Argument(metavar="CASE", help="Case file, - for standard input, or the name of an example case.")
 ]
@@ -32,7 +45,9 @@ DesignFile = Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design f
 EngineOption = Annotated[Engine, typer.Option("--engine", help="Solver to use.")]
 TimeLimit = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the best design found."),
+    typer.Option(
+        "--time-limit", metavar="TIME", parser=seconds, help="Stop after 90, 90s or 2m with the best design found."
+    ),
 ]
 Catalogs = Annotated[
     list[str] | None,
@@ -49,7 +64,10 @@ FrontResume = Annotated[
 ]
 FrontPlot = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Draw the points: .html, .png or .svg.")]
 FrontTimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", metavar="S", help="Stop after S seconds with the points done by then.")
+    float | None,
+    typer.Option(
+        "--time-limit", metavar="TIME", parser=seconds, help="Stop after 90, 90s or 2m with the points done by then."
+    ),
 ]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
 Unchecked = Annotated[

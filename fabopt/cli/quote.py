@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from fabopt.cli.options import Catalogs, Engine, EngineOption, Point, TimeLimit
+from fabopt.cli.panels import Panels
 
-quote_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+quote_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, cls=Panels)
 QuoteFile = Annotated[str, typer.Argument(metavar="FILE", help="Quote as the vendor sent it: .xlsx or .csv.")]
 Rates = Annotated[
     list[str] | None,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 
 from rich.text import Text
 
 from fabopt.cli.evidence import proven
-from fabopt.cli.output import say
+from fabopt.cli.output import make_folder, say
 from fabopt.cli.saved import saved_design
 from fabopt.cli.solving import WITHOUT_DESIGN
-from fabopt.errors import EXIT_DONE, InputError, OutputError, fault
+from fabopt.errors import EXIT_DONE, InputError, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, write_whole
 from fabopt.output.export.requests import RequestTerms, requests_of
@@ -26,11 +25,7 @@ def request_quotes(path: str, folder: str, vendors: Sequence[str], terms: Reques
     design = proven(saved_design(path, point), path, unchecked=False).design
     if design.status in WITHOUT_DESIGN or not design.bom:
         raise InputError([fault(path, "status", "there is no bill here to ask for", design.status)])
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: the folder cannot be made: {error.strerror}") from None
+    target = make_folder(folder)
     requests = requests_of(design, vendors, terms)
     for request in requests:
         write_whole(target / request.name, request.data)

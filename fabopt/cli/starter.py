@@ -25,6 +25,7 @@ _ANY_GBPS = 0.001
 _PORT_SPEEDS_GBPS = (400, 200, 100, 50, 25, 10, 1)
 _COMMENT_COLUMN = 40
 _RACKS_PER_ROW = 16
+_SCHEMA_LINE = re.compile(r"^(# yaml-language-server: \$schema=).*$", re.MULTILINE)
 _TRAILING_COMMENT = re.compile(r"^(.*\S) {2,}# (.*)$", re.MULTILINE)
 
 
@@ -127,6 +128,11 @@ def _place(schema: Path, folder: Path) -> str:
     if folder.resolve().is_relative_to(checkout().resolve()):
         return Path(os.path.relpath(schema.resolve(), folder.resolve())).as_posix()
     return schema.resolve().as_posix()
+
+
+def with_schema(text: str, folder: Path, schema: Path) -> str:
+    """A case's text with the line for editors as it is in ``folder``."""
+    return _SCHEMA_LINE.sub(lambda match: match[1] + _place(schema, folder), text, count=1)
 
 
 _TEMPLATE = """\

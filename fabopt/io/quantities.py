@@ -83,6 +83,11 @@ _LENGTHS = _units(
     ("mm", Fraction(1, 1000)),
     ("km", Fraction(1000)),
 )
+_TIMES = _units(
+    ("s, sec, second, seconds", Fraction(1)),
+    ("m, min, minute, minutes", Fraction(60)),
+    ("h, hour, hours", Fraction(3600)),
+)
 _SHARES = {"%": Fraction(1, 100), "percent": Fraction(1, 100)}
 
 
@@ -107,6 +112,11 @@ def power_w(text: str) -> Fraction | None:
 def length_m(text: str) -> Fraction | None:
     """``3 m``, ``50 cm`` in metres."""
     return _measured(text, _LENGTHS)
+
+
+def time_s(text: str) -> Fraction | None:
+    """``90s``, ``2m``, ``1 h`` in seconds."""
+    return _measured(text, _TIMES)
 
 
 def ratio(text: str) -> Fraction | None:

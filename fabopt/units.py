@@ -6,10 +6,12 @@ sums, comparisons and proofs are exact. Conversion goes through the decimal text
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from typing import Any
+from unicodedata import combining, normalize
 
 Number = Any  # an int, or an integer array: every formula of such a number holds for both
 
@@ -86,6 +88,12 @@ def ceil_of(numerator: Number, denominator: Number) -> Number:
 def ceil_decimetres(metres: float) -> float:
     """A length in whole decimetres, up."""
     return ceil(round(metres * 10, 6)) / 10
+
+
+def as_name(text: str) -> str:
+    """A text as part of an id or of a file's name: small letters without accents, digits and hyphens."""
+    plain_letters = "".join(letter for letter in normalize("NFKD", text.casefold()) if not combining(letter))
+    return re.sub(r"[^a-z0-9]+", "-", plain_letters).strip("-")
 
 
 def some(number: float, noun: str) -> str:

@@ -157,7 +157,9 @@ def _assembled(
     if faults := check_counted_servers(case, catalog, file):
         raise refuse(faults)
     notes = [*spelled.notes, *remarks]
-    notes += [f"prices of the price book {name} replace the catalog's" for name in case.prices]
+    for name, book in zip(case.prices, books, strict=False):
+        what = "replace" if book.vendor is None else f"are offers of {book.vendor}, in place of"
+        notes.append(f"prices of the price book {name} {what} the catalog's")
     notes += [f"nothing has a price but by the price book {name}" for name in case.only_priced_by]
     notes += [f"price change {text}" for text in price_changes]
     return Inputs(case, catalog, file, tuple(notes))

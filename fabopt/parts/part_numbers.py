@@ -13,6 +13,8 @@ FAMILY = re.compile(r"x{2,}|y{2,}")
 _WRITES_METRES = "nvidia"
 HALF = "A"
 _BY_LENGTH = ("cable", "fibre")
+# What no vendor is told.
+WHICH_IS_WANTED = "; `site.rack_rules.airflow` says which is wanted"
 
 
 class OrderCode(NamedTuple):
@@ -83,7 +85,7 @@ def _by_airflow(number: str, airflows: object, wanted: str | None) -> OrderCode:
         return OrderCode(code, "" if code else f"the code for {wanted}{of_which} is not known")
     own = [airflow for airflow, code in codes.items() if number and code == number]
     if own:
-        return OrderCode(number, f"this is the code for {own[0]}; `site.rack_rules.airflow` says which is wanted")
+        return OrderCode(number, f"this is the code for {own[0]}{WHICH_IS_WANTED}")
     return OrderCode(number) if number else OrderCode("", "its part number is not known")
 
 

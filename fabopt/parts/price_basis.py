@@ -27,12 +27,22 @@ def price_source(part: Mapping[str, object], length_m: float | None) -> Mapping[
     """The source of an embedded part's price: the length's own, the price's, all lengths', else the product's; empty
     without one.
     """
+    provenance = _said(part.get("provenance"))
+    of_price = _length_of(part, length_m).get("source") or provenance.get("price_usd")
+    return _said(of_price or (part.get("lengths") and provenance.get("lengths")) or part.get("source"))
+
+
+def firm_until(part: Mapping[str, object], length_m: float | None) -> str | None:
+    """The last day on which the price of an embedded part, or of a length of it, does not fall; None: it may."""
+    day = _length_of(part, length_m).get("firm_until") or part.get("firm_until")
+    return day if isinstance(day, str) else None
+
+
+def _length_of(part: Mapping[str, object], length_m: float | None) -> Mapping[str, object]:
+    """A length of an embedded part; empty where it is not sold by length."""
     lengths = part.get("lengths")
     sold = map(_said, lengths) if isinstance(lengths, Sequence) else ()
-    of_length = next((length.get("source") for length in sold if length.get("m") == length_m), None)
-    provenance = _said(part.get("provenance"))
-    of_price = of_length or provenance.get("price_usd") or (lengths and provenance.get("lengths"))
-    return _said(of_price or part.get("source"))
+    return next((length for length in sold if length.get("m") == length_m), {})
 
 
 def _said(value: object) -> Mapping[str, object]:

@@ -18,7 +18,7 @@ from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
 from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook, PriceByLength
 from fabopt.schema.product import Price, PriceBreak, PriceSource, Product, Purchasable, check_expedite, check_packs
-from fabopt.units import CENTS_PER_USD, exact, rounded, usd
+from fabopt.units import CENTS_PER_USD, as_name, exact, rounded, usd
 
 KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))
 Sold = TypeVar("Sold", bound=Strict)
@@ -164,7 +164,7 @@ def _offered(product: Product, by_vendor: Mapping[str, Sequence[PriceBook]], tak
     for number, (vendor, books) in enumerate(by_vendor.items()):
         sold = bare
         for book in books:
-            sold = _booked(sold, book)
+            sold = _booked(_without_terms(sold, bare, book.prices[product.id]), book)
         update: dict[str, object] = {"sold_by": vendor}
         if number:
             update |= {"id": _free_id(product.id, vendor, taken), "offer_of": product.id}
@@ -172,9 +172,17 @@ def _offered(product: Product, by_vendor: Mapping[str, Sequence[PriceBook]], tak
         yield sold.model_copy(update=update)
 
 
+def _without_terms(sold: Product, bare: Product, given: Price | PriceByLength) -> Product:
+    """An offer without the terms of earlier books for what a later one prices: a product, or lengths of it."""
+    if not (isinstance(sold, Cable | Fibre) and isinstance(bare, Cable | Fibre) and isinstance(given, dict)):
+        return bare
+    pairs = zip(sold.lengths, bare.lengths, strict=True)
+    return sold.model_copy(update={"lengths": tuple(fresh if fresh.m in given else old for old, fresh in pairs)})
+
+
 def _free_id(id_: str, vendor: str, taken: set[str]) -> str:
     """An unused id for a vendor's offer of a product."""
-    stem = f"{id_}.{re.sub(r'[^a-z0-9]+', '-', vendor.lower()).strip('-') or 'offer'}"
+    stem = f"{id_}.{as_name(vendor) or 'offer'}"
     name, number = stem, 1
     while name in taken:
         number += 1

@@ -28,7 +28,7 @@ from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.quotes import doubt_notes, quote_notes
+from fabopt.solution.quotes import doubt_notes, firm_notes, offer_notes, quote_notes
 from fabopt.solution.racks import rack_notes
 from fabopt.solution.rule_levers import UNSETTLED
 from fabopt.solution.rules_kept import rules_left_out
@@ -65,6 +65,8 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
         *airflow_notes(inputs.case, inputs.catalog, design),
+        *offer_notes(design),
+        *firm_notes(design),
         *quote_notes(design),
         *doubt_notes(design),
         *(rack_notes(inputs.case, answers.shown.case) if design.fabrics else ()),

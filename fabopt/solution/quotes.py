@@ -1,16 +1,17 @@
-"""Notes on prices of quotes that expire before the order, or that are in doubt."""
+"""Notes on offers of vendors, and on prices of quotes that expire before the order, or that are in doubt."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from fabopt.parts.price_basis import IN_DOUBT, price_source
+from fabopt.parts.price_basis import IN_DOUBT, firm_until, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.product import PriceSource
-from fabopt.units import some
+from fabopt.units import CENTS_PER_USD, exact, rounded, some
 
 _MOST_NAMED = 4
 
@@ -39,6 +40,41 @@ def quote_notes(design: Design) -> Iterator[str]:
         elif any(row.order_by is None for row in rows):
             reason = "the case has no `start`, so that nothing says whether orders are placed by then"
             yield f"{quoted.name} ends on {quoted.valid_until}; {reason}: {_parts(rows)}"
+
+
+def offer_notes(design: Design) -> Iterator[str]:
+    """What is bought of each vendor whose offers are bought."""
+    bought: dict[str, Counter[str]] = {}
+    cents: Counter[str] = Counter()
+    for row in design.bom:
+        if row.quantity and row.sold_by is not None:
+            bought.setdefault(row.sold_by, Counter())[_named(design, row)] += row.quantity
+            cents[row.sold_by] += rounded(exact(row.total_usd) * CENTS_PER_USD)
+    for vendor, units in bought.items():
+        usd = f"{cents[vendor] / CENTS_PER_USD:,.2f}".removesuffix(".00")
+        yield f"${usd} is paid to {vendor}, for {_list([f'{count:,} x {part}' for part, count in units.items()])}"
+
+
+def firm_notes(design: Design) -> Iterator[str]:
+    """Until when which prices are firm, where others fall."""
+    firm: dict[str, dict[str, None]] = {}
+    if (design.case.content.get("finance") or {}).get("price_decline"):
+        for row in design.bom:
+            if row.quantity and (day := firm_until(design.parts.get(row.id, {}), row.length_m)):
+                firm.setdefault(day, {})[_named(design, row)] = None
+    for day, parts in sorted(firm.items()):
+        yield f"until {day} prices are firm, and do not fall by `finance.price_decline`: {_list(list(parts))}"
+
+
+def _named(design: Design, row: BomRow) -> str:
+    """The product of a line, whoever sells it, with its length."""
+    length = "" if row.length_m is None else f" of {row.length_m:g} m"
+    return f"{design.parts.get(row.id, {}).get('offer_of') or row.id}{length}"
+
+
+def _list(parts: Sequence[str]) -> str:
+    more = f" and {len(parts) - _MOST_NAMED} more" if len(parts) > _MOST_NAMED else ""
+    return f"{', '.join(parts[:_MOST_NAMED])}{more}"
 
 
 def doubt_notes(design: Design) -> Iterator[str]:
@@ -74,5 +110,4 @@ def _quote_of(design: Design, row: BomRow) -> _Quoted | None:
 
 def _parts(rows: list[BomRow]) -> str:
     ids = list(dict.fromkeys(row.id for row in rows))
-    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-    return f"{some(len(ids), 'product')}, {', '.join(ids[:_MOST_NAMED])}{more}"
+    return f"{some(len(ids), 'product')}, {_list(ids)}"

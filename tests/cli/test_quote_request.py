@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -75,6 +76,41 @@ def test_vendors_that_are_named_are_asked_for_all_and_awards_read_back(run: Run)
     }
     assert run(*command, "--vendor", "Another").code == 0
     assert yaml.safe_load(Path("book.yaml").read_text())["vendor"] == "Another"
+
+
+@pytest.mark.usefixtures("design")
+def test_a_part_that_two_vendors_sell_is_one_line(run: Run) -> None:
+    """A design with offers asks for each product once, with all its units; vendors in any letters have files of their
+    own, and what the buyer wrote on the sheet, such as the name of a stage, is no word of the vendor's.
+    """
+    case = yaml.safe_load(Path("case.yaml").read_text())
+    for vendor, usd in (("Süd & Söhne", 1300), ("東京電線", 1400)):
+        terms = {"acme-nic": {"supply": 5}} if usd == 1300 else {}
+        book = {"vendor": vendor, "firm_until": "2027-12-31", "prices": {"acme-nic": usd}, "terms": terms}
+        Path(f"book-{usd}.yaml").write_text(yaml.safe_dump(book))
+    case |= {"prices": ["./book-1300.yaml", "./book-1400.yaml"]}
+    del case["servers"]
+    case["stages"] = [{"name": "trial", "month": 0, "servers": 4}]
+    Path("case.yaml").write_text(yaml.safe_dump(case))
+    assert run("solve", "case.yaml", "--json", "design.json", "--bom", "bill.csv", "--alternatives", "0").code == 0
+    with open("bill.csv", newline="") as file:
+        bought = {row["id"]: row for row in csv.DictReader(file) if row["kind"] == "nic"}
+    assert {row["vendor"] for row in bought.values()} == {"Süd & Söhne", "東京電線"} and len(bought) == 2
+    vendors = ("--vendor", "Süd & Söhne", "--vendor", "東京電線", "--vendor", "北京")
+    assert run(*ASKED, *vendors).code == 0
+    names = ["rfq-sud-sohne.xlsx", "rfq-vendor-2.xlsx", "rfq-vendor.xlsx"]
+    assert sorted(file.name for file in Path("rfq").iterdir()) == names
+    (line,) = [row for row in sheet_of("rfq/rfq-vendor.xlsx") if row["Kind"] == "nic"]
+    assert line["Id"] == "acme-nic" and line["Quantity"] == sum(int(row["quantity"]) for row in bought.values())
+    workbook = openpyxl.load_workbook("rfq/rfq-sud-sohne.xlsx")
+    heads = [cell.value for cell in workbook["RFQ"][1]]
+    for row in workbook["RFQ"].iter_rows(min_row=2):
+        if row[heads.index("Id")].value == "acme-nic":
+            row[heads.index("Quoted unit price USD")].value = 1350
+    workbook.save("filled.xlsx")
+    ran = run("quote", "import", "filled.xlsx", "--catalog", "./acme.yaml", "-o", "again.yaml")
+    assert ran.code == 0 and "not read" not in ran.out, ran.out
+    assert yaml.safe_load(Path("again.yaml").read_text())["prices"] == {"acme-nic": 1350}
 
 
 @pytest.mark.usefixtures("design")

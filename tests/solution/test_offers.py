@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.html.bill import bill_view
 from fabopt.parts.price_books import with_price_books
 from fabopt.schema.design import Design
 from fabopt.schema.price_book import PriceBook
@@ -22,6 +23,7 @@ from tests.solution.test_brute_force import case, catalog
 
 Json = dict[str, Any]
 VENDORS = ("One", "Two", "Three")
+DISTANCES = {"distances_m": {"server-leaf": 3, "leaf-spine": 30}}
 
 
 def offer(chance: random.Random, usd: int, need: int) -> Json:
@@ -60,6 +62,15 @@ def both(parts: Json, offers: Json, wanted: Json, **options: Any) -> tuple[Json,
     """What is designed with the offers as books, and the catalog that the brute force reads, with the offers in it."""
     books = books_of(offers)
     designed = run({**parts, "prices": books}, {**wanted, "prices": [book["name"] for book in books]}, **options)
+    return designed, offered(parts, offers)
+
+
+def as_design(content: Json) -> Design:
+    return Design.model_validate_json(json.dumps(content))
+
+
+def offered(parts: Json, offers: Json) -> Json:
+    """The catalog that the brute force reads, with the offers in it."""
     brute = copy.deepcopy(parts)
     for device in (*brute["switches"], *brute["nics"]):
         if device["id"] in offers:
@@ -69,7 +80,7 @@ def both(parts: Json, offers: Json, wanted: Json, **options: Any) -> tuple[Json,
             own = [sold[length["m"]] for sold in offers.get(cable["id"], {}).values() if length["m"] in sold]
             if own:
                 length["offers"] = own
-    return designed, brute
+    return brute
 
 
 @pytest.mark.long("5")
@@ -99,6 +110,22 @@ def test_offers_as_brute_force_awards_them(seed: int) -> None:
         assert all(check["ok"] for check in designed["checks"])
 
 
+@pytest.mark.long("4")
+@pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.long] if s >= 3 else []) for s in range(40)])
+def test_one_vendor_as_brute_force_chooses_it(seed: int) -> None:
+    """With `max_vendors: {switch: 1}`, the cheapest of the designs with the switches of one vendor alone."""
+    chance = random.Random(seed)
+    offers = {"switch": {vendor: offer(chance, 1000, 6) for vendor in VENDORS}}
+    wanted = case(chance.choice((4, 6, 8)), {"topologies": ["clos"]}, site=DISTANCES, rules={"subnet-manager": False})
+    designed, _ = both(catalog(), offers, {**wanted, "procurement": {"max_vendors": {"switch": 1}}})
+    best = [solve(offered(catalog(), {"switch": {vendor: sold}}), wanted) for vendor, sold in offers["switch"].items()]
+    cents = [one.capex_cents for one in best if one is not None]
+    assert (not cents) == (designed["status"] == "infeasible"), (cents, designed["status"])
+    if cents:
+        assert round(designed["totals"]["capex_usd"] * 100) == min(cents), (offers, designed["bom"])
+        assert all(check["ok"] for check in designed["checks"])
+
+
 def test_an_award_is_split_where_supply_ends() -> None:
     """Six switches: four of the cheaper vendor, who has no more, two of the other; each row says whose."""
     offers = {"switch": {"One": {"price_usd": 900, "supply": 4}, "Two": {"price_usd": 1100}}}
@@ -111,11 +138,15 @@ def test_an_award_is_split_where_supply_ends() -> None:
         "switch": "One", "switch.two": "Two",
     }  # fmt: skip
     assert {row["id"]: row["sold_by"] for row in rows.values()} == {"switch": "One", "switch.two": "Two"}
+    assert {note for note in designed["notes"] if " is paid to " in note} == {
+        "$3,600 is paid to One, for 4 x switch", "$2,200 is paid to Two, for 2 x switch",
+    }  # fmt: skip
+    page = [{cell.column: cell.words for cell in row.cells} for row in bill_view(as_design(designed))]
+    assert {row["Vendor"] for row in page if row["Kind"] == "switches"} == {"One", "Two"}
     assert cheapest_award(list(offers["switch"].values()), 6) == (6, 580_000)
 
 
 CARDS = {"card": {"One": {"price_usd": 90, "supply": 5}, "Two": {"price_usd": 110}}}
-DISTANCES = {"distances_m": {"server-leaf": 3, "leaf-spine": 30}}
 
 
 @pytest.mark.parametrize(
@@ -156,7 +187,7 @@ def test_a_file_whose_offers_of_cards_are_changed_fails() -> None:
     def failed(change: Callable[[Json], Any]) -> list[str]:
         content = copy.deepcopy(designed)
         change(content)
-        return [check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok]
+        return [check.name for check in verify(as_design(content)) if not check.ok]
 
     def stand_ins(content: Json) -> list[Json]:
         found: list[Json] = content["fabrics"][0]["nic"]["stand_ins"]
@@ -223,6 +254,22 @@ def test_an_offer_replaces_the_catalog_and_books_without_a_vendor() -> None:
     assert [(one.m, one.price_usd) for one in priced.cables[0].lengths] == [(3, 5), (30, None), (50, None)]
 
 
+def test_terms_of_an_earlier_book_end_with_its_price() -> None:
+    """A later offer has its own smallest order, delivery and firm day; lengths that it does not price keep theirs."""
+    terms = {"switch": {"minimum_order": 4, "lead_time_weeks": 9}, "cable": {3: {"supply": 2}, 30: {"supply": 2}}}
+    prices = {"switch": 900, "cable": {3: 5, 30: 9}}
+    early = book(vendor="One", firm_until="2028-01-01", prices=prices, terms=terms)
+    late = book(vendor="One", prices={"switch": 800, "cable": {3: 4}}, terms={"switch": {"supply": 6}})
+    priced = with_price_books(inputs_from_objects(case(4), catalog()).catalog, [early, late])
+    (switch,), lengths = priced.switches, priced.cables[0].lengths
+    assert (switch.price_usd, switch.minimum_order, switch.lead_time_weeks, switch.supply, switch.firm_until) == (
+        800, None, None, 6, None,
+    )  # fmt: skip
+    assert [(one.m, one.price_usd, one.supply, one.firm_until) for one in lengths] == [
+        (3, 4, None, None), (30, 9, 2, "2028-01-01"), (50, None, None, None),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("firm_until", "usd"), [("2028-03-01", 1000), ("2028-02-29", 500), (None, 500)])
 def test_prices_are_firm_until_a_day(firm_until: str | None, usd: int) -> None:
     """A year after March 2027 prices of switches, which fall by half a year, are as quoted where they are firm."""
@@ -235,6 +282,8 @@ def test_prices_are_firm_until_a_day(firm_until: str | None, usd: int) -> None:
     designed = run(parts, wanted)
     later = {row["unit_price_usd"] for row in designed["bom"] if row["kind"] == "switch" and row["stage"] == "second"}
     assert later == {usd} and all(check["ok"] for check in designed["checks"])
+    told = f"until {firm_until} prices are firm, and do not fall by `finance.price_decline`: switch"
+    assert (told in designed["notes"]) == (firm_until is not None)
 
 
 def test_the_dearer_of_two_offers_is_a_source_too() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -92,11 +92,11 @@ _SCALE = re.compile(rf"(?:\b(?:in|en)\s+)?(?:{pattern('scaled').pattern})", re.I
 # Of a sheet that asks for quotes, the columns of the second vendor asked and on.
 _OF_ASKED = re.compile(r"\s*\(([2-8])\)$")
 QUOTED = "quoted unit price"
-# What else such a sheet has, which is not for vendors to fill in.
-OWN_COLUMNS = frozenset(
-    ["Kind", "Quantity all", "Of these spares", "Of these left over", "From own stock", "Planned USD", "Order by month",
-     "Order by", "Needed by", "Remarks"]
-)  # fmt: skip
+# What else such a sheet has, which is not for vendors to fill in, and the role of these columns.
+_OF_BUYER = re.compile(
+    r"Kind|Quantity .*|Of these spares|Of these left over|From own stock|Planned USD|Order by month|Order by|Needed by"
+)
+OWN = "own"
 _FIGURES = re.compile(r"[0-9][0-9.,' ]*")
 # Rows of a table by which a column of part numbers is known.
 _SAMPLE = 200
@@ -154,12 +154,12 @@ class Header:
         what = "has the part numbers by what stands in it"
         return [f"column {letters(column)} of {sheet} {what}: `{self.headings[column].text}`" for column in unsaid]
 
-    def not_read(self) -> list[str]:
-        """Columns that mean nothing here, as headed; of a sheet that asks for quotes, those that it had not."""
+    def not_read(self, worded: Collection[int]) -> list[str]:
+        """Columns that mean nothing here, as headed; ``worded``: columns of which words were read."""
         own = self.is_quoted
         return [f"{letters(column)} `{heading.text}`" for column, heading in self.headings.items()
-                if heading.role in ("", "remarks")
-                and not (own and (heading.text in OWN_COLUMNS or _OF_ASKED.search(heading.text)))]  # fmt: skip
+                if heading.role in ("", "remarks") and column not in worded
+                and not (own and _OF_ASKED.search(heading.text))]  # fmt: skip
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -237,7 +237,7 @@ def _are_texts(cells: Mapping[int, Cell]) -> bool:
 def _header(first: int, last: int, texts: Mapping[int, str], asked: int) -> Header | None:
     headings = {column: _heading(texts[column], asked) for column in sorted(texts)}
     headings = _with_one_currency(_with_plain_quantity(_with_unit(_without_weak_names(headings))))
-    header = Header(first, last, _with_shares(_with_other_prices(headings)))
+    header = Header(first, last, _with_own(_with_shares(_with_other_prices(headings))))
     roles = [heading.role for heading in header.headings.values()]
     has_price = any(role in (*PRICES, *OTHER_PRICES) for role in roles)
     return header if has_price and (header.is_named or "quantity" in roles) else None
@@ -299,6 +299,14 @@ def _with_shares(headings: dict[int, Heading]) -> dict[int, Heading]:
     if len(shares) < 2 or any(heading.role == "quantity" for heading in headings.values()):
         return headings
     return {c: heading._replace(role=SHARE) if c in shares else heading for c, heading in headings.items()}
+
+
+def _with_own(headings: dict[int, Heading]) -> dict[int, Heading]:
+    """Of a sheet that asks for quotes, what the buyer wrote apart: what stands there says nothing of a price."""
+    if not any(heading.text.lower().startswith(QUOTED) for heading in headings.values()):
+        return headings
+    return {column: heading._replace(role=OWN) if not heading.role and _OF_BUYER.fullmatch(heading.text) else heading
+            for column, heading in headings.items()}  # fmt: skip
 
 
 def _with_one_currency(headings: dict[int, Heading]) -> dict[int, Heading]:

@@ -130,7 +130,7 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     titles = list(_titles(outside))
     notes = (*facts.notes, *(note for note, _ in titles), *(note for sums in held for note in sums.notes),
              *(note for _, said in proven for note in said))  # fmt: skip
-    quote = _quote(file, lines, tables, replace(facts, notes=notes), options)
+    quote = _quote(reading, lines, tables, replace(facts, notes=notes), options)
     doubts = [*unknown_currencies(outside), *(note for note, is_doubt in titles if is_doubt)]
     doubts += [doubt for sums in held for doubt in sums.doubts]
     quote = replace(quote, doubts=tuple(doubts), vendor=vendor_asked(sheets))
@@ -333,19 +333,24 @@ def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:
             )
 
 
-def _quote(file: str, lines: tuple[QuoteLine, ...], tables: _Tables, facts: QuoteFacts, options: QuoteOptions) -> Quote:
+def _quote(
+    reading: QuoteReading, lines: tuple[QuoteLine, ...], tables: _Tables, facts: QuoteFacts, options: QuoteOptions
+) -> Quote:
+    worded: dict[tuple[str, int], list[int]] = {}
+    for name, row, column in reading.worded:
+        worded.setdefault((name, row), []).append(column)
     columns = tuple(
         QuoteColumns(
             sheet.name,
             header.first,
             MappingProxyType({role: tuple(places) for role, places in header.as_read().items()}),
-            tuple(header.not_read()),
+            tuple(header.not_read(worded.get((sheet.name, header.first), ()))),
         )
         for sheet, headers in tables
         for header in headers
     )
     return Quote(
-        file,
+        reading.file,
         lines,
         options.rates,
         facts.dated.isoformat() if facts.dated else None,

@@ -10,7 +10,7 @@ from fractions import Fraction
 from fabopt.errors import Fault, fault
 from fabopt.io.quote.currencies import ALLOWED, DOLLAR, HOME, agreed_sign, is_sign, may_mean, signs_in, signs_in_words
 from fabopt.io.quote.facts import QuoteFacts
-from fabopt.io.quote.headings import IDENTITY, PRICES, SHARE, Header
+from fabopt.io.quote.headings import IDENTITY, OWN, PRICES, SHARE, Header
 from fabopt.io.quote.line_words import is_of_service
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import HeadedPrice
@@ -22,6 +22,7 @@ from fabopt.io.quote.words import alternatives
 
 # Columns whose words may say something of the price of their line; those that are not read have no role.
 _SPEAKING = ("", "description", "remarks", "lead", "validity", "stock", "minimum", "pack")
+_LETTER = re.compile(r"[^\W\d_]")
 # In place of a price.
 _INCLUDED = re.compile(rf"\W*(?:{alternatives('included_cell')})\b", re.IGNORECASE)
 
@@ -33,7 +34,7 @@ class QuoteReading:
 
     ``scales``, ``taxed``, ``recurring``, ``bulk``: by sheet what says that its prices are in thousands, with tax, for a
     time, or for several; ``faults``: gathers what makes the file unfit to be read; ``assumed``: rows of whose currency
-    nothing was said.
+    nothing was said; ``worded``: by sheet and first row of the table the columns of which words were read.
     """
 
     file: str
@@ -48,6 +49,7 @@ class QuoteReading:
     bulk: Mapping[str, str] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     assumed: list[int] = field(default_factory=list)
+    worded: set[tuple[str, int, int]] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,10 @@ class RowCells:
         return any(_INCLUDED.match(cell.text) for _, cell in self.cells(row, *PRICES))
 
     def own_texts(self, row: int) -> list[str]:
-        """All texts of a row that are its own, from the left."""
-        cells = self.sheet.rows.get(row, {})
-        return [cells[column].text for column in sorted(cells) if isinstance(cells[column].value, str)]
+        """All texts of a row that are its own and not the buyer's, from the left."""
+        cells, asked = self.sheet.rows.get(row, {}), self.header.columns(OWN)
+        kept = (column for column in sorted(cells) if column not in asked)
+        return [cells[column].text for column in kept if isinstance(cells[column].value, str)]
 
     def words(self, row: int) -> list[str]:
         """Texts of a row in columns of words: those of descriptions, of remarks, and of what is not read."""
@@ -123,6 +126,8 @@ class RowCells:
             heading = self.header.headings.get(column)
             text, role = (heading.text, heading.role) if heading else (letters(column), "")
             if role in _SPEAKING and isinstance(cell.value, str) and cell.text != own and not is_aside(text):
+                if _LETTER.search(cell.text):
+                    self.reading.worded.add((self.sheet.name, self.header.first, column))
                 yield text, cell.text
 
     def text_beside(self, row: int) -> str:

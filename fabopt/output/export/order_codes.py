@@ -25,6 +25,12 @@ def seller_of(body: Mapping[str, Any]) -> str | None:
     return seller
 
 
+def product_of(design: Design, part: str) -> str:
+    """The product that a part is an offer of, or the part."""
+    product: str = design.parts.get(part, {}).get("offer_of") or part
+    return product
+
+
 def code_of(design: Design, part: str, length_m: float | None) -> OrderCode:
     """Order code of a part of the design, in its length and with the airflow that its case wants."""
     return order_code(design.parts.get(part, {}), length_m, wanted_airflow(design.case.content))

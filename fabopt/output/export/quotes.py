@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.output.export.order_codes import body_of, code_of
+from fabopt.output.export.order_codes import body_of, code_of, product_of
 from fabopt.output.export.spreadsheet import set_height, set_page, write_cell, write_headings
 from fabopt.output.purchased import Beside, beside_use
 from fabopt.parts.quotes import CHARGE_REMARK
@@ -102,9 +102,13 @@ def quote_table(design: Design) -> QuoteTable:
     groups: dict[tuple[str, str, float | None], list[BomRow]] = {}
     for row in design.bom:
         if is_asked_for(row):
-            groups.setdefault((row.kind, row.id, row.length_m), []).append(row)
+            groups.setdefault((row.kind, product_of(design, row.id), row.length_m), []).append(row)
     beside = beside_use(design)
-    rows = [_quote_row(design, group, stages, beside.get(part, Beside())) for part, group in groups.items()]
+    rows = []
+    for (_, id_, _), group in groups.items():
+        parts = dict.fromkeys((row.kind, row.id, row.length_m) for row in group)
+        sums = map(sum, zip(*(beside.get(part, Beside()) for part in parts), strict=True))
+        rows.append(_quote_row(design, id_, group, stages, Beside(*sums)))
     return QuoteTable(columns, sorted(rows, key=lambda row: str(row[0])))
 
 
@@ -113,7 +117,10 @@ def is_asked_for(row: BomRow) -> bool:
     return row.quantity > 0 and (row.kind != OWN_WORK or row.charge not in (None, "tax"))
 
 
-def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str], beside: Beside) -> Sequence[object]:
+def _quote_row(
+    design: Design, id_: str, group: Sequence[BomRow], stages: Sequence[str], beside: Beside
+) -> Sequence[object]:
+    """A line of the request: a product, in whatever offers of it the design buys."""
     first = group[0]
     vendor = (body_of(design, first) or {}).get("vendor") or NO_VENDOR
     by_stage = [sum(row.quantity for row in group if row.stage == name) for name in stages]
@@ -131,7 +138,7 @@ def _quote_row(design: Design, group: Sequence[BomRow], stages: Sequence[str], b
         wishes.append(f"{sum(pieces)} for {name} expedited, in {weeks[0]:g} weeks")
     planned = sum(row.total_usd + (row.yearly_usd or 0) for row in group)
     return (
-        vendor, first.charge or first.kind, number.code, first.id, first.description, first.length_m,
+        vendor, first.charge or first.kind, number.code, id_, first.description, first.length_m,
         *by_stage, sum(by_stage),
         beside.spares, beside.left_over, beside.from_stock, round(planned, 2),
         min(dates, default=None), min(days, default=None), None, None, "; ".join(wishes),

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import xlsxwriter
 
 from fabopt.design.bill import order_date
+from fabopt.output.export.order_codes import product_of
 from fabopt.output.export.quotes import NO_VENDOR, PRICE, WEEKS, QuoteTable, quote_table, write_table
 from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_text
+from fabopt.parts.part_numbers import WHICH_IS_WANTED
 from fabopt.parts.quotes import AWARDED, REQUEST_SHEET, VENDOR_ASKED
 from fabopt.schema.design import Design
+from fabopt.units import as_name
 
 NEEDED = "Needed by"
 # Columns of one's own plans in the sheet for comparing, which no vendor sees.
@@ -47,7 +49,7 @@ def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> 
     columns = [table.columns[index] for index in kept if index != remarks]
     columns += [(NEEDED, 16, "text"), (AWARDED, 12, "count"), table.columns[remarks]]
     rows = [
-        (row[0], (*shown, needed.get((row[id_], row[length])), None, row[remarks]))
+        (row[0], (*shown, needed.get((row[id_], row[length])), None, str(row[remarks]).replace(WHICH_IS_WANTED, "")))
         for row in table.rows
         for shown in [[row[index] for index in kept if index != remarks]]
     ]
@@ -68,7 +70,8 @@ def _needed(design: Design) -> dict[tuple[object, object], str]:
     for row in sorted(design.bom, key=lambda row: order[row.stage].month):
         if row.in_use or row.spares or row.charge is not None:
             day = order_date(start, order[row.stage].month, None)
-            first.setdefault((row.id, row.length_m), row.stage if day is None else f"{row.stage}, {day}")
+            part = product_of(design, row.id), row.length_m
+            first.setdefault(part, row.stage if day is None else f"{row.stage}, {day}")
     return first
 
 
@@ -76,7 +79,7 @@ def _file_names(vendors: Sequence[str]) -> dict[str, str]:
     """File name for each vendor, none twice."""
     names: dict[str, str] = {}
     for vendor in vendors:
-        stem = re.sub(r"[^a-z0-9]+", "-", vendor.lower()).strip("-") or "vendor"
+        stem = as_name(vendor) or "vendor"
         name, number = f"rfq-{stem}.xlsx", 1
         while name in names.values():
             number += 1

@@ -42,7 +42,7 @@ from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
 from fabopt.output.words import measured, money
-from fabopt.parts.price_basis import basis_of, price_source
+from fabopt.parts.price_basis import basis_of, firm_until, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.units import some
 
@@ -319,10 +319,13 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
         part = body_of(design, row) or {}
         source = price_source(part, length_m)
         prices = sorted({row.unit_price_usd for row in design.bom if (row.id, row.length_m) == (id_, length_m)})
-        values = [id_, part.get("vendor"), code_of(design, id_, length_m).code, length_m]
+        firm = firm_until(part, length_m)
+        note = source.get("note") or part.get("notes")
+        values: list[object] = [id_, seller_of(part), code_of(design, id_, length_m).code, length_m]
         values += [prices[0] if len(prices) == 1 else ", ".join(map(money, prices))]
         values += [source.get("url"), source.get("date"), source.get("kind")]
-        values += [source.get("confidence") or part.get("confidence"), source.get("note") or part.get("notes")]
+        values += [source.get("confidence") or part.get("confidence")]
+        values += ["; ".join(str(text) for text in (firm and f"firm until {firm}", note) if text) or None]
         for column, value in enumerate(values):
             style = "money" if column == 4 and len(prices) == 1 else "wrap" if column in (4, 5, 9) else "text"
             write_cell(sheet, line, column, value, formats[style])

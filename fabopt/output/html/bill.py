@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.marks import MARK, NO_MARKS
-from fabopt.output.export.order_codes import orderable
+from fabopt.output.export.order_codes import body_of, orderable, seller_of
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number
@@ -36,11 +36,15 @@ class BillRow:
 
 
 def bill_view(design: Design) -> list[BillRow]:
-    """Return the lines of the bill, in its order. Fabric and stage are columns where there are several."""
+    """Return the lines of the bill, in its order. Fabric and stage are columns where there are several, vendors where
+    offers are bought.
+    """
     fabrics, stages = (len({getattr(row, name) for row in design.bom}) > 1 for name in ("fabric", "stage"))
     rows = orderable(design)
     beside = {name: title for name, title in (("spares", "Spares"), *SHARES.items()) if has_any(rows, (name,))}
-    return [_row(row, fabrics, stages, beside) for row in rows]
+    offered = has_any(rows, ("sold_by",))
+    sellers = [[seller_of(body_of(design, row) or {}) or ""] if offered else [] for row in rows]
+    return [_row(row, fabrics, stages, beside, sold_by) for row, sold_by in zip(rows, sellers, strict=True)]
 
 
 def bill_link(design: Design, mark: str = "") -> str:
@@ -49,7 +53,9 @@ def bill_link(design: Design, mark: str = "") -> str:
     return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(data).decode()}"
 
 
-def _row(row: BomRow, with_fabric: bool, with_stage: bool, beside: Mapping[str, str]) -> BillRow:
+def _row(
+    row: BomRow, with_fabric: bool, with_stage: bool, beside: Mapping[str, str], sellers: Sequence[str]
+) -> BillRow:
     """A line as cells; ``beside``: titles of columns of spares, stock and surplus, by their names."""
     length = "" if row.length_m is None else f"{plain(row.length_m)} m"
     cells = [BillCell("Kind", False, KIND_NAMES[row.kind], row.kind)]
@@ -57,6 +63,7 @@ def _row(row: BomRow, with_fabric: bool, with_stage: bool, beside: Mapping[str, 
         cells.append(BillCell("Fabric", False, row.fabric, row.fabric))
     if with_stage:
         cells.append(BillCell("Stage", False, row.stage, row.stage))
+    cells += [BillCell("Vendor", False, seller, seller) for seller in sellers]
     cells += [
         BillCell("Length", True, length, -1 if row.length_m is None else row.length_m),
         BillCell("Quantity", True, count(row.quantity), row.quantity),

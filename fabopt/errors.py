@@ -39,6 +39,11 @@ def bare(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
 
 
+def misspelt(word: str, words: Iterable[str], most: int = 1) -> list[str]:
+    """The allowed words that ``word`` is most likely a misspelling of, the best first."""
+    return difflib.get_close_matches(word[:_LONGEST_MISSPELT], list(words), n=most, cutoff=_ALIKE)
+
+
 def guesses(word: str, words: Iterable[str], most: int = 1) -> list[str]:
     """The allowed words that ``word`` is most likely meant to be, the best first; none where none is close.
 
@@ -47,8 +52,7 @@ def guesses(word: str, words: Iterable[str], most: int = 1) -> list[str]:
     allowed, wanted = list(words), bare(word[:_LONGEST_MISSPELT])
     spelt = [known for known in allowed if wanted and bare(known) == wanted]
     longer = [known for known in allowed if len(wanted) >= _SHORTEST_PART and wanted in bare(known)]
-    misspelt = difflib.get_close_matches(word[:_LONGEST_MISSPELT], allowed, n=most, cutoff=_ALIKE)
-    return list(dict.fromkeys([*spelt, *sorted(longer, key=len), *misspelt]))[:most]
+    return list(dict.fromkeys([*spelt, *sorted(longer, key=len), *misspelt(word, allowed, most)]))[:most]
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:

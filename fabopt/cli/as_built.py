@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from fabopt.cli.evidence import proven, wired
 from fabopt.cli.output import check_targets, deliver, say
 from fabopt.cli.saved import saved_design
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, did_you_mean, fault
 from fabopt.inspect.as_built import as_built, require_planned
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.cabling_csv import guids_of, mapped
@@ -110,7 +110,8 @@ def _stage(design: Design, request: Request) -> int:
     if request.stage is None:
         return max(0, len(names) - 1)
     if request.stage not in names:
-        raise InputError([fault("--stage", "", "no such stage", request.stage, allowed=", ".join(names))])
+        hint = did_you_mean(request.stage, names)
+        raise InputError([fault("--stage", "", "no such stage", request.stage, allowed=", ".join(names), hint=hint)])
     return names.index(request.stage)
 
 

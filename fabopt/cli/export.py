@@ -9,7 +9,7 @@ from pathlib import Path
 from fabopt.cli.evidence import proven, wired
 from fabopt.cli.output import tell
 from fabopt.cli.saved import saved_design
-from fabopt.errors import InputError, OutputError, fault
+from fabopt.errors import InputError, OutputError, did_you_mean, fault
 from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.formats import Options, export, format_names
 from fabopt.schema.design import Design
@@ -59,7 +59,8 @@ def _stage(design: Design, name: str | None) -> int | None:
         return None
     names = [stage.name for stage in design.stages]
     if name not in names:
-        raise InputError([fault("--stage", "", "no such stage", name, allowed=", ".join(names))])
+        hint = did_you_mean(name, names)
+        raise InputError([fault("--stage", "", "no such stage", name, allowed=", ".join(names), hint=hint)])
     return names.index(name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.inspect.cabling import Names, cabling_of
 from fabopt.inspect.comparison import Comparison
 from fabopt.inspect.findings import Finding, findings_of
@@ -64,8 +64,7 @@ def require_planned(names: Mapping[str, str], plan: Wiring, file: str) -> None:
     for planned in dict.fromkeys(names.values()):
         device, _, port = planned.partition(" ")
         if planned not in ports and (device not in devices or (port and port not in ports)):
-            close = nearest(device, devices)
-            hint = f"did you mean `{close}`?" if close else ""
+            hint = did_you_mean(device, devices)
             allowed = "a device of the design, `device port`, or a port"
             faults.append(fault(file, "", "this name is not in the design", planned, allowed=allowed, hint=hint))
     if faults:

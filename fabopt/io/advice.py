@@ -12,6 +12,7 @@ from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel
 
+from fabopt.errors import bare, did_you_mean, misspelt
 from fabopt.io.schema_types import Steps, branches
 from fabopt.schema.case import Case, Fabric
 
@@ -22,7 +23,15 @@ _RESILIENCE: Final = (
     "`default` keeps two of each tier above the leaves; ask for more as `{survive: 1 spine, min_gbps_per_gpu: 300}`"
 )
 _INFINIBAND: Final = "it is a speed of InfiniBand: `protocol: infiniband` and `min_gbps_per_gpu: {}`"
-# Of keys that are nowhere: what to write instead, by the key in small letters and digits.
+_RACKS: Final = (
+    "racks follow from the servers and `site.servers_per_rack: 4`; a hall is `site.floor: {rows: 2, racks_per_row: 8}`"
+)
+_STAGES: Final = (
+    "servers that come later are stages, in place of `servers` and `gpus`: "
+    "`stages: [{name: day-1, month: 0, servers: 32}, {name: later, month: 12, servers: 128}]`"
+)
+# Of keys that are not where they stand: what to write instead, by the key in small letters and digits, after that of
+# the mapping it is in where it means that only there.
 KEYS: Final[dict[str, str]] = {
     **dict.fromkeys(("speed", "speedgbps", "gbps", "bandwidth", "linkspeed", "portspeed", "rate"), _SPEED),
     **dict.fromkeys(("leaf", "spine", "core", "switch", "leafswitch", "spineswitch"), _SWITCHES),
@@ -32,10 +41,20 @@ KEYS: Final[dict[str, str]] = {
                     "devices beside the servers are `attachments` of a fabric"),
     **dict.fromkeys(("vendor", "maker", "manufacturer"), "did you mean `procurement.approved_vendors`?"),
     **dict.fromkeys(("redundancy", "survive", "ha"), "did you mean `resilience`?"),
+    **dict.fromkeys(("racks", "numracks", "rackcount", "rows", "site.racks"), _RACKS),
+    **dict.fromkeys(("growth.servers", "growth.gpus", "growth.month", "growth.months", "month", "months", "phases",
+                     "expansion", "serverslater"),
+                    _STAGES),
+    **dict.fromkeys(("rackpowerw", "rackpower", "rackpowerkw", "kwperrack", "powerperrack"),
+                    "power of a rack is one of its floor's: "
+                    "`site.floor: {rows: 1, racks_per_row: 8, rack_power_w: 45 kW}`"),
+    **dict.fromkeys(("oversubscription", "oversub", "ratio", "blocking"),
+                    "did you mean `fabrics[0].max_oversubscription`?"),
 }  # fmt: skip
 # By a key, or the key of the mapping that it is in and its own: what to write instead of words that are not taken, in
 # small letters and digits; "" for all.
 VALUES: Final[dict[str, dict[str, str]]] = {
+    "growth": {"": _STAGES},
     "fabrics": {"": "a list with a name each, as `fabrics: [{name: compute}]`"},
     "fabrics.switches": {"": _SWITCHES},
     "role": dict.fromkeys(("frontend", "management", "mgmt", "campus", "northsouth"), _MANAGEMENT),
@@ -61,24 +80,31 @@ _SHORTEST: Final = 4
 _MOST_NAMED: Final = 3
 
 
-def bare(text: str) -> str:
-    """A word's small letters and digits, equal for two spellings of it."""
-    return "".join(letter for letter in text.lower() if letter.isalnum())
+def advice_on_key(key: str, here: Sequence[str], steps: Steps) -> str:
+    """Advice on a key of a case that is not among those ``here``, at ``steps``.
 
-
-def advice_on_key(key: str, here: Sequence[str]) -> str:
-    """Advice on a key that is not among those ``here``: one with more words, or one of another place."""
-    longer = _with(key, {one: one for one in here})
-    if len(longer) == 1:
+    What is known to be meant, a key of this place with more words, one of another place of this name, a misspelt one of
+    this place, one of another place with more words; empty where none is clear.
+    """
+    place = next((step for step in reversed(steps) if isinstance(step, str)), "")
+    known = KEYS.get(f"{place}.{bare(key)}") or KEYS.get(bare(key), "")
+    longer = _with(key, {name: name for name in here})
+    if len(longer) == 1 and not known:
         return f"did you mean `{longer[0]}`?"
-    return KEYS.get(bare(key), "")
+    paths = {".".join((*at, name)): name for at, name in _places() if at != steps}
+    same = [path for path, name in paths.items() if bare(name) == bare(key)]
+    here_or_there = [did_you_mean(key, here), _of_places(same)]
+    # at the top people write what has a section of its own
+    first, second = here_or_there if steps else reversed(here_or_there)
+    like = misspelt(key, paths.values())
+    there = _with(key, paths) or [path for path, name in paths.items() if name in like]
+    return known or first or second or _of_places(there)
 
 
-def advice_on_place(key: str, steps: Steps) -> str:
-    """The place in a case of a misplaced key; empty where not clear."""
-    paths = {".".join((*place, name)): name for place, name in _places() if place != steps}
-    same = [path for path, name in paths.items() if bare(name) == bare(key)] or _with(key, paths)
-    nearest = [path for path in same if path.count(".") == min(other.count(".") for other in same)]
+def _of_places(paths: Sequence[str]) -> str:
+    """A hint with those of the keys that are the least deep, if they are few; those of a fabric first."""
+    nearest = [path for path in paths if path.count(".") == min(other.count(".") for other in paths)]
+    nearest.sort(key=lambda path: not path.startswith("fabrics"))
     if not 0 < len(nearest) <= _MOST_NAMED:
         return ""
     named = [f"`{path}`" if "." in path else f"`{path}` at the top of the case" for path in nearest]

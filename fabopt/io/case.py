@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
 from fabopt.io.faults import Model, refuse, validated
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
@@ -204,8 +204,7 @@ def find_book(name: str, where: str, catalog: Catalog, base: Path, file: str) ->
         return book, shown(path)
     known = {book.name: book for book in catalog.prices if book.name}
     if name not in known:
-        close = nearest(name, known)
-        hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
+        hint = did_you_mean(name, known) or "a path has a / or ends in .yaml"
         more = [f"and {len(known) - MOST_NAMED} more"] if len(known) > MOST_NAMED else []
         allowed = ", ".join([*list(known)[:MOST_NAMED], *more]) or "a path; the catalog has no price books"
         raise InputError([fault(file, where, "unknown price book", name, allowed=allowed, hint=hint)])

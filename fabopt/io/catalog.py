@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.cache import cached, content_key, store
 from fabopt.io.faults import key_path, refuse, validated
 from fabopt.io.files import read_bytes, shown
@@ -192,8 +192,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _misplaced(entry: Path, words: Sequence[str], noun: str) -> Fault:
-    close = nearest(entry.name, words)
-    hint = f"did you mean `{close}`?" if close else ""
+    hint = did_you_mean(entry.name, words)
     return fault(
         shown(entry), "", f"{noun} of this name means nothing in a catalog", allowed=", ".join(words), hint=hint
     )

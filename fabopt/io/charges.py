@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.design import MOVED_CABLE
@@ -33,5 +33,4 @@ def check_charges_fit(case: Case, catalog: Catalog, file: str) -> Iterator[Fault
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    close = nearest(name, names)
-    return f"did you mean `{close}`?" if close else ""
+    return did_you_mean(name, names)

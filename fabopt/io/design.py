@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,9 @@ from fabopt.io.files import (
     shown,
     too_large,
 )
-from fabopt.io.kinds import DESIGN, FRONT, Kind
+from fabopt.io.kinds import DESIGN, FRONT, Kind, recognized
+from fabopt.io.library import check_is_file
+from fabopt.io.text import parse_yaml
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
@@ -66,7 +69,10 @@ def whole_design(design: Design, file: str) -> Design:
 
 def _bytes(path: Path | str, kind: Kind) -> bytes:
     most = MAX_FRONT_BYTES if kind is FRONT else MAX_INPUT_BYTES
-    return read_standard_input() if str(path) == STANDARD_STREAM else read_bytes(Path(path), most)
+    if str(path) == STANDARD_STREAM:
+        return read_standard_input()
+    check_is_file(str(path))
+    return read_bytes(Path(path), most)
 
 
 def _validated(model: type[Model], content: Any, file: str) -> Model:
@@ -95,6 +101,8 @@ def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
     except UnicodeDecodeError:
         raise InputError([fault(file, "", "not UTF-8 text")]) from None
     except json.JSONDecodeError as error:
+        if other := _refused_as_yaml(data, file, kind or DESIGN):
+            raise other from None
         where = f"line {error.lineno}, column {error.colno}"
         raise InputError([fault(file, where, f"not JSON: {error.msg}", hint=(kind or DESIGN).hint)]) from None
     except RecursionError:
@@ -107,6 +115,14 @@ def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
     if faults:
         raise refuse(faults)
     return content
+
+
+def _refused_as_yaml(data: bytes, file: str, kind: Kind) -> InputError | None:
+    """The refusal of a file of another kind that is written as YAML."""
+    with contextlib.suppress(InputError):
+        content = parse_yaml(data, file)
+        return kind.refusal(content, file) if recognized(content) else None
+    return None
 
 
 def _object(file: str, faults: list[Fault], pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
-from fabopt.errors import Fault, InputError, cut, fault, nearest
-from fabopt.io.advice import advice_on_key, advice_on_place, advice_on_value
+from fabopt.errors import Fault, InputError, cut, did_you_mean, fault
+from fabopt.io.advice import advice_on_key, advice_on_value
 from fabopt.io.batches import MOST_VALUES, EntryBatch, batches, values_in
 from fabopt.io.quantities import quantity_under
 from fabopt.io.schema_types import Steps, keys_at
@@ -226,8 +226,7 @@ def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, ba
         return fault(file, path, "an entry is missing" if isinstance(steps[-1], int) else "this key is required")
     if kind == "extra_forbidden":
         keys, key = keys_at(model, steps[:-1]), str(steps[-1])
-        hint = (model is Case and advice_on_key(key, keys)) or _did_you_mean(key, keys)
-        hint = hint or (advice_on_place(key, steps[:-1]) if model is Case else "")
+        hint = advice_on_key(key, keys, steps[:-1]) if model is Case else did_you_mean(key, keys)
         return fault(file, path, "unknown key", allowed=", ".join(keys), hint=hint)
     if kind == "value_error" and len(group) == 1:
         return _value_fault(error, file, path)
@@ -278,8 +277,7 @@ def _literals(error: Any) -> list[str]:
 
 
 def _did_you_mean(value: object, words: Sequence[str]) -> str:
-    close = nearest(value, words) if isinstance(value, str) else None
-    return f"did you mean `{close}`?" if close else ""
+    return did_you_mean(value, words) if isinstance(value, str) else ""
 
 
 def _advice(value: object, group: list[Any]) -> str:

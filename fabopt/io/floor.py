@@ -16,6 +16,8 @@ from fabopt.schema.default_rules import RACK_RULES, is_asked_for
 from fabopt.schema.server import Server
 from fabopt.units import exact, some
 
+# Less is no power of a rack, but one that is meant in kilowatts.
+_LEAST_W = 500
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
 
 
@@ -132,9 +134,10 @@ class _FloorCheck:
             self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
         if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
             problem = f"no {_sold(server)} fits a rack: it uses {power_w:,.16g} W"
-            self.report(
-                "site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=f"at least {power_w:.16g}"
-            )
+            in_kw = floor.rack_power_w < _LEAST_W
+            hint = f"it is in watts: write `{plain(floor.rack_power_w)} kW`" if in_kw else ""
+            allowed = f"at least {power_w:.16g}"
+            self.report("site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=allowed, hint=hint)
         return len(self.faults) == before
 
     def servers_per_rack(self, server: Server, wanted: int | None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_origin
 
-from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse, validated
 from fabopt.io.references import check_counted_servers, check_references
@@ -82,9 +82,8 @@ def _inside(container: Any, step: str | int) -> Any:
 
 
 def _unknown(key: str, above: str, word: str, names: Sequence[str]) -> Fault:
-    close = nearest(word, names)
     where = f"{above}." if above else ""
-    hint = f"did you mean `{where}{close}`?" if close else ""
+    hint = did_you_mean(word, names, where + "{}")
     if not names:
         hint = "a key leads to one number" if above != "stages" else "without stages its key is `servers`"
         return fault(_OPTION, key, f"the case has nothing below `{above}`", hint=hint)

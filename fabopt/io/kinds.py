@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.errors import Fault, InputError, fault, misspelt
 from fabopt.io.schema_types import keys_at
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KIND_MODELS, Catalog
@@ -20,6 +21,41 @@ from fabopt.schema.front import Front
 from fabopt.schema.model import Model
 from fabopt.schema.price_book import PriceBook
 from fabopt.units import some
+
+
+class Recognized(NamedTuple):
+    """A kind of file that is told by ``keys`` that are all there: its name with an article, and what takes it."""
+
+    kind: str
+    named: str
+    keys: tuple[str, ...]
+    taken: str
+
+
+# The first that fits is meant.
+RECOGNIZED = (
+    Recognized("sweep or front", "the file of a sweep or front", ("case", "points"),
+               "`fabopt report` shows it; check, bom, export and report take a design of it with --point N"),
+    Recognized("sensitivity", "a file of price ranges", ("case", "ranges"),
+               "`fabopt sensitivity CASE` shows them; no command reads them"),
+    Recognized("decisions", "a file of decisions", ("case", "decisions"),
+               "`fabopt decide CASE` shows them; no command reads them"),
+    Recognized("bill", "a bill of materials", ("case", "rows"),
+               "`fabopt solve CASE --json FILE` writes a design, which has its bill in it"),
+    Recognized("plan", "a plan", ("plan", "devices"), "`fabopt check PLAN.yaml --design DESIGN.json` takes it"),
+    Recognized("design", "a design", ("fabopt", "case", "status"),
+               "`fabopt check`, `bom`, `report` and `export` take it; its case is under `case.content`"),
+    Recognized("model", "an AI model", ("architecture", "plan"),
+               "`fabopt models PATH` shows it; a case names it as `workload: {model: PATH}`"),
+    Recognized("case", "a case", ("name", "server"), "`fabopt solve CASE --json design.json` makes a design of it"),
+    Recognized("case", "a case", ("server", "fabrics"), "`fabopt solve CASE --json design.json` makes a design of it"),
+)  # fmt: skip
+
+
+def recognized(content: object) -> Recognized | None:
+    """The kind of file that content is of, if its keys tell."""
+    keys = content.keys() if isinstance(content, dict) else ()
+    return next((kind for kind in RECOGNIZED if keys and all(key in keys for key in kind.keys)), None)
 
 
 @dataclass(frozen=True)
@@ -36,6 +72,9 @@ class Kind:
 
     def refusal(self, content: object, file: str) -> InputError | None:
         """Return the error for content that is no mapping of this kind, by its type and length alone; else None."""
+        other = recognized(content)
+        if other is not None and other.kind != self.name:
+            return InputError([fault(file, "", f"this is not a {self.name} but {other.named}", hint=other.taken)])
         if isinstance(content, dict) and (are_mostly(content, self.keys) or not content.keys().isdisjoint(self.signs)):
             return None
         return InputError([unlike(file, self.name, _described(content), f"keys with values ({', '.join(self.keys)})",
@@ -47,7 +86,7 @@ def are_mostly(words: Iterable[str], known: Iterable[str]) -> bool:
     words, known = list(words), list(known)
     if len(words) > 2 * len(known):
         return False
-    strange = sum(word not in known and nearest(word, known) is None for word in words)
+    strange = sum(word not in known and not misspelt(word, known) for word in words)
     return 2 * strange < len(words) or not words
 
 

@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.files import DEVICE, is_device, shown
 
 _PACKAGE = Path(__file__).parent.parent
@@ -63,11 +63,38 @@ def by_name(kind: str, name: str) -> Path | None:
 
 
 def find_case(text: str) -> Path:
-    """Return the case file that ``text`` means: a path, or else the name of an example case."""
+    """Return the case file that ``text`` means: a path, or else the name of an example case.
+
+    ``InputError`` for a name, with what is meant, if there is neither.
+    """
     path = Path(text)
-    if is_path(text) or os.path.exists(path):
+    if is_there(text) or "/" in text or "\\" in text:
         return path
-    return by_name("cases", text) or path
+    case = by_name("cases", text)
+    if case is not None:
+        return case
+    beside = next((text + ending for ending in YAML_ENDINGS if os.path.isfile(text + ending)), None)
+    hint = f"did you mean `{beside}`?" if beside else did_you_mean(path.stem, names("cases"))
+    hint = hint or ("" if is_path(text) else "`fabopt cases` lists the example cases")
+    raise InputError([fault(shown(path), "", "no such file", hint=hint)])
+
+
+def is_there(text: str) -> bool:
+    """Whether there is a file, or what cannot be looked at."""
+    try:
+        os.lstat(text)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        pass
+    return True
+
+
+def check_is_file(text: str) -> None:
+    """Raise ``InputError`` if a design is wanted and a file is not there, but is the name of an example case."""
+    if not is_there(text) and by_name("cases", text) is not None:
+        hint = f"it is an example case; `fabopt solve {text} --json design.json` makes a design of it"
+        raise InputError([fault(text, "", "no such file", hint=hint)])
 
 
 def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:
@@ -84,8 +111,7 @@ def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:
     if folder is not None:
         return folder
     known = names("catalogs")
-    close = nearest(text, known)
-    hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
+    hint = did_you_mean(text, known) or "a path has a / or ends in .yaml"
     if _NAME.fullmatch(text) and os.path.isdir(base / text):
         hint = f"for the folder beside the case write `./{text}`"
     return fault(file, where, "unknown catalog", text, allowed=", ".join(known) or "a path", hint=hint)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fabopt.errors import nearest
+from fabopt.errors import did_you_mean
 from fabopt.io.spellings import PRODUCT_KINDS, Spelled
 from fabopt.parts.chassis import fills_of
 from fabopt.parts.price_books import KIND_OF_WORD
@@ -160,5 +160,4 @@ def hint_for(name: str, ids: list[str], names: ProductNames, kinds: Iterable[str
     if several:
         more = f" and {len(several) - most} more" if len(several) > most else ""
         return f"{len(several)} products go by that name; write one: {', '.join(several[:most])}{more}"
-    close = nearest(name, ids)
-    return f"did you mean `{close}`?" if close else ""
+    return did_you_mean(name, ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.io.charges import check_charges_fit
 from fabopt.io.floor_losses import check_outside_losses
@@ -321,9 +321,8 @@ class _ReferenceCheck:
 
 
 def _near(word: str, known: list[str]) -> str:
-    close = nearest(word, known)
-    if close:
-        return f"did you mean `{close}`?"
+    if hint := did_you_mean(word, known):
+        return hint
     more = f" and {len(known) - MOST_VENDORS} more" if len(known) > MOST_VENDORS else ""
     return f"it has {', '.join(known[:MOST_VENDORS])}{more}" if known else ""
 

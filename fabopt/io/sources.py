@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.schema.asics import FAMILIES, asic_is
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.procurement import Procurement, SourceWord, VendorsByPlace, lists_at
@@ -27,10 +27,12 @@ def check_sources(
             path = f"procurement.{key}.{place}" if place else f"procurement.{key}"
             if place and place not in places:
                 what = "this is no kind, tier, fabric or ASIC"
-                yield fault(file, path, what, place, allowed=", ".join(places[:MOST_NAMED]), hint=_near(place, places))
+                yield fault(
+                    file, path, what, place, allowed=", ".join(places[:MOST_NAMED]), hint=did_you_mean(place, places)
+                )
             for number, name in enumerate(names):
                 if name not in vendors:
-                    hint = _near(name, vendors) or _has(vendors)
+                    hint = did_you_mean(name, vendors) or _has(vendors)
                     yield fault(file, f"{path}[{number}]", "the catalog has no such vendor", name, hint=hint)
                 forbidden = lists_at(rules.forbidden_vendors, place) if key == "approved_vendors" else []
                 if any(name in others for others in forbidden):
@@ -39,22 +41,17 @@ def check_sources(
         for number, name in enumerate(getattr(rules, key) or ()):
             if not any(asic_is(asic, name) for asic in asics):
                 known = [*FAMILIES, *asics]
-                hint = _near(name, known) or _has(known)
+                hint = did_you_mean(name, known) or _has(known)
                 path = f"procurement.{key}[{number}]"
                 yield fault(file, path, "no switch of the catalog has such an ASIC", name, hint=hint)
     for name in rules.quarterly_supply:
         if name not in vendors:
-            hint = _near(name, vendors) or _has(vendors)
+            hint = did_you_mean(name, vendors) or _has(vendors)
             yield fault(file, f"procurement.quarterly_supply.{name}", "the catalog has no such vendor", name, hint=hint)
     for name in rules.single_vendor:
         if name not in fabrics:
             path = f"procurement.single_vendor.{name}"
-            yield fault(file, path, "the case has no such fabric", name, hint=_near(name, fabrics))
-
-
-def _near(word: str, known: Sequence[str]) -> str:
-    close = nearest(word, known)
-    return f"did you mean `{close}`?" if close else ""
+            yield fault(file, path, "the case has no such fabric", name, hint=did_you_mean(name, fabrics))
 
 
 def _has(known: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fabopt.errors import Fault, InputError, fault, nearest
+from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.faults import refuse, validated
 from fabopt.io.files import read_bytes, shown
 from fabopt.io.kinds import MODEL
@@ -26,9 +26,9 @@ def read_model(text: str, base: Path, file: str = "model", where: str = "") -> M
     """Return a model by its name in the library, or by a path relative to ``base``; ``InputError`` lists all faults."""
     path = base / text if is_path(text) else by_name("models", text)
     if path is None:
-        close, known = nearest(text, names("models")), ", ".join(names("models"))
-        hint = f"did you mean `{close}`?" if close else "a path has a / or ends in .yaml"
-        raise InputError([fault(file, where, "unknown model", text, allowed=known, hint=hint)])
+        known = names("models")
+        hint = did_you_mean(text, known) or "a path has a / or ends in .yaml"
+        raise InputError([fault(file, where, "unknown model", text, allowed=", ".join(known), hint=hint)])
     if not os.path.isfile(path):
         raise InputError([fault(file, where, "there is no such model file", text, hint=f"looked for {shown(path)}")])
     return _parsed(path)

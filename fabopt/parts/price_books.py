@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.parts.price_basis import IN_DOUBT, with_sources
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
@@ -47,8 +47,7 @@ def parse_price_change(text: str, catalog: Catalog) -> PriceChange | Fault:
         return fault(_OPTION, "", "a price cannot fall by more than 100 %", text)
     if target not in KIND_OF_WORD and all(product.id != target for product in products(catalog)):
         words = [*KIND_OF_WORD, *(product.id for product in products(catalog))]
-        close = nearest(target, words)
-        hint = f"did you mean `{close}`?" if close else ""
+        hint = did_you_mean(target, words)
         allowed = ", ".join(KIND_OF_WORD) + ", or a product id of the catalog"
         return fault(_OPTION, "", "neither a kind of product nor an id", target, allowed=allowed, hint=hint)
     return PriceChange(target, factor)
@@ -92,8 +91,7 @@ def check_price_book(book: PriceBook, file: str, prefix: str, catalog: Catalog) 
         path = f"{prefix}{id_}"
         product = known.get(id_)
         if product is None:
-            close = nearest(id_, known) if len(faults) < _MOST_HINTS else None
-            hint = f"did you mean `{close}`?" if close else ""
+            hint = did_you_mean(id_, known) if len(faults) < _MOST_HINTS else ""
             faults.append(fault(file, path, "the catalog has no such product", id_, hint=hint))
         elif isinstance(product, Cable | Fibre):
             faults += _check_lengths(product, price, file, path)

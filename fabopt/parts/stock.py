@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.parts.price_books import products
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
@@ -22,10 +22,7 @@ def check_stock(have: Have, catalog: Catalog, file: str) -> list[Fault]:
 def _check(id_: str, units: int | dict[float, int], known: Mapping[str, Product], file: str) -> Iterator[Fault]:
     path, product = f"have.{id_}", known.get(id_)
     if product is None:
-        close = nearest(id_, known)
-        yield fault(
-            file, path, "the catalog has no such product", id_, hint=f"did you mean `{close}`?" if close else ""
-        )
+        yield fault(file, path, "the catalog has no such product", id_, hint=did_you_mean(id_, known))
     elif not isinstance(product, Cable | Fibre):
         if isinstance(units, dict):
             yield fault(file, path, "this product is not sold by length", allowed="how many there are")

@@ -188,7 +188,7 @@ def test_a_failed_check_is_exit_1(run: Run, monkeypatch: pytest.MonkeyPatch, sol
         (["bom", "case.yaml", "-o", "bill"], "allowed: .csv, .xlsx, .json"),
         (["bom", "none.json", "-o", "bill.csv"], "none.json: no such file"),
         (["formulation", "case.yaml", "-o", "program.txt"], "allowed: .lp, .mps"),
-        (["check", "case.yaml"], "not JSON"),
+        (["check", "case.yaml"], "this is not a design but a case"),
         (["check", "none.json"], "no such file"),
         (["schema", "swich"], "did you mean `switch`?"),
         (["catalog", "list", "swiches"], "did you mean `switches`?"),

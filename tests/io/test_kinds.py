@@ -214,7 +214,7 @@ def test_a_long_word_is_compared_in_no_time() -> None:
 
 def test_many_faults_below_a_key_are_counted_not_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     compared: list[str] = []
-    monkeypatch.setattr("fabopt.io.faults.nearest", lambda word, words: compared.append(word))
+    monkeypatch.setattr("fabopt.io.advice.did_you_mean", lambda word, words: str(compared.append(word)))
     path = tmp_path / "case.yaml"
     path.write_text(yaml.safe_dump(CASE | {"limits": {f"k{number}": 1 for number in range(5000)}}))
     assert refused(read_case, path).endswith("and more")
@@ -246,3 +246,30 @@ def test_a_wrong_part_in_a_design_is_told_like_one_of_a_catalog(run: Run, folder
     told = "this value is not allowed; found 'not-to-be-shownnot-to-be-shownnot-to-...'; allowed: a number"
     assert ran.code == 2 and f"part `{part['id']}`: power_w: {told}" in ran.err
     assert "pydantic" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "what"),
+    [
+        (["solve"], "design.json", "this is not a case but a design; `fabopt check`"),
+        (["solve"], "front.json", "this is not a case but the file of a sweep or front; `fabopt report`"),
+        (["solve"], "bill.json", "this is not a case but a bill of materials; "),
+        (["solve"], "files/plan.yaml", "this is not a case but a plan; `fabopt check PLAN.yaml"),
+        (["check"], "case.yaml", "this is not a design but a case; `fabopt solve CASE --json"),
+        (["report", "-o", "page.html"], "bill.json", "this is not a design but a bill of materials; "),
+        (["export", "--to", "dot", "-o", "files"], "files/plan.yaml", "this is not a design but a plan; "),
+        (["check"], "two-tier-example", "no such file; it is an example case; `fabopt solve two-tier-example"),
+        (["solve"], "case", "no such file; did you mean `case.yaml`?"),
+        (["solve"], "two-teir-example", "no such file; did you mean `two-tier-example`?"),
+        (["solve"], "hall-1024-gpus.yml", "no such file; did you mean `hall-1024-gpus`?"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_what_takes_it(
+    run: Run, folder: Path, command: list[str], file: str, what: str
+) -> None:
+    made = ["--json", "design.json", "--bom", "bill.json", "--alternatives", "0"]
+    assert run("solve", "case.yaml", *made).code == 0
+    assert run("sweep", "case.yaml", "--budget", "2M", "--json", "front.json").code == 0
+    assert run("export", "design.json", "--to", "plan", "-o", "files").code == 0
+    ran = run(command[0], file, *command[1:])
+    assert (ran.code, ran.err.count("\n")) == (2, 1) and ran.err.startswith(f"{file}: {what}")

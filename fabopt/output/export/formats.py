@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol, cast
 
-from fabopt.errors import Fault, InputError, OutputError, fault, nearest
+from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
 from fabopt.io.files import TEMPORARY_PREFIX
 from fabopt.output.export import FORMATS, PLANNED, WHOLE
 from fabopt.output.export.marks import beside, marked
@@ -192,6 +192,5 @@ def _own_files(name: str, folder: Path) -> list[Path]:
 
 
 def _unknown(name: str) -> Fault:
-    close = nearest(name, FORMATS)
-    hint = f"did you mean `{close}`?" if close else ""
+    hint = did_you_mean(name, FORMATS)
     return fault("--to", "", "unknown format", name, allowed=", ".join(FORMATS), hint=hint)

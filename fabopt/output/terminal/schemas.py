@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from fabopt.errors import InputError, fault, nearest
+from fabopt.errors import InputError, did_you_mean, fault
 from fabopt.io.library import checkout_or_package
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
@@ -37,8 +37,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 def kind_of_file(kind: str) -> type[BaseModel]:
     """Return the class that reads a kind of file; ``InputError`` for an unknown kind."""
     if kind not in SCHEMAS:
-        close = nearest(kind, SCHEMAS)
-        hint = f"did you mean `{close}`?" if close else ""
+        hint = did_you_mean(kind, SCHEMAS)
         raise InputError([fault("KIND", "", "no such kind of file", kind, allowed=", ".join(SCHEMAS), hint=hint)])
     return SCHEMAS[kind]
 

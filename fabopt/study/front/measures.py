@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked, energy_of, order_of, sums_of
@@ -82,8 +82,7 @@ def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
         other = "--maximize" if sense == "minimize" else "--minimize"
         return fault(option, "", "more of this is better" if sense == "minimize" else "less of this is better",
                      word, allowed=", ".join(allowed), hint=f"write {other} {word}")  # fmt: skip
-    close = nearest(name, allowed)
-    hint = f"did you mean `{close}`?" if close else ""
+    hint = did_you_mean(name, allowed)
     return fault(option, "", "no such metric", word, allowed=", ".join(allowed), hint=hint)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fabopt.errors import Fault, fault, nearest
+from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.parts.price_books import KIND_OF_WORD, products
@@ -51,9 +51,8 @@ def check_asked(asked: Asked, inputs: Inputs) -> None:
 def _unknown(option: str, word: str, known: list[str], what: str) -> Fault | None:
     if word in known:
         return None
-    close = nearest(word, known)
     allowed = ", ".join(known) if option == "--kind" else "an id of the catalog: see `fabopt catalog list`"
-    return fault(option, "", f"no such {what}", word, allowed=allowed, hint=f"did you mean `{close}`?" if close else "")
+    return fault(option, "", f"no such {what}", word, allowed=allowed, hint=did_you_mean(word, known))
 
 
 def _unanswerable(inputs: Inputs) -> list[Fault]:

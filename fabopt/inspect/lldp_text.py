@@ -1,4 +1,4 @@
-"""Neighbours that LLDP found, as text: ``lldpctl -f keyvalue``, and the tables of SONiC and Cumulus Linux."""
+"""Neighbours that LLDP found, as text: of ``lldpctl``, and the tables of SONiC, Cumulus Linux and EOS."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ _TOTAL = re.compile(r"Total entries displayed:\s*(\d{1,15})\s*")
 # Titles of the columns: port, neighbour, its port, and what else may name that.
 _SONIC = ("LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
 _CUMULUS = ("Interface", "Remote Host", "Remote Port", "Speed")
+_EOS = ("Port", "Neighbor Device ID", "Neighbor Port ID", "TTL")
+# Of blocks of `lldpctl`: the line that begins one, and its keys.
+_BLOCK, _LINE = (
+    re.compile(r"Interface:\s+(\S+?),.*"),
+    re.compile(r"\s+(SysName|ChassisID|PortID|PortDescr|TTL):\s+(.*)"),
+)
 
 
 # -- keyvalue -------------------------------------------------------------------------------------------------------
@@ -49,21 +55,45 @@ def _neighbour(values: dict[str, str]) -> SeenEnd:
     return remote(name, *(values.get(f"port.{key}", "") for key in ("ifname", "local", "ifalias", "mac", "descr")))
 
 
+# -- blocks ---------------------------------------------------------------------------------------------------------
+
+
+def blocks(text: str, file: str, device: str) -> Discovery:
+    """The neighbours of a device in text of ``lldpctl``, also of ``nv show interface lldp-detail``."""
+    entries: list[tuple[str, dict[str, str]]] = []
+    lines = text.rstrip().splitlines()
+    for line in lines:
+        if begun := _BLOCK.fullmatch(line):
+            entries.append((begun[1], {}))
+        elif entries and (match := _LINE.fullmatch(line)):
+            entries[-1][1].setdefault(match[1], match[2].strip())
+    if not any(map(_RULE.fullmatch, lines[-1:])):
+        raise cut_off(file, len(lines), "the last neighbour has no line of dashes below it")
+    sightings = [Sighting(SeenEnd(device, (port,)), _in_block(values)) for port, values in entries]
+    return Discovery(file, sightings, frozenset([device]), is_whole=False)
+
+
+def _in_block(values: dict[str, str]) -> SeenEnd:
+    """The far end; identities are written with their kind, as in ``mac 94:...``."""
+    chassis, port = (values.get(key, "").partition(" ")[2].strip() for key in ("ChassisID", "PortID"))
+    return remote(values.get("SysName", "") or chassis, port, values.get("PortDescr", ""))
+
+
 # -- tables ---------------------------------------------------------------------------------------------------------
 
 
 def table(text: str, file: str, device: str) -> Discovery:
-    """The neighbours of a device in a table of ``show lldp table`` of SONiC or ``nv show interface lldp`` of Cumulus
-    Linux.
+    """The neighbours of a device in a table: of ``show lldp table`` of SONiC, ``nv show interface lldp`` of Cumulus
+    Linux, or ``show lldp neighbors`` of EOS.
     """
     lines = text.splitlines()
     rule = next((row for row, line in enumerate(lines) if _is_rule(line)), 0)
     titles = _cells(lines[rule - 1], lines[rule]) if rule else []
-    columns = _SONIC if _SONIC[0] in titles else _CUMULUS
+    columns = next((columns for columns in (_SONIC, _EOS) if columns[0] in titles), _CUMULUS)
     missing = [title for title in columns[:3] if title not in titles]
     if missing:
-        raise InputError([fault(file, f"line {rule}", f"a table without {', '.join(missing)}",
-                                allowed=f"columns {', '.join(_SONIC[:3])}, or {', '.join(_CUMULUS[:3])}")])  # fmt: skip
+        allowed = ", or ".join(f"columns {', '.join(one[:3])}" for one in (_SONIC, _CUMULUS, _EOS))
+        raise InputError([fault(file, f"line {rule}", f"a table without {', '.join(missing)}", allowed=allowed)])
     rows = list(_rows(lines, rule, titles, columns))
     is_whole = columns is not _SONIC or _has_all_rows(lines, file, len(rows))
     if not is_whole and not text.endswith("\n"):

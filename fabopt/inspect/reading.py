@@ -13,7 +13,7 @@ from fabopt.inspect.cabling_csv import COLUMNS, cabled
 from fabopt.inspect.ib_links import are_links, listed_links
 from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.lldp_json import neighbours
-from fabopt.inspect.lldp_text import key_values, table
+from fabopt.inspect.lldp_text import blocks, key_values, table
 from fabopt.inspect.sightings import Discovery, text_of
 from fabopt.io.files import (
     MAX_LINES,
@@ -30,13 +30,18 @@ MOST_FILES = 20_000
 # Endings that are no part of the name of a device; others are, as in ``leaf-1.example.com``.
 _ENDINGS = re.compile(r"(?:\.(?:json0?|txt|log|out|lldp|keyvalue|csv|table))+$", re.IGNORECASE)
 # A line of a device among those of others, and what ansible writes above the output of one.
-_TAGGED = re.compile(r"([\w.-]+)(?: *\|| *:(?=\s|$)) ?(.*)")
+_TAGGED = re.compile(r"([\w.-]+)(?: *(\|)| *:(?=\s|$)) ?(.*)")
 _ANSIBLE = re.compile(r"([\w.-]+) \| (?:CHANGED|SUCCESS|FAILED)(?:!| \| rc=\d+ >>| => .*)\s*")
 _DASHES, _NAME = re.compile(r"-{3,}\s*"), re.compile(r"[\w.-]*\w\s*")
+# Lines above the first device among which a line of one is looked for.
+_HEADINGS = 20
+# What a shell writes before and after what a command does, as in `leaf-1#show lldp neighbors | json`.
+_PROMPT = re.compile(r"(?:[\w.-]+@)?[\w.-]+(?:\([^)]*\)|:\S*)?[#>$](?:\s.*|(?:show|nv)\s.*)?")
+_TITLES = re.compile(r"^\s*(?:LocalPort\s+RemoteDevice|Interface\s.*Remote Host|Port\s+Neighbor Device)", re.MULTILINE)
 _ALLOWED = (
-    "text of `ibnetdiscover` or `iblinkinfo`; `lldpctl -f json`, `-f json0` or `-f keyvalue`; `show lldp table` "
-    "(SONiC); `nv show interface lldp` (Cumulus Linux), also as JSON; `show lldp neighbors | json` (EOS), also from "
-    "its API; a table with the columns " + ", ".join(COLUMNS)
+    "text of `ibnetdiscover` or `iblinkinfo`; `lldpctl`, also `-f json`, `-f json0` or `-f keyvalue`; `show lldp "
+    "table` (SONiC); `nv show interface lldp` (Cumulus Linux), also as JSON; `show lldp neighbors` (EOS), also as JSON "
+    "or from its API; a table with the columns " + ", ".join(COLUMNS)
 )
 
 
@@ -82,7 +87,7 @@ def _by_host(text: str) -> dict[str, str]:
     """The text of each device in a collection of several; empty for a file of one device.
 
     Ansible heads the output of a host with ``host | CHANGED | rc=0 >>``, clush and dshbak with its name between two
-    lines of dashes; others put ``host | `` or ``host: `` before each line.
+    lines of dashes; others put ``host | `` or ``host: `` before each line, and headings between hosts.
     """
     lines = text.splitlines()
     texts: dict[str, list[str]] = {}
@@ -102,16 +107,27 @@ def _by_host(text: str) -> dict[str, str]:
         return {host: "\n".join(own) + "\n" for host, own in texts.items() if any(line.strip() for line in own)}
     if lines[0].lstrip()[:1] in "{[":
         return {}
-    for line in filter(str.strip, lines):
+    host, is_heading = "", False
+    bars = any(match and match[2] for match in map(_TAGGED.fullmatch, lines[:_HEADINGS]))
+    for row, line in enumerate(filter(str.strip, lines)):
         match = _TAGGED.fullmatch(line)
-        if match is None:
+        if match is None or (bars and not match[2]):
+            is_heading = True
+            if not host and row >= _HEADINGS:
+                return {}
+            continue
+        if is_heading and match[1] == host:
             return {}
-        texts.setdefault(match[1], []).append(match[2])
+        host, is_heading = match[1], False
+        texts.setdefault(host, []).append(match[3])
+    if is_heading:
+        return {}
     return {host: "\n".join(own) + "\n" for host, own in texts.items()}
 
 
 def recognised(text: str, file: str, device: str) -> Discovery:
     """The discovery of a text, by its kind. ``device``: its name if the text has none."""
+    text = _without_prompts(text)
     start = text.lstrip()
     head = start[:4096]
     if head[0] in "{[":
@@ -123,9 +139,23 @@ def recognised(text: str, file: str, device: str) -> Discovery:
         return key_values(text, file, device)
     if are_links(head):
         return listed_links(text, file)
-    if re.search(r"^\s*(?:LocalPort\s+RemoteDevice|Interface\s.*Remote Host)", head, re.MULTILINE):
+    if re.search(r"^Interface:\s+\S+?, via: ", head, re.MULTILINE):
+        return blocks(text, file, device)
+    if re.search(
+        r"^\s*(?:LocalPort\s+RemoteDevice|Interface\s.*Remote Host|Port\s+Neighbor Device)", head, re.MULTILINE
+    ):
         return table(text, file, device)
     titles = next((line.lower() for line in head.splitlines() if not line.startswith("#")), "")
     if any(column.lower() in titles for column in COLUMNS):
         return cabled(text, file)
     raise InputError([fault(file, "", "this is none of the kinds of files that say what is cabled", allowed=_ALLOWED)])
+
+
+def _without_prompts(text: str) -> str:
+    """The text without the lines of a shell above and below."""
+    lines = text.splitlines(keepends=True)
+    while lines and _PROMPT.fullmatch(lines[0].rstrip()):
+        del lines[0]
+    while len(lines) > 1 and _PROMPT.fullmatch(lines[-1].rstrip()):
+        del lines[-1]
+    return "".join(lines) or text

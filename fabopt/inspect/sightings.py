@@ -15,6 +15,8 @@ _DEFAULT_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ubuntu", 
                             "cumulus", "(none)"})  # fmt: skip
 _OF_A_VENDOR = re.compile(r"\bMellanox Technologies\b|^MT\d{4,}\b|^Quantum\b|\bConnectX")
 _ADDRESS = re.compile(r"(?:0x)?(?:[0-9a-f]{2}[:.-]?){5,7}[0-9a-f]{2}|(?:[0-9a-f]{4}[.:]){2,3}[0-9a-f]{4}")
+# What colours a line of a terminal.
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 
 
 class SeenEnd(NamedTuple):
@@ -83,7 +85,7 @@ def text_of(data: bytes, file: str) -> str:
     if not text.strip():
         raise InputError([fault(file, "", "the file is empty")])
     check_lines(text, file, MAX_LIST_LINES)
-    return text
+    return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def cut_off(file: str, line: int, what: str) -> InputError:

@@ -188,6 +188,56 @@ def test_table_of_cumulus() -> None:
     assert (spine.near.ports, spine.far.ports, spine.gbps) == (("swp49",), ("swp1",), 400)
 
 
+EOS = """Last table change time   : 0:12:03 ago
+Number of table inserts  : 2
+
+Port          Neighbor Device ID       Neighbor Port ID    TTL
+------------- ------------------------ ------------------- ---
+Et1/1         spine-1                  Ethernet3/1         120
+Et2/1         server-0001              4438.3900.0032      120
+"""
+
+
+def test_table_of_eos() -> None:
+    spine, server = recognised(EOS, "file", "leaf-1").sightings
+    assert (spine.near.ports, spine.far.device, spine.far.ports) == (("Et1/1",), "spine-1", ("Ethernet3/1",))
+    assert (server.far.device, server.far.guid) == ("server-0001", "443839000032")
+
+
+DASHES = "-" * 79
+BLOCKS = f"""{DASHES}
+LLDP neighbors:
+{DASHES}
+Interface:    swp49, via: LLDP, RID: 3, Time: 0 day, 02:58:28
+  Chassis:
+    ChassisID:    mac 44:38:39:00:00:01
+    SysName:      spine-1
+    SysDescr:     Cumulus Linux
+  Port:
+    PortID:       ifname swp1
+    PortDescr:    to leaf-1
+    TTL:          120
+{DASHES}
+Interface:    swp1s0, via: LLDP, RID: 4, Time: 0 day, 02:58:28
+  Chassis:
+    ChassisID:    mac 44:38:39:00:00:32
+  Port:
+    PortID:       mac 44:38:39:00:00:32
+    TTL:          120
+{DASHES}
+"""
+
+
+def test_blocks_of_lldpctl() -> None:
+    spine, server = recognised(BLOCKS, "file", "leaf-1").sightings
+    assert (spine.near.ports, spine.far.device, spine.far.ports) == (("swp49",), "spine-1", ("swp1", "to leaf-1"))
+    assert (server.far.device, server.far.guid) == ("44:38:39:00:00:32", "443839000032")
+    for rows in range(5, BLOCKS.count("\n")):
+        if rows != 13:
+            with pytest.raises(InputError, match="cut off"):
+                recognised("\n".join(BLOCKS.splitlines()[:rows]) + "\n", "file", "leaf-1")
+
+
 def test_eos() -> None:
     brief = {"lldpNeighbors": [{"port": "Ethernet1/1", "neighborDevice": "spine-1", "neighborPort": "Ethernet3/1"}]}
     info = {
@@ -466,6 +516,18 @@ def test_lines_of_several_hosts(head: str) -> None:
     assert all([own.far for own in report.sightings] == [own.far for own in whole.sightings] for report in reports)
 
 
+def test_headings_between_hosts_are_no_lines_of_theirs() -> None:
+    rule, tagged = "=" * 40, "".join(f"leaf-1 | {line}\n" for line in CUMULUS.splitlines())
+    other = tagged.replace("leaf-1", "leaf-2")
+    text = f"{rule}\nRunning: nv show interface lldp\n{rule}\n{tagged}{rule}\n\x1b[1;92mleaf-2\x1b[0m{other[6:]}"
+    reports = list(collected(text_of(text.encode(), "all.txt"), "all.txt", "all"))
+    assert [(*report.reporters, len(report.sightings)) for report in reports] == [("leaf-1", 3), ("leaf-2", 3)]
+    first, *rest = tagged.splitlines(keepends=True)
+    for torn in (f"{first}swp3 400G\n{''.join(rest)}", f"{tagged}swp3 400G\n", f"{tagged}{first}{rule}\n{rest[0]}"):
+        with pytest.raises(InputError, match="none of the kinds"):
+            list(collected(torn, "all.txt", "all"))
+
+
 def test_blocks_of_several_hosts() -> None:
     """What ansible prints of a command on all switches."""
     text = "".join(f"{host} | CHANGED | rc=0 >>\n{SONIC}\n" for host in ("leaf-1", "leaf-2"))
@@ -483,10 +545,15 @@ def test_blocks_below_a_name_between_dashes(table: str) -> None:
     assert all([own.far for own in report.sightings] == [own.far for own in alone.sightings] for report in reports)
 
 
+NEIGHBOURS = json.dumps({"lldpNeighbors": [{"port": "Et1", "neighborDevice": "a", "neighborPort": "Et2"}]}, indent=1)
+
+
 @pytest.mark.parametrize("prompt", ["admin@leaf-1:~$ ", "leaf-1#", "leaf-1(config)# "])
-@pytest.mark.parametrize("table", [SONIC, CUMULUS])
-def test_a_prompt_below_a_table_is_no_row(table: str, prompt: str) -> None:
-    assert seen(recognised(f"{table}{prompt}\n", "x", "x")) == seen(recognised(table, "x", "x"))
+@pytest.mark.parametrize("told", [SONIC, CUMULUS, EOS, BLOCKS, NEIGHBOURS, DISCOVERY])
+def test_prompts_above_and_below_are_no_lines(told: str, prompt: str) -> None:
+    whole = f"{prompt}show lldp neighbors | json \n{told}\n{prompt}\n"
+    for text in (whole, f"{told}\n{prompt}\n"):
+        assert recognised(text, "x", "x").sightings == recognised(told, "x", "x").sightings
 
 
 def test_spaces_at_the_ends_of_lines() -> None:

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.inspection import accept, as_built, audit, decide
+from fabopt.cli.inspection import accept, as_built, audit, decide, show
 from fabopt.cli.lookup import cases_app, catalog_app, models, schema
 from fabopt.cli.options import (
+    AlternativesTime,
     CaseFile,
     Catalogs,
     DesignFile,
@@ -19,6 +20,7 @@ from fabopt.cli.options import (
     FrontPlot,
     FrontResume,
     FrontTimeLimit,
+    Full,
     MaybeOutput,
     NetBox,
     Output,
@@ -54,6 +56,7 @@ app.command("as-built")(as_built)
 app.command("audit")(audit)
 app.command("accept")(accept)
 app.command("decide")(decide)
+app.command("show")(show)
 
 
 def _version(wanted: bool) -> None:
@@ -91,18 +94,14 @@ def solve(
     time_limit: TimeLimit = None,
     catalog: Catalogs = None,
     price_change: PriceChanges = None,
-    alternatives: Annotated[
-        float | None,
-        typer.Option(
-            "--alternatives", metavar="TIME", parser=seconds, help="Cut the look at what else there is off; 0: none."
-        ),
-    ] = None,
+    alternatives: AlternativesTime = None,
+    full: Full = False,
 ) -> None:
     """Find the cheapest design that meets a case."""
     from fabopt.cli.solving import SolveRequest, solve_case
 
     request = SolveRequest(case, engine.value, time_limit, catalog, price_change, alternatives)
-    raise typer.Exit(solve_case(request, json, bom))
+    raise typer.Exit(solve_case(request, json, bom, full))
 
 
 @app.command()

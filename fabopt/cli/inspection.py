@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.options import CaseFile, Catalogs, Engine, EngineOption, PriceChanges, TimeLimit
+from fabopt.cli.options import (
+    CaseFile,
+    Catalogs,
+    DesignFile,
+    Engine,
+    EngineOption,
+    Full,
+    Point,
+    PriceChanges,
+    TimeLimit,
+)
 
 _POINT = "Take the design of point N, from 1, of a sweep or front."
 
@@ -132,3 +142,10 @@ def decide(
 
     solve = SolveRequest(case, engine.value, time_limit, catalog, price_change, 0)
     raise typer.Exit(decide_case(DecideRequest(solve, rent, server_price, size or []), json, html))
+
+
+def show(design: DesignFile, point: Point = None, full: Full = False) -> None:
+    """Show a saved design: what it is, what it costs, what fails worst, and what else there is."""
+    from fabopt.cli.solving import show_design
+
+    raise typer.Exit(show_design(design, point, full))

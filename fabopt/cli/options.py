@@ -49,6 +49,12 @@ TimeLimit = Annotated[
         "--time-limit", metavar="TIME", parser=seconds, help="Stop after 90, 90s or 2m with the best design found."
     ),
 ]
+AlternativesTime = Annotated[
+    float | None,
+    typer.Option(
+        "--alternatives", metavar="TIME", parser=seconds, help="Cut the look at what else there is off; 0: none."
+    ),
+]
 Catalogs = Annotated[
     list[str] | None,
     typer.Option("--catalog", metavar="NAME|PATH", help="Catalog to use instead of the case's; repeatable."),
@@ -69,6 +75,7 @@ FrontTimeLimit = Annotated[
         "--time-limit", metavar="TIME", parser=seconds, help="Stop after 90, 90s or 2m with the points done by then."
     ),
 ]
+Full = Annotated[bool, typer.Option("--full", help="Print everything: links, bill, proof, all that was compared.")]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
 Unchecked = Annotated[
     bool, typer.Option("--unchecked", help="Write a saved design that fails its checks too; every file says so.")

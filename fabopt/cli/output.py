@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Without a terminal there is no width to keep to; this one fits the tables.
 PLAIN_WIDTH = 120
 _STDOUT = 1
+Heard = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 def check_targets(targets: Sequence[str | None]) -> None:
@@ -87,20 +88,36 @@ def tell(message: str) -> None:
 
 
 @contextlib.contextmanager
-def engines_silenced() -> Iterator[None]:
-    """Keep standard output for answers while an engine runs: some print a banner from C, below Python's streams."""
-    sys.stdout.flush()
-    kept = os.dup(_STDOUT)
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, _STDOUT)
-    os.close(nothing)
+def engines_silenced() -> Iterator[Heard]:
+    """Keep standard output for answers while an engine runs: some print a banner from C, below Python's streams.
+
+    Yields a context within which standard output is heard.
+    """
+    kept, nothing = os.dup(_STDOUT), os.open(os.devnull, os.O_WRONLY)
+
+    @contextlib.contextmanager
+    def heard() -> Iterator[None]:
+        _point_stdout(kept)
+        try:
+            yield
+        finally:
+            _point_stdout(nothing)
+
+    _point_stdout(nothing)
     try:
-        yield
+        yield heard
     finally:
-        with contextlib.suppress(OSError, AttributeError, TypeError):
-            ctypes.CDLL(None).fflush(None)
-        os.dup2(kept, _STDOUT)
+        _point_stdout(kept)
         os.close(kept)
+        os.close(nothing)
+
+
+def _point_stdout(target: int) -> None:
+    """Point standard output at a file, once all that was written has gone where it pointed before."""
+    sys.stdout.flush()
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).fflush(None)
+    os.dup2(target, _STDOUT)
 
 
 def _lost(error: OSError) -> None:

@@ -80,6 +80,18 @@ class Progress:
             self.live = turning
             turning.start()
 
+    @contextlib.contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Within, the line is not on the screen, so that others can write there."""
+        if self.live is None:
+            yield
+            return
+        self.live.stop()
+        try:
+            yield
+        finally:
+            self.live.start()
+
     def __rich__(self) -> Text:
         """The line, cut off where the screen ends."""
         from rich.text import Text

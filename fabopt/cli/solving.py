@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from fabopt.cli.advice import Advice
 from fabopt.cli.ends import NO_MEMORY, is_of_memory
-from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.output import Heard, check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.signals import ATTENDANT
 from fabopt.errors import (
@@ -71,15 +72,23 @@ class SolveRequest:
         """
         return self.solved(self.inputs())
 
-    def solved(self, inputs: Inputs, target: str | None = None) -> Design:
-        """Solve inputs, as ``design``. ``target``: the file for the answer if this process is cut off meanwhile."""
+    def solved(
+        self, inputs: Inputs, target: str | None = None, reached: Callable[[Design], None] | None = None
+    ) -> Design:
+        """Solve inputs, as ``design``.
+
+        ``target``: the file for the answer if this process is cut off meanwhile; ``reached``: takes the answer before
+        others are compared with it.
+        """
         advice = Advice(inputs.case.name)
-        design = self._solved(inputs, advice, target)
+        design = self._solved(inputs, advice, target, reached)
         if not design.fabrics and design.status in WITHOUT_DESIGN:
             advice.finish(design)
         return design
 
-    def _solved(self, inputs: Inputs, advice: Advice, target: str | None) -> Design:
+    def _solved(
+        self, inputs: Inputs, advice: Advice, target: str | None, reached: Callable[[Design], None] | None
+    ) -> Design:
         clock = self.clock()
         from fabopt.solution import optimize
         from fabopt.solution.designs import stopped_design
@@ -93,7 +102,7 @@ class SolveRequest:
         looks = ALTERNATIVES_S if self.alternatives_s is None else self.alternatives_s
         try:
             shown = progress_shown(inputs.case.objective, self.time_limit_s)
-            with shown as progress, engines_silenced():
+            with shown as progress, engines_silenced() as heard:
                 return optimize.solve(
                     inputs,
                     engine=self.engine,
@@ -101,7 +110,8 @@ class SolveRequest:
                     clock=clock,
                     alternatives_s=looks,
                     told=advice.take,
-                    compared=_tell_alternative,
+                    reached=reached and shown_between(reached, progress.hidden, heard),
+                    compared=_tell_alternative if reached is None else None,
                     bracket=progress.bracket,
                     share=progress.share,
                     still=progress.still,
@@ -133,11 +143,15 @@ def _tell_alternative(alternative: Alternative) -> None:
         tell(alternative_line(alternative))
 
 
-def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
-    """Solve a case, write the files asked for, print the summary where standard output is free."""
+def solve_case(request: SolveRequest, json: str | None, bom: str | None, full: bool) -> int:
+    """Solve a case, write the files asked for, print the first screen where standard output is free, or everything.
+
+    The first screen begins before other designs are compared with the answer.
+    """
     write_bill = None if bom is None else _bill_to(bom)
     check_targets([json, bom])
-    design = request.solved(request.inputs(), json)
+    screen = None if full or STANDARD_STREAM in (json, bom) else Screen()
+    design = request.solved(request.inputs(), json, None if screen is None else screen.begin)
     if json is not None:
         deliver(json, design_bytes(design))
         ATTENDANT.leave("")
@@ -147,11 +161,68 @@ def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
         write_bill(design)
     if STANDARD_STREAM in (json, bom):
         tell(headline(design))
+    elif screen is not None:
+        screen.finish(design)
     else:
-        from fabopt.output.terminal.summary import summary
-
-        say(summary(design))
+        show_whole(design)
     return _exit_code(design)
+
+
+def shown_between(take: Callable[[Design], None], *breaks: Heard) -> Callable[[Design], None]:
+    """A function that shows a design while a command goes on, within ``breaks`` of what else it does to the screen."""
+
+    def show(design: Design) -> None:
+        with ExitStack() as stack:
+            for pause in breaks:
+                stack.enter_context(pause())
+            take(design)
+
+    return show
+
+
+class Screen:
+    """The first screen of a design, in two parts."""
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def begin(self, design: Design) -> None:
+        """Print what is known with the answer."""
+        from fabopt.output.terminal.first_screen import first_part
+
+        self._begun = True
+        say(first_part(design))
+
+    def finish(self, design: Design) -> None:
+        """Print what was compared with it, and what is known with the answer if that was not yet printed."""
+        from fabopt.output.terminal.first_screen import compared_part
+
+        if not self._begun:
+            self.begin(design)
+        rest = compared_part(design)
+        if rest is not None:
+            say(rest)
+
+
+def show_whole(design: Design) -> None:
+    """Print everything about a design."""
+    from fabopt.output.terminal.summary import summary
+
+    say(summary(design))
+
+
+def show_design(path: str, point: int | None, full: bool) -> int:
+    """Print the first screen of a saved design, or everything; or why a case has none."""
+    from fabopt.cli.saved import saved_design
+
+    design = saved_design(path, point)
+    if not design.fabrics:
+        Advice(design.case.name).finish(design)
+    elif full:
+        show_whole(design)
+    else:
+        Screen().finish(design)
+    return EXIT_DONE
 
 
 def _bill_to(target: str) -> Callable[[Design], None]:

@@ -11,6 +11,7 @@ from fabopt.units import plural, some
 
 Number = int | float
 _THOUSAND = 1000
+NO_CENTS_USD = 10_000
 ALMOST_NOTHING = "<0.01 %"
 # Kinds of parts on a bill, in its order.
 KIND_NAMES = {
@@ -55,6 +56,11 @@ def money(usd: Number) -> str:
     """``$1,250``, ``-$10`` or ``$1,250.50``: cents only where there are any."""
     whole, sign = round(usd * 100) % 100 == 0, "-" if usd < 0 else ""
     return f"{sign}${abs(usd):,.0f}" if whole else f"{sign}${abs(usd):,.2f}"
+
+
+def dollars(usd: Number) -> str:
+    """``$2,057``, ``$950.50``: money on the first screen, without cents from $10,000 on."""
+    return money(round(usd) if abs(usd) >= NO_CENTS_USD else usd)
 
 
 def signed_money(usd: Number) -> str:

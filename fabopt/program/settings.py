@@ -15,7 +15,7 @@ from math import inf
 
 from fabopt.program.bell import BELL, PATIENCE_S, Ringing
 from fabopt.program.share_done import ProgressShare
-from fabopt.schema.design import Alternative, Conflict, Number
+from fabopt.schema.design import Alternative, Conflict, Design, Number
 
 # What a program is given when time is over, so that candidates that were found become a design.
 LAST_SECONDS = 0.4
@@ -93,7 +93,8 @@ class Settings:
     of all, in dollars or watts (None: not known); ``met``: takes the best design met, as its problem and its optimum,
     each time that more is known. ``share``: is told the progress. ``still``: is entered where this process is copied;
     no thread of an observer may run within. ``told``: takes, where there is no design, first None and then each
-    conflict, as it is found. ``compared``: takes each design of another kind, as it is found beside an answer.
+    conflict, as it is found. ``reached``: takes the answer, before other designs are compared with it;
+    ``compared`` each design of another kind, as it is found beside an answer.
     ``work``: the work of all searches with these settings together, and its limit.
     """
 
@@ -102,6 +103,7 @@ class Settings:
     prune: bool = True
     progress: Callable[[str], None] = lambda text: None
     told: Callable[[Conflict | None], None] = lambda conflict: None
+    reached: Callable[[Design], None] = lambda design: None
     compared: Callable[[Alternative], None] = lambda alternative: None
     bracket: Callable[[Number | None, Number | None], None] = lambda best, bound: None
     met: Callable[..., None] = lambda problem, optimum: None
@@ -114,7 +116,7 @@ class Settings:
         """These settings for a second search, without progress reports."""
         return replace(
             self, progress=lambda text: None, bracket=lambda best, bound: None, met=lambda problem, optimum: None,
-            share=ProgressShare(),
+            share=ProgressShare(), reached=lambda design: None,
         )  # fmt: skip
 
 

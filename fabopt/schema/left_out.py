@@ -5,6 +5,9 @@ from __future__ import annotations
 from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Number
 
+# Why a rule is left out, where it has no other reason.
+NO_DESIGN = "no design of the case keeps it, whatever its limits"
+
 
 class RuleLeftOut(Strict):
     """A default rule, or a part of one, that no design of the case keeps with every limit lifted.

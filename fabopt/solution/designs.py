@@ -37,18 +37,25 @@ Looking = Callable[[Answer, Callable[[Alternative], None]], bool]
 NO_BOUND = "no bound"
 
 
-def build(question: Question, answers: Answers, rows: Looking) -> Design:
-    """The Design of the best answer with its alternatives; without an answer, with conflicts."""
+def build(question: Question, answers: Answers) -> Design:
+    """The Design of the best answer, without alternatives; without an answer, with conflicts."""
     if answers.best is None:
         return _without_answer(question, answers)
     seconds = question.clock.spent_s()
     # what a study has picked for two metrics is not the least of one
     least = None if question.answer is not None else floor_in_time(question, answers.best)
-    alternatives, complete, failures = _compared(question, answers.best, rows)
     design = design_of(answers.best, question.settings.engine, seconds)
     objective = design.objective.model_copy(update={"floor": least})
-    compared = {"alternatives": alternatives, "alternatives_complete": complete and answers.complete, "notes": failures}
-    return design.model_copy(update={"objective": objective, **compared})
+    return design.model_copy(update={"objective": objective, "alternatives_complete": answers.complete})
+
+
+def with_alternatives(question: Question, answer: Answer, design: Design, rows: Looking) -> Design:
+    """The Design of an answer with what else there is; with a note where looking for it failed."""
+    alternatives, is_complete, failures = _compared(question, answer, rows)
+    is_complete &= design.alternatives_complete
+    return design.model_copy(
+        update={"alternatives": alternatives, "alternatives_complete": is_complete, "notes": failures}
+    )
 
 
 def _compared(
@@ -56,9 +63,6 @@ def _compared(
 ) -> tuple[tuple[Alternative, ...], bool, tuple[str, ...]]:
     """Alternatives found in their seconds, whether all were solved, and a note of a failure."""
     seconds, alternatives = question.alternatives_s, list[Alternative]()
-    if not seconds:
-        return (), True, ()
-
     failures: tuple[str, ...] = ()
 
     def take(alternative: Alternative) -> None:

@@ -25,7 +25,7 @@ from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answers
 from fabopt.search.separations import problems_of, words_of
 from fabopt.search.unchanged import reusing_unchanged_fabrics
-from fabopt.solution.designs import build, stopped_design
+from fabopt.solution.designs import build, stopped_design, with_alternatives
 from fabopt.solution.futures import with_futures
 from fabopt.solution.kept import Keeping
 from fabopt.solution.notes import with_notes
@@ -47,6 +47,7 @@ def solve(
     alternatives_s: float = ALTERNATIVES_S,
     clock: Clock | None = None,
     told: Callable[[Conflict | None], None] | None = None,
+    reached: Callable[[Design], None] | None = None,
     compared: Callable[[Alternative], None] | None = None,
     bracket: Callable[[Number | None, Number | None], None] | None = None,
     share: ProgressShare | None = None,
@@ -59,6 +60,7 @@ def solve(
     ``alternatives_s``: seconds for alternatives, once the answer is known; 0: none.
     ``prune=False`` gives every candidate to the program: for tests on small cases.
     ``told``: takes, if there is no design, None and then each conflict as it is found.
+    ``reached``: takes the answer once it is checked, before alternatives are looked for.
     ``compared``: takes each alternative as it is found.
     ``bracket``: takes the best objective met and its lower bound, as the search goes on.
     ``share``: takes the known share of the work done.
@@ -75,6 +77,7 @@ def solve(
         prune,
         progress or _to_nobody,
         told or _to_nobody,
+        reached=reached or _to_nobody,
         compared=compared or _to_nobody,
         bracket=bracket or _to_nobody,
         share=share or ProgressShare(),
@@ -110,16 +113,20 @@ def answered(question: Question) -> Design:
     asked = question
     _begin(question, "search")
     question, answers = settled(asked)
-    _begin(question, "what else")
-    if answers.best is not None and question.alternatives_s > 0:
-        question.settings.met(answers.best.problem, answers.best.optimum)
-    design = build(question, answers, partial(_rows, replace(asked, tried=answers.tried)))
+    design = build(question, answers)
     design = with_rule_levers(asked, answers, design, lambda other: settled(other)[1])
     _begin(question, "futures")
     design = with_futures(question, answers, design)
-    design = with_notes(question, answers, design)
+    design = design if asked.problem is not None else _with_asked(asked.inputs, design)
     _begin(question, "proof")
-    return with_checks(question, design if asked.problem is not None else _with_asked(asked.inputs, design))
+    alone = with_checks(question, with_notes(replace(question, alternatives_s=0), answers, design))
+    if answers.best is None or not question.alternatives_s:
+        return alone
+    question.settings.reached(alone)
+    question.settings.met(answers.best.problem, answers.best.optimum)
+    _begin(question, "what else")
+    design = with_alternatives(question, answers.best, design, partial(_rows, replace(asked, tried=answers.tried)))
+    return with_checks(question, with_notes(question, answers, design))
 
 
 def _with_asked(inputs: Inputs, design: Design) -> Design:
@@ -148,8 +155,9 @@ def settled(question: Question) -> tuple[Question, Answers]:
 
 def _begin(question: Question, what: str) -> None:
     """Report the beginning of a step, if the question has it."""
-    asked = {"search": True, "what else": question.alternatives_s > 0, "futures": question.inputs.case.is_uncertain}
-    steps = [*(step for step, is_asked in asked.items() if is_asked), "proof"]
+    asked = {"search": True, "futures": question.inputs.case.is_uncertain, "proof": True,
+             "what else": question.alternatives_s > 0}  # fmt: skip
+    steps = [step for step, is_asked in asked.items() if is_asked]
     if what in steps:
         question.settings.share.begin_step(steps.index(what) + 1, len(steps))
 

@@ -31,7 +31,7 @@ MOST_SECONDS = 10.0
 # Work of the search at one factor, in units of ``program.settings.Work``.
 WORK_PER_FACTOR = 2_500
 _WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
-          "estimate": "estimates", "derived": "prices made by a rule", UNKNOWN: "prices of unknown source"}  # fmt: skip
+          "estimate": "estimates", "derived": "derived prices", UNKNOWN: "prices of unknown source"}  # fmt: skip
 
 
 def price_notes(question: Question, answers: Answers, design: Design) -> Iterator[str]:

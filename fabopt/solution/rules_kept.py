@@ -10,13 +10,12 @@ from fabopt.problem.rules_kept import RulePart
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, YIELDING
 from fabopt.schema.design import Design
-from fabopt.schema.left_out import RuleLeftOut
+from fabopt.schema.left_out import NO_DESIGN, RuleLeftOut
 from fabopt.solution.generations import mixed_generations
 from fabopt.solution.nic_rules import broken_nic_rules
 from fabopt.solution.question import Question
 from fabopt.solution.subnet_hosts import NOT_IN_TIME
 
-NO_DESIGN = "no design of the case keeps it, whatever its limits"
 OUT_OF_TIME = "time was over before what manages it was looked for"
 NOT_IN_STUDIES = "hosts that manage it, or dearer switches, are looked for where a case is solved alone"
 

@@ -40,7 +40,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> Design:
 
 
 def test_solve_prints_a_summary(run: Run) -> None:
-    code, out, err = run("solve", "case.yaml")
+    code, out, err = run("solve", "case.yaml", "--full")
     assert (code, err) == (0, "")
     rest = out.splitlines()
     assert " ".join(out.split("\n\n")[0].split()) == (
@@ -56,10 +56,17 @@ def test_solve_prints_a_summary(run: Run) -> None:
     assert not any(line != line.rstrip() for line in rest)
 
 
+def test_show_prints_what_solve_did(run: Run) -> None:
+    solved = run("solve", "case.yaml", "--json", "design.json")
+    assert run("show", "design.json") == solved and solved.out.startswith("Cluster")
+    whole = run("show", "design.json", "--full")
+    assert "Proof" in whole.out and whole.out.startswith("pod: 1 switch")
+
+
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_the_summary_fits_any_width(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    assert run("solve", "case.yaml").code == 0
+    assert run("solve", "case.yaml", "--full").code == 0
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -67,7 +67,7 @@ def test_lengths_have_prices_of_their_own_kinds() -> None:
     listed = {**product(parts, "dac"), "id": "listed", "lengths": [{"m": 3, "price_usd": 180}]}
     parts["cables"].append(listed)
     assert [row.length_m for row in _solved(parts).bom if row.id == "dac"] == [3]
-    assert _prices(_solved(parts))[0].endswith("made by a rule")
+    assert _prices(_solved(parts))[0].endswith("derived prices")
     lists_alone = _solved(parts, price_basis=["list"])
     assert bought(lists_alone)["listed"] == 6 and all(check.ok for check in lists_alone.checks)
     short = {"site": {"distances_m": {"server-leaf": 1}}}

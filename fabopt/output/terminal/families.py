@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from fabopt.output.words import count
-from fabopt.schema.design import FabricDesign
+from fabopt.output.names import product_name
+from fabopt.output.words import count, listed
+from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.structure import (
     DirectStructure,
     DragonflyPlusStructure,
@@ -168,3 +169,46 @@ def _(structure: DragonflyPlusStructure, fabric: FabricDesign) -> str:
     inside = f"{links} from each leaf to each of {spines} of its group"
     outside = f"{some(structure.global_links_per_group, 'link')} from the spines of each group to other groups"
     return "; ".join([*_groups(structure, "switch"), inside, outside])
+
+
+# -- the first screen -------------------------------------------------------------------------------------------------
+
+_CLOS = {1: "single tier", 2: "leaf-spine", 3: "leaf-spine-core"}
+_DIRECT = {"hyperx": "HyperX", "torus": "torus", "server-torus": "torus without switches", "dragonfly": "dragonfly",
+           "dragonfly+": "dragonfly+"}  # fmt: skip
+
+
+def made_of(design: Design, fabric: FabricDesign) -> str:
+    """The family of a fabric with its switches by tier: ``leaf-spine, 18 leaves + 2 spines of FS N8650-32OD``."""
+    structure = fabric.structure
+    if isinstance(structure, Structure):
+        family = "rail-only" if fabric.topology == "rail-only" else _CLOS[structure.tiers]
+        rails = "rail-optimized " if fabric.rails > 1 < structure.tiers and fabric.role == "compute" else ""
+        words = f"{rails}{family}"
+    else:
+        shape = shape_of(structure)
+        shape = shape.removesuffix(" switches") if isinstance(structure, HyperxStructure | TorusStructure) else shape
+        words = f"{_DIRECT[structure.kind]} of {shape}"
+    planes = f" in {fabric.planes} planes" if fabric.planes > 1 else ""
+    return ", ".join(part for part in (words + planes, switches_of(design, fabric)) if part)
+
+
+def switches_of(design: Design, fabric: FabricDesign) -> str:
+    """Counts and products of every tier; the product once where all are alike."""
+    tiers: dict[str, list[tuple[int, str]]] = {}
+    # a long list names part numbers alone
+    has_maker = len(design.fabrics) == 1 or len({tier.id for tier in fabric.switches}) == 1
+    is_clos = isinstance(fabric.structure, Structure | DragonflyPlusStructure)
+    for tier in fabric.switches:
+        noun = tier.role if is_clos and len(fabric.tiers) > 1 else "switch"
+        name = product_name(design.parts.get(tier.id, {}), tier.id, has_maker)
+        tiers.setdefault(noun, []).append((tier.count, name))
+    products = {name for rows in tiers.values() for _, name in rows}
+    counts = {noun: some(sum(number for number, _ in rows), noun) for noun, rows in tiers.items()}
+    if len(products) == 1:
+        return f"{' + '.join(counts.values())} of {products.pop()}"
+    return " + ".join(
+        f"{counts[noun]} of {rows[0][1]}" if len(rows) == 1
+        else f"{counts[noun]} ({listed([f'{number:,} of {name}' for number, name in rows])})"
+        for noun, rows in tiers.items()
+    )  # fmt: skip

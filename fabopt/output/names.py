@@ -1,0 +1,21 @@
+"""Names of products as people say and order them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# Makers of what nobody in particular makes.
+_NOBODY = ("generic", "various")
+
+
+def product_name(part: Mapping[str, object], id_: str, has_maker: bool = True) -> str:
+    """The maker, if wanted, and part number of an embedded part; its id where the catalog names no part number.
+
+    An ordering code that begins with a digit (920-9B36F-00RX-8S0) is no name: the model in the id stands for it.
+    """
+    vendor, number = str(part.get("vendor") or ""), str(part.get("part_number") or "")
+    if not number or vendor.lower() in _NOBODY:
+        return number or id_
+    if number[0].isdigit():
+        number = str(part.get("id", id_)).removeprefix(f"{vendor.lower()}-").upper()
+    return f"{vendor} {number}".strip() if has_maker else number

@@ -1,0 +1,83 @@
+"""The worst failure of one device of a fabric, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fabopt.output.words import listed, plain
+from fabopt.schema.design import FabricDesign, Failure
+from fabopt.schema.losses import SinglePoint
+from fabopt.units import some
+
+DEVICES = ("leaf", "spine", "core", "switch", "server")
+
+
+class WorstLoss:
+    """The worst failure of one device of a fabric."""
+
+    def __init__(self, fabric: FabricDesign, points: Sequence[SinglePoint]) -> None:
+        self.fabric = fabric
+        self.points = [point for point in points if point.fabric == fabric.name and point.device != "rack"]
+        failures = [row for row in fabric.failures if row.count == 1 and row.failed in DEVICES]
+        self.most_cut = max((row.servers_cut_off or 0 for row in failures), default=0)
+        self.left = min((row.gbps_per_gpu for row in failures), default=0)
+        self.devices = [row.failed for row in failures if self._is_worst(row)]
+        self.cut_off = list(self._cut_off())
+
+    def _is_worst(self, row: Failure) -> bool:
+        return row.servers_cut_off == self.most_cut if self.most_cut else row.gbps_per_gpu == self.left
+
+    def _cut_off(self) -> Iterator[str]:
+        points = [point for point in self.points if not point.degraded]
+        servers = max((point.servers for point in points), default=self.most_cut)
+        if servers:
+            yield some(servers, "server")
+        yield from dict.fromkeys(point.loses for point in points if not point.servers)
+
+    def words(self, is_alone: bool) -> str:
+        """``without a leaf: degraded to 350 of 400 Gb/s a GPU``, or what is cut off; with NICs lost of a fabric that
+        ``is_alone``.
+        """
+        if self.cut_off:
+            return f"without {self._device}: {listed(self.cut_off)} cut off"
+        whole = self.fabric.metrics.bisection_gbps_per_gpu
+        if self.left >= whole:
+            return f"without {self._device}: nothing is cut off, and no GPU loses bandwidth"
+        lost = self._nics_lost if is_alone else ""
+        return f"without {self._device}: degraded to {plain(self.left)} of {plain(whole)} Gb/s a GPU{lost}"
+
+    @property
+    def _device(self) -> str:
+        if not self.fabric.tiers:
+            return "a server"
+        if len(self.fabric.tiers) == 1:
+            return "the only switch" if self.fabric.tiers[0].count == 1 else "a switch"
+        only = {tier.role for tier in self.fabric.tiers if tier.count == 1}
+        return listed([f"{'the only' if device in only else 'a'} {device}" for device in self.devices], "or")
+
+    @property
+    def _nics_lost(self) -> str:
+        """NICs that most servers lose with a device."""
+        points = [point for point in self.points if point.degraded and point.device in self.devices]
+        worst = max(points, key=lambda point: (_share(point.loses), point.servers), default=None)
+        if worst is None:
+            return ""
+        where = f"a {worst.device}" if len(self.devices) > 1 else "it"
+        return f"; {some(worst.servers, 'server')} lose {worst.loses} with {where}"
+
+
+def _share(loses: str) -> float:
+    """The share of ``2 of 4 NICs``; 0 of other words."""
+    lost, _, of = loses.partition(" of ")
+    whole = of.partition(" ")[0]
+    return int(lost) / int(whole) if lost.isdigit() and whole.isdigit() else 0.0
+
+
+def rack_loss(points: Sequence[SinglePoint], is_of_several: bool) -> Iterator[tuple[str, bool]]:
+    """The worst loss of servers with one rack of a floor in words, and whether it cuts them off; none without racks."""
+    racks = [point for point in points if point.device == "rack" and point.servers]
+    worst = max(racks, key=lambda point: (not point.degraded, _share(point.loses), point.servers), default=None)
+    if worst is not None:
+        lost = f"lose {worst.loses}" if worst.degraded else "cut off"
+        where = f" {'from' if not worst.degraded else 'of'} {worst.fabric}" if is_of_several else ""
+        yield f"without rack {worst.worst}: {some(worst.servers, 'server')} {lost}{where}", not worst.degraded

@@ -1,0 +1,167 @@
+"""The first screen: what a reader who knows networks, and not fabopt, is told of a design, in 25 lines.
+
+``python -m tests.output.test_first_screen`` writes the goldens again.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from fabopt.output.names import product_name
+from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, OFF, compared_part, first_part
+from fabopt.schema.design import Alternative, Design
+from fabopt.solution import optimize
+from tests.paths import ROOT
+from tests.samples import designs_of_families, designs_of_sections, small
+from tests.samples.shipped import shipped
+
+GOLDENS = Path(__file__).parent / "goldens"
+WIDTHS = (80, 100, 140)
+WIDE = 10_000
+MOST_LINES, MOST_COMPARED = 25, 6
+SHIPPED = sorted(path.stem for path in (ROOT / "cases").glob("*.yaml"))
+# A design as others are compared with it.
+ROWS = (
+    Alternative(
+        what="rails", value="any", summary="7 x a + 2 x b, ethernet; same-rail pairs on one leaf 13.7 %",
+        objective=90, objective_delta=-166_000, capex_delta_usd=-166_000, power_delta_w=-2160,
+    ),
+    Alternative(
+        what="tested-nics", value="none", summary="30 x c", objective=80, objective_delta=-446_800,
+        capex_delta_usd=-446_800, power_delta_w=1760,
+    ),
+    Alternative(what="planes", value="any", summary="nothing cheaper", objective=100, objective_delta=0),
+    Alternative(what="tiers", value="3", summary="not finished", finished=False),
+)  # fmt: skip
+
+
+def budget_just_met() -> Design:
+    """A design that costs its budget to the dollar."""
+    least = small.solved(small.case()).totals
+    assert least is not None
+    return small.solved(small.case(limits={"budget_usd": least.capex_usd, "power_w": 10_000}))
+
+
+GOLDEN: dict[str, Callable[[], Design]] = {
+    "leaf-spine": lambda: shipped("finetuning-1024-gpus"),
+    "three tiers": lambda: shipped("llama3-405b-8192-gpus"),
+    "four fabrics": lambda: shipped("four-fabrics-1024-gpus"),
+    "torus": lambda: shipped("torus-216-gpus"),
+    "dragonfly": lambda: designs_of_families.designed("dragonfly"),
+    "growth": lambda: shipped("h100-growth-128"),
+    "rail-only": lambda: shipped("rail-only-1024-gpus"),
+    "a rule left out": lambda: designs_of_sections.designed("a rule left out"),
+    "floor": lambda: shipped("hall-1024-gpus"),
+    "budget just met": budget_just_met,
+}
+
+
+def shown(*parts: object, width: int = 100) -> list[str]:
+    """The lines that are printed."""
+    page = io.StringIO()
+    console = Console(width=width, file=page, markup=False, emoji=False, highlight=False)
+    for part in parts:
+        console.print(part)
+    return [line.rstrip() for line in page.getvalue().splitlines()]
+
+
+def golden_of(kind: str) -> Path:
+    return GOLDENS / f"first-screen-{kind.replace(' ', '-')}.txt"
+
+
+@pytest.mark.parametrize("kind", GOLDEN)
+def test_golden(kind: str) -> None:
+    assert "\n".join(shown(first_part(GOLDEN[kind]()))) + "\n" == golden_of(kind).read_text()
+
+
+def assert_fits(design: Design) -> None:
+    """Nothing is cut, nor wrapped inside a word, at any width; and the screen is short."""
+    wide = " ".join(" ".join(shown(first_part(design), width=WIDE)).split())
+    for width in WIDTHS:
+        lines = shown(first_part(design), width=width)
+        assert " ".join(" ".join(lines).split()) == wide
+        assert max(map(len, lines)) <= width
+    assert len(shown(first_part(design))) <= MOST_LINES - (MOST_COMPARED if len(design.fabrics) < 4 else 4)
+
+
+def assert_words_of_the_trade(design: Design) -> None:
+    """Names in place of ids, no cents of much money, and no words of our own."""
+    text = " ".join(" ".join(shown(first_part(design))).split())
+    assert not re.search(r"\$\d{2,3},[\d,]*\.\d", text)
+    assert not re.search(r"without \d|made by a rule|places kept", text)
+    for id_, part in design.parts.items():
+        if product_name(part, id_) != id_:
+            assert not re.search(rf"(?<![\w-]){re.escape(id_)}(?![\w-])", text)
+    for fabric in design.fabrics:
+        for tier in fabric.tiers:
+            assert f"{tier.count:,} " in text
+    if len(design.stages) > 1:
+        assert all(f"{stage.name} (month {stage.month}" in text for stage in design.stages[:6])
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_cases_fit(name: str) -> None:
+    assert_fits(shipped(name))
+    assert_words_of_the_trade(shipped(name))
+
+
+@pytest.mark.parametrize("kind", designs_of_families.MAKERS)
+def test_families_fit(kind: str) -> None:
+    assert_fits(designs_of_families.designed(kind))
+    assert_words_of_the_trade(designs_of_families.designed(kind))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in designs_of_sections.MAKERS if kind != "at work"])
+def test_sections_fit(kind: str) -> None:
+    assert_fits(designs_of_sections.designed(kind))
+    assert_words_of_the_trade(designs_of_sections.designed(kind))
+
+
+def test_colours() -> None:
+    """Amber for what is left out, red for what is cut off, grey for what the case turns off."""
+    design = designs_of_sections.designed("a rule left out")
+    styles = {str(row.style) for row in cells(design)}
+    assert {LEFT_OUT, OFF} <= styles and LOST not in styles
+    assert LOST in {str(row.style) for row in cells(shipped("four-fabrics-1024-gpus"))}
+    assert not styles_of_all(shipped("dgx-superpod-32"))
+
+
+def cells(design: Design) -> list[object]:
+    return list(first_part(design).columns[1].cells)  # type: ignore[attr-defined]
+
+
+def styles_of_all(design: Design) -> set[str]:
+    return {str(row.style) for row in cells(design)} - {""}  # type: ignore[attr-defined]
+
+
+def test_what_saves_most_comes_first_with_what_it_loses() -> None:
+    design = shipped("dgx-superpod-32")
+    note = "prices: the bill is 60 % list prices; with estimates 30 % higher another design would be the cheapest: b"
+    compared = design.model_copy(update={"alternatives": ROWS, "notes": (note,)})
+    assert shown(compared_part(compared)) == [
+        "Instead      tested-nics: none: saves $446,800 (+1.76 kW); lost: NICs that the server is sold or",
+        "             tested with",
+        "             rails: any: saves $166,000 (-2.16 kW); same-rail pairs on one leaf 13.7 %",
+        "Flips        with estimates 30 % higher: b would be the cheapest",
+    ]
+    assert compared_part(design) is None
+
+
+def test_answer_comes_before_what_compares() -> None:
+    told: list[object] = []
+    design = optimize.solve(small.inputs(small.case()), reached=told.append, compared=told.append)
+    first, *others = told
+    assert isinstance(first, Design) and all(isinstance(row, Alternative) for row in others)
+    assert others and first.checks and not first.alternatives
+    assert shown(first_part(first)) == shown(first_part(design))
+
+
+if __name__ == "__main__":
+    for kind, make in GOLDEN.items():
+        golden_of(kind).write_text("\n".join(shown(first_part(make()))) + "\n")

@@ -1,10 +1,12 @@
-"""Obstacles to any design, told on standard error as they are found: the message first, then the advice."""
+"""Why a case has no design, on standard error: that there is none as soon as it is proven, then a screen; or, in full,
+all obstacles as they are found.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabopt.cli.output import tell
+from fabopt.cli.output import say_aside, tell
 from fabopt.output.terminal.answer import clash_line, conflict_line, headline, infeasible_lines, nearest_line, no_design
 
 if TYPE_CHECKING:
@@ -12,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Advice:
-    """The conflicts of a case told so far."""
+    """What a case without a design was told of so far; ``full``: every obstacle."""
 
-    def __init__(self, case: str) -> None:
-        self._case = case
+    def __init__(self, case: str, full: bool = False) -> None:
+        self._case, self._full = case, full
         self._told: list[Conflict] = []
         self._began = False
 
@@ -25,11 +27,19 @@ class Advice:
             self._began = True
             tell(no_design(self._case))
             return
-        self._told.append(conflict)
-        tell(conflict_line(conflict))
+        if self._full:
+            self._told.append(conflict)
+            tell(conflict_line(conflict))
 
     def finish(self, design: Design) -> None:
-        """Tell the untold conflicts of a case without a design."""
+        """Tell the untold conflicts of a case without a design, or show them on a screen."""
+        if not self._full:
+            from fabopt.output.terminal.no_screen import no_screen
+
+            if not self._began:
+                tell(headline(design))
+            say_aside(no_screen(design))
+            return
         if not self._began:
             lines = infeasible_lines(design) if design.conflicts else [headline(design)]
         else:

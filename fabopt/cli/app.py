@@ -100,8 +100,8 @@ def solve(
     """Find the cheapest design that meets a case."""
     from fabopt.cli.solving import SolveRequest, solve_case
 
-    request = SolveRequest(case, engine.value, time_limit, catalog, price_change, alternatives)
-    raise typer.Exit(solve_case(request, json, bom, full))
+    request = SolveRequest(case, engine.value, time_limit, catalog, price_change, alternatives, full)
+    raise typer.Exit(solve_case(request, json, bom))
 
 
 @app.command()

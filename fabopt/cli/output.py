@@ -57,19 +57,31 @@ def deliver(target: str, data: bytes) -> None:
 
 def say(*blocks: RenderableType) -> None:
     """Print an answer to standard output: coloured on a terminal, plain elsewhere."""
-    from rich.console import Console
-
-    coloured = sys.stdout.isatty()
-    width = None if coloured or "COLUMNS" in os.environ else PLAIN_WIDTH
-    console = Console(width=width, markup=False, emoji=False, highlight=False)
     try:
-        with console.capture() as capture:
-            console.print(*blocks, sep="\n")
-        text = capture.get()
-        sys.stdout.write(text if coloured else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
-        sys.stdout.flush()
+        _print(sys.stdout, blocks)
     except OSError as error:
         _lost(error)
+
+
+def say_aside(*blocks: RenderableType) -> None:
+    """Print what is no answer to standard error, in the same way."""
+    try:
+        _print(sys.stderr, blocks)
+    except OSError:
+        sys.stderr = nowhere()
+
+
+def _print(stream: TextIO, blocks: Sequence[RenderableType]) -> None:
+    from rich.console import Console
+
+    coloured = stream.isatty()
+    width = None if coloured or "COLUMNS" in os.environ else PLAIN_WIDTH
+    console = Console(width=width, file=stream, markup=False, emoji=False, highlight=False)
+    with console.capture() as capture:
+        console.print(*blocks, sep="\n")
+    text = capture.get()
+    stream.write(text if coloured else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
+    stream.flush()
 
 
 def nowhere() -> TextIO:

@@ -54,6 +54,7 @@ class SolveRequest:
     catalogs: Sequence[str] | None = None
     price_changes: Sequence[str] | None = None
     alternatives_s: float | None = None
+    full: bool = False
 
     def inputs(self) -> Inputs:
         """Read everything the case names; ``InputError`` lists all faults."""
@@ -80,7 +81,7 @@ class SolveRequest:
         ``target``: the file for the answer if this process is cut off meanwhile; ``reached``: takes the answer before
         others are compared with it.
         """
-        advice = Advice(inputs.case.name)
+        advice = Advice(inputs.case.name, self.full)
         design = self._solved(inputs, advice, target, reached)
         if not design.fabrics and design.status in WITHOUT_DESIGN:
             advice.finish(design)
@@ -143,14 +144,14 @@ def _tell_alternative(alternative: Alternative) -> None:
         tell(alternative_line(alternative))
 
 
-def solve_case(request: SolveRequest, json: str | None, bom: str | None, full: bool) -> int:
+def solve_case(request: SolveRequest, json: str | None, bom: str | None) -> int:
     """Solve a case, write the files asked for, print the first screen where standard output is free, or everything.
 
     The first screen begins before other designs are compared with the answer.
     """
     write_bill = None if bom is None else _bill_to(bom)
     check_targets([json, bom])
-    screen = None if full or STANDARD_STREAM in (json, bom) else Screen()
+    screen = None if request.full or STANDARD_STREAM in (json, bom) else Screen()
     design = request.solved(request.inputs(), json, None if screen is None else screen.begin)
     if json is not None:
         deliver(json, design_bytes(design))
@@ -217,7 +218,7 @@ def show_design(path: str, point: int | None, full: bool) -> int:
 
     design = saved_design(path, point)
     if not design.fabrics:
-        Advice(design.case.name).finish(design)
+        Advice(design.case.name, full).finish(design)
     elif full:
         show_whole(design)
     else:

@@ -119,7 +119,10 @@ def test_infeasible_is_exit_3_and_still_writes_the_file(run: Run) -> None:
     write_case(limits={"budget_usd": 100})
     code, out, err = run("solve", "case.yaml", "--json", "design.json", "--bom", "bill.csv")
     assert (code, out) == (3, "")
-    assert "limits.budget_usd: is $100; needs $17,440" in err
+    assert err.startswith("pod: no design meets this case (proven).\nNot met      a budget of $100\n")
+    assert "Paste        limits: {budget_usd: 17440}" in err
+    assert "limits.budget_usd: is $100; needs $17,440" in run("solve", "case.yaml", "--full").err
+    assert run("show", "design.json") == (0, "", err)
     design = json.loads(Path("design.json").read_text())
     assert (design["status"], design["fabrics"]) == ("infeasible", [])
     assert design["conflicts"][0]["needed"] == 17440

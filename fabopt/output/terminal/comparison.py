@@ -20,7 +20,7 @@ _FLIPS = re.compile(r"(with estimates .*?) another design would be (the cheapest
 # Rows that are no choice of the reader's, or that save by paying later.
 _NO_CHOICE = ("flat runs", "part numbers")
 # What a row takes away, by what it changes.
-_LOST = {
+LOST_WITH = {
     "redundancy": "redundancy by default",
     TESTED_NICS: "NICs that the server is sold or tested with",
     SLOT_SPEED: "slots that carry all ports of their NICs",
@@ -65,11 +65,11 @@ def _said(design: Design, row: Alternative) -> Iterator[str]:
     what, _, service = _changed(design, row), *row.summary.partition("; ")[1:]
     at_cliff = {"oversubscription": f"at {row.value}", "bandwidth": f"{row.value} asked for",
                 "servers": f"{row.value} in all", "attachments": row.value}  # fmt: skip
-    lost = _LOST.get(what, _first(service) if what in ("planes", "rails", "striping", "topology", "groups") else "")
+    lost = LOST_WITH.get(what, _first(service) if what in ("planes", "rails", "striping", "topology", "groups") else "")
     if what in at_cliff:
         yield at_cliff[what]
     elif lost:
-        yield f"lost: {lost}" if what in _LOST else lost
+        yield f"lost: {lost}" if what in LOST_WITH else lost
     if row.rules_left_out:
         yield f"leaves out {', '.join(left.name for left in row.rules_left_out)}"
 

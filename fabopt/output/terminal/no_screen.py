@@ -1,0 +1,254 @@
+"""The screen of a case without a design, in 15 lines: the limit, the nearest design, levers, and what to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import RenderableType
+
+from fabopt.output.terminal.answer import BUDGET, conflict_quantity, infeasible_lines
+from fabopt.output.terminal.comparison import LOST_WITH, named
+from fabopt.output.terminal.first_screen import LABEL_WIDTH, LEFT_OUT, LOST, ScreenRow, grid
+from fabopt.output.words import dollars, limit_name, listed, measured, plain, power
+from fabopt.schema.base import NO_SINGLE_LIMIT
+from fabopt.schema.design import Conflict, Design, Needed
+from fabopt.units import some
+
+MOST_LINES, MOST_LEVERS = 15, 5
+# Letters of a line of words at 100 columns, and of the longest row.
+LETTERS = 100 - LABEL_WIDTH - 8
+MOST_LETTERS = 3 * LETTERS
+_SPENDING = ("budget_usd", "power_w", "rack_units")
+_RULES = "rules."
+
+
+def no_screen(design: Design) -> RenderableType:
+    """All that is below the sentence that there is no design."""
+    return grid(no_rows(design))
+
+
+def no_rows(design: Design) -> list[ScreenRow]:
+    """The rows, of which so many levers are shown that they fit."""
+    if design.status == "unknown":
+        return [ScreenRow("" if number else "Open", short(line)) for number, line in enumerate(_open(design))]
+    before = [*_limit(design), *_nearest(design)]
+    after = [*_paste(design), *_unfinished(design)]
+    room, levers = MOST_LINES - 1 - sum(map(_lines, [*before, *after])), list[ScreenRow]()
+    for conflict in ordered(design)[:MOST_LEVERS]:
+        row = ScreenRow("" if levers else "Levers", _lever(design, conflict))
+        room -= _lines(row)
+        if room >= 0 or not levers:
+            levers.append(row)
+    return [*before, *levers, *after]
+
+
+def _lines(row: ScreenRow) -> int:
+    """Lines that a row takes at 100 columns, at most."""
+    return -(-len(row.words) // LETTERS)
+
+
+def _open(design: Design) -> list[str]:
+    """What was found of a case for which neither a design nor the proof that there is none was found."""
+    return [line.strip() for line in infeasible_lines(design)[1:]][:MOST_LEVERS] or list(design.notes[-2:])
+
+
+def short(text: str) -> str:
+    """Text without its last parts, where it is too long."""
+    while len(text) > MOST_LETTERS and "; " in text:
+        text = text.rpartition("; ")[0]
+    return text
+
+
+def _is_spending(limit: str) -> bool:
+    return "limits." in limit and limit.rpartition(".")[2] in _SPENDING
+
+
+def ordered(design: Design) -> list[Conflict]:
+    """The changes that each give a design: of limits on spending first, which take nothing away."""
+    levers = [conflict for conflict in design.conflicts if conflict.needed is not None]
+    return sorted(levers, key=lambda conflict: not _is_spending(conflict.limit))
+
+
+def _limit(design: Design) -> Iterator[ScreenRow]:
+    """The limits that cannot be met: those on spending where there are such, else all that clash."""
+    stated = [conflict for conflict in design.conflicts if conflict.limit != NO_SINGLE_LIMIT]
+    spending = [conflict for conflict in stated if _is_spending(conflict.limit)]
+    if spending:
+        values = _values(design, [needed.limit for one in spending for needed in one.together] or [spending[0].limit])
+        yield ScreenRow("Not met", listed(values), LOST)
+        return
+    if stated:
+        keys = dict.fromkeys(needed.limit for one in stated for needed in _changes(one))
+        together = "together: " if len(keys) > 1 else ""
+        shown = [f"{limit_name(key)} {_value_of(design, key)}" for key in keys]
+        yield ScreenRow("Not met", short(together + "; ".join(shown)), LOST)
+    why = next((conflict.detail for conflict in design.conflicts if conflict.detail), "")
+    if why:
+        yield ScreenRow("Why", named(design, short(why)))
+
+
+def _changes(conflict: Conflict) -> tuple[Needed, ...]:
+    """The changes that a conflict asks for: of its limit alone, or of several."""
+    return conflict.together or (Needed(limit=conflict.limit, needed=conflict.needed),)
+
+
+def _values(design: Design, keys: Sequence[str]) -> list[str]:
+    """Limits on spending with their values: ``a budget of $1,500,000``."""
+    words = {"budget_usd": "a budget of", "power_w": "power of", "rack_units": "rack units:"}
+    told = []
+    for key in dict.fromkeys(keys):
+        where = key.removesuffix(f"limits.{key.rpartition('.')[2]}").removeprefix("stages.").strip(".")
+        noun = words.get(key.rpartition(".")[2], key)
+        told.append(f"{noun} {_value_of(design, key)}{f' at stage {where}' if where else ''}")
+    return told
+
+
+def _value_of(design: Design, key: str) -> str:
+    """The value of a key in the case, as its conflict says it; of limits as the case has it."""
+    stated = next((conflict.value for conflict in design.conflicts if conflict.limit == key), None)
+    if stated is None:
+        stated = value_at(design.case.content, key)
+    return conflict_quantity(key, stated)
+
+
+def value_at(content: Any, key: str) -> int | float | str | None:
+    """The value of a dotted key, entries of lists by name; None where the case has none."""
+    for word in key.split("."):
+        if isinstance(content, Sequence) and not isinstance(content, str):
+            rows = (row for row in content if isinstance(row, Mapping))
+            content = next((row for row in rows if row.get("name") == word), None)
+        else:
+            content = content.get(word) if isinstance(content, Mapping) else None
+    return content if isinstance(content, int | float | str) else None
+
+
+# -- the nearest design -----------------------------------------------------------------------------------------------
+
+
+def _nearest(design: Design) -> Iterator[ScreenRow]:
+    """The cheapest design that keeps every rule, and by how much it is over each limit."""
+    nearest = design.nearest
+    if nearest is None:
+        return
+    over = list(_over(design))
+    words = ", ".join([dollars(nearest.capex_usd), power(nearest.power_w), measured(nearest.rack_units, "rack unit")])
+    summary = named(design, nearest.summary)
+    what = f": {summary}" if len(summary) <= MOST_LETTERS else ""
+    yield ScreenRow("Nearest", f"{words}{''.join(f', {text}' for text in over)}; every rule is kept{what}")
+
+
+def _over(design: Design) -> Iterator[str]:
+    """By how much the nearest design exceeds each limit of the case: ``$1 over the budget``."""
+    nearest, limits = design.nearest, design.case.content.get("limits") or {}
+    assert nearest is not None
+    names = {"budget_usd": ("capex_usd", "budget"), "power_w": ("power_w", "limit of power"),
+             "rack_units": ("rack_units", "limit of rack units")}  # fmt: skip
+    for key, (field, name) in names.items():
+        most = limits.get(key)
+        rest = 0 if most is None else round(getattr(nearest, field) - most, 2)
+        if rest > 0:
+            shown = dollars(rest) if key == "budget_usd" else power(rest) if key == "power_w" else plain(rest)
+            yield f"{shown} over the {name}"
+
+
+# -- levers -----------------------------------------------------------------------------------------------------------
+
+
+def _lever(design: Design, conflict: Conflict) -> str:
+    """What to write, its price, and what is lost."""
+    changes = _changes(conflict)
+    price = conflict.needed if conflict.limit == BUDGET and not conflict.together else conflict.capex_usd
+    cost = f", at {dollars(price)}" if isinstance(price, int | float) else ""
+    lost = dict.fromkeys(text for change in changes if (text := lost_with(design, change)))
+    return f"{' and '.join(map(line_of, changes))}{cost}{f'; lost: {listed(list(lost))}' if lost else ''}"
+
+
+# What a smaller, larger or other value takes away, by the last word of its key.
+_LOST_VALUES = {
+    "min_gbps_per_gpu": "{was} Gb/s for every GPU",
+    "min_gbps_per_server": "{was} Gb/s for every server",
+    "min_bisection_gbps_per_gpu": "a bisection of {was} Gb/s a GPU",
+    "min_alltoall_gbps_per_gpu": "all-to-all of {was} Gb/s a GPU",
+    "max_oversubscription": "{was}:1",
+    "leaf": "{was}:1 at the leaves",
+    "spine": "{was}:1 at the spines",
+    "tiers": "{was} tiers",
+    "planes": "{was} planes",
+    "rails": "{was} rails",
+    "striping": "{was} stripes",
+    "max_switch_hops": "paths of at most {was} switches",
+    "lead_time_weeks": "",
+    "supply": "",
+    "lengths": "",
+    "order_from_month": "",
+    "month": "the date",
+}
+
+
+def lost_with(design: Design, change: Needed) -> str:
+    """What a change takes away, in words; empty where it takes money, power, room or a vendor's word alone."""
+    key, needed = change.limit, change.needed
+    word = key.rpartition(".")[2]
+    stated = next((one.value for one in design.conflicts if one.limit == key and one.value is not None), None)
+    was: int | float | str | None = value_at(design.case.content, key) if stated is None else stated
+    if _is_spending(key) or was is None:
+        return ""
+    if key.startswith(_RULES):
+        return LOST_WITH.get(word, f"rule {word}")
+    if word in ("gpus", "servers") and isinstance(was, int | float) and isinstance(needed, int | float):
+        return some(was - needed, "GPU" if word == "gpus" else "server")
+    said = conflict_quantity(key, was)
+    return _LOST_VALUES.get(word, f"{word.replace('_', ' ')} {{was}}").format(was=said)
+
+
+def line_of(change: Needed) -> str:
+    """The line of a case that makes a change: ``limits: {budget_usd: 1500000}``, ``tiers: any (fabric compute)``."""
+    words, value = change.limit.split("."), _written(change.needed)
+    nouns = {"fabrics": "fabric ", "stages": "stage ", "catalog": "catalog: "}
+    if words[0] in nouns and len(words) > 2:
+        return f"{_nested(words[2:], value)} ({nouns[words[0]]}{words[1]})"
+    return _nested(words, value)
+
+
+def _nested(words: Sequence[str], value: str) -> str:
+    """Words as nested keys, on one line."""
+    for word in reversed(words[1:]):
+        value = f"{{{word}: {value}}}"
+    return f"{words[0]}: {value}"
+
+
+def _written(value: object) -> str:
+    """A value as a case writes it."""
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else str(value)
+
+
+def _paste(design: Design) -> Iterator[ScreenRow]:
+    """The lines to write for the lever that keeps everything else, else for the first one."""
+    for conflict in ordered(design)[:1]:
+        lines = dict.fromkeys(_whole_line(design, conflict, change) for change in _changes(conflict))
+        for number, line in enumerate(lines):
+            yield ScreenRow("" if number else "Paste", line)
+
+
+def _whole_line(design: Design, conflict: Conflict, change: Needed) -> str:
+    """The line of a change, with what else the case says under the same key of limits or rules."""
+    key, _, word = change.limit.partition(".")
+    if key not in ("limits", "rules") or "." in word:
+        return line_of(change)
+    said = design.case.content.get(key)
+    kept = {name: value for name, value in said.items() if value is not None} if isinstance(said, Mapping) else {}
+    needed = {one.limit.removeprefix(f"{key}."): one.needed for one in _changes(conflict) if one.limit.startswith(key)}
+    values = ", ".join(f"{name}: {_written(value)}" for name, value in {**kept, **needed}.items())
+    return f"{key}: {{{values}}}"
+
+
+def _unfinished(design: Design) -> Iterator[ScreenRow]:
+    if not design.alternatives_complete and design.notes:
+        yield ScreenRow("Cut short", design.notes[-1], LEFT_OUT)

@@ -1,0 +1,77 @@
+"""The screen of a no: the limit, the nearest design, levers with what they lose, and the line to write."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import pytest
+import yaml
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.output.terminal.no_screen import MOST_LINES, no_screen, ordered
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from tests.output.test_first_screen import WIDE, WIDTHS, shown
+from tests.paths import ROOT
+from tests.samples import small
+from tests.samples.infeasible import MAKERS, Sample
+
+SEED = 3
+FEW = ("budget", "budget and power", "late switches", "hops", "runs together", "vendors and size")
+
+
+@cache
+def refused(kind: str) -> tuple[Sample, Design]:
+    sample = MAKERS[kind](random.Random(SEED))
+    return sample, optimize.solve(sample.inputs, alternatives_s=0)
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind in FEW else pytest.mark.long) for kind in MAKERS])
+def test_it_fits_and_its_line_helps(kind: str) -> None:
+    """Nothing is cut at any width, and pasting the line gives a design at the price that is said."""
+    sample, design = refused(kind)
+    if design.fabrics:
+        return
+    wide = " ".join(" ".join(shown(no_screen(design), width=WIDE)).split())
+    for width in WIDTHS:
+        lines = shown(no_screen(design), width=width)
+        assert " ".join(" ".join(lines).split()) == wide and max(map(len, lines)) <= width
+    rows = shown(no_screen(design))
+    assert len(rows) < MOST_LINES
+    line = next(row for row in rows if row.startswith("Paste")).removeprefix("Paste").strip()
+    if "(" not in line and not ordered(design)[0].together:
+        found = small.solved({**sample.content, **yaml.safe_load(line)}, sample.parts).totals
+        assert found is not None and found.capex_usd == ordered(design)[0].capex_usd
+
+
+def test_a_dollar_short() -> None:
+    """The nearest design, what it costs more, and levers with what each loses."""
+    least = small.solved(small.case()).totals
+    assert least is not None
+    design = small.solved(small.case(limits={"budget_usd": least.capex_usd - 1, "power_w": 10_000}))
+    assert shown(no_screen(design)) == [
+        "Not met      a budget of $107,519",
+        "Nearest      $107,520, 2.68 kW, 6 rack units, $1 over the budget; every rule is kept: 2 x large + 1",
+        "             x large, 2 x 400G a server, ethernet",
+        "Levers       limits: {budget_usd: 107520}, at $107,520",
+        "             max_oversubscription: {leaf: 1.2} (fabric compute), at $104,900; lost: 1:1 at the",
+        "             leaves",
+        "             tiers: any (fabric compute), at $43,800; lost: 2 tiers",
+        "             min_gbps_per_gpu: 100 (fabric compute), at $65,760; lost: 200 Gb/s for every GPU",
+        "             servers: 5, at $101,600; lost: 1 server",
+        "Paste        limits: {budget_usd: 107520, power_w: 10000}",
+    ]
+
+
+def test_other_limits_stay_in_the_line() -> None:
+    content = {**small.case(), "limits": {"budget_usd": 50_000, "power_w": 100_000}}
+    design = optimize.solve(inputs_from_objects(content, small.catalog()), alternatives_s=0)
+    assert any(row.endswith("power_w: 100000}") for row in shown(no_screen(design)) if row.startswith("Paste"))
+
+
+def test_nothing_is_found_of_what_is_open() -> None:
+    """A search that stopped says what it knows, not that there is nothing."""
+    design = optimize.stopped_design(small.inputs(small.case()), "cp-sat", "interrupted")
+    assert "interrupted" in shown(no_screen(design))[-1]
+    assert (ROOT / "cases").is_dir()

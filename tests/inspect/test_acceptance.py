@@ -266,6 +266,7 @@ TAGS = {
     "logger": lambda line: f"2026-11-27 12:00:01,123 INFO {line}",
     "epoch": lambda line: f"1764244801.123 {line}",
     "containerd": lambda line: f"2026-11-27T12:00:01.123456789Z stdout F {line}",
+    "stern": lambda line: f"nccl-launcher-x7 nccl {line}",
     "colours": lambda line: f"\x1b[32m{line}\x1b[0m",
     "dos": lambda line: f"{line}\r",
 }
@@ -355,6 +356,8 @@ def test_reports_are_read_like_tables() -> None:
     assert kinds(of(IB, json.dumps(report()))) == ["pass"]
     assert kinds(of(IB, json.dumps(report(out_of_bounds={"count": 2, "okay": "false"})))) == ["wrong-data", "pass"]
     assert kinds(of(IB, json.dumps(report(errors=["unhandled system error"])))) == ["failed", "pass"]
+    for key in ("bitwise_mismatches", "average_bus_bandwidth"):
+        assert kinds(of(IB, json.dumps(report(**{key: {"okay": "false"}})))) == ["failed", "pass"]
     nan = report(results=[{"size": 8 * GIB, "in_place": {"bus_bw": "nan", "nwrong": None}}])
     assert kinds(of(IB, json.dumps(nan))) == ["impossible"]
     uncounted = report(results=[{"size": 8 * GIB, "in_place": {"bus_bw": 375.0, "nwrong": "N/A"}}])
@@ -393,6 +396,10 @@ def test_reports_of_perftest() -> None:
     ("# Avg", "[ 12.5] NVRM: Xid (PCI:0000:1b:00): 79, GPU has fallen off the bus.\n# Avg", "failed: the run"),
     ("# Avg", "Primary job terminated, but 1 process returned\na non-zero exit code.\n# Avg", "failed: the run"),
     ("# Avg", "node-1: CUDA error: an illegal memory access was encountered\n# Avg", "failed: the run"),
+    ("# Avg", "[rank3] [PG ID 0] Watchdog caught collective operation timeout: SeqNum=1\n# Avg", "failed: the run"),
+    ("# Avg", "node-1: Call to ibv_modify_qp failed with 110 Connection timed out\n# Avg", "failed: the run"),
+    ("bandwidth    : 1", "bandwidth    : 1 FAILED", "failed: the run ended in a failure"),
+    ("# Avg", "# Bitwise mismatches : 2 FAILED\n# Avg", "failed: the run ended in a failure"),
     ("values : 0 OK", "values : 7 FAILED", "wrong-data: 7 elements wrong"),
     ("193.55  375.00", "193.55  inf", "impossible: inf GB/s is no measurement"),
     ("374.00  0  44381.3  193.55  375.00", "nan  0  44381.3  193.55  nan", "impossible: nan GB/s is no measurement"),
@@ -484,6 +491,36 @@ def test_runs_in_one_file_are_told_apart() -> None:
     # a run that died without a word before the next
     died = GOOD[: GOOD.index("  536870912")] + GOOD
     assert kinds(of(IB, died)) == ["failed", "pass", "pass"]
+
+
+LINK = perftest_text("BW", "1048576 5000 391.21 390.87 0.0466", BANDWIDTH)
+LATE = perftest_text("Latency", "2 1000 6.0 9.86 7.63 7.7 0.1", LATENCY)
+ROWLESS = re.sub(r"\n 1048576.*", "", LINK)
+SERVED = f"\n{'*' * 36}\n* Waiting for client to connect... *\n{'*' * 36}\n{ROWLESS}"
+SLOW = nccl_text([(8 * GIB, 200.0, 0)])
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    (GOOD + LINK + GOOD, ["pass"] * 5),
+    (LINK + LATE, ["pass", "late"]),
+    (LATE + LINK, ["late", "pass"]),
+    (SLOW + LINK, ["slow", "pass"]),
+    (LINK + SLOW, ["pass", "slow"]),
+    (LINK + ROWLESS, ["pass", "failed"]),
+    (ROWLESS + LINK, ["failed", "pass"]),
+    (LINK + GOOD[: GOOD.index("# Out of")], ["pass", "failed", "pass", "pass"]),
+    (SERVED + LINK, ["pass"]),
+    (LINK + SERVED, ["pass"]),
+    (SERVED.removesuffix("----\n") + LINK, ["failed", "pass"]),
+    (LINK + " Failed to complete run_iter_bw function successfully\n", ["failed", "pass"]),
+])  # fmt: skip
+def test_a_file_may_hold_runs_of_several_programs(text: str, told: list[str]) -> None:
+    text = text.replace("----", "-" * 40)
+    for tag in ("slurm", "open-mpi", "dos"):
+        acceptance = of(IB, "\n".join(map(TAGS[tag], text.splitlines())) + "\n")
+        assert kinds(acceptance) == told, tag
+        rows = [verdict.measurement for verdict in acceptance.verdicts if verdict.measurement.size]
+        assert all(text.splitlines()[row.line - 1].split()[0] == str(row.size) for row in rows)
 
 
 def test_programs_without_mpi_of_all_gpus_of_a_server() -> None:

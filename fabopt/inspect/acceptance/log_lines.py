@@ -35,7 +35,8 @@ _FAILURES: Final = re.compile(
     r"|Illegal instruction|command terminated with (?:non-zero )?exit code [1-9]|unhandled (?:cuda|system) error"
     r"|non-zero exit (?:code|status)|[Jj]ob (?:step )?(?:has been )?aborted|(?:CUDA|NCCL) (?:error|failure)"
     r"|ncclUnhandledCudaError|nccl(?:Invalid(?:Usage|Argument)|(?:System|Internal|Remote)Error)"
-    r"|fallen off the bus|NVRM: Xid(?!.*: (?:63|92|94),)",
+    r"|fallen off the bus|NVRM: Xid(?!.*: (?:63|92|94),)|[Ww]atchdog caught|[Tt]imed out(?!.*retry)|^\s*Failed to "
+    r"|^# (?:Bitwise mismatches|Avg bus bandwidth)\b.* FAILED",
 )
 _WARNING: Final = "NCCL WARN"
 # What NCCL says of itself in the middle of another line, which goes on after it.

@@ -12,6 +12,7 @@ from fabopt.inspect.acceptance.nccl_text import collective_in, wrong_elements
 from fabopt.inspect.acceptance.row_figures import collective_misfit, ranks_of_a_group
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
 
+_VERDICTS = ("bitwise_mismatches", "average_bus_bandwidth")
 _SIDES = ("out_of_place", "in_place")
 
 
@@ -27,12 +28,14 @@ def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> Measu
         what, allowed = "which collective was run is not said", "args: [all_reduce_perf, ...]"
         raise InputError([fault(file, "args", what, program, allowed=allowed)])
     iterations = config.get("iterations")
-    told = iterations if isinstance(iterations, int) else None
+    count = iterations if isinstance(iterations, int) else None
     numbered = [(device.get("rank"), str(device.get("group", ""))) for device in devices]
     ranks = ranks_of_a_group((rank, group) for rank, group in numbered if isinstance(rank, int))
-    rows = tuple(_rows(_records(content.get("results")), file, test, servers_of(hosts), ranks, told))
+    rows = tuple(_rows(_records(content.get("results")), file, test, servers_of(hosts), ranks, count))
     errors = content.get("errors")
-    failures = tuple((1, str(error)) for error in errors) if isinstance(errors, list) else ()
+    told = [str(error) for error in errors] if isinstance(errors, list) else []
+    told += [f"{key} is not okay" for key in _VERDICTS if _mapping(content.get(key)).get("okay") == "false"]
+    failures = tuple((1, error) for error in told)
     wrong = _mapping(content.get("out_of_bounds")).get("count")
     return MeasuredRun(
         file, 1, test, hosts, rows, ended=is_whole and wrong is not None, failures=failures,

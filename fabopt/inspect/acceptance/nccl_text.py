@@ -19,6 +19,8 @@ _COLLECTIVE: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"#\s+(?:nccl-tests version|Collective test starting)")
 _SETTINGS: Final = re.compile(r"#\s+nThread\b")
+# Whatever a launcher puts before each line, as it does before this one.
+_TAG: Final = re.compile(r"^([^#\n]{1,200})#\s+nThread\b", re.MULTILINE)
 _RANK: Final = re.compile(r"#\s+Rank\s+(\d{1,15})\b(?:\s+Group\s+(\d{1,15}))?.*?\bon\s+(\S+)\s+device")
 _TITLES: Final = re.compile(r"#\s*size\s+count\s+type\b.*\b(?:cpu)?time\b.*")
 _ROW: Final = re.compile(r"\s*\d{1,15}\s+\d{1,15}\s+[a-z]\w*(?:\s.*)?")
@@ -37,12 +39,18 @@ _BUS, _WRONG = "busbw", "#wrong"
 
 def nccl_runs(text: str, file: str) -> list[MeasuredRun]:
     """The runs of a log, in order; those without rows, ranks and failures left out."""
-    lines = [untagged(line) for line in text.splitlines()]
+    tag = _TAG.search(text)
+    lines = [untagged(line.removeprefix(tag[1] if tag else "")) for line in text.splitlines()]
     starts = _starts(lines)
     ends = [*starts[1:], len(lines)]
     parts = [_RunLines(lines, start, end, file) for start, end in zip(starts, ends, strict=True)]
     runs = [part.run() for part in _without_mpi(parts)]
     return [run for run in runs if run.rows or run.hosts or run.failures]
+
+
+def begins_run(line: str) -> bool:
+    """Whether a line is one with which nccl-tests begin."""
+    return bool(_HEADING.match(line) or _SETTINGS.match(line))
 
 
 def _starts(lines: Sequence[str]) -> list[int]:

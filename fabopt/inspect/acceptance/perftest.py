@@ -17,6 +17,9 @@ _KIND: Final = re.compile(
 )
 _JSON_KIND: Final = re.compile(r"_(Bidirectional_(?:Post_List_)?BW|BW|Latency)_", re.IGNORECASE)
 _LINE_RATES: Final = {"gb/sec": 1.0, "mb/sec": 0.008 * 1.048576, "mib/sec": 0.008 * 1.048576}
+# Of a server.
+_WAITS: Final = "Waiting for client to connect"
+_DASHES: Final = re.compile(r"\s*-{9,}\s*")
 _ROW: Final = re.compile(r"\s*\d{1,15}\s+\d{1,15}\s")
 
 
@@ -27,11 +30,13 @@ def perftest_kind(text: str) -> str | None:
 
 
 def perftest_run(text: str, file: str, kind: str) -> MeasuredRun:
-    """The run of a log."""
+    """The run of a log; one without a row has not ended, but for a server's, which has none to the end."""
     lines = [untagged(line) for line in text.splitlines()]
     rows = tuple(_rows(lines, file, kind))
     failures = tuple((number, line.strip()) for number, line in enumerate(lines, 1) if is_failure(line))
-    return MeasuredRun(file, 1, _test(kind), (), rows, ended=bool(rows), failures=failures)
+    begun = next((number for number, line in enumerate(lines, 1) if _KIND.search(line)), 1)
+    ended = bool(rows) or (_WAITS in text and any(map(_DASHES.fullmatch, lines[-1:])))
+    return MeasuredRun(file, begun, _test(kind), (), rows, ended=ended, failures=failures)
 
 
 def _test(kind: str) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from fabopt.errors import InputError, fault
+from fabopt.inspect.acceptance.log_lines import untagged
 from fabopt.inspect.acceptance.nccl_json import nccl_json
-from fabopt.inspect.acceptance.nccl_text import nccl_runs
+from fabopt.inspect.acceptance.nccl_text import begins_run, nccl_runs
 from fabopt.inspect.acceptance.perftest import perftest_json, perftest_kind, perftest_run
 from fabopt.inspect.acceptance.runs import MeasuredRun
 from fabopt.inspect.sightings import text_of
@@ -23,6 +26,8 @@ from fabopt.io.files import (
     shown,
 )
 
+# Above the name of perftest, and of its server.
+_DASHES, _BANNER = "-" * 9, re.compile(r"\*{9,}\s*$|\* Waiting for client")
 _CLOSES = {"{": "}", "[": "]"}
 
 
@@ -43,13 +48,43 @@ def runs_of(text: str, file: str) -> list[MeasuredRun]:
     if text.lstrip().startswith("{"):
         return [_reported(text, file)]
     check_lines(text, file, MAX_LINES)
-    kind = perftest_kind(text)
-    runs = [perftest_run(text, file, kind)] if kind else nccl_runs(text, file)
+    runs = [run for part in _by_program(text) for run in _runs_of_program(part, file)]
     if not any(run.rows or run.failures or run.hosts for run in runs):
         allowed = "what all_reduce_perf and the like, ib_write_bw or ib_write_lat printed, with their table"
         what = "no row of a measurement is in it"
         raise InputError([fault(file, "", what, allowed=allowed, hint="did the program end early?")])
     return runs
+
+
+def _by_program(text: str) -> Iterator[str]:
+    """The output of each run of perftest, and of runs of nccl-tests in a row, below as many empty lines as are before
+    it, so that lines keep their numbers.
+    """
+    lines = text.splitlines()
+    kinds = [perftest_kind(line) for line in lines]
+    starts = [0]
+    is_perftest: bool | None = None
+    for number, (line, kind) in enumerate(zip(lines, kinds, strict=True)):
+        begins = kind is not None or (is_perftest is not False and "# nThread" in line)
+        if begins and is_perftest is not None:
+            starts.append(_heading_of(lines, number))
+        if begins:
+            is_perftest = kind is not None
+    for start, end in pairwise([*starts, len(lines)]):
+        yield "\n" * start + "\n".join(lines[start:end])
+
+
+def _heading_of(lines: Sequence[str], number: int) -> int:
+    """The first of the lines with which a program begins; one of dashes above them may end the last one."""
+    number -= lines[number - 1].endswith(_DASHES)
+    while begins_run(untagged(lines[number - 1])) or _BANNER.search(lines[number - 1]):
+        number -= 1
+    return number
+
+
+def _runs_of_program(text: str, file: str) -> list[MeasuredRun]:
+    kind = perftest_kind(text)
+    return [perftest_run(text, file, kind)] if kind else nccl_runs(text, file)
 
 
 def _reported(text: str, file: str) -> MeasuredRun:

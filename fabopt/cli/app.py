@@ -215,7 +215,9 @@ def pareto(
     catalog: Catalogs = None,
     price_change: PriceChanges = None,
 ) -> None:
-    """Find the exact front of two metrics: every design that no other beats in both."""
+    """Find the exact front of two metrics, or three: every design that no other beats in all; by default of money and
+    bandwidth.
+    """
     from fabopt.cli.fronts import Targets, pareto_case
     from fabopt.cli.solving import SolveRequest
 

@@ -181,8 +181,12 @@ def pareto_case(
 ) -> int:
     """Find the front of a case."""
     from fabopt.study.front.fronts import empty_front, objectives_of, pareto_front
+    from fabopt.study.front.measures import others
 
     objectives = objectives_of(minimize, maximize, points)
+    if not minimize and not maximize:
+        names = " against ".join(objective.name for objective in objectives)
+        tell(f"trading {names}; other metrics: {others(objectives)}")
     targets.check()
     inputs = request.inputs()
     from fabopt.program.settings import Settings

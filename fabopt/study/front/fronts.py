@@ -25,7 +25,7 @@ from fabopt.study.front.finder import Finder
 from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.knees import marked
 from fabopt.study.front.managed import ManagedFinder
-from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, Measure, measure
+from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, USUAL, Measure, measure
 from fabopt.study.front.points import Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.verify.editions import edition_of
@@ -36,8 +36,13 @@ FEWEST_POINTS = 2
 
 
 def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int | None) -> list[Measure]:
-    """The metrics traded, minimized ones first; ``InputError`` lists all faults of the options."""
+    """The metrics traded, minimized ones first; the usual two where none is named.
+
+    ``InputError`` lists all faults of the options.
+    """
     words = [("--minimize", word, "minimize") for word in minimize] + [("--maximize", w, "maximize") for w in maximize]
+    if not words:
+        words = [(option, word, option.removeprefix("--")) for option, word in USUAL]
     metrics: list[Measure] = []
     faults: list[Fault] = []
     for option, word, sense in words:
@@ -49,7 +54,9 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
         else:
             metrics.append(metric)
     if not 2 <= len(words) <= MOST_OBJECTIVES:
-        hint = "for example --minimize capex_usd --maximize gbps_per_gpu"
+        partner = USUAL[maximize == []]
+        given = words[0] if len(words) == 1 else (*USUAL[0],)
+        hint = f"for example {' '.join(given[:2])} {' '.join(partner)}"
         faults.append(fault("pareto", "", "a front trades two or three metrics", len(words), hint=hint))
     if points is not None and points < FEWEST_POINTS:
         faults.append(fault("--points", "", "too few", points, allowed="2 or more"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.errors import Fault, did_you_mean, fault
+from fabopt.io.spellings import OTHER_WORDS, loose
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked, energy_of, order_of, sums_of
@@ -69,19 +70,46 @@ MEASURES: Mapping[str, Measure] = {
         Measure(EFFECTIVE, "minimize", 100),
     )
 }
-ALIASES = {"bisection": "bisection_gbps_per_gpu"}
+# Other words for metrics, without spaces and hyphens.
+ALIASES = {
+    **OTHER_WORDS["objective"],
+    **dict.fromkeys(("bandwidth", "injection", "speed", "throughput"), "gbps_per_gpu"),
+    **dict.fromkeys(("bisection", "bisectionbandwidth"), "bisection_gbps_per_gpu"),
+    **dict.fromkeys(("watts", "kw", "energy"), "power_w"),
+    **dict.fromkeys(("money", "usd", "dollars"), "capex_usd"),
+    **dict.fromkeys(("headroom", "growth", "spareservers"), HEADROOM),
+    **dict.fromkeys(("space", "units", "racks"), "rack_units"),
+    "utilization": PREDICTED,
+}
+# What a front trades where nothing is said.
+USUAL = (("--minimize", "capex_usd"), ("--maximize", "gbps_per_gpu"))
+
+
+def named(sense: Sense) -> list[str]:
+    """Names of the metrics of which less, or more, is better."""
+    return [metric.name for metric in MEASURES.values() if metric.sense == sense]
+
+
+def others(metrics: Sequence[Measure]) -> str:
+    """The metrics that could be traded too, each after its option."""
+    left = [metric for metric in MEASURES.values() if metric not in metrics]
+    return "; ".join(
+        f"--{sense} {', '.join(metric.name for metric in left if metric.sense == sense)}"
+        for sense in ("minimize", "maximize")
+    )
 
 
 def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
     """The metric that an option names; or the fault of the word."""
-    name = ALIASES.get(word, word)
-    allowed = [metric.name for metric in MEASURES.values() if metric.sense == sense]
+    alike = (name for name in MEASURES if loose(name) == loose(word))
+    name = ALIASES.get(loose(word), next(alike, word))
+    allowed = named(sense)
     if name in allowed:
         return MEASURES[name]
     if name in MEASURES:
         other = "--maximize" if sense == "minimize" else "--minimize"
         return fault(option, "", "more of this is better" if sense == "minimize" else "less of this is better",
-                     word, allowed=", ".join(allowed), hint=f"write {other} {word}")  # fmt: skip
+                     word, allowed=", ".join(allowed), hint=f"write {other} {name}")  # fmt: skip
     hint = did_you_mean(name, allowed)
     return fault(option, "", "no such metric", word, allowed=", ".join(allowed), hint=hint)
 

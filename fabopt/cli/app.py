@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli import completion
 from fabopt.cli.inspection import accept, as_built, audit, decide, show
 from fabopt.cli.lookup import cases_app, catalog_app, models, schema
 from fabopt.cli.options import (
@@ -21,11 +22,19 @@ from fabopt.cli.options import (
     FrontResume,
     FrontTimeLimit,
     Full,
+    Maximize,
     MaybeOutput,
+    Minimize,
     NetBox,
     Output,
     Point,
     PriceChanges,
+    PriceKinds,
+    PriceParts,
+    Profile,
+    ServerId,
+    Source,
+    Stage,
     TimeLimit,
     Unchecked,
     WithinBudget,
@@ -137,7 +146,7 @@ def check(
 
 @app.command()
 def bom(
-    source: Annotated[str, typer.Argument(metavar="CASE|DESIGN.json", help="Case to solve, or saved design.")],
+    source: Source,
     output: Output,
     engine: EngineOption = Engine.cp_sat,
     time_limit: TimeLimit = None,
@@ -195,14 +204,8 @@ def sweep(
 @app.command()
 def pareto(
     case: CaseFile,
-    minimize: Annotated[
-        list[str] | None,
-        typer.Option("--minimize", metavar="METRIC", help="Less is better: capex_usd, power_w, ...; repeatable."),
-    ] = None,
-    maximize: Annotated[
-        list[str] | None,
-        typer.Option("--maximize", metavar="METRIC", help="More is better: gbps_per_gpu, ...; repeatable."),
-    ] = None,
+    minimize: Minimize = None,
+    maximize: Maximize = None,
     points: Annotated[
         int | None, typer.Option("--points", metavar="N", help="At most N points, evenly spread; default: all.")
     ] = None,
@@ -228,14 +231,8 @@ def pareto(
 @app.command()
 def sensitivity(
     case: CaseFile,
-    kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", metavar="WORD", help="Only prices of this kind, such as transceiver; repeatable."),
-    ] = None,
-    part: Annotated[
-        list[str] | None,
-        typer.Option("--part", metavar="ID", help="Only the price of this product, bought or not; repeatable."),
-    ] = None,
+    kind: PriceKinds = None,
+    part: PriceParts = None,
     json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all ranges.")] = None,
     csv: Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the ranges.")] = None,
     engine: EngineOption = Engine.cp_sat,
@@ -265,13 +262,12 @@ def export(
             "--to",
             metavar="FORMAT",
             help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; repeatable, or several with commas.",
+            autocompletion=completion.formats,
         ),
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Folder for the files; made if absent.")],
     netbox: Annotated[NetBox, typer.Option("--netbox", help="Version that NetBox files are for.")] = NetBox.v4_7,
-    stage: Annotated[
-        str | None, typer.Option("--stage", metavar="NAME", help="Stage that files are for; default: the last.")
-    ] = None,
+    stage: Stage = None,
     guids: Annotated[
         str | None, typer.Option("--guids", metavar="FILE", help="Discovery (ibnetdiscover) that has the real GUIDs.")
     ] = None,
@@ -320,12 +316,8 @@ def formulation(case: CaseFile, output: Output, catalog: Catalogs = None, price_
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the case: lower-case words joined by -.")],
     gpus: Annotated[int, typer.Option("--gpus", metavar="N", help="GPUs, a multiple of the server's.")],
-    server: Annotated[
-        str, typer.Option("--server", metavar="ID", help="Server id; see `fabopt catalog list servers`.")
-    ],
-    workload: Annotated[
-        str, typer.Option("--workload", metavar="PROFILE", help="pretraining, mixed, fine-tuning or inference.")
-    ],
+    server: ServerId,
+    workload: Profile,
     output: MaybeOutput = None,
     catalog: Catalogs = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,

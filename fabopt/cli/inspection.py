@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli.completion import HAND_MADE, cases, words
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -15,6 +16,7 @@ from fabopt.cli.options import (
     Full,
     Point,
     PriceChanges,
+    Stage,
     TimeLimit,
 )
 
@@ -22,7 +24,7 @@ _POINT = "Take the design of point N, from 1, of a sweep or front."
 
 
 def as_built(
-    design: Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design file, as `solve --json` writes it.")],
+    design: DesignFile,
     ibnetdiscover: Annotated[
         list[str] | None,
         typer.Option("--ibnetdiscover", metavar="FILE", help="What ibnetdiscover printed; repeatable."),
@@ -45,9 +47,7 @@ def as_built(
         str | None,
         typer.Option("--propose-names", metavar="FILE.csv", help="Write names that the cables tell, for --names."),
     ] = None,
-    stage: Annotated[
-        str | None, typer.Option("--stage", metavar="NAME", help="Stage that is built; default: the last.")
-    ] = None,
+    stage: Stage = None,
     json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write findings and repairs.")] = None,
     findings: Annotated[str | None, typer.Option("--findings", metavar="FILE.csv", help="Write the findings.")] = None,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page for people.")] = None,
@@ -73,11 +73,13 @@ def audit(
         typer.Option(
             "--as",
             metavar="KIND",
-            help="p2p, dot, netbox, hedgehog, counts, ibnetdiscover, lldp, config_db, clab or topology.",
+            help=f"{', '.join(HAND_MADE[:-1])} or {HAND_MADE[-1]}.",
+            autocompletion=words(HAND_MADE),
         ),
     ],
     case: Annotated[
-        str | None, typer.Option("--case", metavar="CASE", help="Case that it is for: solved, and compared.")
+        str | None,
+        typer.Option("--case", metavar="CASE", help="Case that it is for: solved, and compared.", autocompletion=cases),
     ] = None,
     claimed: Annotated[
         str | None, typer.Option("--claimed", metavar="RATIO", help="Oversubscription that it should have, as 1:1.")
@@ -100,7 +102,7 @@ def audit(
 
 
 def accept(
-    design: Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design file, as `solve --json` writes it.")],
+    design: DesignFile,
     results: Annotated[
         list[str], typer.Argument(metavar="RESULTS...", help="What nccl-tests or perftest printed, a file a run.")
     ],

@@ -6,12 +6,15 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli.completion import FILES, PRODUCTS, library, products, words
 from fabopt.cli.options import Catalogs, MaybeOutput
 from fabopt.cli.panels import Panels
 
 catalog_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, cls=Panels)
 cases_app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, cls=Panels)
-CaseName = Annotated[str, typer.Argument(metavar="NAME", help="Name of an example case.")]
+CaseName = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of an example case.", autocompletion=library("cases"))
+]
 
 
 @cases_app.callback()
@@ -44,7 +47,12 @@ def cases_copy(
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(metavar="MODEL", help="One of them, or a path to a model file.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MODEL", help="One of them, or a path to a model file.", autocompletion=library("models")
+        ),
+    ] = None,
 ) -> None:
     """List the AI workload models, or show what one takes."""
     from fabopt.cli.models import list_models, show_model
@@ -56,7 +64,9 @@ def schema(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="case, catalog, design, front, sensitivity, price-book, model or a product: nic, ..."
+            metavar="KIND",
+            help="case, catalog, design, front, sensitivity, price-book, model or a product: nic, ...",
+            autocompletion=words(FILES),
         ),
     ],
     key: Annotated[
@@ -72,7 +82,10 @@ def schema(
 
 @catalog_app.command("list")
 def catalog_list(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="switches, nics, transceivers, ...")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND]", help="switches, nics, transceivers, ...", autocompletion=words(PRODUCTS)),
+    ] = None,
     catalog: Catalogs = None,
 ) -> None:
     """List catalogs, or the products of one kind."""
@@ -83,7 +96,7 @@ def catalog_list(
 
 @catalog_app.command("show")
 def catalog_show(
-    product: Annotated[str, typer.Argument(metavar="ID", help="Product id.")],
+    product: Annotated[str, typer.Argument(metavar="ID", help="Product id.", autocompletion=products(*PRODUCTS))],
     catalog: Catalogs = None,
 ) -> None:
     """Show everything the catalog says about a product, with its sources."""

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from fabopt.cli import completion
+
 
 class Engine(StrEnum):
     """Solvers of the integer program; all find the same optimum."""
@@ -39,9 +41,87 @@ def seconds(text: str) -> float:
 
 
 CaseFile = Annotated[
-    str, typer.Argument(metavar="CASE", help="Case file, - for standard input, or the name of an example case.")
+    str,
+    typer.Argument(
+        metavar="CASE",
+        help="Case file, - for standard input, or the name of an example case.",
+        autocompletion=completion.cases,
+    ),
 ]
-DesignFile = Annotated[str, typer.Argument(metavar="DESIGN.json", help="Design file, as `solve --json` writes it.")]
+DesignFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="DESIGN.json",
+        help="Design file, as `solve --json` writes it.",
+        autocompletion=completion.designs,
+    ),
+]
+Stage = Annotated[
+    str | None,
+    typer.Option(
+        "--stage", metavar="NAME", help="Stage that it is for; default: the last.", autocompletion=completion.stages
+    ),
+]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="CASE|DESIGN.json", help="Case to solve, or saved design.", autocompletion=completion.cases_and_designs
+    ),
+]
+Minimize = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--minimize",
+        metavar="METRIC",
+        help="Less is better: capex_usd, power_w, ...; repeatable.",
+        autocompletion=completion.words(completion.MINIMIZED),
+    ),
+]
+Maximize = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--maximize",
+        metavar="METRIC",
+        help="More is better: gbps_per_gpu, ...; repeatable.",
+        autocompletion=completion.words(completion.MAXIMIZED),
+    ),
+]
+PriceKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="WORD",
+        help="Only prices of this kind, such as transceiver; repeatable.",
+        autocompletion=completion.words(completion.PRODUCT_WORDS),
+    ),
+]
+PriceParts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--part",
+        metavar="ID",
+        help="Only the price of this product, bought or not; repeatable.",
+        autocompletion=completion.products(*completion.PRODUCTS),
+    ),
+]
+ServerId = Annotated[
+    str,
+    typer.Option(
+        "--server",
+        metavar="ID",
+        help="Server id; see `fabopt catalog list servers`.",
+        autocompletion=completion.products("servers"),
+    ),
+]
+Profile = Annotated[
+    str,
+    typer.Option(
+        "--workload",
+        metavar="PROFILE",
+        help=f"{', '.join(completion.PROFILES[:-1])} or {completion.PROFILES[-1]}.",
+        autocompletion=completion.words(completion.PROFILES),
+    ),
+]
 EngineOption = Annotated[Engine, typer.Option("--engine", help="Solver to use.")]
 TimeLimit = Annotated[
     float | None,
@@ -57,7 +137,12 @@ AlternativesTime = Annotated[
 ]
 Catalogs = Annotated[
     list[str] | None,
-    typer.Option("--catalog", metavar="NAME|PATH", help="Catalog to use instead of the case's; repeatable."),
+    typer.Option(
+        "--catalog",
+        metavar="NAME|PATH",
+        help="Catalog to use instead of the case's; repeatable.",
+        autocompletion=completion.library("catalogs"),
+    ),
 ]
 PriceChanges = Annotated[
     list[str] | None,

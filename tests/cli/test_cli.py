@@ -22,11 +22,9 @@ from fabopt.output.terminal.schemas import SCHEMAS, schema_bytes, schema_file
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
-from tests.samples.cli_samples import TINY, Run, case_content, write_case
+from tests.samples.cli_samples import HEAVY, TINY, Run, case_content, write_case
 
 pytestmark = pytest.mark.usefixtures("folder")
-
-HEAVY = {"ortools", "pulp", "pandas", "numpy", "pydantic", "xlsxwriter", "yaml", "rich"}
 
 
 @pytest.fixture(scope="module")

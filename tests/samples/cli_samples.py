@@ -13,6 +13,9 @@ from tests.samples.bare import bare
 
 TINY = ERRORS / "_tiny.yaml"
 
+# What takes long to import.
+HEAVY = {"ortools", "pulp", "pandas", "numpy", "pydantic", "xlsxwriter", "yaml", "rich"}
+
 
 class Ran(NamedTuple):
     """What a command left behind."""

@@ -98,8 +98,8 @@ def stages(incomplete: str) -> list[str]:
     for word in line.split():
         try:
             if word.endswith(".json") and os.path.getsize(word) <= _MOST_BYTES:
-                found = json.loads(Path(word).read_bytes())["stages"]
-                return words(stage["name"] for stage in found)(incomplete)
+                listed = json.loads(Path(word).read_bytes())["stages"]
+                return words(stage["name"] for stage in listed)(incomplete)
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return []
@@ -113,9 +113,9 @@ def _files(incomplete: str, *endings: str) -> list[str]:
         entries = sorted(folder.iterdir())
     except OSError:
         return []
-    found = [
+    paths = [
         f"{head}{slash}{entry.name}" + "/" * entry.is_dir()
         for entry in entries
         if not entry.name.startswith(".") and (entry.suffix in endings or entry.is_dir())
     ]
-    return words(found)(incomplete)
+    return words(paths)(incomplete)

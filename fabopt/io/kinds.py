@@ -44,7 +44,7 @@ RECOGNIZED = (
                "`fabopt solve CASE --json FILE` writes a design, which has its bill in it"),
     Recognized("plan", "a plan", ("plan", "devices"), "`fabopt check PLAN.yaml --design DESIGN.json` takes it"),
     Recognized("design", "a design", ("fabopt", "case", "status"),
-               "`fabopt check`, `bom`, `report` and `export` take it; its case is under `case.content`"),
+               "`fabopt show`, `check`, `report`, `bom` and `export` take it; its case is under `case.content`"),
     Recognized("model", "an AI model", ("architecture", "plan"),
                "`fabopt models PATH` shows it; a case names it as `workload: {model: PATH}`"),
     Recognized("case", "a case", ("name", "server"), "`fabopt solve CASE --json design.json` makes a design of it"),

@@ -46,15 +46,16 @@ def test_help_is_whole(words: tuple[str, ...], columns: int, run: Run, monkeypat
         assert f"    {line}" in shown.splitlines()
 
 
-def test_each_command_has_a_panel(run: Run) -> None:
+def test_each_command_has_a_panel(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     named = [name for names in PANELS.values() for name in names]
     assert len(named) == len(set(named))
     assert set(ROOT.commands) <= set(named)
     lines = run("--help").out.splitlines()
     places = [lines.index(f"{title}:") for title in PANELS]
     assert places == sorted(places)
-    starts = lines[places[0] + 1 : places[1] - 1]
-    assert [line.split()[0] for line in starts] == [name for name in PANELS["Start"] if name in ROOT.commands]
+    starts = [line.split()[0] for line in lines[places[0] + 1 : places[1] - 1] if line[2] != " "]
+    assert starts == [name for name in PANELS["Start"] if name in ROOT.commands]
 
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words])

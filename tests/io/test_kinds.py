@@ -251,7 +251,7 @@ def test_a_wrong_part_in_a_design_is_told_like_one_of_a_catalog(run: Run, folder
 @pytest.mark.parametrize(
     ("command", "file", "what"),
     [
-        (["solve"], "design.json", "this is not a case but a design; `fabopt check`"),
+        (["solve"], "design.json", "this is not a case but a design; `fabopt show`, `check`"),
         (["solve"], "front.json", "this is not a case but the file of a sweep or front; `fabopt report`"),
         (["solve"], "bill.json", "this is not a case but a bill of materials; "),
         (["solve"], "files/plan.yaml", "this is not a case but a plan; `fabopt check PLAN.yaml"),

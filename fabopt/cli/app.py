@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fabopt.cli import completion
-from fabopt.cli.inspection import accept, as_built, audit, decide, show
+from fabopt.cli.inspection import accept, as_built, audit, compare, decide, show
 from fabopt.cli.lookup import cases_app, catalog_app, models, schema
 from fabopt.cli.options import (
     AlternativesTime,
@@ -66,6 +66,7 @@ app.command("audit")(audit)
 app.command("accept")(accept)
 app.command("decide")(decide)
 app.command("show")(show)
+app.command("compare")(compare)
 
 
 def _version(wanted: bool) -> None:
@@ -77,7 +78,7 @@ def _version(wanted: bool) -> None:
 
 
 # Commands with a time limit: a signal stops their clock, and results by then are kept.
-TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "audit", "decide")
+TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "audit", "decide", "compare")
 
 
 @app.callback()

@@ -18,6 +18,7 @@ from fabopt.cli.options import (
     PriceChanges,
     Stage,
     TimeLimit,
+    Unchecked,
 )
 
 _POINT = "Take the design of point N, from 1, of a sweep or front."
@@ -151,3 +152,26 @@ def show(design: DesignFile, point: Point = None, full: Full = False) -> None:
     from fabopt.cli.solving import show_design
 
     raise typer.Exit(show_design(design, point, full))
+
+
+def compare(
+    sides: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B [C D]",
+            help="Designs, FRONT.json#3 (point 3), D.json@day-1 (its stage), cases, or after a design a quote for it.",
+        ),
+    ],
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all that differs.")] = None,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with exit code 1 if they differ.")] = False,
+    unchecked: Unchecked = False,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+) -> None:
+    """Say what differs between designs, and why one costs more than another."""
+    from fabopt.cli.compare import CompareRequest, compare_sides
+    from fabopt.cli.solving import SolveRequest
+
+    solve = SolveRequest("", engine.value, time_limit, catalog, None, 0)
+    raise typer.Exit(compare_sides(CompareRequest(sides, solve, unchecked), json, exit_code))

@@ -15,16 +15,17 @@ BUDGET = "--budget"
 WHAT = {"sweep": "sweep", "pareto": "front"}
 
 
-def saved_design(path: str, point: int | None) -> Design:
+def saved_design(path: str, point: int | None, asked: str = OPTION) -> Design:
     """Return the design of a file, or of a point (from 1) of a sweep or front; ``InputError`` if the file has no such
-    design.
+    design. ``asked``: what asks for the point, the option or ``FILE#3``.
     """
     saved = read_design_or_front(path)
     if isinstance(saved, Front):
-        return _at(saved, path, point)
+        return _at(saved, path, point, asked)
     if point is not None:
         what = f"{path} is one design, not a sweep or front"
-        raise InputError([fault(OPTION, "", what, point, hint="leave --point out")])
+        number = OPTION if asked == OPTION else f"#{point}"
+        raise InputError([fault(asked, "", what, point, hint=f"leave {number} out")])
     return saved
 
 
@@ -57,13 +58,14 @@ def chosen_point(path: str, point: int | None, budget: str | None) -> int | None
     return number
 
 
-def _at(front: Front, path: str, point: int | None) -> Design:
+def _at(front: Front, path: str, point: int | None, asked: str) -> Design:
     what = f"a {WHAT[front.kind]} of {some(len(front.points), 'point')}"
     if point is None:
-        raise InputError([fault(path, "", f"this is {what}", hint=f"{OPTION} N takes the design of one")])
+        takes = f"{OPTION} N" if asked == OPTION else f"`{path}#1`"
+        raise InputError([fault(path, "", f"this is {what}", hint=f"{takes} takes the design of one")])
     if not 1 <= point <= len(front.points):
         allowed = f"1 to {len(front.points)}" if front.points else "none"
-        raise InputError([fault(OPTION, "", f"{path} is {what}", point, allowed=allowed)])
+        raise InputError([fault(asked, "", f"{path} is {what}", point, allowed=allowed)])
     if front.points[point - 1].fabrics and not front.points[point - 1].bom:
         hint = "run it again; points are written with their bills since 0.2.0"
         raise InputError([fault(path, f"points[{point - 1}].bom", "this point has no bill of materials", hint=hint)])

@@ -1,0 +1,222 @@
+"""Figures of a side by which it is compared: money, power, bandwidth, what it withstands, what it is, its case."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from fabopt.inspect.differences.sides import Compared
+from fabopt.io.keys import content_of
+from fabopt.schema.design import FabricDesign, Number
+from fabopt.schema.losses import SinglePoint
+from fabopt.units import usd
+from fabopt.wiring.design_file import Embedded
+
+Group = Literal["rules and failures", "money", "power and space", "bandwidth", "network", "case"]
+GROUPS: tuple[Group, ...] = ("rules and failures", "money", "power and space", "bandwidth", "network", "case")
+RULE = "rule "
+Unit = Literal["usd", "w", "gbps", "count", "ratio", "s", "share", "rule", "weeks", "text"]
+Sense = Literal["less", "more", ""]
+Value = Number | str | None
+
+
+class Name(NamedTuple):
+    """What a figure is: its group, the fabric (empty where there is one in each side, or for all), and words."""
+
+    group: Group
+    fabric: str
+    what: str
+
+
+class Fact(NamedTuple):
+    """A figure of a side, its unit, and which is better; a value of None is not known."""
+
+    value: Value
+    unit: Unit = "count"
+    sense: Sense = "less"
+
+
+class Difference(NamedTuple):
+    """A figure that is not the same on all sides; ``better``: numbers of the sides that have the best, from 0."""
+
+    name: Name
+    figures: tuple[Fact, ...]
+    better: tuple[int, ...]
+
+
+def differences(sides: Sequence[Compared]) -> tuple[Difference, ...]:
+    """The figures that differ, group by group; what a file does not say is no difference."""
+    have_fabrics = max(len(side.design.fabrics) for side in sides) > 1
+    columns = [dict(_figures(side, have_fabrics)) for side in sides]
+    names = sorted(dict.fromkeys(name for column in columns for name in column), key=_rank)
+    rows = ((name, _row(name, columns, sides)) for name in names)
+    return tuple(
+        Difference(name, row, _better(row))
+        for name, row in rows
+        if len({figure.value for figure in row if figure.value is not None}) > 1
+    )
+
+
+def _rank(name: Name) -> tuple[int, bool]:
+    """The place of a figure: by group, rules before devices."""
+    return GROUPS.index(name.group), not name.what.startswith(RULE)
+
+
+def _row(name: Name, columns: Sequence[Mapping[Name, Fact]], sides: Sequence[Compared]) -> tuple[Fact, ...]:
+    """A figure of all sides; of a rule or a text, a whole design without it has none."""
+    like = next(column[name] for column in columns if name in column)
+    absent: Value = 0 if like.unit == "rule" else "-" if like.unit == "text" else None
+    return tuple(
+        column.get(name, like._replace(value=absent if side.is_whole and side.offer is None else None))
+        for column, side in zip(columns, sides, strict=True)
+    )
+
+
+def _better(row: Sequence[Fact]) -> tuple[int, ...]:
+    values = [figure.value for figure in row]
+    known = [value for value in values if isinstance(value, int | float)]
+    if not row[0].sense or row[0].unit == "text" or len(known) < 2:
+        return ()
+    best = min(known) if row[0].sense == "less" else max(known)
+    return tuple(number for number, value in enumerate(values) if value == best)
+
+
+def _figures(side: Compared, have_fabrics: bool) -> Iterator[tuple[Name, Fact]]:
+    yield from _lost(side)
+    yield from _money(side)
+    yield from _power(side)
+    for fabric in side.design.fabrics:
+        yield from _fabric(side, fabric, fabric.name if have_fabrics else "")
+    for key, value in keys_of(side).items():
+        yield Name("case", "", key), Fact(value, "text", "")
+
+
+def cutting_off(points: Sequence[SinglePoint]) -> tuple[int, int]:
+    """Switches, and racks, without any one of which something is cut off."""
+    most: Counter[tuple[str, str]] = Counter()
+    for point in points:
+        if not point.degraded:
+            most[point.fabric, point.device] = max(point.count, most[point.fabric, point.device])
+    racks = sum(number for (_, device), number in most.items() if device == "rack")
+    return most.total() - racks, racks
+
+
+def _lost(side: Compared) -> Iterator[tuple[Name, Fact]]:
+    """Default rules left out, devices whose loss cuts something off, and what failures leave."""
+    design = side.design
+    for rule in design.rules_left_out:
+        yield Name("rules and failures", rule.fabric or "", f"{RULE}{rule.part}"), Fact(1, "rule")
+    points = design.single_points_of_failure
+    if points is not None and side.is_whole:
+        for what, number in zip(("switches", "racks"), cutting_off(points), strict=True):
+            yield Name("rules and failures", "", f"{what} that cut something off"), Fact(number)
+    several = len(design.fabrics) > 1
+    for fabric in design.fabrics if side.is_whole else ():
+        for failure in fabric.failures:
+            name = Name("rules and failures", fabric.name * several, f"left without {failure.count} {failure.failed}")
+            yield name, Fact(failure.gbps_per_gpu, "gbps", "more")
+    if design.worst_rack is not None and side.is_whole:
+        hit = design.worst_rack
+        yield (
+            Name("rules and failures", "", "servers that the worst rack takes"),
+            Fact(hit.servers + hit.servers_cut_off),
+        )
+
+
+def _money(side: Compared) -> Iterator[tuple[Name, Fact]]:
+    design, totals = side.design, side.design.totals
+    assert totals is not None
+    yield Name("money", "", "purchase price"), Fact(usd(side.cents), "usd")
+    if side.offer is not None:
+        return
+    if len(side.stages) > 1:
+        for stage in side.stages:
+            yield Name("money", "", f"spent at {stage.name}"), Fact(stage.capex_usd, "usd")
+    yearly = sum(row.yearly_usd or 0 for row in side.rows)
+    yield Name("money", "", "charges a year"), Fact(round(yearly, 2), "usd")
+    weeks = [row.lead_time_weeks for row in side.rows if row.quantity and row.lead_time_weeks is not None]
+    yield Name("money", "", "longest lead time"), Fact(max(weeks, default=None), "weeks")
+    if not side.is_whole:
+        return
+    yield Name("money", "", "purchase price per GPU"), Fact(totals.capex_usd_per_gpu, "usd")
+    yield Name("money", "", "total cost of ownership"), Fact(totals.tco_usd, "usd")
+    yield Name("money", "", "answer"), Fact(design.status, "text", "")
+    if design.workload is not None:
+        use = design.workload
+        yield Name("money", "", "cost per effective GPU"), Fact(use.usd_per_effective_gpu, "usd")
+
+
+def _power(side: Compared) -> Iterator[tuple[Name, Fact]]:
+    design, totals, last = side.design, side.design.totals, side.stages[-1] if side.stages else None
+    assert totals is not None
+    if side.offer is not None:
+        return
+    early = None if side.is_whole else last
+    watts, units = (totals.power_w, totals.rack_units) if early is None else (early.power_w, early.rack_units)
+    yield Name("power and space", "", "power of the network"), Fact(watts, "w")
+    yield Name("power and space", "", "rack units of switches"), Fact(units)
+    if last is not None:
+        yield Name("network", "", "servers"), Fact(last.servers, "count", "")
+        yield Name("network", "", "GPUs"), Fact(last.gpus, "count", "")
+    if side.is_whole:
+        yield Name("power and space", "", "power of network and servers"), Fact(totals.cluster_power_w, "w")
+        yield Name("power and space", "", "racks"), Fact(totals.racks)
+        for kind in ("switches", "NICs", "transceivers", "cables"):
+            yield Name("network", "", kind), Fact(getattr(totals, kind.lower()), "count", "")
+        moved = sum(stage.moved_cables for stage in design.stages)
+        yield Name("network", "", "cables moved at later stages"), Fact(moved)
+
+
+def _fabric(side: Compared, fabric: FabricDesign, name: str) -> Iterator[tuple[Name, Fact]]:
+    metrics, ratios = side.metrics_of(fabric)
+    speeds: Mapping[str, Number | None] = {
+        "to each GPU": metrics.injection_gbps_per_gpu,
+        "bisection per GPU": metrics.bisection_gbps_per_gpu,
+        "all-to-all per GPU": metrics.alltoall_gbps_per_gpu,
+        "ring all-reduce per GPU": metrics.allreduce_gbps_per_gpu,
+        "a single flow": metrics.single_flow_gbps,
+    }
+    for what, gbps in speeds.items():
+        yield Name("bandwidth", name, what), Fact(gbps, "gbps", "more")
+    for role, ratio in ratios.items():
+        yield Name("bandwidth", name, f"oversubscription of {role}"), Fact(ratio, "ratio")
+    yield Name("bandwidth", name, "switches on the longest path"), Fact(metrics.max_switch_hops)
+    use = side.design.workload
+    if use is not None and side.is_whole and fabric == side.design.fabrics[0]:
+        yield Name("bandwidth", "", "step of the model"), Fact(use.step_s, "s")
+        yield Name("bandwidth", "", "utilization of the GPUs"), Fact(use.gpu_utilization, "share", "more")
+    yield from ((Name("network", name, what), Fact(text, "text", "")) for what, text in _texts(side, fabric))
+
+
+def _texts(side: Compared, fabric: FabricDesign) -> Iterator[tuple[str, str]]:
+    planes = f", {fabric.planes} planes" if fabric.planes > 1 else ""
+    yield "family", f"{fabric.protocol} {fabric.topology}{planes}"
+    grown = side.stages[-1].fabrics.get(fabric.name) if side.stages and not side.is_whole else None
+    for tier in fabric.tiers:
+        counts = [(row.count if grown is None else grown.get(tier.role, 0), row.id) for row in tier.types]
+        yield tier.role, " + ".join(f"{number:,} x {part}" for number, part in counts)
+    nic = fabric.nic
+    yield "NICs of a server", f"{nic.per_server} x {nic.id}, {nic.ports_per_nic} x {nic.gbps:g}G each"
+    if fabric.homing != "any":
+        yield "servers are on", f"{fabric.homing} ({fabric.pairing})"
+    if side.is_whole:
+        for key, value in _leaves(fabric.structure.model_dump(mode="json"), ""):
+            yield key.replace("_", " ").replace(".", ": "), value
+
+
+def keys_of(side: Compared) -> dict[str, str]:
+    """The keys of a side's case as resolved, dotted, with their values as JSON; entries of lists by their names."""
+    content = content_of(Embedded(side.design).case)
+    return dict(_leaves({**content, "name": None, "description": None}, ""))
+
+
+def _leaves(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, list) and value and all(isinstance(entry, dict) and "name" in entry for entry in value):
+        value = {str(entry["name"]): {**entry, "name": None} for entry in value}
+    if isinstance(value, dict) and value:
+        for word, inner in value.items():
+            yield from _leaves(inner, f"{key}.{word}" if key else word)
+    elif value not in (None, [], {}):
+        yield key, value if isinstance(value, str) else json.dumps(value)

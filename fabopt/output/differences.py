@@ -1,0 +1,218 @@
+"""Sides of a comparison in words, for every output that shows one: verdict, rows, causes, lines of bills, cables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from textwrap import shorten
+from typing import NamedTuple
+
+from fabopt.inspect.differences.compare import Against, Contrast
+from fabopt.inspect.differences.figures import GROUPS, Difference, Fact, Name
+from fabopt.inspect.differences.sides import Compared, Ordered
+from fabopt.inspect.differences.waterfall import SERVERS, SPARES, STOCK, BillChange, Reason
+from fabopt.output.terminal.workload import duration
+from fabopt.output.words import (
+    KIND_NAMES,
+    count,
+    listed,
+    measured,
+    money,
+    percent,
+    plain,
+    power,
+    sentence,
+    signed_money,
+)
+from fabopt.schema.design import Number
+from fabopt.units import some, usd
+
+LETTERS = "ABCD"
+NOT_KNOWN = "not stated"
+WORDS: Mapping[str, Callable[[Number], str]] = {
+    "usd": money,
+    "w": power,
+    "s": duration,
+    "share": percent,
+    "gbps": lambda gbps: f"{plain(gbps)} Gb/s",
+    "ratio": lambda ratio: f"{plain(ratio)}:1",
+    "weeks": lambda weeks: measured(weeks, "week"),
+}
+_POWER = Name("power and space", "", "power of the network")
+_SPEEDS = ("to each GPU", "bisection per GPU", "all-to-all per GPU")
+_LONGEST = 60
+
+
+def cell(figure: Fact) -> str:
+    """A figure with its unit."""
+    value = figure.value
+    if value is None:
+        return NOT_KNOWN
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST else shorten(value, _LONGEST, placeholder=" ...")
+    if figure.unit == "rule":
+        return "left out" if value else "kept"
+    return WORDS.get(figure.unit, plain)(value)
+
+
+def name_of(name: Name) -> str:
+    """A figure's name, with its fabric where there are several."""
+    return f"{name.what}, {name.fabric}" if name.fabric else name.what
+
+
+def grouped(contrast: Contrast) -> Iterator[tuple[str, list[Difference]]]:
+    """The rows that differ, by group; those that none of the sides lacks."""
+    for group in GROUPS:
+        rows = [row for row in contrast.rows if row.name.group == group]
+        if rows:
+            yield group, rows
+
+
+# -- the verdict ------------------------------------------------------------------------------------------------------
+
+
+def verdict(contrast: Contrast) -> str:
+    """What is lost, money, power and bandwidth of each side against the first, as a paragraph."""
+    first = contrast.sides[0]
+    if contrast.is_equal:
+        names = listed([f"{letter} ({side.name})" for letter, side in zip(LETTERS, contrast.sides, strict=False)])
+        return f"{names} are equal: the same design, case, prices and bill."
+    return " ".join(
+        sentence(text)
+        for number, against in enumerate(contrast.against, 1)
+        for text in _sentences(contrast, number, against, f"A ({first.name})" if number == 1 else "A")
+    )
+
+
+def _sentences(contrast: Contrast, number: int, against: Against, first: str) -> Iterator[str]:
+    who = f"{LETTERS[number]} ({against.side.name})"
+    lost, gained = ([*_changes(contrast, number, sign)] for sign in (1, -1))
+    if lost:
+        yield f"with {who} this is lost against {first}: {listed(lost)}"
+        who, first = LETTERS[number], "A"
+    yield f"{who} {_money(contrast.sides[0], against.side, first)}"
+    if against.side.offer is None:
+        yield f"it {_power(contrast, number)}; {_bandwidth(contrast, number)}"
+    if gained:
+        yield f"gained: {listed(gained)}"
+    if keys := [row.name.what for row in contrast.rows if row.name.group == "case" and _differs(row, number)]:
+        shown = [*keys[:3], *([f"{len(keys) - 3} more"] if len(keys) > 3 else [])]
+        yield f"the cases differ in {listed(shown)}"
+
+
+def _differs(row: Difference, number: int) -> bool:
+    return row.figures[number].value != row.figures[0].value
+
+
+def _changes(contrast: Contrast, number: int, sign: int) -> Iterator[str]:
+    """What is lost (sign 1) or gained (sign -1) against the first side: rules, and devices that cut something off."""
+    for row in contrast.rows:
+        old, new = row.figures[0].value, row.figures[number].value
+        if row.name.group != "rules and failures" or not isinstance(old, int) or not isinstance(new, int):
+            continue
+        if (new - old) * sign > 0 and row.figures[0].unit == "rule":
+            of = f" of {row.name.fabric}" if row.name.fabric else ""
+            yield f"{row.name.what}{of} is {'left out' if sign > 0 else 'kept'}"
+        elif (new - old) * sign > 0 and row.figures[0].unit == "count":
+            yield f"{row.name.what}: {count(new)} instead of {count(old)}"
+
+
+def _money(first: Compared, side: Compared, name: str) -> str:
+    more = side.cents - first.cents
+    if not more:
+        return f"costs the same as {name} ({money(usd(side.cents))})"
+    share = f", {100 * more / first.cents:+.1f} %" if first.cents else ""
+    amount = f"{money(usd(abs(more)))} {'more' if more > 0 else 'less'}"
+    return f"costs {amount} than {name} ({money(usd(side.cents))} against {money(usd(first.cents))}{share})"
+
+
+def _power(contrast: Contrast, number: int) -> str:
+    row = next((row for row in contrast.rows if row.name == _POWER), None)
+    old, new = (None, None) if row is None else (row.figures[0].value, row.figures[number].value)
+    if not isinstance(old, int | float) or not isinstance(new, int | float) or old == new:
+        return "draws the same power"
+    amount = f"{power(abs(new - old))} {'more' if new > old else 'less'}"
+    return f"draws {amount} ({power(new)} against {power(old)})"
+
+
+def _bandwidth(contrast: Contrast, number: int) -> str:
+    rows = (row for row in contrast.rows if row.name.group == "bandwidth" and row.name.what in _SPEEDS)
+    told = [
+        f"{cell(row.figures[number])} {name_of(row.name)} against {cell(row.figures[0])}"
+        for row in rows
+        if _differs(row, number) and None not in (row.figures[0].value, row.figures[number].value)
+    ]
+    return f"it gives {listed(told)}" if told else "bandwidth is the same"
+
+
+# -- money, bills, cables ---------------------------------------------------------------------------------------------
+
+
+def step_words(step: Reason) -> str:
+    """The cause of a part of a difference in price."""
+    if step.cause == "terms":
+        return "terms: price breaks and surcharges"
+    if step.cause == "case":
+        what = {STOCK: "units from own stock", SPARES: "spares", SERVERS: "servers that are counted"}[step.what]
+        return f"case: {what} (key {step.what})"
+    return f"{step.cause}: {KIND_NAMES.get(step.what, step.what)}"
+
+
+def waterfall_rows(first: Compared, against: Against) -> Iterator[tuple[str, str]]:
+    """The price of the first side, each cause, and the price of the other."""
+    yield "A", money(usd(first.cents))
+    yield from ((step_words(step), signed_money(usd(step.cents))) for step in against.steps)
+
+
+class BillCells(NamedTuple):
+    """A line of two bills in words."""
+
+    what: str
+    part: str
+    before: str
+    after: str
+    more: str
+
+
+def bill_cells(change: BillChange) -> BillCells:
+    """``gone``, ``added``, ``more``, ``less`` or ``price``, the part, units and unit price of both sides."""
+    old, new = change.before, change.after
+    what = "added" if not _has(old) else "gone" if not _has(new) else "price"
+    if what == "price" and old.units != new.units:
+        what = "more" if new.units > old.units else "less"
+    row = change.row
+    length = "" if row.length_m is None else f", {plain(row.length_m)} m"
+    more = signed_money(usd(new.cents - old.cents))
+    return BillCells(what, f"{row.part_number or row.id}{length}", _units(old), _units(new), more)
+
+
+def _has(bought: Ordered) -> bool:
+    return bool(bought.units or bought.from_stock)
+
+
+def _units(bought: Ordered) -> str:
+    if not _has(bought):
+        return "-"
+    stock = f" + {count(bought.from_stock)} in stock" if bought.from_stock else ""
+    price = f" at {money(round(bought.cents / bought.units) / 100)}" if bought.units else ""
+    return f"{count(bought.units)}{price}{stock}"
+
+
+CABLE_TITLES = ("where", "stay", "move", "go", "come")
+
+
+def cable_rows(against: Against) -> list[tuple[str, ...]]:
+    """Cables by rack (by kind of links without a floor), the sum last."""
+    if not against.cables:
+        return []
+    rows = [(place, *map(count, changes)) for place, changes in against.cables.items()]
+    sums = (count(sum(numbers)) for numbers in zip(*against.cables.values(), strict=True))
+    return [*rows, ("all", *sums)]
+
+
+def about(side: Compared) -> str:
+    """A side in a line: its case, stage, size and price."""
+    stage = side.stages[-1] if side.stages else None
+    size = f", {some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}" if stage is not None else ""
+    at_stage = "" if stage is None or side.is_whole else f" as of {stage.name}"
+    quoted = " as quoted" if side.offer is not None else ""
+    return f"{side.name}: {side.design.case.name}{at_stage}{quoted}{size}, {money(usd(side.cents))}"

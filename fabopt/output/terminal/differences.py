@@ -1,0 +1,135 @@
+"""A comparison for a terminal: the verdict, what differs, why the money does, bills and cables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from fabopt.inspect.differences.compare import Against, Contrast
+from fabopt.inspect.differences.figures import Difference
+from fabopt.output.differences import (
+    CABLE_TITLES,
+    LETTERS,
+    about,
+    bill_cells,
+    cable_rows,
+    cell,
+    grouped,
+    name_of,
+    verdict,
+    waterfall_rows,
+)
+from fabopt.output.words import money, printable
+from fabopt.units import usd
+
+BETTER = "*"
+# Letters between two columns.
+_BETWEEN = 3
+# Notes on a side that are shown; its file has all.
+_MOST_NOTES = 8
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table that no word is cut in: where its columns do not fit, each row is a block of lines.
+
+    ``right``: columns of numbers; ``best``: cells of the better sides, by row and column.
+    """
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: tuple[int, ...] = ()
+    best: frozenset[tuple[int, int]] = frozenset()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Lay the cells out in the width there is."""
+        widths = self._widths(options.max_width - _BETWEEN * len(self.titles) + 1)
+        yield self._table(widths) if widths else Group(*self._blocks())
+
+    def _widths(self, most: int) -> list[int]:
+        """Widths of columns that are at most so wide together, the widest ones wrapped; none where a word is too
+        long.
+        """
+        columns = list(zip(self.titles, *self.rows, strict=True))
+        words = [max(len(word) for text in column for word in [*text.split(), ""]) for column in columns]
+        whole = [max(map(len, column)) for column in columns]
+        caps = (
+            [max(least, min(width, cap)) for least, width in zip(words, whole, strict=True)]
+            for cap in range(max(whole), 0, -1)
+        )
+        return next((widths for widths in caps if sum(widths) <= most), [])
+
+    def _text(self, row: int, column: int) -> Text:
+        text = printable(self.rows[row][column])
+        return Text(text, style="green") if (row, column) in self.best else Text(text)
+
+    def _table(self, widths: Sequence[int]) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=True, header_style="dim", show_edge=False)
+        for number, (title, width) in enumerate(zip(self.titles, widths, strict=True)):
+            table.add_column(title, justify="right" if number in self.right else "left", width=width)
+        for row in range(len(self.rows)):
+            table.add_row(*(self._text(row, column) for column in range(len(self.titles))))
+        return table
+
+    def _blocks(self) -> Iterator[RenderableType]:
+        for row in range(len(self.rows)):
+            yield Padding(self._text(row, 0), (0, 0, 0, 2))
+            for column, title in list(enumerate(self.titles))[1:]:
+                yield Padding(Text.assemble(f"{title}  ", self._text(row, column)), (0, 0, 0, 4))
+
+
+def differences_report(contrast: Contrast) -> RenderableType:
+    """Return the whole comparison."""
+    return Group(*_blocks(contrast))
+
+
+def _blocks(contrast: Contrast) -> Iterator[RenderableType]:
+    yield Text(printable(verdict(contrast)), style="bold")
+    for letter, side in zip(LETTERS, contrast.sides, strict=False):
+        yield Padding(Text(printable(f"{letter}  {about(side)}")), (0, 0, 0, 2))
+        yield from (Padding(Text(printable(note)), (0, 0, 0, 5)) for note in side.notes[:_MOST_NOTES])
+        if len(side.notes) > _MOST_NOTES:
+            yield Text(f"     and {len(side.notes) - _MOST_NOTES} more, which `fabopt quote audit` lists")
+    letters = tuple(LETTERS[: len(contrast.sides)])
+    for group, rows in grouped(contrast):
+        yield _heading(group)
+        yield _rows(letters, rows)
+    if any(row.better for row in contrast.rows):
+        yield Text(f"  {BETTER} the better side", style="dim")
+    for letter, against in zip(LETTERS[1:], contrast.against, strict=False):
+        yield from _against(contrast, letter, against)
+
+
+def _heading(title: str) -> Text:
+    return Text(f"\n{printable(title[:1].upper() + title[1:])}", style="bold cyan")
+
+
+def _rows(letters: Sequence[str], rows: Sequence[Difference]) -> Cells:
+    cells = tuple((name_of(row.name), *(_marked(row, number) for number in range(len(letters)))) for row in rows)
+    best = frozenset((place, number + 1) for place, row in enumerate(rows) for number in row.better)
+    return Cells(("", *letters), cells, (), best)
+
+
+def _marked(row: Difference, number: int) -> str:
+    return f"{cell(row.figures[number])}{f' {BETTER}' if number in row.better else ''}"
+
+
+def _against(contrast: Contrast, letter: str, against: Against) -> Iterator[RenderableType]:
+    """What separates a side from the first: causes, lines of the bill, cables."""
+    if against.steps:
+        yield _heading(f"why {letter} costs what it costs")
+        rows = (*waterfall_rows(contrast.sides[0], against), (letter, money(usd(against.side.cents))))
+        yield Cells(("", "USD"), rows, (1,))
+    if against.bill:
+        yield _heading(f"the bill, A and {letter}")
+        yield Cells(("", "part", "A", letter, "cost"), tuple(bill_cells(change) for change in against.bill), (2, 3, 4))
+    moving = any(changes.move or changes.go or changes.come for changes in (against.cables or {}).values())
+    if moving:
+        yield _heading(f"the cables, from A to {letter}")
+        yield Cells(CABLE_TITLES, tuple(cable_rows(against)), (1, 2, 3, 4))

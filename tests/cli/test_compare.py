@@ -1,0 +1,179 @@
+"""`fabopt compare`: what may be named, exit codes, what is printed, and what is refused with which words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.output.export.design import design_bytes
+from tests.samples.cli_samples import Run, write_case
+from tests.samples.designs_of_families import designed
+from tests.samples.quote_samples import write_csv
+
+pytestmark = pytest.mark.usefixtures("folder")
+WIDTHS = (80, 100, 140)
+
+
+@pytest.fixture
+def files(folder: Path, run: Run) -> None:
+    """``a.json`` of four servers, ``b.json`` of eight."""
+    for name, servers in (("a", 4), ("b", 8)):
+        case = write_case(f"{name}.yaml", servers=servers)
+        assert run("solve", case, "--json", f"{name}.json", "--alternatives", "0").code == 0
+
+
+@pytest.fixture
+def front(folder: Path, run: Run) -> None:
+    """``front.json`` of two points: four servers, eight."""
+    assert run("sweep", "case.yaml", "--over", "servers=4,8", "--json", "front.json").code == 0
+
+
+def said(file: str = "out.json") -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(Path(file).read_text())
+    return content
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_with_itself(run: Run) -> None:
+    code, out, err = run("compare", "a.json", "a.json", "--exit-code")
+    assert (code, err) == (0, "")
+    assert out.startswith("A (a.json) and B (a.json) are equal")
+    assert run("compare", "a.json", "b.json", "--exit-code").code == 1
+    assert run("compare", "a.json", "b.json").code == 0
+
+
+@pytest.mark.usefixtures("files")
+def test_json_says_what_the_terminal_says(run: Run) -> None:
+    out = run("compare", "a.json", "b.json", "--json", "out.json").out
+    content = said()
+    assert " ".join(out.split()).startswith(content["verdict"])
+    costs = [side["capex_usd"] for side in content["sides"]]
+    assert round(sum(step["usd"] for step in content["waterfall"]), 2) == round(costs[1] - costs[0], 2)
+    rows = {row["what"]: row for row in content["differences"]}
+    assert (rows["servers"]["values"], rows["servers"]["better"]) == ([4, 8], [])
+    assert (rows["purchase price"]["values"], rows["purchase price"]["better"]) == (costs, ["A"])
+    assert rows["servers"]["group"] == "network"
+    assert [row["what"] for row in content["differences"] if row["group"] == "case"] == ["stages.all.servers"]
+    assert set(content["against"][0]["cables"][0]) == {"where", "stay", "move", "go", "come"}
+    piped = run("compare", "a.json", "b.json", "--json", "-")
+    assert json.loads(piped.out) == content
+    assert piped.err.strip() == content["verdict"]
+
+
+@pytest.mark.usefixtures("files", "front")
+def test_points_cases_and_designs_beside_each_other(run: Run) -> None:
+    """The points are the designs of their sizes; a case is solved."""
+    for names in (("a.json", "a.yaml"), ("a.json", "front.json#1"), ("front.json#2", "b.json")):
+        assert run("compare", *names, "--json", "out.json", "--exit-code").code == 0, names
+    assert run("compare", "a.json", "front.json#1", "front.json#2", "case.yaml", "--json", "out.json").code == 0
+    content = said()
+    assert [side["side"] for side in content["sides"]] == ["A", "B", "C", "D"]
+    assert content["waterfall"] == content["against"][0]["waterfall"] == []
+    assert content["against"][1]["waterfall"] and not content["against"][2]["waterfall"]
+
+
+def test_stages(run: Run) -> None:
+    design = designed("growth")
+    Path("grown.json").write_bytes(design_bytes(design))
+    first, last = (design.stages[place].name for place in (0, -1))
+    assert run("compare", "grown.json", f"grown.json@{last}", "--exit-code").code == 0
+    assert run("compare", f"grown.json@{first}", "grown.json", "--json", "out.json").code == 0
+    content, totals = said(), design.totals
+    assert totals is not None
+    assert [side["capex_usd"] for side in content["sides"]] == [design.stages[0].capex_usd, totals.capex_usd]
+    power = next(row for row in content["differences"] if row["what"] == "power of the network")
+    assert power["values"] == [design.stages[0].power_w, totals.power_w]
+    cables = content["against"][0]["cables"]
+    assert sum(row["go"] for row in cables) == 0
+    assert sum(row["move"] for row in cables) == sum(stage.moved_cables for stage in design.stages)
+    wrong = run("compare", "grown.json@never", "grown.json")
+    assert wrong.code == 2
+    assert wrong.err.strip() == (
+        f"grown.json@never: the design has no such stage; found 'never'; allowed: {first}, {last}"
+    )
+
+
+@pytest.mark.usefixtures("files")
+def test_a_quote(run: Run) -> None:
+    """One NIC dearer by $3.50, one line missing: both are causes, and nothing else is."""
+    rows = [row for row in json.loads(Path("a.json").read_text())["bom"] if row["quantity"]]
+    nic, gone = (next(row for row in rows if row["kind"] == kind) for kind in ("nic", "cable"))
+    lines = ["Id,Length m,Quantity,Unit price USD"]
+    for row in rows:
+        price = row["unit_price_usd"] + 3.5 * (row is nic)
+        if row is not gone:
+            lines.append(f"{row['id']},{row['length_m'] or ''},{row['quantity']},{price}")
+    write_csv("\n".join(lines))
+    assert run("compare", "a.json", "quote.csv", "--json", "out.json").code == 0
+    content = said()
+    causes = {(step["what"], step["usd"]) for step in content["waterfall"]}
+    assert causes == {("prices: NICs", 3.5 * nic["quantity"]), ("design: cables", -gone["total_usd"])}
+    assert any("missing" in note for note in content["sides"][1]["notes"])
+    assert [row["what"] for row in content["differences"]] == ["purchase price"]
+    assert run("compare", "quote.csv", "a.json").err.strip() == (
+        "quote.csv: a quote is held against the bill of the first design; "
+        "name a design first: `fabopt compare DESIGN.json QUOTE.xlsx`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a.json"], "compare: a comparison is of two designs or more; found 1; allowed: 2 to 4 names"),
+        (["a.json"] * 5, "compare: a comparison is of two designs or more; found 5; allowed: 2 to 4 names"),
+        (["front.json", "a.json"],
+         "front.json: this is a sweep of 2 points; `front.json#1` takes the design of one"),
+        (["front.json#3", "a.json"], "front.json#3: front.json is a sweep of 2 points; found 3; allowed: 1 to 2"),
+        (["front.json#0", "a.json"], "front.json#0: front.json is a sweep of 2 points; found 0; allowed: 1 to 2"),
+        (["front.json#x", "a.json"], "front.json#x: not the number of a point; found 'x'; allowed: as in FRONT.json#3"),
+        (["a.json#1", "a.json"], "a.json#1: a.json is one design, not a sweep or front; found 1; leave #1 out"),
+        (["a.json", "b.yaml#1"], "b.yaml#1: this is a case; found 1; a point is of a sweep or front, FRONT.json#3"),
+        (["a.json", "none.json"], "none.json: no such file"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(run: Run, files: None, front: None, names: list[str], words: str) -> None:
+    code, out, err = run("compare", *names, "--json", "out.json")
+    assert (code, out, err.strip()) == (2, "", words)
+    assert not Path("out.json").exists()
+
+
+@pytest.mark.usefixtures("files")
+def test_a_design_that_fails_its_checks(run: Run) -> None:
+    content = said("b.json")
+    content["bom"][0]["total_usd"] += 1
+    Path("b.json").write_text(json.dumps(content))
+    assert run("compare", "a.json", "b.json").code == 1
+    assert run("compare", "a.json", "b.json", "--unchecked", "--json", "out.json").code == 0
+    assert "fails" in said()["unproven"]
+
+
+def test_a_case_without_a_design(run: Run) -> None:
+    write_case("poor.yaml", limits={"budget_usd": 10})
+    code, out, err = run("compare", "case.yaml", "poor.yaml", "--json", "out.json")
+    assert (code, out) == (3, "")
+    assert "limits.budget_usd" in err
+    content = said()
+    assert (content["status"], content["differences"], content["waterfall"]) == ("infeasible", [], [])
+    assert content["conflicts"][0]["limit"] == "limits.budget_usd"
+    assert run("solve", "poor.yaml", "--json", "poor.json").code == 3
+    wrong = run("compare", "case.yaml", "poor.json")
+    assert wrong.code == 2
+    assert "poor.json: status: there is no design here" in wrong.err
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_word_is_cut(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """All words at a width are words without one, in one order or another; no line is longer."""
+    for name, kind in enumerate(("clos, two tiers", "several fabrics", "growth", "torus")):
+        Path(f"{name}.json").write_bytes(design_bytes(designed(kind)))
+    names = [f"{name}.json" for name in range(4)]
+    for sides in (names[:2], names):
+        monkeypatch.setenv("COLUMNS", "1000")
+        words = set(run("compare", *sides).out.split())
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = run("compare", *sides).out
+        assert max(map(len, out.splitlines())) <= width
+        assert {word for word in out.split() if "─" not in word} <= words

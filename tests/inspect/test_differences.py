@@ -1,0 +1,230 @@
+"""``fabopt.inspect.differences``: what differs is told, what does not is not, and money adds up to the cent."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from fabopt.design.bill import KIND_OF
+from fabopt.inspect.differences.compare import Contrast, contrast
+from fabopt.inspect.differences.sides import Compared, whole
+from fabopt.inspect.differences.waterfall import Reason, waterfall
+from fabopt.io.case import inputs_from_objects
+from fabopt.output.differences import verdict
+from fabopt.output.export.differences import differences_json
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from fabopt.wiring.build import wiring_of
+from tests.samples import random_cases, small
+from tests.samples.bare import with_equal_groups
+from tests.samples.designs_of_families import MAKERS, designed
+from tests.samples.once import once
+from tests.samples.resilience import without_redundancy
+
+Json = dict[str, Any]
+PAIRS = 300
+FAMILIES = ("linear", "procurement", "ruled", "attached", "three_tier", "rails", "planes")
+
+
+def held(*designs: Design) -> Contrast:
+    sides = [whole(f"{letter}.json", design) for letter, design in zip("abcd", designs, strict=False)]
+    return contrast(sides, lambda side: wiring_of(side.design))
+
+
+def solved(parts: Json, content: Json) -> Design:
+    content = without_redundancy(with_equal_groups({key: content[key] for key in content if key != "catalog"}))
+    return once(lambda: optimize.solve(inputs_from_objects(content, parts), alternatives_s=0), content, parts)
+
+
+# -- equal and different ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_design_with_itself_is_equal(kind: str) -> None:
+    design = designed(kind)
+    again = Design.model_validate_json(design.model_dump_json(by_alias=True))
+    result = held(design, again)
+    assert result.is_equal
+    assert "equal" in verdict(result)
+    said = json.loads(differences_json(result))
+    assert (said["differences"], said["waterfall"], said["equal"]) == ([], [], True)
+    cables = result.against[0].cables
+    assert cables and all(changes[1:] == (0, 0, 0) for changes in cables.values())
+    assert sum(changes.stay for changes in cables.values()) == len(wiring_of(design).cables)
+
+
+def test_how_it_was_searched_is_no_difference() -> None:
+    design = designed("clos, two tiers")
+    objective = design.objective.model_copy(update={"engine": "highs", "solve_s": 99, "candidates": 1})
+    assert held(design, design.model_copy(update={"objective": objective, "alternatives": ()})).is_equal
+
+
+def test_other_links_at_equal_figures_are_a_difference() -> None:
+    design = designed("clos, two tiers")
+    fabric = design.fabrics[0]
+    longer = fabric.links[0].model_copy(update={"length_m": fabric.links[0].length_m + 0.5})
+    other = fabric.model_copy(update={"links": (longer, *fabric.links[1:])})
+    result = held(design, design.model_copy(update={"fabrics": (other,)}))
+    assert [row.name.what for row in result.rows] == ["links and places"]
+    assert not result.is_equal
+
+
+def test_families_are_compared_with_each_other() -> None:
+    """Every kind of design with the next: what is told of one side is told of the other."""
+    kinds = list(MAKERS)
+    for kind, other in zip(kinds, [*kinds[1:], kinds[0]], strict=True):
+        result = held(designed(kind), designed(other))
+        assert not result.is_equal
+        assert all(len(row.figures) == 2 for row in result.rows)
+        assert_adds_up(result.sides[0], result.sides[1], result.against[0].steps)
+        gone, left = ({(row.kind, row.id, row.length_m) for row in designed(name).bom if row.quantity}
+                      for name in (kind, other))  # fmt: skip
+        cables = result.against[0].cables
+        assert cables is not None
+        counted = [sum(getattr(row, name) for row in cables.values()) for name in ("stay", "move", "go", "come")]
+        assert counted[0] + counted[1] + counted[2] == len(wiring_of(designed(kind)).cables)
+        assert counted[0] + counted[1] + counted[3] == len(wiring_of(designed(other)).cables)
+        changed = {change.part for change in result.against[0].bill}
+        assert (gone ^ left) - {part for part in gone ^ left if part[0] == "other"} <= changed
+
+
+def test_a_rule_left_out_and_a_single_point_come_first() -> None:
+    design = designed("clos, two tiers")
+    lost: Json = {"rule": "two-spines", "part": "two-spines", "fabric": "compute", "why": "no part does"}
+    point = {"fabric": "compute", "device": "spine", "count": 1, "worst": "compute-spine-001", "loses": "every path",
+             "servers": 6, "fewest_servers": 6, "degraded": False}  # fmt: skip
+    content = json.loads(design.model_dump_json(by_alias=True))
+    worse, better = (
+        Design.model_validate_json(json.dumps(content | {"rules_left_out": rules, "single_points_of_failure": points}))
+        for rules, points in (([lost], [point]), ([], []))
+    )
+    words = verdict(held(better, worse))
+    assert words.startswith(
+        "With B (b.json) this is lost against A (a.json): rule two-spines of compute is left out and "
+        "switches that cut something off: 1 instead of 0. B costs the same as A"
+    )
+    assert "Gained: rule two-spines of compute is kept" in verdict(held(worse, better))
+    ranked = [(row.name.what, row.better) for row in held(better, worse).rows]
+    assert ranked == [("rule two-spines", (0,)), ("switches that cut something off", (0,))]
+
+
+# -- money ------------------------------------------------------------------------------------------------------------
+
+
+def assert_adds_up(a: Compared, b: Compared, steps: tuple[Reason, ...]) -> None:
+    """The causes add up to the difference, and those that a bill tells alone are what it tells."""
+    totals = [side.design.totals for side in (a, b)]
+    assert totals[0] is not None and totals[1] is not None
+    assert sum(step.cents for step in steps) == round(100 * totals[1].capex_usd) - round(100 * totals[0].capex_usd)
+    assert all(step.cents for step in steps)
+    assert len({(step.cause, step.what) for step in steps}) == len(steps)
+    expected = {cause: told_by_bill(a.design, b.design)[cause] for cause in ("prices", "terms", "charges")}
+    parts = sum(len({(row.kind, row.id, row.length_m) for row in side.design.bom}) for side in (a, b))
+    for cause, cents in expected.items():
+        given = sum(step.cents for step in steps if step.cause == cause)
+        assert abs(given - cents) <= parts / 2, (cause, given, float(cents))
+
+
+def told_by_bill(a: Design, b: Design) -> Counter[str]:
+    """Prices, terms and charges from the lines alone, by other sums than the package's."""
+    told: Counter[str] = Counter()
+    units: list[Counter[Any]] = []
+    listed: list[Counter[Any]] = []
+    for design, sign in ((a, -1), (b, 1)):
+        number: Counter[Any] = Counter()
+        whole_usd: Counter[Any] = Counter()
+        for row in design.bom:
+            paid = Fraction(str(row.total_usd)) * 100
+            if row.kind == "other":
+                told["charges"] += sign * paid
+                continue
+            single = Fraction(str(row.single_price_usd)) * row.quantity * 100
+            number[row.kind, row.id, row.length_m] += row.quantity
+            whole_usd[row.kind, row.id, row.length_m] += single
+            told["terms"] += sign * (paid - single)
+        units.append(number)
+        listed.append(whole_usd)
+    for part in units[0]:
+        if units[0][part] and units[1][part]:
+            unit = [listed[side][part] / units[side][part] for side in (0, 1)]
+            told["prices"] += units[0][part] * (unit[1] - unit[0])
+    return told
+
+
+def pair(seed: int) -> tuple[Design, Design] | None:
+    """Two designs: of a random case, and of it with prices, size, keys or all of it changed; None without both."""
+    dice = random.Random(f"pair {seed}")
+    parts, case = random_cases.generate(FAMILIES[seed % len(FAMILIES)], seed)
+    others, other = copy.deepcopy((parts, case))
+    what = dice.choice(["prices", "breaks", "servers", "charges", "spares", "counted", "all"])
+    if what == "all":
+        others, other = random_cases.generate(FAMILIES[(seed + 3) % len(FAMILIES)], seed + 1)
+    products = [product for kind in KIND_OF for product in others.get(kind, ())]
+    for product in products if what in ("prices", "breaks") else ():
+        for priced in product.get("lengths", [product]):
+            if isinstance(usd := priced.get("price_usd"), int | float):
+                dearer = round(usd * dice.choice([0.5, 0.93, 1, 1.17, 3]), 2)
+                breaks = [{"from": 1, "usd": dearer}, {"from": 4, "usd": round(dearer * 0.8, 2)}]
+                priced["price_usd"] = breaks if what == "breaks" else dearer
+    if what == "servers" and "servers" in other:
+        other["servers"] = max(1, other["servers"] + dice.choice([-1, 1, 2]))
+    if what == "charges":
+        other["charges"] = [{"name": "tax", "percent": 19}, {"name": "licence", "usd": 7.5, "per": "unit"}]
+    if what == "spares":
+        other.setdefault("procurement", {})["spares"] = {"transceiver": {"fraction": 0.1, "minimum": 2}}
+    if what == "counted":
+        others["servers"][0]["price_usd"] = 1000.5
+        other["include_servers"] = True
+    designs = solved(parts, case), solved(others, other)
+    return designs if all(design.totals is not None for design in designs) else None
+
+
+def assert_pairs(seeds: range) -> None:
+    causes: Counter[str] = Counter()
+    known = [designs for seed in seeds if (designs := pair(seed)) is not None]
+    for designs in known:
+        a, b = whole("a", designs[0]), whole("b", designs[1])
+        steps = waterfall(a, b)
+        assert_adds_up(a, b, steps)
+        back = waterfall(b, a)
+        assert sum(step.cents for step in back) == -sum(step.cents for step in steps)
+        causes.update({step.cause for step in steps})
+    assert len(known) > len(seeds) / 2
+    assert {"prices", "design", "charges"} <= causes.keys()
+
+
+def test_waterfalls_of_random_pairs_add_up() -> None:
+    assert_pairs(range(12))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", range(0, PAIRS, 50))
+def test_waterfalls_of_many_random_pairs_add_up(start: int) -> None:
+    assert_pairs(range(1000 + start, 1050 + start))
+
+
+def steps_of(parts: Json, case: Json, others: Json, other: Json) -> list[tuple[str, str, int]]:
+    return [tuple(step) for step in waterfall(whole("a", solved(parts, case)), whole("b", solved(others, other)))]
+
+
+def test_causes_of_one_change_each() -> None:
+    """Six servers: 6 NICs of $1,500, by hand; a change of one thing has one cause."""
+    parts, case = small.catalog(), small.case(servers=6)
+    nics = sum(row.quantity for row in solved(parts, case).bom if row.kind == "nic")
+    dearer = copy.deepcopy(parts)
+    small.product(dearer, "nic-400")["price_usd"] = small.product(parts, "nic-400")["price_usd"] + 0.07
+    assert steps_of(parts, case, dearer, case) == [("prices", "nic", 7 * nics)]
+    spare = {**case, "procurement": {"spares": {"nic": {"minimum": 2}}}}
+    nic_cents = round(100 * small.product(parts, "nic-400")["price_usd"])
+    assert steps_of(parts, case, parts, spare) == [("case", "procurement.spares", 2 * nic_cents)]
+    assert steps_of(parts, spare, parts, case) == [("case", "procurement.spares", -2 * nic_cents)]
+    stocked = {**case, "have": {"nic-400": 3}}
+    assert steps_of(parts, case, parts, stocked) == [("case", "have", -3 * nic_cents)]
+    charged = {**case, "charges": [{"name": "freight", "usd": 12.34, "per": "unit"}]}
+    assert [step[:2] for step in steps_of(parts, case, parts, charged)] == [("charges", "freight")]

@@ -22,6 +22,7 @@ from fabopt.cli.options import (
     FrontResume,
     FrontTimeLimit,
     Full,
+    LabelSheets,
     Maximize,
     MaybeOutput,
     Minimize,
@@ -272,6 +273,7 @@ def export(
     guids: Annotated[
         str | None, typer.Option("--guids", metavar="FILE", help="Discovery (ibnetdiscover) that has the real GUIDs.")
     ] = None,
+    sheet: LabelSheets = None,
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out formats that do not apply to the design, and write the others.")
     ] = False,
@@ -279,12 +281,12 @@ def export(
     point: Point = None,
     budget: WithinBudget = None,
 ) -> None:
-    """Write cable schedules, port maps, rack elevations and files for other programs."""
+    """Write cable schedules, pages for crews, labels, rack elevations and files for other programs."""
     from fabopt.cli.export import ExportRequest, export_design
     from fabopt.cli.saved import chosen_point
 
     number = chosen_point(design, point, budget)
-    export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked, skip))
+    export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked, skip, sheet))
 
 
 @app.command()

@@ -20,7 +20,7 @@ class ExportRequest:
     """A design file, or ``point`` of a sweep or front, from 1; formats (names, or several with commas); a folder.
 
     ``stage``: by name; ``guids``: a discovery file. ``unchecked``: a design that fails its checks is written too, with
-    a mark. ``skip``: formats that do not apply are left out, and told.
+    a mark. ``skip``: formats that do not apply are left out, and told. ``sheets``: codes of sheets of labels.
     """
 
     design: str
@@ -32,6 +32,7 @@ class ExportRequest:
     guids: str | None = None
     unchecked: bool = False
     skip: bool = False
+    sheets: Sequence[str] | None = None
 
 
 def export_design(request: ExportRequest) -> None:
@@ -45,6 +46,7 @@ def export_design(request: ExportRequest) -> None:
         raise InputError([fault(path, "fabrics", "there is no design here to export", design.status, allowed=allowed)])
     options = Options(request.netbox, stage=_stage(design, request.stage), discovery=_discovery(request.guids))
     options = replace(options, skip=tell if request.skip else None)
+    options = replace(options, sheets=tuple(request.sheets)) if request.sheets else options
     evidence = proven(design, path, request.unchecked)
     with evidence.written(path):
         options = replace(options, mark=evidence.mark)

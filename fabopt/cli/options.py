@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fabopt.cli import completion
+from fabopt.output.export import LABEL_SHEETS
 
 
 class Engine(StrEnum):
@@ -171,5 +172,13 @@ Point = Annotated[
 WithinBudget = Annotated[
     str | None,
     typer.Option("--budget", metavar="USD", help="Take the best point of a front for so much money, such as 2.5M."),
+]
+LabelSheets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sheet",
+        metavar="CODE",
+        help=f"Sheet of labels, repeatable: {', '.join(LABEL_SHEETS)}; default: the first two.",
+    ),
 ]
 MaybeOutput = Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]

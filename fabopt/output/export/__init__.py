@@ -1,10 +1,14 @@
 """Files for other programs: the design, the bill of materials, and the formats of ``fabopt export``."""
 
 # A format's name is that of its module here, which has a ``write`` function (``fabopt.output.export.formats``).
-# Those of the first tuple follow from the plan (``fabopt.operate``); ``WHOLE`` is for all stages at once.
+# Those of the first tuple follow from the plan (``fabopt.operate``); ``WHOLE`` is for all stages at once; those of
+# ``WORK`` say what is done at a stage, not how things are then.
 PLANNED = (
     *("plan", "roce", "sonic", "frr", "eos", "opensm", "topo", "hosts", "slurm", "kubernetes"),
     *("monitoring", "containerlab", "hedgehog", "ansible", "astra-sim", "htsim", "simai"),
 )
+# Codes of sheets of labels: those of the first two are written where none is named.
+LABEL_SHEETS = ("L7651", "5167", "L7654", "5160")
 WHOLE = "acceptance"
-FORMATS = ("cables", "ports", "racks", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)
+WORK = ("crew", "labels")
+FORMATS = ("cables", *WORK, "ports", "racks", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)

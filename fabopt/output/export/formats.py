@@ -22,7 +22,7 @@ from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
 from fabopt.io.files import TEMPORARY_PREFIX
-from fabopt.output.export import FORMATS, PLANNED, WHOLE
+from fabopt.output.export import FORMATS, LABEL_SHEETS, PLANNED, WHOLE, WORK
 from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -36,6 +36,7 @@ class Options:
     ``mark``: the sentence that marks every file of a design that was not proven; empty for a proven one. ``stage``: its
     number, from 0, None being the last. ``discovery``: the output of ``ibnetdiscover`` for the fabric. ``skip``: takes
     a sentence about each format that does not apply to the design, which is then left out; None: no format is left out.
+    ``sheets``: codes of the sheets of labels.
     """
 
     netbox: str = "4.7"
@@ -43,6 +44,7 @@ class Options:
     stage: int | None = None
     discovery: str | None = None
     skip: Callable[[str], None] | None = None
+    sheets: Sequence[str] = LABEL_SHEETS[:2]
 
 
 class Write(Protocol):
@@ -94,6 +96,10 @@ def _require_options(formats: Sequence[str], options: Options) -> None:
         )
     if options.discovery is not None and "opensm" not in formats:
         faults.append(fault("--guids", "", "only `--to opensm` takes GUIDs"))
+    if options.sheets != LABEL_SHEETS[:2] and "labels" not in formats:
+        faults.append(fault("--sheet", "", "only `--to labels` has sheets"))
+    for code in (code for code in options.sheets if code not in LABEL_SHEETS):
+        faults.append(fault("--sheet", "", "no such sheet of labels", code, allowed=", ".join(LABEL_SHEETS)))
     if faults:
         raise InputError(faults)
 
@@ -127,7 +133,7 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
     refused: list[str] = []
     for name in formats:
         try:
-            written += _writer(name)(design, wiring if name in PLANNED else then, folder, options)
+            written += _writer(name)(design, wiring if name in (*PLANNED, *WORK) else then, folder, options)
         except InputError as error:
             refusals.append(error)
             refused.append(name)

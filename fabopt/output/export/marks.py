@@ -1,7 +1,8 @@
 """Marks for files of a design that was not proven: each format's own way, or else a file beside it.
 
-A table has a last column ``UNCHECKED``, a workbook a first sheet, a page a banner, JSON a key; a drawing shows it, text
-begins with it. ``NAME.UNCHECKED.txt`` is written beside a file whose format has room for none of these.
+A table has a last column ``UNCHECKED``, a workbook a first sheet, a page a banner (one for paper on each sheet), JSON a
+key; a drawing shows it, text begins with it. ``NAME.UNCHECKED.txt`` is written beside a file whose format has room for
+none of these.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ def beside(path: Path) -> Path:
 def marked(path: Path, mark: str) -> list[Path]:
     """Mark a file just written, and return it with the file written beside it.
 
-    ``mark`` is a sentence without characters that any format gives a meaning. Workbooks are marked as they are made.
+    ``mark`` is a sentence without characters that any format gives a meaning. Workbooks and pages are marked as they
+    are made.
     """
     ending = path.suffix.lower()
-    if ending == ".xlsx":
+    if ending in (".xlsx", ".html"):
         return [path]
     text = _MARKERS[ending](path.read_bytes().decode(), mark) if ending in _MARKERS else None
     if text is not None:

@@ -26,7 +26,7 @@ def render(template: str, **content: Any) -> bytes:
     """Return a page made of a template; text in ``content`` is escaped, except ``Markup``."""
     style, script = _text("page.css"), _text("page.js")
     page = _environment().get_template(template)
-    return page.render(**content, style=style, script=script, policy=_policy(style, script)).encode()
+    return page.render(**content, style=style, script=script, policy=policy(style, script)).encode()
 
 
 def drawn(svg: str) -> Any:
@@ -72,7 +72,8 @@ def _text(name: str) -> str:
     return files("fabopt.output.html").joinpath(_TEMPLATES, name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
+    """Return the Content-Security-Policy of a page with a style and a script, which may do nothing else."""
     sources = f"style-src {_hash(style)}; script-src {_hash(script)}; img-src data:"
     return f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
 

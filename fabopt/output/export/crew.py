@@ -1,0 +1,170 @@
+"""Pages for those who pull the cables: for each pair of racks a page to tick off, in the order of pulling."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabopt.output.export.formats import Options
+from fabopt.output.export.paper import PAPERS, Paper, Table, drawn, fits, lay_out, write_pages
+from fabopt.output.export.pulls import Pair, Visit, named, place, visits
+from fabopt.output.words import count, listed, plain
+from fabopt.schema.design import Design
+from fabopt.units import some
+from fabopt.wiring.model import Wiring
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FILE = re.compile(r"pulls-(a4|letter)(-\d+)?\.html")
+_TICKS = ("in", "ok")
+_SIGNED = "pulled by ____________________  date __________     tested by ____________________  date __________"
+RULES = (
+    "Stages come in their order; at each first the cables that are moved, then the pairs in the order below.",
+    "Longest runs first: what goes furthest lies lowest in a tray. Cables within a rack come last.",
+    "In a pair copper comes before glass, then the ports at the far end in their order: number 1 is pulled first.",
+    "A cable has its number on a label at each end (fabopt export --to labels); a splitter comes once for each leg.",
+    "Tick `in` when both ends are plugged in, `ok` when the link is tested. Places are rack, unit (U), port.",
+)
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``crew/pulls-a4.html`` and ``crew/pulls-letter.html``, in parts if there are many pages."""
+    wiring = named(design, wiring)
+    work = list(visits(design, wiring, options.stage))
+    tables = list(_tables(work, wiring, len(design.stages) > 1))
+    document = f"{design.case.name}, design {design.case.sha256[:12]}"
+    files = []
+    for paper in PAPERS:
+        sheet = paper if fits(paper, tables) else paper.turned
+        pages = _pages(design, work, tables, sheet, document, options.mark)
+        files += write_pages(folder / "crew", f"pulls-{paper.name}", f"{design.case.name}: cables", sheet, pages)
+    return files
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Return the pages in a folder."""
+    within = folder / "crew"
+    files = sorted(within.iterdir()) if within.is_dir() else []
+    return [path for path in files if _FILE.fullmatch(path.name) and path.is_file()]
+
+
+def _pages(
+    design: Design, work: Sequence[Visit], tables: Sequence[Table], paper: Paper, document: str, mark: str
+) -> list[str]:
+    """All pages on a paper; the first ones say what is on the others."""
+    pages = lay_out(paper, tables)
+    before = len(lay_out(paper, _cover(design, work, tables, [""] * len(tables))))
+    first: dict[int, int] = {}
+    for number, parts in enumerate(pages, start=before + 1):
+        first.setdefault(id(parts[0].table), number)
+    cover = lay_out(paper, _cover(design, work, tables, [str(first[id(table)]) for table in tables]))
+    return list(drawn(paper, [*cover, *pages], document, mark))
+
+
+def _cover(design: Design, work: Sequence[Visit], tables: Sequence[Table], pages: Sequence[str]) -> Iterator[Table]:
+    """What is in a document: how to go about it, what to fetch, and each pair with its page."""
+    pairs = [pair for visit in work for pair in visit.pairs]
+    about = f"{some(sum(map(_cables, pairs)), 'cable')}, {some(len(pairs), 'pair')} of places"
+    if len(design.stages) > 1:
+        about += f"; stages: {listed([visit.stage for visit in work])}"
+    rows = [(f"{number}.", rule) for number, rule in enumerate(RULES, start=1)]
+    yield Table(f"{design.case.name}: cables to pull", about, ("", "How to go about it"), rows)
+    fetch = [row for visit in work for row in _material(visit)]
+    titles = ("stage", "part", "description", "m each", "cables", "m together")
+    yield Table("What to fetch", "before the first pull", titles, fetch, right=(3, 4, 5), begins_page=False)
+    titles_of_index = ("order", "pair", "what", "page")
+    index = [
+        (str(number), table.title, table.about, page)
+        for number, (table, page) in enumerate(zip(tables, pages, strict=True), start=1)
+    ]
+    words = "one table for each pair of places"
+    yield Table("What is in it", words, titles_of_index, index, ("done",), right=(0, 3), begins_page=False)
+
+
+def _material(visit: Visit) -> Iterator[tuple[str, ...]]:
+    """Cables to fetch for a stage, by part and length."""
+    import pandas as pd
+
+    if not visit.pairs:
+        return
+    rows = pd.concat([pair.rows for pair in visit.pairs])
+    rows = rows[rows["cable"] != ""].drop_duplicates("cable")
+    rows = rows.assign(number=rows["part_number"].where(rows["part_number"] != "", rows["part"]))
+    columns = zip(rows["number"], rows["description"], rows["length_m"], strict=True)
+    for (part, words, length), cables in sorted(Counter(columns).items()):
+        yield visit.stage, part, words, plain(length), count(cables), plain(length * cables)
+
+
+def _tables(work: Sequence[Visit], wiring: Wiring, staged: bool) -> Iterator[Table]:
+    """A table for the cables that a stage moves, and for each pair of racks."""
+    places = _places(wiring)
+    for visit in work:
+        number = 0
+        if len(visit.moves):
+            yield _moved(visit, places)
+        for pair in visit.pairs:
+            yield _pair(visit.stage if staged else "", pair, number)
+            number += len(pair.rows)
+
+
+def _pair(stage: str, pair: Pair, before: int) -> Table:
+    rows = pair.rows
+    with_places = bool((rows["from_rack"] != "").any() or (rows["to_rack"] != "").any())
+    longest = f", longest run {plain(rows['run_m'].max())} m" if rows["run_m"].notna().any() else ""
+    parts = _parts(rows)
+    metres = plain(rows.drop_duplicates("cable")["length_m"].sum())
+    about = f"{stage and f'{stage}: '}{some(_cables(pair), 'cable')}, {metres} m{longest}"
+    columns = ("no.", "label", "from", *(("device",) if with_places else ()), "to")
+    columns = (*columns, *(("device",) if with_places else ()), "part", "m")
+    ends = [[_end(row, side, with_places) for row in rows.itertuples()] for side in ("from", "to")]
+    cells = [
+        (str(number), label, *near, *far, part, plain(length) if length == length else "")
+        for number, label, near, far, part, length in zip(
+            range(before + 1, before + 1 + len(rows)), _labels(rows), *ends, parts, rows["length_m"], strict=True
+        )
+    ]
+    return Table(f"{pair.name}", about, columns, cells, _TICKS, _SIGNED, (0, len(columns) - 1))
+
+
+def _end(row: tuple[object, ...], side: str, with_places: bool) -> tuple[str, ...]:
+    rack, unit, device, port = (getattr(row, f"{side}_{key}") for key in ("rack", "unit", "device", "port"))
+    where = place(rack, unit, device, port)
+    return (where, device) if with_places else (where,)
+
+
+def _labels(rows: pd.DataFrame) -> list[str]:
+    """The number of each cable, with its leg where it has several: ``C00001 1 of 2``."""
+    ends = zip(rows["cable"], rows["leg"], strict=True)
+    return [cable if leg in ("", "1 of 1") else f"{cable} {leg}" for cable, leg in ends]
+
+
+def _parts(rows: pd.DataFrame) -> list[str]:
+    """What to order each cable by: its part number, else its id; who supplies it where nothing is bought."""
+    columns = zip(rows["part_number"], rows["part"], rows["description"], strict=True)
+    return [number or part or words for number, part, words in columns]
+
+
+def _cables(pair: Pair) -> int:
+    return int(pair.rows[pair.rows["cable"] != ""]["cable"].nunique())
+
+
+def _moved(visit: Visit, places: dict[str, tuple[str, int]]) -> Table:
+    """The cables that a stage moves: the port that each leaves and the one that it goes to."""
+    names = ("cable", "device", "port", "from_device", "from_port", "to_device", "to_port")
+    rows = [
+        (cable, *(f"{place(*places[device], device, port)}" for device, port in ((stays, at), (old, o), (new, n))))
+        for cable, stays, at, old, o, new, n in visit.moves[list(names)].itertuples(index=False)
+    ]
+    columns = ("label", "stays at", "leaves", "goes to")
+    about = f"{visit.stage}: {some(len(rows), 'end')} of cables that are there go to another port; print their labels"
+    return Table("Moves", about, columns, rows, _TICKS, _SIGNED)
+
+
+def _places(wiring: Wiring) -> dict[str, tuple[str, int]]:
+    devices = wiring.devices
+    places = zip(devices.rack, devices.unit.tolist(), strict=True)
+    return dict(zip(devices.name, places, strict=True))

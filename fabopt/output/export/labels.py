@@ -1,0 +1,212 @@
+"""Labels for both ends of every cable, on sheets that are sold: where each end goes, and a QR code.
+
+Text is in lines of ``LETTERS`` letters, folded where it is longer and never cut: names that differ at their end only
+are told apart. The QR code has the cable, its end and the design, for whoever looks it up in ``cables.csv``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from fabopt.output.export.formats import Options
+from fabopt.output.export.paper import LETTER, PAPERS, POINT, Paper, page, warning, write_pages
+from fabopt.output.export.pulls import Visit, named, visits
+from fabopt.output.export.spreadsheet import safe
+from fabopt.output.words import printable
+from fabopt.schema.design import Design
+from fabopt.schema.operate import NameTemplates
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
+
+LETTERS = 20
+COLUMNS = ("order", "stage", "cable", "end", "rack", "unit", "line_1", "line_2", "code")
+_FILE = re.compile(r"(L7651|L7654|5167|5160)(-\d+)?\.html")
+# Millimetres: from the edge of a label, between code and text (four modules: ISO/IEC 18004), of the largest code and
+# letters; the share of a label's width for its code; lines to letters.
+_EDGE, _GAP, _LARGEST_CODE, _LARGEST_TEXT, _CODE_SHARE, _LEADING = 1.2, 1.6, 12.0, 3.4, 0.22, 1.16
+
+
+@dataclass(frozen=True)
+class LabelSheet:
+    """Labels on a sheet, in millimetres: how many across and down, their size, where the first is, the steps to the
+    next.
+    """
+
+    code: str
+    paper: Paper
+    across: int
+    down: int
+    width: float
+    height: float
+    left: float
+    top: float
+    step_x: float
+    step_y: float
+
+
+@dataclass(frozen=True)
+class CableLabel:
+    """A label: its cable and end (``A1``: the first connector nearer the servers), its two texts, its code.
+
+    ``cells``: order, stage, cable, end, rack and unit for the list.
+    """
+
+    cells: tuple[object, ...]
+    title: str
+    near: str
+    far: str
+    code: str
+
+    @cached_property
+    def qr(self) -> tuple[int, str]:
+        """The modules on a side of its QR code, and its path."""
+        return qr_path(self.code)
+
+
+_A4, _US = PAPERS
+_INCH = 25.4
+# Avery's codes. Measures are those of gLabels 4 (templates/avery-iso-templates.xml: 8651 and L4770 with what is alike,
+# templates/avery-us-templates.xml: 5167, 5160), in points of 1/72 inch, millimetres and inches.
+SHEETS = (
+    LabelSheet("L7651", _A4, 5, 13, *(points * POINT for points in (108, 60.09, 13.32, 30.9, 115.09, 60.09))),
+    LabelSheet("L7654", _A4, 4, 10, 45.7, 25.4, 10.0, 22.0, 48.5, 25.4),
+    LabelSheet("5167", _US, 4, 20, *(inches * _INCH for inches in (1.75, 0.5, 0.28125, 0.5, 2.0625, 0.5))),
+    LabelSheet("5160", _US, 3, 10, *(inches * _INCH for inches in (2.625, 1, 0.15625, 0.5, 2.78125, 1))),
+)
+# The mask of a code. To weigh all eight takes five times as long, and readers take any.
+_MASK = 2
+
+
+def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
+    """Write ``labels/labels.csv`` and a page file for each sheet chosen, in parts if there are many pages."""
+    labels = list(labels_of(design, visits(design, called(design, wiring), options.stage)))
+    within = folder / "labels"
+    within.mkdir(parents=True, exist_ok=True)
+    files = [_list(within / "labels.csv", labels)]
+    for sheet in (sheet for sheet in SHEETS if sheet.code in options.sheets):
+        pages = list(_pages(sheet, labels, options.mark))
+        files += write_pages(within, sheet.code, f"{design.case.name}: labels on {sheet.code}", sheet.paper, pages)
+    return files
+
+
+def own_files(folder: Path) -> list[Path]:
+    """Return the sheets in a folder."""
+    within = folder / "labels"
+    files = sorted(within.iterdir()) if within.is_dir() else []
+    return [path for path in files if _FILE.fullmatch(path.name) and path.is_file()]
+
+
+def called(design: Design, wiring: Wiring) -> Wiring:
+    """The wiring with devices called as on labels: by the case's templates, else, on a floor, by rack and unit."""
+    devices = wiring.devices
+    if Embedded(design).case.operate.names != NameTemplates():
+        return named(design, wiring)
+    places = zip(devices.name, devices.rack, devices.unit.tolist(), strict=True)
+    return replace(
+        wiring, devices=replace(devices, name=[f"{rack}-U{unit}" if rack else name for name, rack, unit in places])
+    )
+
+
+def labels_of(design: Design, work: Iterable[Visit]) -> Iterator[CableLabel]:
+    """Yield the labels of all connectors of cables, in the order of pulling; of moved cables new ones."""
+    revision = design.case.sha256[:8].upper()
+    order = 0
+    for visit in work:
+        for rows in (visit.moved, *(pair.rows for pair in visit.pairs)):
+            legs: dict[str, list[Any]] = {}
+            for row in rows.itertuples(index=False):
+                legs.setdefault(str(row.cable), []).append(row)
+            legs.pop("", None)
+            for cable, ends in legs.items():
+                order += 1
+                for side, letter in (("from", "A"), ("to", "B")):
+                    yield from _ends(ends, side, (order, visit.stage, cable), letter, revision)
+
+
+def _ends(
+    legs: Sequence[Any], side: str, known: tuple[int, str, str], letter: str, revision: str
+) -> Iterator[CableLabel]:
+    """The labels of the connectors of a cable at a side."""
+    order, stage, cable = known
+    connectors = {getattr(leg, f"{side}_label"): leg for leg in legs}
+    for number, (words, leg) in enumerate(connectors.items(), start=1):
+        end = f"{letter}{number if len(connectors) > 1 else ''}"
+        near, _, far = words.partition(" > ")
+        unit = getattr(leg, f"{side}_unit")
+        cells = order, stage, cable, end, getattr(leg, f"{side}_rack"), int(unit) if unit == unit else ""
+        yield CableLabel(cells, f"{cable} {end}", near, f">{far}", f"{cable}/{end}/{revision}".upper())
+
+
+def _list(path: Path, labels: Sequence[CableLabel]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\r\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([*map(safe, label.cells), safe(label.near), safe(label.far), label.code] for label in labels)
+    return path
+
+
+# -- sheets ---------------------------------------------------------------------------------------------------------
+
+
+def lines_of(label: CableLabel) -> list[str]:
+    """The text of a label, in lines of at most ``LETTERS`` letters."""
+    ends = (label.near, label.far)
+    return [label.title, *(line for end in ends for line in ([end] if len(end) <= LETTERS else wrap(end, LETTERS)))]
+
+
+def letter_size(sheet: LabelSheet, lines: int) -> float:
+    """Millimetres of letters with which lines of ``LETTERS`` letters have room on a label."""
+    width = sheet.width - 2 * _EDGE - _GAP - _code_size(sheet)
+    return min(_LARGEST_TEXT, width / (LETTERS * LETTER), (sheet.height - 2 * _EDGE) / (lines * _LEADING))
+
+
+def _code_size(sheet: LabelSheet) -> float:
+    return min(_LARGEST_CODE, sheet.height - 2 * _EDGE, _CODE_SHARE * sheet.width)
+
+
+def _pages(sheet: LabelSheet, labels: Sequence[CableLabel], mark: str) -> Iterator[str]:
+    most = sheet.across * sheet.down
+    for first in range(0, len(labels), most):
+        parts = list(warning(sheet.paper, mark))
+        for place, label in enumerate(labels[first : first + most]):
+            x = sheet.left + place % sheet.across * sheet.step_x
+            y = sheet.top + place // sheet.across * sheet.step_y
+            parts.append(f'<g transform="translate({x:.2f} {y:.2f})">{_label(sheet, label)}</g>')
+        yield page(sheet.paper, parts, f"Labels {first + 1} to {min(first + most, len(labels))}")
+
+
+def _label(sheet: LabelSheet, label: CableLabel) -> str:
+    side, (modules, path) = _code_size(sheet), label.qr
+    top = (sheet.height - side) / 2
+    place = f'transform="translate({_EDGE} {top:.2f}) scale({side / modules:.4f})"'
+    # a little wider than a module, so that no light line shows between two rows
+    code = f'<path {place} d="{path}" stroke="#000" stroke-width="1.03"/>'
+    lines = lines_of(label)
+    size, step = letter_size(sheet, len(lines)), letter_size(sheet, len(lines)) * _LEADING
+    y = (sheet.height - len(lines) * step) / 2 + size * 0.9
+    texts = [
+        f'<text x="{_EDGE + side + _GAP:.2f}" y="{y + number * step:.2f}">{escape(printable(line))}</text>'
+        for number, line in enumerate(lines)
+    ]
+    return f'{code}<g font-size="{size:.3f}">{"".join(texts)}</g>'
+
+
+def qr_path(words: str) -> tuple[int, str]:
+    """The modules on a side of a QR code (ISO/IEC 18004, level M), and its dark ones as lines of an SVG."""
+    import segno
+
+    rows = segno.make(words, error="m", micro=False, boost_error=False, mask=_MASK).matrix
+    pieces = []
+    for y, row in enumerate(rows):
+        pieces.append(f"M0 {y + 0.5:g}")
+        pieces += [f"{'h' if dark else 'm'}{len(list(run))}{'' if dark else ' 0'}" for dark, run in groupby(row)]
+    return len(rows), "".join(pieces)

@@ -1,0 +1,236 @@
+"""Pages for paper, laid out in millimetres: tables whose cells wrap and whose headings stand on every page.
+
+A page is an SVG of its sheet's size. All pages of a document are one HTML file that fetches nothing, which a browser
+shows and prints at the size that is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import accumulate
+from pathlib import Path
+from textwrap import wrap
+
+from fabopt.output.html.rendering import policy
+from fabopt.output.words import printable
+from fabopt.schema.version import VERSION
+
+# Millimetres of a point, and of a letter of a monospaced font by the size of the font (DejaVu's are the widest).
+POINT = 25.4 / 72
+LETTER = 0.603
+TEXT, SMALL, MIDDLE, LARGE = 9.0, 7.0, 12.0, 16.0
+INK, FADED, LINE, ALARM = "#1b2430", "#56616e", "#a9b4c0", "#b3261e"
+# Pages of a file; a browser takes long to open more.
+MOST_PAGES = 400
+_MARGIN, _HEAD, _FOOT, _GAP, _STEP = 12.0, 19.0, 10.0, 3.0, 4.4
+# Between tables on a page; how much wider gaps may be; rows below a heading; millimetres of a letter.
+_BETWEEN, _MOST_SPARE, _LEAST_ROWS = 4.0, 5.0, 3
+_ADVANCE = LETTER * TEXT * POINT
+_FONT = "'Liberation Mono','DejaVu Sans Mono',Menlo,Consolas,'Courier New',monospace"
+_STYLE = (
+    "@page{size:%gmm %gmm;margin:0}body{margin:0;background:#fff}svg{display:block;width:%gmm;height:%gmm;"
+    "break-after:page;break-inside:avoid}svg:last-of-type{break-after:auto}"
+    "@media screen{body{background:#dfe4ea}svg{margin:6mm auto;background:#fff;max-width:100%%;height:auto}}"
+)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A sheet of paper: its name, width and height in millimetres."""
+
+    name: str
+    width: float
+    height: float
+
+    @property
+    def turned(self) -> Paper:
+        """This paper in landscape."""
+        return Paper(self.name, self.height, self.width)
+
+
+# ISO 216 and ANSI Y14.1.
+PAPERS = (Paper("a4", 210.0, 297.0), Paper("letter", 215.9, 279.4))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under titles of columns. ``ticks``: titles of empty boxes at the end of each row.
+
+    ``title``, ``about``: above the titles on each page; ``foot``: below the rows, such as lines to be signed.
+    ``right``: columns of numbers. ``begins_page``: else it stands below the table before it, where there is room.
+    """
+
+    title: str
+    about: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    ticks: tuple[str, ...] = ()
+    foot: str = ""
+    right: tuple[int, ...] = ()
+    begins_page: bool = True
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """The rows of a table that a page has, from ``top`` on: their cells as lines. ``begins``: at the first row."""
+
+    table: Table
+    widths: tuple[int, ...]
+    rows: tuple[tuple[list[str], ...], ...]
+    top: float
+    begins: bool
+
+
+def text(x: float, y: float, words: str, points: float = TEXT, fill: str = INK, look: str = "") -> str:
+    """Return a line of text, its base line at ``y``; ``look``: further attributes."""
+    place = f'x="{x:.2f}" y="{y:.2f}" font-size="{points * POINT:.3f}" fill="{fill}"'
+    return f"<text {place}{look and f' {look}'}>{escape(printable(words))}</text>"
+
+
+def page(paper: Paper, parts: Iterable[str], title: str) -> str:
+    """Return a page of parts as SVG."""
+    size = f'width="{paper.width:g}mm" height="{paper.height:g}mm" viewBox="0 0 {paper.width:g} {paper.height:g}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{_FONT}" xml:space="preserve">'
+    return f"{head}<title>{escape(printable(title))}</title>{''.join(parts)}</svg>\n"
+
+
+def write_pages(folder: Path, name: str, title: str, paper: Paper, pages: Sequence[str]) -> list[Path]:
+    """Write pages as ``NAME.html``, or, if there are many, as ``NAME-1.html`` and so on; return the files."""
+    style = _STYLE % (paper.width, paper.height, paper.width, paper.height - 0.1)
+    files = []
+    for first in range(0, len(pages), MOST_PAGES):
+        number = "" if len(pages) <= MOST_PAGES else f"-{first // MOST_PAGES + 1}"
+        path = folder / f"{name}{number}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
+            stream.write(f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, ""))}">\n')
+            stream.write('<meta name="viewport" content="width=device-width, initial-scale=1">\n')
+            stream.write(f'<meta name="generator" content="fabopt {VERSION}">\n<link rel="icon" href="data:,">\n')
+            stream.write(f"<title>{escape(printable(title))}</title>\n<style>{style}</style>\n</head>\n<body>\n")
+            stream.writelines(pages[first : first + MOST_PAGES])
+            stream.write("</body>\n</html>\n")
+        files.append(path)
+    return files
+
+
+# -- tables ---------------------------------------------------------------------------------------------------------
+
+
+def fits(paper: Paper, tables: Iterable[Table]) -> bool:
+    """Whether no cell of any table has to be folded."""
+    return all(sum(_natural_widths(table)) <= _letters(paper, table) for table in tables)
+
+
+def lay_out(paper: Paper, tables: Iterable[Table]) -> list[list[TablePart]]:
+    """Divide tables into pages."""
+    bottom = paper.height - _MARGIN - _FOOT
+    pages: list[list[TablePart]] = []
+    y = bottom
+    for table in tables:
+        widths = _widths(paper, table)
+        cells = [tuple(map(_folded, row, widths)) for row in table.rows]
+        y += _BETWEEN
+        if table.begins_page or y + _HEAD + _LEAST_ROWS * _STEP > bottom:
+            pages.append([])
+            y = _MARGIN
+        first, top, y = 0, y, y + _HEAD
+        for index, row in enumerate(cells):
+            if y + _height(row) > bottom and index > first:
+                pages[-1].append(TablePart(table, widths, tuple(cells[first:index]), top, first == 0))
+                pages.append([])
+                first, top, y = index, _MARGIN, _MARGIN + _HEAD
+            y += _height(row)
+        pages[-1].append(TablePart(table, widths, tuple(cells[first:]), top, first == 0))
+    return pages
+
+
+def drawn(paper: Paper, pages: Sequence[Sequence[TablePart]], document: str, mark: str) -> Iterator[str]:
+    """Yield the pages of a document; ``document``: what stands at the foot of each, ``mark``: what warns on each."""
+    bottom, right = paper.height - _MARGIN, paper.width - _MARGIN
+    for number, parts in enumerate(pages, start=1):
+        lines = [line for part in parts for line in _part(part, right)]
+        lines += [text(_MARGIN, bottom - 4.5, parts[-1].table.foot), _rule(_MARGIN, bottom - 2.6, right)]
+        lines.append(text(_MARGIN, bottom, document, SMALL, FADED))
+        lines.append(text(right, bottom, f"page {number} of {len(pages)}", SMALL, FADED, 'text-anchor="end"'))
+        lines += warning(paper, mark)
+        yield page(paper, lines, f"{parts[0].table.title}, page {number}")
+
+
+def warning(paper: Paper, mark: str) -> Iterator[str]:
+    """Yield the lines of a mark, at the head of a page; none for an empty one."""
+    letters = int((paper.width - 2 * _MARGIN) / (LETTER * SMALL * POINT))
+    for number, line in enumerate(wrap(mark, letters)):
+        yield text(_MARGIN, 4 + 3 * number, line, SMALL, ALARM, 'font-weight="bold"')
+
+
+def _part(part: TablePart, right: float) -> Iterator[str]:
+    table, y = part.table, part.top + _HEAD - 3
+    yield text(_MARGIN, part.top + 5, table.title, LARGE if part.top == _MARGIN else MIDDLE, look='font-weight="bold"')
+    yield text(_MARGIN, part.top + 10.5, table.about + ("" if part.begins else " (continued)"), TEXT, FADED)
+    tick = _tick_width(table)
+    spare = right - _MARGIN - sum(part.widths) * _ADVANCE - len(part.widths) * _GAP - len(table.ticks) * tick
+    gap = _GAP + max(0.0, min(_MOST_SPARE, spare / len(part.widths)))
+    places = [_MARGIN, *(_MARGIN + end for end in accumulate(width * _ADVANCE + gap for width in part.widths))]
+    boxes = [places[-1] + index * tick for index in range(len(table.ticks))]
+    end = places[-1] + len(boxes) * tick - (0 if boxes else gap)
+    columns = list(zip(places, [place - gap for place in places[1:]], range(len(part.widths)), strict=False))
+    for title, (x, last, index) in zip(table.columns, columns, strict=True):
+        yield _cell(title, x, last, y, index in table.right, 'font-weight="bold"')
+    for title, x in zip(table.ticks, boxes, strict=True):
+        yield text(x, y, title, TEXT, INK, 'font-weight="bold"')
+    yield _rule(_MARGIN, y + 1.5, end, INK)
+    for row in part.rows:
+        for cell, (x, last, index) in zip(row, columns, strict=True):
+            for line, words in enumerate(cell):
+                yield _cell(words, x, last, y + _STEP * (line + 1) + 0.6, index in table.right)
+        for x in boxes:
+            box = f'x="{x:.2f}" y="{y + 1.9:.2f}" width="3.2" height="3.2" fill="none" stroke="{INK}"'
+            yield f'<rect {box} stroke-width="0.25"/>'
+        y += _height(row)
+        yield _rule(_MARGIN, y + 1.5, end)
+
+
+def _cell(words: str, x: float, end: float, y: float, right: bool, look: str = "") -> str:
+    if right:
+        return text(end, y, words, look=f'{look} text-anchor="end"'.strip())
+    return text(x, y, words, look=look)
+
+
+def _rule(x: float, y: float, right: float, colour: str = LINE) -> str:
+    return f'<path d="M{x:.2f} {y:.2f}H{right:.2f}" stroke="{colour}" stroke-width="0.2"/>'
+
+
+def _height(row: Sequence[Sequence[str]]) -> float:
+    """Millimetres of a row, by the lines of its longest cell."""
+    return _STEP * max(map(len, row)) + 0.4
+
+
+def _folded(words: str, width: int) -> list[str]:
+    return [words] if len(words) <= width else wrap(words, width)
+
+
+def _tick_width(table: Table) -> float:
+    return max(map(len, table.ticks), default=0) * _ADVANCE + _GAP
+
+
+def _letters(paper: Paper, table: Table) -> int:
+    """Letters in a row of a table for which a paper has room, in all columns."""
+    ticks = len(table.ticks) * _tick_width(table)
+    return int((paper.width - 2 * _MARGIN - ticks - len(table.columns) * _GAP) / _ADVANCE)
+
+
+def _natural_widths(table: Table) -> list[int]:
+    """Letters of each column: those of its longest cell."""
+    columns = zip(*table.rows, strict=True) if table.rows else ((title,) for title in table.columns)
+    return [max(len(title), *map(len, cells)) for title, cells in zip(table.columns, columns, strict=True)]
+
+
+def _widths(paper: Paper, table: Table) -> tuple[int, ...]:
+    """Letters of each column: those of its longest cell; of the widest fewer, until all have room."""
+    letters, widths = _letters(paper, table), _natural_widths(table)
+    while sum(widths) > letters and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    return tuple(widths)

@@ -1,0 +1,320 @@
+"""Pages and labels for those who pull cables: each cable once, in order, nothing outside its place, labels differ."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fabopt.cli import main
+from fabopt.output.export import LABEL_SHEETS, labels, paper
+from fabopt.output.export.cables import moves, schedule
+from fabopt.output.export.formats import Options, export
+from fabopt.output.export.labels import LETTERS, SHEETS, CableLabel, labels_of, letter_size, lines_of
+from fabopt.output.export.pulls import Visit, visits
+from fabopt.output.terminal.floor import CLASSES
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import Wiring
+from tests.samples import qr, small
+from tests.samples.designs_of_families import designed
+from tests.samples.export_samples import CASES, on_floor, placed, solved, text_table
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SVG = "{http://www.w3.org/2000/svg}"
+POINT = 25.4 / 72
+# Letters of DejaVu Sans Mono, the widest of the fonts that pages name.
+WIDTH = 0.603
+SAMPLES = (*CASES, "floor", "placed", "moves", "attachments that grow")
+
+
+def sample(name: str) -> tuple[Design, Wiring]:
+    if name == "floor":
+        return on_floor()
+    grown = {"moves": "growth", "attachments that grow": "growth with attachments"}
+    design = placed() if name == "placed" else designed(grown[name]) if name in grown else solved(name)
+    return design, wiring_of(design)
+
+
+def written(name: str, folder: Path, *formats: str, **options: object) -> dict[str, Path]:
+    design, wiring = sample(name)
+    paths = export(design, wiring, formats, folder, replace(Options(), **options))  # type: ignore[arg-type]
+    return {path.name: path for path in paths}
+
+
+def pages(path: Path) -> list[ElementTree.Element]:
+    """The sheets of a file."""
+    found = re.findall(r"<svg .*?</svg>", path.read_text(), re.DOTALL)
+    assert found
+    return [ElementTree.fromstring(text) for text in found]
+
+
+def texts(sheet: ElementTree.Element) -> Iterator[tuple[float, float, float, str]]:
+    """Left and right end, base line and words of each text of a sheet of a table."""
+    for text in sheet.iter(f"{SVG}text"):
+        words, size = text.text or "", float(text.attrib["font-size"])
+        x, width = float(text.attrib["x"]), len(words) * size * WIDTH
+        left = x - width if text.get("text-anchor") == "end" else x
+        yield left, left + width, float(text.attrib["y"]), words
+
+
+# -- pages ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_end_of_the_schedule_is_pulled_once(name: str) -> None:
+    """At the stage at which it comes; in a pair each cable between the two places that it joins."""
+    design, wiring = sample(name)
+    keys = ["cable", "leg", "from_device", "from_port"]
+    pulled = [
+        tuple(row)
+        for visit in visits(design, wiring)
+        for pair in visit.pairs
+        for row in pair.rows[[*keys, "stage"]].itertuples(index=False)
+    ]
+    assert Counter(pulled) == Counter(schedule(design, wiring)[[*keys, "stage"]].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_pairs_come_by_the_rule(name: str) -> None:
+    """Within a rack last, before that the longest run first; in a pair copper first; a pair is of two places."""
+    design, wiring = sample(name)
+    for visit in visits(design, wiring):
+        order = []
+        for pair in visit.pairs:
+            rows = pair.rows
+            within = bool((rows["from_rack"] == rows["to_rack"]).all() and (rows["from_rack"] != "").all())
+            runs = [run for run in rows["run_m"] if run == run]
+            order.append((within, -max(runs, default=0.0)))
+            glass = [medium not in CLASSES for medium in rows["medium"]]
+            assert glass == sorted(glass)
+            if name in ("floor", "placed"):
+                racks = {rack for side in ("from", "to") for rack in rows[f"{side}_rack"] if rack}
+                assert racks == set(re.split(r" - |\+", pair.name)) - {"?"}
+        assert order == sorted(order)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_nothing_stands_outside_its_place(name: str, tmp_path: Path) -> None:
+    """All texts are on the sheet, none over another one, and none of a table smaller than 9 points."""
+    files = written(name, tmp_path, "crew", mark="UNCHECKED: " + "a sentence that is long " * 8)
+    assert {"pulls-a4.html", "pulls-letter.html"} == set(files)
+    for path in files.values():
+        sheets = pages(path)
+        for number, sheet in enumerate(sheets, start=1):
+            width, height = (float(side) for side in sheet.attrib["viewBox"].split()[2:])
+            assert sorted((width, height)) in ([210, 297], [215.9, 279.4])
+            lines = defaultdict(list)
+            for left, right, y, words in texts(sheet):
+                assert left >= 5 and right <= width - 5 and 3 < y < height - 5, words
+                lines[y].append((left, right, words))
+            for found in lines.values():
+                found.sort()
+                assert all(one[1] <= other[0] for one, other in pairwise(found)), found
+            words = {words for *_, words in texts(sheet)}
+            assert f"page {number} of {len(sheets)}" in words and any("UNCHECKED" in line for line in words)
+            sizes = {float(text.attrib["font-size"]) / POINT for text in sheet.iter(f"{SVG}text")}
+            assert min(sizes) > 6.99 and sorted(sizes)[1] > 8.99
+
+
+def test_a_page_says_what_a_crew_needs(tmp_path: Path) -> None:
+    """Two servers of A01 on the splitters from B01, by hand."""
+    text = written("floor", tmp_path, "crew")["pulls-a4.html"].read_text()
+    shown = re.findall(r">([^<>]+)</text>", text)
+    assert shown.count("A01 - B01") == 2, "in the list of pairs, and on its own page"
+    at = len(shown) - shown[::-1].index("A01 - B01") - 1
+    page = shown[at : at + 60]
+    assert {"no.", "label", "from", "to", "device", "part", "m", "in", "ok"} <= set(page)
+    row = page[page.index("1") :]
+    assert row[:3] == ["1", "C00002 1 of 2", "A01-U1-nic3p1"]
+    assert row[3:6] == ["server-0001", "B01-U11-swp1s0", "compute-leaf-002"]
+    assert any(words.startswith("pulled by") for words in page)
+    assert text.count("<rect") > 12
+
+
+def test_a_long_table_goes_on_under_its_headings(tmp_path: Path) -> None:
+    rows = [(str(number), "x" * (number % 150)) for number in range(300)]
+    table = paper.Table("Many", "about", ("no.", "what"), rows, ("in",), right=(0,))
+    laid = paper.lay_out(paper.PAPERS[0], [table])
+    assert sum(len(part.rows) for parts in laid for part in parts) == 300 and len(laid) > 5
+    drawn = list(paper.drawn(paper.PAPERS[0], laid, "document", ""))
+    assert all(">what</text>" in page and ">in</text>" in page for page in drawn)
+    assert sum("(continued)" in page for page in drawn) == len(drawn) - 1
+    cells = "".join(re.findall(r">(x+)</text>", "".join(drawn)))
+    assert len(cells) == sum(number % 150 for number in range(300)), "cells are folded, not cut"
+
+
+def test_many_pages_are_several_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(paper, "MOST_PAGES", 2)
+    files = written("plain", tmp_path, "crew")
+    assert "pulls-a4-2.html" in files and "pulls-a4.html" not in files
+    monkeypatch.undo()
+    written("plain", tmp_path, "crew")
+    assert sorted(path.name for path in (tmp_path / "crew").iterdir()) == ["pulls-a4.html", "pulls-letter.html"]
+
+
+def test_moved_cables_come_first_with_new_labels(tmp_path: Path) -> None:
+    design, wiring = sample("moves")
+    first, second = visits(design, wiring)
+    moved = moves(design, wiring)
+    assert not len(first.moves) and len(second.moves) == len(moved) > 0
+    assert set(second.moved["cable"]) == set(moved["cable"])
+    ends = {(row.cable, f"{row.to_device} {row.to_port}") for row in moved.itertuples()}
+    labelled = {(label.cells[2], label.near) for label in labels_of(design, [second])}
+    assert ends <= labelled
+    # at the first stage a cable goes where it is then
+    before = {(row.cable, f"{row.from_device} {row.from_port}") for row in moved.itertuples()}
+    assert before <= {(label.cells[2], label.near) for label in labels_of(design, [first])}
+    text = written("moves", tmp_path, "crew", stage=1)["pulls-a4.html"].read_text()
+    assert ">Moves</text>" in text and first.stage not in re.findall(r">([^<>:]+): \d+ cables", text)
+
+
+@pytest.mark.parametrize("sheet", ["pulls-a4.html", "pulls-letter.html", "L7651.html", "5167.html"])
+def test_a_browser_prints_each_page_on_one_sheet(browser: Browser, tmp_path: Path, sheet: str) -> None:
+    path = written("attachments", tmp_path, "crew", "labels")[sheet]
+    tab = browser.new_page()
+    failures: list[str] = []
+    tab.on("console", lambda message: failures.append(message.text))
+    tab.goto(path.as_uri())
+    printed = tab.pdf(prefer_css_page_size=True)
+    tab.close()
+    assert not failures
+    assert len(re.findall(rb"/Type /Page\b", printed)) == len(pages(path))
+
+
+# -- labels ---------------------------------------------------------------------------------------------------------
+
+
+def all_labels(name: str) -> list[CableLabel]:
+    design, wiring = sample(name)
+    return list(labels_of(design, visits(design, labels.called(design, wiring))))
+
+
+def are_told_apart(found: list[CableLabel]) -> None:
+    """All labels differ: by cable and end, by their lines, by their codes; each end names its port."""
+    for words in (
+        [(label.cells[1], label.title) for label in found],
+        [(label.cells[1], tuple(lines_of(label)[1:])) for label in found],
+        [(label.cells[1], label.code) for label in found],
+    ):
+        assert len(set(words)) == len(words)
+    for label in found:
+        lines = lines_of(label)
+        assert max(map(len, lines)) <= LETTERS
+        assert "".join("".join(lines[1:]).split()) == "".join(f"{label.near}{label.far}".split()), "nothing is cut"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_labels_differ(name: str) -> None:
+    design, wiring = sample(name)
+    found = all_labels(name)
+    are_told_apart(found)
+    cables = {cable for cable in schedule(design, wiring)["cable"] if cable}
+    assert {label.cells[2] for label in found} == cables
+    for cable in cables:
+        ends = {str(label.cells[3])[0] for label in found if label.cells[2] == cable}
+        assert ends == {"A", "B"}
+
+
+NAMES = st.text("abc-0123456789.", min_size=1, max_size=63)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_labels_differ_whatever_devices_are_called(data: st.DataObject) -> None:
+    """Long names that differ at one letter only, too."""
+    design, wiring = sample("splitters")
+    count = len(wiring.devices)
+    stem = data.draw(NAMES)
+    names = data.draw(
+        st.one_of(
+            st.lists(NAMES, min_size=count, max_size=count, unique=True),
+            st.just([f"{stem}-{number}" for number in range(count)]),
+            st.just([f"{number}{stem}" for number in range(count)]),
+        )
+    )
+    named = replace(wiring, devices=replace(wiring.devices, name=names))
+    are_told_apart(list(labels_of(design, visits(design, named))))
+
+
+def test_labels_have_the_names_of_the_case() -> None:
+    design = small.solved(small.case(servers=4, operate={"names": {"leaf": "lf{number}", "server": "gpu{number:03d}"}}))
+    found = list(labels_of(design, visits(design, labels.called(design, wiring_of(design)))))
+    near = {label.near.split()[0] for label in found}
+    assert {"gpu001", "lf1"} <= near and not any(name.startswith("server") for name in near)
+    assert all(len(lines_of(label)) == 3 for label in found if "gpu" in label.near and "lf" in label.far)
+
+
+def test_labels_on_a_floor_say_rack_unit_and_port_in_two_lines() -> None:
+    design, wiring = on_floor("plain")
+    for label in labels_of(design, visits(design, labels.called(design, wiring))):
+        assert re.fullmatch(r"[AB]\d\d-U\d+ (nic\d+p\d+|swp\d+(s\d)?)", label.near), label.near
+        assert len(lines_of(label)) == 3
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.code))
+def test_labels_are_within_theirs(sheet: labels.LabelSheet, tmp_path: Path) -> None:
+    """Codes and texts are on their label, labels on the paper, two lines of 20 letters have six points at least."""
+    assert sheet.left + (sheet.across - 1) * sheet.step_x + sheet.width <= sheet.paper.width
+    assert sheet.top + (sheet.down - 1) * sheet.step_y + sheet.height <= sheet.paper.height
+    assert sheet.step_x >= sheet.width and sheet.step_y >= sheet.height - 0.001
+    assert letter_size(sheet, 3) / POINT > 6
+    found = all_labels("splitters")
+    drawn = []
+    for page in pages(written("splitters", tmp_path, "labels", sheets=[sheet.code])[f"{sheet.code}.html"]):
+        for label in page.findall(f"{SVG}g"):
+            path, group = label.find(f"{SVG}path"), label.find(f"{SVG}g")
+            assert path is not None and group is not None
+            x, y, scale = map(float, re.findall(r"[\d.]+", path.attrib["transform"]))
+            size = float(group.attrib["font-size"])
+            grid = qr.grid_of(round((sheet.height - 2 * y) / scale), path.attrib["d"])
+            assert scale > 0.3 and y > 0 and x + scale * len(grid) + 4 * scale > x
+            for text in group:
+                left, base = float(text.attrib["x"]), float(text.attrib["y"])
+                assert x + scale * len(grid) < left and left + LETTERS * size * WIDTH <= sheet.width
+                assert base - size > 0 and base < sheet.height
+            drawn.append(([str(text.text) for text in group], qr.read(grid)))
+    assert drawn == [(lines_of(label), label.code) for label in found]
+
+
+def test_list_of_labels(tmp_path: Path) -> None:
+    files = written("floor", tmp_path, "labels")
+    assert set(files) == {"labels.csv", "L7651.html", "5167.html"}
+    table = text_table(files["labels.csv"])
+    assert tuple(table.columns) == labels.COLUMNS
+    sha = sample("floor")[0].case.sha256[:8].upper()
+    assert table.iloc[0].tolist()[1:] == [
+        *("all", "C00002", "A1", "A01", "1", "A01-U1 nic3p1", ">B01-U11 swp1s0", f"C00002/A1/{sha}")
+    ]
+    pulled = [cable for visit in visits(*sample("floor")) for pair in visit.pairs for cable in pair.rows["cable"]]
+    assert list(dict.fromkeys(table["cable"])) == list(dict.fromkeys(pulled)), "labels come in the order of pulling"
+
+
+def test_sheets_are_those_that_can_be_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert {sheet.code for sheet in SHEETS} == set(LABEL_SHEETS)
+    path = tmp_path / "design.json"
+    path.write_text(solved("plain").model_dump_json(by_alias=True))
+    to = ["export", str(path), "-o", str(tmp_path / "out")]
+    assert main([*to, "--to", "labels", "--sheet", "5160", "--sheet", "L7654"]) == 0
+    assert {path.name for path in (tmp_path / "out" / "labels").iterdir()} == {"labels.csv", "L7654.html", "5160.html"}
+    capsys.readouterr()
+    assert main([*to, "--to", "labels", "--sheet", "L7652"]) == 2
+    assert "--sheet: no such sheet of labels; found 'L7652'; allowed: L7651, 5167" in capsys.readouterr().err
+    assert main([*to, "--to", "crew", "--sheet", "5160"]) == 2
+    assert "only `--to labels` has sheets" in capsys.readouterr().err
+
+
+def test_a_visit_without_work_is_none() -> None:
+    design, wiring = sample("plain")
+    assert [type(visit) for visit in visits(design, wiring, 0)] == [Visit]

@@ -130,6 +130,16 @@ def test_words_before_numbers_say_the_same() -> None:
     assert set(faults(audit_of(text, "counts"))) == {"A20"}
     assert "A11" in remarks(audit_of("switch: QM9700\n8 servers\n2 leaves\n2 spines\n64 server links\n", "counts"))
     assert "A14" in remarks(audit_of("switch: QM9700\n8 servers\n1 leaf\n64 server links\n", "counts"))
+    assert audit_of("switch: QM9700\n12 servers\nserver-leaf 64\nleaf-spine 32\nratio 2:1\n", "counts").ok
+
+
+@pytest.mark.parametrize("spines", ["2 spines QM9700", "spines: 2\nspine: QM9700", "spines 2\nspine: QM9700"])
+@pytest.mark.parametrize("claim", ["ratio 1:1", "ratio: 1", "oversubscription 1.0", "oversubscription = 1:1"])
+def test_a_product_and_a_ratio_may_follow_words(spines: str, claim: str) -> None:
+    numbers = f"16 servers DGX H100\n8 leaf switches QM9700\n{spines}\nserver-leaf 128\n{{}} leaf-spine\n{claim}\n"
+    assert faults(audit_of(numbers.format(256), "counts")) == {"A1": 1}
+    assert faults(audit_of(numbers.format(112), "counts")) == {"A3": 1}
+    assert not faults(audit_of(numbers.format(128), "counts"))
 
 
 # -- one thing broken -----------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def test_a_server_lacks_its_link_of_management(form: str, switch: str, tmp_path:
             assert told[0].startswith(f"A20 {servers[gone]}: 0 links to devices such as {min(own.values())}, where")
 
 
-@pytest.mark.parametrize(("links_of_a_pair", "missing"), [(2, 1), (4, 1), (4, 3)])
+@pytest.mark.parametrize(("links_of_a_pair", "missing"), [(2, 1), (2, 2), (4, 1), (4, 3), (4, 4)])
 def test_a_pair_of_leaves_lacks_a_peer_link(links_of_a_pair: int, missing: int, tmp_path: Path) -> None:
     fabric = next(own for seed in range(100) if len((own := drawn(seed)).of("leaf")) >= 8)
     leaves = fabric.of("leaf")
@@ -161,7 +161,7 @@ def test_a_pair_of_leaves_lacks_a_peer_link(links_of_a_pair: int, missing: int, 
         assert len(told) == bool(gone)
         if gone:
             number = links_of_a_pair - gone
-            links = f"{number} link{'s' if number > 1 else ''} between peers"
+            links = f"{number} link{'' if number == 1 else 's'} between peers"
             told_of = f"where {len(leaves) // 2 - 1} pairs have {links_of_a_pair}"
             assert told == [f"A2 {leaves[0]} - {leaves[1]}: {links}, {told_of}"]
 

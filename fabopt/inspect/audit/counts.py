@@ -34,9 +34,12 @@ _NUMBERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("servers", ("hgx",)),
 )  # fmt: skip
 _SUMMED = ("cables", "transceivers")
+# The role that a product has whose name follows one of these words in a line, as in `32 leaves QM9700`.
+_OF_ROLE = {"leaf": "leaf", "spine": "spine", "core": "core", "servers": "server", "switches": "switch"}
 _PRODUCTS = ("server", "switch", "leaf", "spine", "core", "nic")
 _CLAIMS = ("oversubscription", "ratio", "maxoversubscription", "blocking")
 _AFTER = re.compile(r"\s*(?P<name>[^:=,;\t]+?)\s*[:=,;\t]\s*(?P<value>[^,;\t]+?)\s*,?\s*")
+_LAST = re.compile(r"(?P<name>[A-Za-z][^:=,;\t]*?)\s+(?P<value>[0-9][0-9.,':]*)")
 _BEFORE = re.compile(r"\s*(?P<value>[0-9][0-9.,']*)\s*(?:x\s+)?(?P<name>[A-Za-z].*?)\s*,?\s*")
 _RATIO = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*(?::\s*([0-9]{1,9}(?:\.[0-9]{1,9})?))?")
 _WHOLE = re.compile(r"[0-9]{1,3}(?:[,'.][0-9]{3})+|[0-9]{1,15}")
@@ -102,7 +105,7 @@ def _pairs(text: str, file: str) -> Iterator[tuple[str, str]]:
         return
     for line in text.splitlines():
         plain = line.partition("#")[0].strip().lstrip("-* ")
-        match = _BEFORE.fullmatch(plain) if plain[:1].isdigit() else _AFTER.fullmatch(plain)
+        match = _BEFORE.fullmatch(plain) if plain[:1].isdigit() else _LAST.fullmatch(plain) or _AFTER.fullmatch(plain)
         if match:
             yield match["name"], match["value"]
 
@@ -135,6 +138,9 @@ def _numbers(pairs: Iterator[tuple[str, str]], file: str) -> HandCounts:
             raise InputError([fault(file, "", what, name)])
         elif amount is not None and word:
             numbers[word] = amount + (numbers.get(word, 0) if word in _SUMMED else 0)
+            product = name.strip().partition(" ")[2].strip()
+            if word in _OF_ROLE and any(letter.isdigit() for letter in product):
+                products.setdefault(_OF_ROLE[word], product)
         elif amount is not None:
             parts.append(CountedPart(0, name, amount))
     return HandCounts(numbers, parts, claimed, products)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from fabopt.inspect.audit.context import HandContext, HandNetwork
@@ -14,6 +14,8 @@ from fabopt.schema.case import Fabric
 from fabopt.units import some
 
 _MAJORITY = Fraction(3, 5)
+# Between the leaves of a pair in our designs.
+_PEER_LINKS = 2
 _Ports = Mapping[str, tuple[str, ...]]
 
 
@@ -96,7 +98,8 @@ def _fewer_to_others(context: HandContext) -> Iterator[AuditFinding]:
 
 
 def peers_are_joined_alike(context: HandContext) -> Iterator[AuditFinding]:
-    """A2: the two leaves of a pair have as many links to each other as most pairs that are called alike.
+    """A2: the two leaves of a pair have as many links to each other as most pairs that are called alike, and as in the
+    best design.
 
     Leaves that are joined to several others are no pairs: these may be of a torus, a HyperX or a dragonfly.
     """
@@ -104,9 +107,38 @@ def peers_are_joined_alike(context: HandContext) -> Iterator[AuditFinding]:
         leaf: Counter(far for _, far, _ in context.peer_links(leaf) if context.roles[far] == "leaf" and far != leaf)
         for leaf in context.switches("leaf")
     }
-    if not context.hand.half and all(len(own) <= 1 for own in peers.values()):
-        pairs = {f"{leaf} - {far}": number for leaf, own in peers.items() for far, number in own.items() if leaf < far}
-        yield from _fewer("A2", " between peers", pairs)
+    if context.hand.half or any(len(own) > 1 for own in peers.values()):
+        return
+    links = {(leaf, far): number for leaf, own in peers.items() for far, number in own.items() if leaf < far}
+    if not links and not any(_has_peer_links(context, leaf) for leaf in peers):
+        return
+    links |= dict.fromkeys(_lone_pairs(context, [leaf for leaf, own in peers.items() if not own]), 0)
+    planned = {pair: number for pair, number in links.items() if _has_peer_links(context, pair[0])}
+    for (leaf, far), number in planned.items():
+        if number < _PEER_LINKS:
+            text = f"{leaf} - {far}: {some(number, 'link')} between peers, where the best design has {_PEER_LINKS}"
+            yield AuditFinding("A2", f"{leaf} - {far}", str(number), str(_PEER_LINKS), text)
+    others = {f"{leaf} - {far}": number for (leaf, far), number in links.items() if (leaf, far) not in planned}
+    yield from _fewer("A2", " between peers", others)
+
+
+def _has_peer_links(context: HandContext, leaf: str) -> bool:
+    design = context.design_of(context.network_of[leaf].fabric)
+    return design is not None and design.peer_links is not None
+
+
+def _lone_pairs(context: HandContext, lone: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Leaves without a peer, in pairs of those that most servers are on both of."""
+    servers = {leaf: {far for _, far, _ in context.peer_links(leaf) if context.roles[far] == "server"} for leaf in lone}
+    left = dict.fromkeys(sorted(lone))
+    for leaf in sorted(lone):
+        if leaf in left:
+            del left[leaf]
+            shared = Counter(far for server in servers[leaf] for _, far, _ in context.peer_links(server) if far in left)
+            if shared:
+                far = min(shared, key=lambda other: (-shared[other], other))
+                del left[far]
+                yield leaf, far
 
 
 def _uneven(network: HandNetwork, server: str, leaves: Counter[str]) -> AuditFinding:

@@ -17,10 +17,18 @@ PART = "MQM9790-NS2F"
 SHARE = 5
 
 
-def is_quiet(language: str, phrase: str) -> bool:
+# Words that limit or deny what stands beside them: of plain words they make something else.
+LIMITS = {
+    "en": "only without not except unless", "de": "nur ohne kein nicht außer", "fr": "sans sauf uniquement pas",
+    "es": "sólo sin salvo excepto", "it": "senza soltanto tranne non", "nl": "alleen zonder niet geen behalve",
+    "pl": "bez tylko nie oprócz", "ja": "のみ", "zh": "仅", "ko": "만 제외",
+}  # fmt: skip
+
+
+def is_quiet(language: str, phrase: str, is_description: bool = False) -> bool:
     id_, usd, called = PARTS[PART]
-    text = quote_of(language, PART, called[language], usd, phrase)
-    quote, prices = taken(Trap(phrase, text, id_, usd))
+    described, remark = (phrase, "") if is_description else (called[language], phrase)
+    quote, prices = taken(Trap(phrase, quote_of(language, PART, described, usd, remark), id_, usd))
     return prices == {id_: usd} and quote.is_clear
 
 
@@ -36,9 +44,17 @@ def test_phrases_that_nobody_listed(kind: str, share: int) -> None:
         phrase
         for language, phrases in PHRASES[kind].items()
         for phrase in phrases[::share]
-        if is_quiet(language, phrase) != (kind == "honest")
+        if is_quiet(language, phrase, is_description=kind == "described") != (kind == "honest")
     ]
     assert not wrong
+
+
+@pytest.mark.parametrize("language", LIMITS)
+def test_words_that_limit_are_never_understood(language: str) -> None:
+    """Beside what a part is called, as `alleen switch`, whatever endings make of them."""
+    called = PARTS[PART][2][language]
+    for word in LIMITS[language].split():
+        assert not is_quiet(language, f"{called} {word}" if language in ("ja", "ko") else f"{word} {called}"), word
 
 
 @pytest.mark.parametrize("word", ["qwertzing", "ßüberworfen", "zzamalgamé", "蘭亭", "ヌルポ"])

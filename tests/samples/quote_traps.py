@@ -17,18 +17,29 @@ LANGUAGES = {
     "es": ("Código;Descripción;Cantidad;Precio unitario USD;Importe USD;Comentario", ".", ",", ";"),
     "ja": ("型番,品名,数量,単価 USD,金額 USD,備考", ",", ".", ","),
     "zh": ("型号,描述,数量,单价 USD,总价 USD,备注", ",", ".", ","),
+    "it": ("Codice;Descrizione;Quantità;Prezzo unitario USD;Importo USD;Note", ".", ",", ";"),
+    "nl": ("Artikelnummer;Omschrijving;Aantal;Stukprijs USD;Totaal USD;Opmerking", ".", ",", ";"),
+    "pl": ("Numer katalogowy;Opis;Ilość;Cena jedn. USD;Wartość USD;Uwagi", " ", ",", ";"),
+    "ko": ("품번,품명,수량,단가 USD,금액 USD,비고", ",", ".", ","),
 }
+TOTALS = ("Total", "Summe", "Total HT", "Total", "合計", "合计", "Totale", "Totaal", "Razem", "합계")
 # Parts of the reference catalog with a price that is believed of each, and what each language calls them.
 PARTS = {
     "MQM9790-NS2F": ("nvidia-qm9790", 31000, {"en": "Quantum-2 switch", "de": "Quantum-2 Switch",
                      "fr": "Commutateur Quantum-2",
-                     "es": "Conmutador Quantum-2", "ja": "Quantum-2 スイッチ", "zh": "Quantum-2 交换机"}),
+                     "es": "Conmutador Quantum-2", "ja": "Quantum-2 スイッチ", "zh": "Quantum-2 交换机",
+                     "it": "Switch Quantum-2", "nl": "Quantum-2 switch", "pl": "Przełącznik Quantum-2",
+                     "ko": "Quantum-2 스위치"}),
     "MMA4Z00-NS": ("nvidia-mma4z00-ns", 870, {"en": "Twin-port module", "de": "Twin-Port-Modul",
                    "fr": "Module double port",
-                   "es": "Módulo de dos puertos", "ja": "ツインポートモジュール", "zh": "双端口光模块"}),
+                   "es": "Módulo de dos puertos", "ja": "ツインポートモジュール", "zh": "双端口光模块",
+                   "it": "Modulo doppia porta", "nl": "Twin-port module", "pl": "Moduł dwuportowy",
+                   "ko": "트윈포트 모듈"}),
     "MCX75310AAS-NEAT": ("nvidia-mcx75310aas-neat", 1500, {"en": "Network adapter card", "de": "Netzwerkkarte",
                          "fr": "Carte réseau",
-                         "es": "Tarjeta de red", "ja": "ネットワークカード", "zh": "网卡"}),
+                         "es": "Tarjeta de red", "ja": "ネットワークカード", "zh": "网卡",
+                         "it": "Scheda di rete", "nl": "Netwerkkaart", "pl": "Karta sieciowa",
+                         "ko": "네트워크 카드"}),
 }  # fmt: skip
 # What a description says instead of, or an addition says beside, the part.
 INSTEAD = {
@@ -166,7 +177,7 @@ def word_traps() -> Iterator[Trap]:
 
 def sum_traps() -> Iterator[Trap]:
     """Totals that do not fit, in each language; and the other product, or kind of product, in a description."""
-    for language, total in zip(LANGUAGES, ("Total", "Summe", "Total HT", "Total", "合計", "合计"), strict=True):
+    for language, total in zip(LANGUAGES, TOTALS, strict=True):
         for part, (id_, usd, _) in PARTS.items():
             delimiter = LANGUAGES[language][3]
             wrong = _number(10 * usd + 700, language)

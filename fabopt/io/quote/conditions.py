@@ -36,7 +36,8 @@ _ONCE = re.compile(
 # What words mean that leave a price what it is, or make it doubtful.
 _OF_WORDS = {
     "option": "its quantity may be no part of what is offered", "end": "ask how long the part is sold",
-    "bundled": "its price is for that too", "loose": "ask whether the price holds",
+    "bundled": "its price is for that too", "with_terms": "its price has that in it",
+    "loose": "ask whether the price holds",
     "variant": "its quantity may be no part of what is offered, where one of several is chosen",
 }  # fmt: skip
 _ONE = re.compile(rf"\W*(?:{alternatives('one_piece')})\W*", re.IGNORECASE)
@@ -95,8 +96,8 @@ def is_yes(text: str) -> bool:
 
 
 def remarks_on(texts: Iterable[str], described: str) -> tuple[str, ...]:
-    """Remarks on a line with a valid price: an option, or the part's end of life."""
-    return _said(_without(texts, described), ("option", "end"))
+    """Remarks on a line with a valid price: an option, the part's end of life, a warranty or freight in its price."""
+    return _said(_without(texts, described), ("option", "end", "with_terms"))
 
 
 def without_remarks(text: str) -> str:

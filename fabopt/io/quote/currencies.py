@@ -66,10 +66,8 @@ _AFTER_WORDLIKE = re.compile(r"\s*(?:$|[)\]/]|[0-9])")
 _AMOUNT = r"(?:[0-9]{1,3}(?:[.,' ][0-9]{3})+|[0-9]+[.,][0-9]{2}|[0-9]{3,})"
 _AMOUNT_BEFORE, _AMOUNT_AFTER = re.compile(rf"(?<![\w.]){_AMOUNT}\s?$"), re.compile(rf"\s?{_AMOUNT}(?![\w.])")
 _WEIGHT = re.compile(r"\b(?:kgs?|lbs?|weight|weighs|gewicht|poids|peso (?:neto|bruto)|pounds? each)\b", re.IGNORECASE)
-# Delivered free, and no francs.
-_FREE = re.compile(
-    r"(?<=livraison )franco|franco (?:de )?(?:port|domicil|bord|à bord|usine|almac|fábrica|frontera)", re.IGNORECASE
-)
+# Alone, delivered free, and no francs.
+_FREE = "franco"
 _TOKEN = re.compile(r"[^\W\d_]+")
 # Endings that words of these languages take in a sentence; both sides are compared without.
 _ENDING = re.compile(r"(?<=[^\W\d_]{4})(?:e[nrms]?|n|s)$")
@@ -143,7 +141,7 @@ def _named(text: str) -> Iterator[Mention]:
     while index < len(tokens):
         for count in range(min(_MOST_WORDS, len(tokens) - index), 0, -1):
             currency = spaced.get(tuple(stems[index : index + count]))
-            if currency and not _FREE.match(text, tokens[index].start()):
+            if currency and (count > 1 or tokens[index][0].lower() != _FREE):
                 yield Mention(tokens[index].start(), tokens[index + count - 1].end(), currency)
                 index += count - 1
                 break

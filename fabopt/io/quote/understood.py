@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from fabopt.io.quote.words import REMEMBERED, pattern, understood_file
 
 _CLAUSES = re.compile(r"[,;:|()\[\]{}!?\n、，；：（）。！？•*]+|\s[-–—/+]\s|(?<=\w{4})\.\s|\s[-–—](?=\w)")
-_JOINED = re.compile(r"[\u3005\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff]+")
+_JOINED = re.compile(r"[\u3005\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 # Words of other letters; one with a figure in it is a number, a unit or a name.
 _WORD = re.compile(r"[^\W_](?:[\w.+&-]|['’](?=\w))*")
 _PARTS, _MODEL = re.compile(r"[^-_.&+]+"), re.compile(r"[0-9]")
@@ -24,7 +24,10 @@ _ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "r")
 _SYLLABLE = re.compile(r"[\u3041-\u30ff]?")
 _LEAST_PART, _LONGEST_SHORT = 4, 6
 # Keys of line_words.yaml whose meaning on a line is told, or known to be harmless, before.
-_TOLD = ("price_plain", "minimum", "option", "end", "mounting_kit", "line_named", "loose", "bundled", "variant")
+_TOLD = (
+    "price_plain", "minimum", "option", "end", "mounting_kit", "line_named", "loose", "bundled", "variant",
+    "with_terms",
+)  # fmt: skip
 
 
 def not_understood(text: str, vocabulary: Collection[str], is_named: bool) -> str:
@@ -70,6 +73,8 @@ def _left(clause: str, vocabulary: Collection[str], is_named: bool) -> Iterator[
 
 def _is_known(word: str, vocabulary: Collection[str]) -> bool:
     known = _known("words")
+    if word in _known("limits"):
+        return False
     stems = [word, *(word.removesuffix(end) for end in _ENDINGS if word.endswith(end) and len(word) > len(end) + 2)]
     if any(stem in known or stem in vocabulary for stem in stems):
         return True
@@ -81,9 +86,9 @@ def _is_known(word: str, vocabulary: Collection[str]) -> bool:
 
 @cache
 def _known(key: str) -> frozenset[str]:
-    """The words of a key; under `words` those of all languages, and of countries."""
+    """The words of a key; under `words` those of all languages, and names of places."""
     file = understood_file()
-    texts = (*file["words"].values(), file["countries"]) if key == "words" else (file[key],)
+    texts = (*file["words"].values(), file["countries"], file["cities"]) if key == "words" else (file[key],)
     return frozenset(word for text in texts for word in text.split())
 
 
@@ -94,4 +99,9 @@ def _joined() -> re.Pattern[str]:
 
 @cache
 def _phrases() -> re.Pattern[str]:
-    return re.compile("|".join(rf"(?<!\w)(?:{one})(?!\w)" for one in understood_file()["phrases"]), re.IGNORECASE)
+    """Phrases that are harmless as a whole, with the pieces `<name>` and `<place>` written out."""
+    file = understood_file()
+    written = "|".join(rf"(?<!\w)(?:{one})(?!\w)" for one in file["phrases"])
+    for piece in ("after", "names", "name", "place", "state"):
+        written = written.replace(f"<{piece}>", file[piece])
+    return re.compile(written, re.IGNORECASE)

@@ -1,7 +1,7 @@
 """The subject of a line's price by its words, if it is not the part of its part number.
 
-In English, German, French, Spanish, Japanese and Chinese, in part in others. A text is cut into clauses; the subject of a clause is its
-noun before *with*, *for* and the like, as in `Network operating system licence for SN2201`.
+In English, German, French, Spanish, Japanese and Chinese, in part in others. A text is cut into clauses; the subject
+of a clause is its noun before *with*, *for* and the like, as in `Network operating system licence for SN2201`.
 """
 
 from __future__ import annotations

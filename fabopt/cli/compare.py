@@ -10,7 +10,9 @@ from pathlib import PurePath
 from fabopt.cli.evidence import proven, required, wired
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.cli.quotes import catalog_of_design
+from fabopt.cli.report import PAGES
 from fabopt.cli.saved import saved_design
+from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
 from fabopt.inspect.differences.compare import contrast
@@ -22,6 +24,7 @@ from fabopt.io.quote.reading import ENDINGS as QUOTE_ENDINGS
 from fabopt.io.quote.reading import quote_options, read_quote
 from fabopt.output.differences import verdict
 from fabopt.output.export.differences import differences_json, no_differences_json
+from fabopt.output.html.differences import differences_page
 from fabopt.output.terminal.differences import differences_report
 from fabopt.schema.design import Design
 
@@ -59,13 +62,15 @@ class _NoDesignError(Exception):
         self.design = design
 
 
-def compare_sides(request: CompareRequest, json: str | None, exit_code: bool) -> int:
+def compare_sides(request: CompareRequest, json: str | None, html: str | None, exit_code: bool) -> int:
     """Compare sides with the first, write the files asked for, print the rest."""
     if not 2 <= len(request.names) <= MOST_SIDES:
         raise InputError([fault("compare", "", "a comparison is of two designs or more", len(request.names),
                                 allowed=f"2 to {MOST_SIDES} names")])  # fmt: skip
+    if html not in (None, STANDARD_STREAM) and PurePath(str(html)).suffix.lower() not in PAGES:
+        raise InputError([fault(str(html), "", "a page is not written like this", allowed=", ".join(PAGES))])
     named = [_named(text) for text in request.names]
-    check_targets([json])
+    check_targets([json, html])
     sides: list[Compared] = []
     marks: list[str] = []
     try:
@@ -80,7 +85,10 @@ def compare_sides(request: CompareRequest, json: str | None, exit_code: bool) ->
     result = contrast(sides, lambda side: wired(side.design, side.name))
     if json is not None:
         deliver(json, differences_json(result, "; ".join(marks)))
-    if json == STANDARD_STREAM:
+    if html is not None:
+        ATTENDANT.draw()
+        deliver(html, differences_page(result, "; ".join(marks)))
+    if STANDARD_STREAM in (json, html):
         tell(verdict(result))
     else:
         say(differences_report(result))

@@ -163,6 +163,7 @@ def compare(
         ),
     ],
     json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all that differs.")] = None,
+    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page for people.")] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with exit code 1 if they differ.")] = False,
     unchecked: Unchecked = False,
     engine: EngineOption = Engine.cp_sat,
@@ -174,4 +175,4 @@ def compare(
     from fabopt.cli.solving import SolveRequest
 
     solve = SolveRequest("", engine.value, time_limit, catalog, None, 0)
-    raise typer.Exit(compare_sides(CompareRequest(sides, solve, unchecked), json, exit_code))
+    raise typer.Exit(compare_sides(CompareRequest(sides, solve, unchecked), json, html, exit_code))

@@ -19,7 +19,7 @@ from fabopt.output.terminal.answer import headline
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 
-_ENDINGS = (".html", ".htm")
+PAGES = (".html", ".htm")
 _OF_FRONT = ("the front", "run the command that wrote it again")
 
 
@@ -66,8 +66,8 @@ def _write_front(front: Front, path: str, output: str, other: str | None) -> int
 
 
 def _check_ending(output: str) -> None:
-    if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in _ENDINGS:
-        raise InputError([fault(output, "", "a report is not written like this", allowed=", ".join(_ENDINGS))])
+    if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in PAGES:
+        raise InputError([fault(output, "", "a report is not written like this", allowed=", ".join(PAGES))])
 
 
 def _check_whole(design: Design, path: str) -> None:

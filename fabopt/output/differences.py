@@ -27,6 +27,7 @@ from fabopt.schema.design import Number
 from fabopt.units import some, usd
 
 LETTERS = "ABCD"
+BETTER = "*"
 NOT_KNOWN = "not stated"
 WORDS: Mapping[str, Callable[[Number], str]] = {
     "usd": money,
@@ -54,9 +55,14 @@ def cell(figure: Fact) -> str:
     return WORDS.get(figure.unit, plain)(value)
 
 
+def marked(row: Difference, number: int) -> str:
+    """A figure of a side, with a mark where that has the best."""
+    return f"{cell(row.figures[number])}{f' {BETTER}' if number in row.better else ''}"
+
+
 def name_of(name: Name) -> str:
     """A figure's name, with its fabric where there are several."""
-    return f"{name.what}, {name.fabric}" if name.fabric else name.what
+    return f"{name.what} ({name.fabric})" if name.fabric else name.what
 
 
 def grouped(contrast: Contrast) -> Iterator[tuple[str, list[Difference]]]:
@@ -72,15 +78,19 @@ def grouped(contrast: Contrast) -> Iterator[tuple[str, list[Difference]]]:
 
 def verdict(contrast: Contrast) -> str:
     """What is lost, money, power and bandwidth of each side against the first, as a paragraph."""
-    first = contrast.sides[0]
+    return " ".join(paragraphs(contrast))
+
+
+def paragraphs(contrast: Contrast) -> list[str]:
+    """The verdict on each side."""
     if contrast.is_equal:
         names = listed([f"{letter} ({side.name})" for letter, side in zip(LETTERS, contrast.sides, strict=False)])
-        return f"{names} are equal: the same design, case, prices and bill."
-    return " ".join(
-        sentence(text)
+        return [f"{names} are equal: the same design, case, prices and bill."]
+    first = contrast.sides[0].name
+    return [
+        " ".join(map(sentence, _sentences(contrast, number, against, f"A ({first})" if number == 1 else "A")))
         for number, against in enumerate(contrast.against, 1)
-        for text in _sentences(contrast, number, against, f"A ({first.name})" if number == 1 else "A")
-    )
+    ]
 
 
 def _sentences(contrast: Contrast, number: int, against: Against, first: str) -> Iterator[str]:
@@ -207,6 +217,11 @@ def cable_rows(against: Against) -> list[tuple[str, ...]]:
     rows = [(place, *map(count, changes)) for place, changes in against.cables.items()]
     sums = (count(sum(numbers)) for numbers in zip(*against.cables.values(), strict=True))
     return [*rows, ("all", *sums)]
+
+
+def moves_any(against: Against) -> bool:
+    """Whether any cable does not stay; False where cables are not listed."""
+    return any(changes.move or changes.go or changes.come for changes in (against.cables or {}).values())
 
 
 def about(side: Compared) -> str:

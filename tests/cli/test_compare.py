@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +14,9 @@ from fabopt.output.export.design import design_bytes
 from tests.samples.cli_samples import Run, write_case
 from tests.samples.designs_of_families import designed
 from tests.samples.quote_samples import write_csv
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.usefixtures("folder")
 WIDTHS = (80, 100, 140)
@@ -154,7 +159,7 @@ def test_a_case_without_a_design(run: Run) -> None:
     write_case("poor.yaml", limits={"budget_usd": 10})
     code, out, err = run("compare", "case.yaml", "poor.yaml", "--json", "out.json")
     assert (code, out) == (3, "")
-    assert "limits.budget_usd" in err
+    assert "no design meets this case" in err
     content = said()
     assert (content["status"], content["differences"], content["waterfall"]) == ("infeasible", [], [])
     assert content["conflicts"][0]["limit"] == "limits.budget_usd"
@@ -177,3 +182,58 @@ def test_no_word_is_cut(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -
         out = run("compare", *sides).out
         assert max(map(len, out.splitlines())) <= width
         assert {word for word in out.split() if "─" not in word} <= words
+
+
+# -- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_stands_alone_and_says_what_the_terminal_says(run: Run) -> None:
+    for name, kind in enumerate(("clos, two tiers", "several fabrics", "torus")):
+        Path(f"{name}.json").write_bytes(design_bytes(designed(kind)))
+    names = [f"{name}.json" for name in range(3)]
+    assert run("compare", *names, "--json", "out.json", "--html", "page.html").code == 0
+    page, content = Path("page.html").read_text(), said()
+    assert not re.search(r'(?:src|href)="(?!#|data:)', page)
+    text = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    assert html.unescape(text).count("Why ") == 2
+    for against in content["against"]:
+        assert all(html.escape(step["what"]) in page for step in against["waterfall"])
+    marked = re.findall(r'<td class="good">([^<]*)</td>', page)
+    assert marked and all(cell.endswith(" *") for cell in marked)
+    assert len(marked) == sum(len(row["better"]) for row in content["differences"])
+    pictures = page.split("<svg")[1:]
+    assert " other" not in pictures[0]
+    assert re.search(r'class="box \w+ other"', page)
+    assert run("compare", names[0], names[0], "--html", "same.html").code == 0
+    assert not re.search(r'class="box \w+ other"', Path("same.html").read_text())
+    assert run("compare", *names, "--html", "page.txt").err.strip() == (
+        "page.txt: a page is not written like this; allowed: .html, .htm"
+    )
+
+
+def test_bars_end_where_the_next_begin(run: Run) -> None:
+    for name, kind in enumerate(("clos, two tiers", "procurement")):
+        Path(f"{name}.json").write_bytes(design_bytes(designed(kind)))
+    assert run("compare", "0.json", "1.json", "--html", "page.html").code == 0
+    drawn = re.findall(r'<rect class="(\w+)" x="([\d.]+)" y="0" width="([\d.]+)"', Path("page.html").read_text())
+    bars = [(look, float(x), float(x) + float(width)) for look, x, width in drawn]
+    level = bars[0][2]
+    for look, start, end in bars[1:-1]:
+        assert (start if look == "more" else end) == pytest.approx(level, abs=0.35)
+        level = end if look == "more" else start
+    assert bars[-1][2] == pytest.approx(level, abs=0.35)
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_the_page_fits_its_window(run: Run, browser: Browser, width: int) -> None:
+    kinds = ("clos, two tiers", "several fabrics", "torus", "growth")
+    for name, kind in enumerate(kinds):
+        Path(f"{name}.json").write_bytes(design_bytes(designed(kind)))
+    assert run("compare", *(f"{name}.json" for name in range(4)), "--html", "page.html").code == 0
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text))
+    page.goto(Path("page.html").absolute().as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert errors == []
+    page.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fabopt.inspect.differences.sides import Compared
@@ -48,8 +48,10 @@ class Difference(NamedTuple):
 
 def differences(sides: Sequence[Compared]) -> tuple[Difference, ...]:
     """The figures that differ, group by group; what a file does not say is no difference."""
+    shared = frozenset.intersection(*(frozenset(_asked(side)) for side in sides))
+    alike = frozenset.intersection(*(frozenset(_shapes(side)) for side in sides))
     have_fabrics = max(len(side.design.fabrics) for side in sides) > 1
-    columns = [dict(_figures(side, have_fabrics)) for side in sides]
+    columns = [dict(_figures(side, have_fabrics, (shared, alike))) for side in sides]
     names = sorted(dict.fromkeys(name for column in columns for name in column), key=_rank)
     rows = ((name, _row(name, columns, sides)) for name in names)
     return tuple(
@@ -83,13 +85,24 @@ def _better(row: Sequence[Fact]) -> tuple[int, ...]:
     return tuple(number for number, value in enumerate(values) if value == best)
 
 
-def _figures(side: Compared, have_fabrics: bool) -> Iterator[tuple[Name, Fact]]:
+def _shapes(side: Compared) -> Iterator[tuple[str, str]]:
+    """The fabrics of a side with the kinds of their structures."""
+    yield from ((fabric.name, fabric.structure.kind) for fabric in side.design.fabrics)
+
+
+def _figures(
+    side: Compared, have_fabrics: bool, told: tuple[Collection[str], Collection[tuple[str, str]]]
+) -> Iterator[tuple[Name, Fact]]:
+    """``told``: fabrics of which all sides have keys, those of which they have sizes of one kind."""
+    shared, alike = told
     yield from _lost(side)
     yield from _money(side)
     yield from _power(side)
     for fabric in side.design.fabrics:
         yield from _fabric(side, fabric, fabric.name if have_fabrics else "")
-    for key, value in keys_of(side).items():
+        for what, text in _texts(side, fabric, (fabric.name, fabric.structure.kind) in alike):
+            yield Name("network", fabric.name * have_fabrics, what), Fact(text, "text", "")
+    for key, value in keys_of(side, shared).items():
         yield Name("case", "", key), Fact(value, "text", "")
 
 
@@ -187,10 +200,9 @@ def _fabric(side: Compared, fabric: FabricDesign, name: str) -> Iterator[tuple[N
     if use is not None and side.is_whole and fabric == side.design.fabrics[0]:
         yield Name("bandwidth", "", "step of the model"), Fact(use.step_s, "s")
         yield Name("bandwidth", "", "utilization of the GPUs"), Fact(use.gpu_utilization, "share", "more")
-    yield from ((Name("network", name, what), Fact(text, "text", "")) for what, text in _texts(side, fabric))
 
 
-def _texts(side: Compared, fabric: FabricDesign) -> Iterator[tuple[str, str]]:
+def _texts(side: Compared, fabric: FabricDesign, has_sizes: bool) -> Iterator[tuple[str, str]]:
     planes = f", {fabric.planes} planes" if fabric.planes > 1 else ""
     yield "family", f"{fabric.protocol} {fabric.topology}{planes}"
     grown = side.stages[-1].fabrics.get(fabric.name) if side.stages and not side.is_whole else None
@@ -201,15 +213,25 @@ def _texts(side: Compared, fabric: FabricDesign) -> Iterator[tuple[str, str]]:
     yield "NICs of a server", f"{nic.per_server} x {nic.id}, {nic.ports_per_nic} x {nic.gbps:g}G each"
     if fabric.homing != "any":
         yield "servers are on", f"{fabric.homing} ({fabric.pairing})"
-    if side.is_whole:
+    if side.is_whole and has_sizes:
         for key, value in _leaves(fabric.structure.model_dump(mode="json"), ""):
             yield key.replace("_", " ").replace(".", ": "), value
 
 
-def keys_of(side: Compared) -> dict[str, str]:
-    """The keys of a side's case as resolved, dotted, with their values as JSON; entries of lists by their names."""
+def _asked(side: Compared) -> list[str]:
+    """The names of the fabrics of a side's case."""
+    return [fabric["name"] for fabric in side.design.case.content["fabrics"]]
+
+
+def keys_of(side: Compared, shared: Collection[str]) -> dict[str, str]:
+    """The keys of a side's case as resolved, dotted, with their values as JSON; entries of lists by their names.
+
+    Of fabrics that are not ``shared`` it is only told that they are there.
+    """
     content = content_of(Embedded(side.design).case)
-    return dict(_leaves({**content, "name": None, "description": None}, ""))
+    fabrics = [fabric for fabric in content["fabrics"] if fabric["name"] in shared]
+    keys = dict(_leaves({**content, "name": None, "description": None, "fabrics": fabrics}, ""))
+    return keys | {f"fabrics.{name}": "asked for" for name in _asked(side) if name not in shared}
 
 
 def _leaves(value: Any, key: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from fabopt.output.html.bill import bill_link, bill_view
 from fabopt.output.html.drawing import Drawing, drawings
 from fabopt.output.html.front_page import front_figures, front_table
 from fabopt.output.html.growth import growth_view
-from fabopt.output.html.network import fabric_view
+from fabopt.output.html.network import FabricView, fabric_view
 from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
 from fabopt.output.html.proof import check_groups, checks_sentence, holds_together
 from fabopt.output.html.racks import FloorView, floor_view
@@ -131,3 +131,9 @@ def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, Dra
         return {}, None
     wiring = wiring_of(design)
     return drawings(design, wiring), floor_view(design, wiring)
+
+
+def fabric_views(design: Design, checks: tuple[Check, ...]) -> list[FabricView]:
+    """Return the section of each fabric, for other pages."""
+    pictures, _ = _of_wiring(design, checks)
+    return [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics]

@@ -14,21 +14,22 @@ from rich.text import Text
 from fabopt.inspect.differences.compare import Against, Contrast
 from fabopt.inspect.differences.figures import Difference
 from fabopt.output.differences import (
+    BETTER,
     CABLE_TITLES,
     LETTERS,
     about,
     bill_cells,
     cable_rows,
-    cell,
     grouped,
+    marked,
+    moves_any,
     name_of,
-    verdict,
+    paragraphs,
     waterfall_rows,
 )
 from fabopt.output.words import money, printable
 from fabopt.units import usd
 
-BETTER = "*"
 # Letters between two columns.
 _BETWEEN = 3
 # Notes on a side that are shown; its file has all.
@@ -37,7 +38,7 @@ _MOST_NOTES = 8
 
 @dataclass(frozen=True)
 class Cells:
-    """A table that no word is cut in: where its columns do not fit, each row is a block of lines.
+    """A table that no word is cut in: rows that do not fit are blocks of lines.
 
     ``right``: columns of numbers; ``best``: cells of the better sides, by row and column.
     """
@@ -48,16 +49,23 @@ class Cells:
     best: frozenset[tuple[int, int]] = frozenset()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Lay the cells out in the width there is."""
-        widths = self._widths(options.max_width - _BETWEEN * len(self.titles) + 1)
-        yield self._table(widths) if widths else Group(*self._blocks())
+        """Lay the cells out in the width there is: the rows with the longest words below the others, as blocks."""
+        by_words = sorted(range(len(self.rows)), key=lambda row: max(map(_longest_word, self.rows[row])))
+        most = options.max_width - _BETWEEN * len(self.titles) + 1
+        for kept in range(len(self.rows), 0, -1):
+            if widths := self._widths(sorted(by_words[:kept]), most):
+                yield self._table(sorted(by_words[:kept]), widths)
+                break
+        else:
+            kept = 0
+        yield from self._blocks(sorted(by_words[kept:]))
 
-    def _widths(self, most: int) -> list[int]:
-        """Widths of columns that are at most so wide together, the widest ones wrapped; none where a word is too
-        long.
+    def _widths(self, rows: Sequence[int], most: int) -> list[int]:
+        """Widths of the columns with some rows, at most so wide together, the widest ones wrapped; none where a word
+        is too long.
         """
-        columns = list(zip(self.titles, *self.rows, strict=True))
-        words = [max(len(word) for text in column for word in [*text.split(), ""]) for column in columns]
+        columns = list(zip(self.titles, *(self.rows[row] for row in rows), strict=True))
+        words = [max(map(_longest_word, column)) for column in columns]
         whole = [max(map(len, column)) for column in columns]
         caps = (
             [max(least, min(width, cap)) for least, width in zip(words, whole, strict=True)]
@@ -69,19 +77,23 @@ class Cells:
         text = printable(self.rows[row][column])
         return Text(text, style="green") if (row, column) in self.best else Text(text)
 
-    def _table(self, widths: Sequence[int]) -> Table:
+    def _table(self, rows: Sequence[int], widths: Sequence[int]) -> Table:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=True, header_style="dim", show_edge=False)
         for number, (title, width) in enumerate(zip(self.titles, widths, strict=True)):
             table.add_column(title, justify="right" if number in self.right else "left", width=width)
-        for row in range(len(self.rows)):
+        for row in rows:
             table.add_row(*(self._text(row, column) for column in range(len(self.titles))))
         return table
 
-    def _blocks(self) -> Iterator[RenderableType]:
-        for row in range(len(self.rows)):
-            yield Padding(self._text(row, 0), (0, 0, 0, 2))
+    def _blocks(self, rows: Sequence[int]) -> Iterator[RenderableType]:
+        for row in rows:
+            yield Padding(self._text(row, 0), (0, 0, 0, 1))
             for column, title in list(enumerate(self.titles))[1:]:
                 yield Padding(Text.assemble(f"{title}  ", self._text(row, column)), (0, 0, 0, 4))
+
+
+def _longest_word(text: str) -> int:
+    return max(map(len, text.split()), default=0)
 
 
 def differences_report(contrast: Contrast) -> RenderableType:
@@ -90,7 +102,7 @@ def differences_report(contrast: Contrast) -> RenderableType:
 
 
 def _blocks(contrast: Contrast) -> Iterator[RenderableType]:
-    yield Text(printable(verdict(contrast)), style="bold")
+    yield from (Text(printable(text), style="bold") for text in paragraphs(contrast))
     for letter, side in zip(LETTERS, contrast.sides, strict=False):
         yield Padding(Text(printable(f"{letter}  {about(side)}")), (0, 0, 0, 2))
         yield from (Padding(Text(printable(note)), (0, 0, 0, 5)) for note in side.notes[:_MOST_NOTES])
@@ -111,13 +123,9 @@ def _heading(title: str) -> Text:
 
 
 def _rows(letters: Sequence[str], rows: Sequence[Difference]) -> Cells:
-    cells = tuple((name_of(row.name), *(_marked(row, number) for number in range(len(letters)))) for row in rows)
+    cells = tuple((name_of(row.name), *(marked(row, number) for number in range(len(letters)))) for row in rows)
     best = frozenset((place, number + 1) for place, row in enumerate(rows) for number in row.better)
     return Cells(("", *letters), cells, (), best)
-
-
-def _marked(row: Difference, number: int) -> str:
-    return f"{cell(row.figures[number])}{f' {BETTER}' if number in row.better else ''}"
 
 
 def _against(contrast: Contrast, letter: str, against: Against) -> Iterator[RenderableType]:
@@ -129,7 +137,6 @@ def _against(contrast: Contrast, letter: str, against: Against) -> Iterator[Rend
     if against.bill:
         yield _heading(f"the bill, A and {letter}")
         yield Cells(("", "part", "A", letter, "cost"), tuple(bill_cells(change) for change in against.bill), (2, 3, 4))
-    moving = any(changes.move or changes.go or changes.come for changes in (against.cables or {}).values())
-    if moving:
+    if moves_any(against):
         yield _heading(f"the cables, from A to {letter}")
         yield Cells(CABLE_TITLES, tuple(cable_rows(against)), (1, 2, 3, 4))

@@ -218,7 +218,7 @@ def test_of_designs_that_are_about_as_good_the_most_robust_is_picked(
 # without those whose designs take long to enumerate
 SAMPLE = [
     *(("linear", seed) for seed in range(100, 136) if seed not in (101, 111)),
-    *(("three_tier", seed) for seed in range(100, 112) if seed != 104),
+    *(("three_tier", seed) for seed in range(100, 112) if seed not in (104, 107)),
 ]
 # So many servers at the most, for all designs to be timed under all stress.
 MOST_SERVERS = 4

@@ -26,6 +26,7 @@ from fabopt.cli.options import (
     Maximize,
     MaybeOutput,
     Minimize,
+    Nearest,
     NetBox,
     Output,
     Point,
@@ -132,18 +133,21 @@ def check(
         str | None, typer.Option("--design", metavar="DESIGN.json", help="Compare a plan.yaml with its design.")
     ] = None,
     point: Point = None,
+    nearest: Nearest = False,
     solve: Annotated[bool, typer.Option("--solve", help="Prove the optimum again, and what no design keeps.")] = False,
     catalog: Catalogs = None,
 ) -> None:
     """Prove a saved design again, without any solver; or a plan of one."""
     from fabopt.cli.outages import draws_of
     from fabopt.cli.plan import check_plan, is_plan
+    from fabopt.cli.saved import chosen_point
     from fabopt.cli.solving import SolveRequest, check_design
 
     if is_plan(design):
         raise typer.Exit(check_plan(design, against, point))
     again = SolveRequest(design, catalogs=catalog, alternatives_s=0) if solve else None
-    raise typer.Exit(check_design(design, draws_of(failures, samples, seed), point, again))
+    number = chosen_point(design, point, None, nearest)
+    raise typer.Exit(check_design(design, draws_of(failures, samples, seed), number, again))
 
 
 @app.command()
@@ -161,6 +165,7 @@ def bom(
     unchecked: Unchecked = False,
     point: Point = None,
     budget: WithinBudget = None,
+    nearest: Nearest = False,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
     from fabopt.cli.bills import write_bill
@@ -168,7 +173,8 @@ def bom(
     from fabopt.cli.solving import SolveRequest
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(write_bill(request, output, prices or (), unchecked, chosen_point(source, point, budget)))
+    number = chosen_point(source, point, budget, nearest)
+    raise typer.Exit(write_bill(request, output, prices or (), unchecked, number))
 
 
 @app.command()
@@ -280,12 +286,13 @@ def export(
     unchecked: Unchecked = False,
     point: Point = None,
     budget: WithinBudget = None,
+    nearest: Nearest = False,
 ) -> None:
     """Write cable schedules, pages for crews, labels, rack elevations and files for other programs."""
     from fabopt.cli.export import ExportRequest, export_design
     from fabopt.cli.saved import chosen_point
 
-    number = chosen_point(design, point, budget)
+    number = chosen_point(design, point, budget, nearest)
     export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked, skip, sheet))
 
 
@@ -299,12 +306,14 @@ def report(
     unchecked: Unchecked = False,
     point: Point = None,
     budget: WithinBudget = None,
+    nearest: Nearest = False,
 ) -> None:
     """Write one self-contained HTML page about a design."""
     from fabopt.cli.report import write_report
     from fabopt.cli.saved import chosen_point
 
-    raise typer.Exit(write_report(design, output, front, unchecked, chosen_point(design, point, budget)))
+    number = chosen_point(design, point, budget, nearest)
+    raise typer.Exit(write_report(design, output, front, unchecked, number))
 
 
 @app.command()

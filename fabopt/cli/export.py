@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fabopt.cli.evidence import proven, wired
 from fabopt.cli.output import tell
-from fabopt.cli.saved import saved_design
+from fabopt.cli.saved import nearest_hint, saved_design
 from fabopt.errors import InputError, OutputError, did_you_mean, fault
 from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.formats import Options, export, format_names
@@ -43,7 +43,8 @@ def export_design(request: ExportRequest) -> None:
     design = saved_design(path, request.point)
     if not design.fabrics:
         allowed = "a design that was found (status optimal or feasible)"
-        raise InputError([fault(path, "fabrics", "there is no design here to export", design.status, allowed=allowed)])
+        what, hint = "there is no design here to export", nearest_hint(design)
+        raise InputError([fault(path, "fabrics", what, design.status, allowed=allowed, hint=hint)])
     options = Options(request.netbox, stage=_stage(design, request.stage), discovery=_discovery(request.guids))
     options = replace(options, skip=tell if request.skip else None)
     options = replace(options, sheets=tuple(request.sheets)) if request.sheets else options

@@ -14,6 +14,7 @@ from fabopt.cli.options import (
     Engine,
     EngineOption,
     Full,
+    Nearest,
     Point,
     PriceChanges,
     Stage,
@@ -147,11 +148,12 @@ def decide(
     raise typer.Exit(decide_case(DecideRequest(solve, rent, server_price, size or []), json, html))
 
 
-def show(design: DesignFile, point: Point = None, full: Full = False) -> None:
+def show(design: DesignFile, point: Point = None, nearest: Nearest = False, full: Full = False) -> None:
     """Show a saved design: what it is, what it costs, what fails worst, and what else there is."""
+    from fabopt.cli.saved import chosen_point
     from fabopt.cli.solving import show_design
 
-    raise typer.Exit(show_design(design, point, full))
+    raise typer.Exit(show_design(design, chosen_point(design, point, None, nearest), full))
 
 
 def compare(

@@ -169,6 +169,9 @@ Unchecked = Annotated[
 Point = Annotated[
     int | None, typer.Option("--point", metavar="N", help="Take the design of point N, from 1, of a sweep or front.")
 ]
+Nearest = Annotated[
+    bool, typer.Option("--nearest", help="Take the nearest design of a case that has none, as limits leave it out.")
+]
 WithinBudget = Annotated[
     str | None,
     typer.Option("--budget", metavar="USD", help="Take the best point of a front for so much money, such as 2.5M."),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Final
+
 from fabopt.design.points import design_at, within_budget
 from fabopt.errors import Fault, InputError, fault
-from fabopt.io.design import read_design_or_front, whole_design
+from fabopt.io.design import design_in, read_design_or_front, whole_design
 from fabopt.schema.design import Design
 from fabopt.schema.front import BUDGET_KEY, Front
 from fabopt.study.sweep.ranges import budgets
@@ -12,14 +15,19 @@ from fabopt.units import some
 
 OPTION = "--point"
 BUDGET = "--budget"
+NEAREST = "--nearest"
+# In place of the number of a point, and the number of none: the nearest design to a case without one.
+THE_NEAREST: Final = -sys.maxsize
 WHAT = {"sweep": "sweep", "pareto": "front"}
 
 
 def saved_design(path: str, point: int | None, asked: str = OPTION) -> Design:
-    """Return the design of a file, or of a point (from 1) of a sweep or front; ``InputError`` if the file has no such
-    design. ``asked``: what asks for the point, the option or ``FILE#3``.
+    """Return the design of a file, or of a point (from 1) of a sweep or front, or ``THE_NEAREST`` of a file without a
+    design; ``InputError`` if the file has no such design. ``asked``: what asks for the point, the option or ``FILE#3``.
     """
     saved = read_design_or_front(path)
+    if point == THE_NEAREST:
+        return _nearest(saved, path)
     if isinstance(saved, Front):
         return _at(saved, path, point, asked)
     if point is not None:
@@ -29,12 +37,33 @@ def saved_design(path: str, point: int | None, asked: str = OPTION) -> Design:
     return saved
 
 
-def chosen_point(path: str, point: int | None, budget: str | None) -> int | None:
-    """Return the point (from 1) that options name: by its number, or as the best within a budget.
+def _nearest(saved: Design | Front, path: str) -> Design:
+    """The nearest design to the case of a file without a design."""
+    nearest = None if isinstance(saved, Front) else saved.nearest
+    if nearest is None or nearest.design is None:
+        has_own = isinstance(saved, Front) or saved.fabrics
+        what = "this file has designs of its own" if has_own else "no nearest design is in this file"
+        hint = f"leave {NEAREST} out" if has_own else "it is where limits on spending alone leave no design"
+        raise InputError([fault(NEAREST, "", f"{path}: {what}", hint=hint)])
+    return design_in(nearest.design, f"{path}, nearest.design")
 
-    ``InputError`` if both are given, if the file is no front and no sweep over budgets, or if no point costs that
+
+def nearest_hint(design: Design) -> str:
+    """The option that takes the nearest design of a file without a design, if it has one; else empty."""
+    return f"{NEAREST} takes the nearest design" if design.nearest is not None and design.nearest.design else ""
+
+
+def chosen_point(path: str, point: int | None, budget: str | None, nearest: bool = False) -> int | None:
+    """Return the point (from 1) that options name: by its number, as the best within a budget, or ``THE_NEAREST``.
+
+    ``InputError`` if several are given, if the file is no front and no sweep over budgets, or if no point costs that
     little.
     """
+    if nearest:
+        if point is not None or budget is not None:
+            hint = "leave one of them out"
+            raise InputError([fault(NEAREST, "", "another option names the design already", hint=hint)])
+        return THE_NEAREST
     if budget is None:
         return point
     if point is not None:

@@ -249,14 +249,15 @@ def check_design(
     ``point``: of a sweep or front, from 1; ``again``: how its case is solved again, if it is.
     """
     from fabopt.cli.outages import what_is_left
-    from fabopt.cli.saved import saved_design
+    from fabopt.cli.saved import nearest_hint, saved_design
     from fabopt.output.terminal.checks import check_report
     from fabopt.verify import not_asked, verify
 
     design = saved_design(path, point)
     if not design.fabrics and design.status in WITHOUT_DESIGN:
         allowed = "a design that was found (status optimal or feasible)"
-        raise InputError([fault(path, "status", "there is no design here to check", design.status, allowed=allowed)])
+        what, hint = "there is no design here to check", nearest_hint(design)
+        raise InputError([fault(path, "status", what, design.status, allowed=allowed, hint=hint)])
     checks = tuple(verify(design))
     say(check_report(design, checks, again is not None, len(not_asked(design))))
     holds = bool(checks) and all(check.ok for check in checks)

@@ -40,6 +40,11 @@ def read_design(path: Path | str) -> Design:
     return whole_design(_validated(Design, parse_json(_bytes(path, DESIGN), file, DESIGN), file), file)
 
 
+def design_in(content: object, file: str) -> Design:
+    """Return the design that is an entry of another file, read as strictly."""
+    return whole_design(_validated(Design, content, file), file)
+
+
 def read_front(path: Path | str) -> Front:
     """Return the sweep or front in a JSON file, like ``read_design``."""
     file = _shown(path)

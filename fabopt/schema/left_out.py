@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.conflict import Number
 
+# What a nearest design says of itself first.
+NOT_OF_THE_CASE = "the nearest design to a case whose limits on spending it exceeds"
 # Why a rule is left out, where it has no other reason.
 NO_DESIGN = "no design of the case keeps it, whatever its limits"
 
@@ -39,6 +46,8 @@ class NearestDesign(Strict):
         rack_units: Rack units of switches.
         switches: Number of switches.
         summary: The design in one line.
+        design: The design itself, as a design file of the case without these limits; it is exported only where
+            `--nearest` asks for it. Null in points of sweeps and fronts.
     """
 
     capex_usd: Number
@@ -46,3 +55,4 @@ class NearestDesign(Strict):
     rack_units: Number
     switches: int
     summary: str
+    design: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None

@@ -114,7 +114,7 @@ def answered(question: Question) -> Design:
     _begin(question, "search")
     question, answers = settled(asked)
     design = build(question, answers)
-    design = with_rule_levers(asked, answers, design, lambda other: settled(other)[1])
+    design = with_rule_levers(asked, answers, design, settled, _whole)
     _begin(question, "futures")
     design = with_futures(question, answers, design)
     design = design if asked.problem is not None else _with_asked(asked.inputs, design)
@@ -126,6 +126,12 @@ def answered(question: Question) -> Design:
     question.settings.met(answers.best.problem, answers.best.optimum)
     _begin(question, "what else")
     design = with_alternatives(question, answers.best, design, partial(_rows, replace(asked, tried=answers.tried)))
+    return with_checks(question, with_notes(question, answers, design))
+
+
+def _whole(asked: Question, question: Question, answers: Answers) -> Design:
+    """The checked design of the answers to a question of certain growth, as it is ``asked`` and settled."""
+    design = _with_asked(asked.inputs, build(question, answers))
     return with_checks(question, with_notes(question, answers, design))
 
 

@@ -18,7 +18,7 @@ from fabopt.program.settings import StoppedError, Work
 from fabopt.schema.case import Case
 from fabopt.schema.default_rules import NO_RULES, RACK_SPREAD, YIELDING, is_asked_for, without
 from fabopt.schema.design import Conflict, Design, Needed, Totals
-from fabopt.schema.left_out import NearestDesign
+from fabopt.schema.left_out import NOT_OF_THE_CASE, NearestDesign
 from fabopt.schema.resilience import NO_RULE, REDUNDANCY
 from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question
@@ -32,7 +32,8 @@ RACK_RULES: Final = "site.rack_rules."
 RULES: Final = "rules."
 WHOLE: Final = RULES + RACK_SPREAD
 RESILIENCE: Final = "resilience"
-Solve = Callable[[Question], Answers]
+Solve = Callable[[Question], tuple[Question, Answers]]
+Build = Callable[[Question, Question, Answers], Design]
 
 
 class Priced(NamedTuple):
@@ -43,10 +44,11 @@ class Priced(NamedTuple):
     is_least: bool
 
 
-def with_rule_levers(question: Question, answers: Answers, design: Design, solve: Solve) -> Design:
+def with_rule_levers(question: Question, answers: Answers, design: Design, solve: Solve, build: Build) -> Design:
     """The Design of an infeasible case, with the rules that prevent a design, and the nearest design.
 
-    ``solve``: answers a question. Figures that the clock leaves no time for are left out.
+    ``solve``: answers a question, and returns it with what the answers need; ``build``: the whole design of a
+    question as it is asked and settled, and of its answers. What the clock leaves no time for is left out.
     """
     if design.status != "infeasible":
         return design
@@ -55,7 +57,7 @@ def with_rule_levers(question: Question, answers: Answers, design: Design, solve
     nearest, is_stopped = None, False
     try:
         with question.clock.shortened(MOST_SECONDS), question.clock.bounded():
-            nearest = _nearest(asked, solve)
+            nearest = _nearest(asked, solve, build if question.problem is None else None)
             for lever in _levers(asked, answers, solve):
                 levers.append(lever)
     except StoppedError:
@@ -90,21 +92,30 @@ def _with(question: Question, case: Case) -> Question:
     return replace(question, inputs=replace(question.inputs, case=case))
 
 
-def _nearest(question: Question, solve: Solve) -> NearestDesign | None:
-    """The cheapest design that keeps every rule, without limits on spending; None where these are not the reason."""
+def _nearest(question: Question, solve: Solve, build: Build | None) -> NearestDesign | None:
+    """The cheapest design that keeps every rule, without limits on spending; None where these are not the reason.
+
+    ``build``: makes the design itself; None: only its figures are wanted.
+    """
     case = unlimited(question.inputs.case)
     if case == question.inputs.case:
         return None
-    best = solve(_with(question, purchased(case))).best
+    asked = _with(question, purchased(case))
+    question, answers = solve(asked)
+    best = answers.best
     if best is None or best.optimum.verdict != "optimal":
         return None
     totals = _totals(best)
+    design = None if build is None else build(asked, question, answers)
+    if design is not None:
+        design = design.model_copy(update={"notes": (NOT_OF_THE_CASE, *design.notes)})
     return NearestDesign(
         capex_usd=totals.capex_usd,
         power_w=totals.power_w,
         rack_units=totals.rack_units,
         switches=totals.switches,
         summary=summaries_of(best.problem, best.picked),
+        design=None if design is None else design.model_dump(mode="json", by_alias=True),
     )
 
 
@@ -155,7 +166,7 @@ def _priced(question: Question, keys: Iterable[str], solve: Solve) -> Priced | N
     for key in keys:
         case = _off(case, key)
     question.clock.look()
-    best = solve(_with(question, case)).best
+    best = solve(_with(question, case))[1].best
     if best is None:
         return None
     return Priced(tuple(keys), float(_totals(best).capex_usd), best.optimum.verdict == "optimal")

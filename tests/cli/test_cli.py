@@ -128,6 +128,27 @@ def test_infeasible_is_exit_3_and_still_writes_the_file(run: Run) -> None:
     assert run("bom", "case.yaml", "-o", "bill.csv").code == 3
 
 
+def test_nearest_design_is_taken_where_it_is_asked_for(run: Run) -> None:
+    write_case(limits={"budget_usd": 100})
+    run("solve", "case.yaml", "--json", "none.json")
+    refused = run("export", "none.json", "--to", "cables", "-o", "out")
+    assert (
+        refused.code == 2 and refused.err.endswith("--nearest takes the nearest design\n") and not Path("out").exists()
+    )
+    assert run("export", "none.json", "--nearest", "--to", "cables", "-o", "out").code == 0
+    assert run("check", "none.json", "--nearest", "--solve").code == 0
+    assert "the nearest design to a case whose limits" in run("show", "none.json", "--nearest").out
+    write_case()
+    run("solve", "case.yaml", "--json", "design.json")
+    for command in ("bom", "report"):
+        ending = {"bom": "csv", "report": "html"}[command]
+        assert run(command, "none.json", "--nearest", "-o", f"a.{ending}").code == 0
+        assert run(command, "design.json", "--nearest", "-o", f"b.{ending}").code == 2
+        assert run(command, "none.json", "--nearest", "--point", "1", "-o", f"b.{ending}").code == 2
+    assert run("bom", "design.json", "-o", "b.csv").code == 0
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+
+
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, fabopt.NoAnswerError("no time left")])
 def test_stopped_with_nothing_is_exit_4_and_still_writes_the_file(
     run: Run, monkeypatch: pytest.MonkeyPatch, stop: BaseException

@@ -25,7 +25,7 @@ from fabopt.output.words import dollars, listed, measured, money, percent, plain
 from fabopt.parts.price_basis import IN_DOUBT, PRICES
 from fabopt.schema.default_rules import DEFAULT_RULES, NO_RULES
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.left_out import NO_DESIGN
+from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.resilience import NO_RULE
 from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
@@ -86,9 +86,10 @@ def _network(design: Design) -> Iterator[ScreenRow]:
     """The servers, and a row for each fabric."""
     stage, id_ = design.stages[-1], str(design.case.content.get("server"))
     server = product_name(design.parts.get(id_, {}), id_)
-    yield ScreenRow(
-        "Cluster", f"{design.case.name}: {some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')} ({server})"
-    )
+    joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')} ({server})"
+    yield ScreenRow("Cluster", f"{design.case.name}: {joined}")
+    if NOT_OF_THE_CASE in design.notes:
+        yield ScreenRow("", NOT_OF_THE_CASE, LEFT_OUT)
     for number, fabric in enumerate(design.fabrics):
         name = f"{fabric.name}: " if len(design.fabrics) > 1 else ""
         yield ScreenRow("" if number else "Network", name + fabric_words(design, fabric))

@@ -133,7 +133,8 @@ def _nearest(design: Design) -> Iterator[ScreenRow]:
         return
     over = list(_over(design))
     words = ", ".join([dollars(nearest.capex_usd), power(nearest.power_w), measured(nearest.rack_units, "rack unit")])
-    summary = named(design, nearest.summary)
+    whole = design if nearest.design is None else design.model_copy(update={"parts": nearest.design["parts"]})
+    summary = named(whole, nearest.summary)
     what = f": {summary}" if len(summary) <= MOST_LETTERS else ""
     yield ScreenRow("Nearest", f"{words}{''.join(f', {text}' for text in over)}; every rule is kept{what}")
 

@@ -168,7 +168,8 @@ def why_none(problem: Problem, place: Place, clock: Clock) -> FrontPoint:
     if design.fabrics:
         # the case solved alone looks for managers of its subnets, and limits leave none
         design = answered(place.question(None, clock))
-    return without_design(place, design.case, design.conflicts, design.status, design.notes, design.nearest)
+    nearest = design.nearest and design.nearest.model_copy(update={"design": None})
+    return without_design(place, design.case, design.conflicts, design.status, design.notes, nearest)
 
 
 def without_design(

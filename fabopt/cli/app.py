@@ -34,6 +34,7 @@ from fabopt.cli.options import (
     PriceKinds,
     PriceParts,
     Profile,
+    Protocol,
     ServerId,
     Source,
     Stage,
@@ -326,15 +327,32 @@ def formulation(case: CaseFile, output: Output, catalog: Catalogs = None, price_
 
 @app.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the case: lower-case words joined by -.")],
-    gpus: Annotated[int, typer.Option("--gpus", metavar="N", help="GPUs, a multiple of the server's.")],
-    server: ServerId,
-    workload: Profile,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="Name of the case: lower-case words joined by -.")
+    ] = None,
+    server: ServerId = None,
+    gpus: Annotated[
+        str | None, typer.Option("--gpus", metavar="N", help="GPUs, a multiple of the server's; or '32 servers'.")
+    ] = None,
+    later: Annotated[
+        str | None,
+        typer.Option("--later", metavar="N", help="GPUs in a second stage, or servers: 1024, or '1024 in 18 months'."),
+    ] = None,
+    workload: Profile = None,
+    protocol: Protocol = None,
+    racks: Annotated[
+        str | None,
+        typer.Option("--racks", metavar="2x16", help="Rows of racks in the hall, and racks in a row; or none."),
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="USD", help="What may be spent in all, such as 2.5M; or none.")
+    ] = None,
     output: MaybeOutput = None,
     catalog: Catalogs = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
 ) -> None:
-    """Write a commented starter case that solves as it is."""
-    from fabopt.cli.library import write_starter
+    """Write a commented case to begin with; in a terminal, ask for what is not given, solve it and offer its page."""
+    from fabopt.cli.newcomer import Answers, new_case
 
-    write_starter(name, gpus, server, workload, output, catalog, force)
+    answers = Answers(server, gpus, later, workload, protocol, racks, budget)
+    raise typer.Exit(new_case(name, answers, output, catalog, force))

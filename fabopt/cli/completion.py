@@ -71,6 +71,11 @@ def library(kind: str) -> Complete:
     return complete
 
 
+def workloads(incomplete: str) -> list[str]:
+    """Profiles, and AI models."""
+    return [*words(PROFILES)(incomplete), *library("models")(incomplete)]
+
+
 def products(*kinds: str) -> Complete:
     """Completes the id of a product of the catalogs that are there."""
 

@@ -70,16 +70,18 @@ def copy_case(name: str, folder: str, force: bool) -> None:
 
     text = _case_text(name)
     where = make_folder(folder)
-    _write_case(str(where / f"{name}.yaml"), with_schema(text, where, schema_file("case")), force)
+    target = str(where / f"{name}.yaml")
+    write_case(target, with_schema(text, where, schema_file("case")), force, f"; now: fabopt solve {target}")
 
 
-def _write_case(target: str, text: str, force: bool) -> None:
+def write_case(target: str, text: str, force: bool, then: str) -> None:
+    """Write a case to a file, and say so and what to do ``then``; ``OutputError`` if another is not to be replaced."""
     if target != STANDARD_STREAM and Path(target).exists() and not force:
         raise OutputError(f"{target}: there is such a file already; --force replaces it")
     check_targets([target])
     deliver(target, text.encode())
     if target != STANDARD_STREAM:
-        tell(f"wrote {target}; now: fabopt solve {target}")
+        tell(f"wrote {target}{then}")
 
 
 def list_catalog(kind: str | None, catalogs: Sequence[str] | None) -> None:
@@ -200,21 +202,3 @@ def write_schema(kind: str, key: str | None, output: str | None) -> None:
     data = schema_bytes(kind) if key is None else "".join(f"{line}\n" for line in key_lines(kind, key)).encode()
     check_targets([output])
     deliver(output or STANDARD_STREAM, data)
-
-
-def write_starter(
-    name: str,
-    gpus: int,
-    server: str,
-    workload: str,
-    output: str | None,
-    catalogs: Sequence[str] | None,
-    force: bool,
-) -> None:
-    """Write a starter case to NAME.yaml, or where ``output`` says."""
-    from fabopt.cli.starter import Starter, starter_text
-
-    target = output or f"{name}.yaml"
-    folder = Path() if target == STANDARD_STREAM else Path(target).parent
-    text = starter_text(Starter(name, gpus, server, workload, catalogs or (), folder, schema_file("case")))
-    _write_case(target, text, force)

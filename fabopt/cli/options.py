@@ -106,7 +106,7 @@ PriceParts = Annotated[
     ),
 ]
 ServerId = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--server",
         metavar="ID",
@@ -115,12 +115,21 @@ ServerId = Annotated[
     ),
 ]
 Profile = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--workload",
         metavar="PROFILE",
-        help=f"{', '.join(completion.PROFILES[:-1])} or {completion.PROFILES[-1]}.",
-        autocompletion=completion.words(completion.PROFILES),
+        help=f"{', '.join(completion.PROFILES)}, or an AI model of `fabopt models`.",
+        autocompletion=completion.workloads,
+    ),
+]
+Protocol = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="WORD",
+        help="ethernet, infiniband or any.",
+        autocompletion=completion.words(("any", "ethernet", "infiniband")),
     ),
 ]
 EngineOption = Annotated[Engine, typer.Option("--engine", help="Solver to use.")]

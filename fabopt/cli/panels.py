@@ -19,8 +19,8 @@ _LAST = "Look up"
 # By a command's words.
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "new": (
-        "fabopt new pod --gpus 1024 --server dgx-h100 --workload pretraining",
-        "fabopt new lab --gpus 64 --server dgx-h200 --workload inference",
+        "fabopt new",
+        "fabopt new pod --server dgx-h200 --gpus 1024 --workload pretraining",
     ),
     "cases": ("fabopt cases", "fabopt cases copy hall-1024-gpus"),
     "cases show": ("fabopt cases show hall-1024-gpus", "fabopt cases show two-tier-example"),

@@ -11,9 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from fabopt.errors import InputError, fault
 from fabopt.floor.racks import racks_needed, servers_per_rack
 from fabopt.io.case import Inputs, inputs_from_objects
-from fabopt.io.library import checkout, is_path
+from fabopt.io.library import by_name, checkout, is_path
 from fabopt.io.text import parse_yaml
 from fabopt.problem.problem import problem_of
 from fabopt.schema.case import MAX_ROWS, Floor, Site
@@ -31,52 +32,70 @@ _TRAILING_COMMENT = re.compile(r"^(.*\S) {2,}# (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Starter:
-    """Inputs of a starter case. ``folder`` is where the file will be; ``schema`` is the case's JSON Schema."""
+    """Inputs of a starter case. ``folder`` is where the file will be; ``schema`` is the case's JSON Schema.
+
+    ``workload``: a profile, or the name of an AI model; ``later``: GPUs after ``months``; ``racks``: rows of a hall,
+    and racks in each.
+    """
 
     name: str
     gpus: int
     server: str
-    profile: str
+    workload: str
     catalogs: Sequence[str]
     folder: Path
     schema: Path
+    later: int | None = None
+    months: int = 12
+    protocol: str = "any"
+    racks: tuple[int, int] | None = None
+    budget_usd: int | float | None = None
+
+    @property
+    def is_of_model(self) -> bool:
+        """Whether what the network carries is that of an AI model of the library."""
+        return self.workload not in PROFILES and by_name("models", self.workload) is not None
 
 
 def starter_text(wanted: Starter) -> str:
-    """Return the case file; ``InputError`` if the name, server, size or profile is wrong."""
+    """Return the case file; ``InputError`` if what is wanted is wrong, or no case can be made of it."""
     inputs = _inputs(wanted)
     # as the catalog and the schema write them
-    wanted = replace(wanted, server=inputs.case.server, profile=_profile(inputs, wanted))
+    workload = inputs.case.workload
+    profile = workload and workload.profile
+    protocol = inputs.case.fabrics[0].protocol
+    wanted = replace(wanted, server=inputs.case.server, workload=profile or wanted.workload, protocol=protocol)
     server = next(candidate for candidate in inputs.catalog.servers if candidate.id == wanted.server)
+    text = _text(wanted, server)
+    content = parse_yaml(text.encode(), "") | {"catalog": list(wanted.catalogs) or ["reference"]}
+    checked = inputs_from_objects(content)
+    problem_of(checked.case, checked.catalog)
+    return text
+
+
+def _text(wanted: Starter, server: Server) -> str:
     servers = wanted.gpus // server.gpus
-    profile = PROFILES[wanted.profile]
+    rows, racks_per_row = wanted.racks or (_rows(servers, server), _RACKS_PER_ROW)
+    described = f"{wanted.gpus:,} GPUs in {servers:,} x {wanted.server}, {wanted.workload}"
     text = _TEMPLATE.format(
         schema=_place(wanted.schema, wanted.folder),
         file=wanted.name,
         name=_as_text(wanted.name),
         catalog=json.dumps([_catalog(catalog, wanted.folder) for catalog in wanted.catalogs or ("reference",)]),
         server=_as_text(wanted.server),
-        server_id=wanted.server,
-        gpus=wanted.gpus,
-        gpus_each=server.gpus,
-        servers=servers,
-        first=max(1, servers // 4),
-        rows=_rows(servers, server),
-        racks_per_row=_RACKS_PER_ROW,
-        profile=wanted.profile,
+        described=described,
+        size=_size(wanted, server),
+        workload=f"model: {wanted.workload}, plan: auto" if wanted.is_of_model else f"profile: {wanted.workload}",
+        protocol=wanted.protocol,
+        site=(_SITE if wanted.racks is None else _HALL).format(rows=rows, racks_per_row=racks_per_row),
+        limits=_limits(wanted),
         profiles="\n".join(
             f"#   {name:<12} {requirement.max_oversubscription:g} / {requirement.min_gbps_per_gpu:g}"
             for name, requirement in PROFILES.items()
         ),
-        oversubscription=f"{profile.max_oversubscription:g}",
-        bandwidth=_bandwidth(wanted, profile.min_gbps_per_gpu),
+        demands=_OF_MODEL if wanted.is_of_model else _demands(wanted),
     )
     return _TRAILING_COMMENT.sub(lambda match: f"{match[1]:<{_COMMENT_COLUMN}}  # {match[2]}", text)
-
-
-def _profile(inputs: Inputs, wanted: Starter) -> str:
-    workload = inputs.case.workload
-    return wanted.profile if workload is None or workload.profile is None else workload.profile
 
 
 def _inputs(wanted: Starter, **fabric: Any) -> Inputs:
@@ -84,10 +103,38 @@ def _inputs(wanted: Starter, **fabric: Any) -> Inputs:
         "name": wanted.name,
         "server": wanted.server,
         "gpus": wanted.gpus,
-        "workload": {"profile": wanted.profile},
-        "fabrics": [{"name": "compute", **fabric}],
+        "workload": {"model": wanted.workload, "plan": "auto"} if wanted.is_of_model else {"profile": wanted.workload},
+        "fabrics": [{"name": "compute", "protocol": wanted.protocol, **fabric}],
     }
     return inputs_from_objects(content, catalogs=list(wanted.catalogs) or None)
+
+
+def _size(wanted: Starter, server: Server) -> str:
+    """Return the lines for how many servers there are, and when."""
+    servers = wanted.gpus // server.gpus
+    if wanted.later is None:
+        return _ONE_STAGE.format(gpus=wanted.gpus, servers=servers, gpus_each=server.gpus, first=max(1, servers // 4))
+    if wanted.later % server.gpus:
+        allowed = f"a multiple of {server.gpus}, the GPUs of {server.id}"
+        raise InputError([fault("--later", "", "no number of whole servers", wanted.later, allowed=allowed)])
+    later = wanted.later // server.gpus
+    return _TWO_STAGES.format(servers=servers, later=later, months=wanted.months, gpus_each=server.gpus)
+
+
+def _limits(wanted: Starter) -> str:
+    """Return the line for limits."""
+    if wanted.budget_usd is None:
+        return "# limits: {budget_usd: null, power_w: null, rack_units: null}  # over all fabrics; null: no limit"
+    return f"limits: {{budget_usd: {wanted.budget_usd}}}  # over all fabrics; power_w and rack_units may be limited too"
+
+
+def _demands(wanted: Starter) -> str:
+    """Return the lines for what the fabric must give, which are the profile's."""
+    profile = PROFILES[wanted.workload]
+    ratio = (
+        f"    # max_oversubscription: {profile.max_oversubscription:g}  # at each boundary between tiers; the profile's"
+    )
+    return f"{ratio}\n{_bandwidth(wanted, profile.min_gbps_per_gpu)}"
 
 
 def _rows(servers: int, server: Server) -> int:
@@ -138,7 +185,7 @@ def with_schema(text: str, folder: Path, schema: Path) -> str:
 _TEMPLATE = """\
 # yaml-language-server: $schema={schema}
 #
-# A starter case, written by `fabopt new`. It solves as it is:
+# A starter case, written by `fabopt new`; its design:
 #
 #     fabopt solve {file}.yaml
 #
@@ -146,35 +193,54 @@ _TEMPLATE = """\
 # (VS Code: the Red Hat YAML extension) complete and check the keys.
 
 name: {name}
-description: "{gpus:,} GPUs in {servers:,} x {server_id}, {profile}"
+description: "{described}"
 catalog: {catalog}  # names, see `fabopt catalog list`, or paths relative to this file
 # prices: []  # price books, by name or path; later ones win
 
 server: {server}  # `fabopt catalog list servers` names others
-gpus: {gpus}  # {servers:,} servers of {gpus_each} GPUs; or write `servers: {servers}`
-# stages:  # growth, in place of `gpus` (example)
-#   - {{name: day-1, month: 0, servers: {first}}}
-#   - {{name: month-18, month: 18, servers: {servers}}}
+{size}
 
 # Sets what a fabric below leaves out, as max_oversubscription / min_gbps_per_gpu:
 {profiles}
-workload: {{profile: {profile}}}
+workload: {{{workload}}}
 
 fabrics:
   - name: compute
     role: compute
-    protocol: any  # any, ethernet or infiniband
+    protocol: {protocol}  # any, ethernet or infiniband
     tiers: any  # any, 1, 2 or 3 tiers of switches, or a list of them
     # planes: 1  # disjoint copies of the network that share no switch
     # rails: aligned  # aligned: port i of every server of a group is on one leaf; or any
-    # max_oversubscription: {oversubscription}  # at each boundary between tiers; the profile's
-{bandwidth}
+{demands}
     # nics: any  # or a list of ids
     # switches: {{leaf: any, spine: any, core: any}}
     # reserve_ports: 0  # fraction of each leaf's down ports to keep free
     # attachments:  # other endpoints on the leaves (example)
     #   - {{name: subnet-manager, ports: 4, gbps: 400, buys: none}}
 
+{site}
+{limits}
+# finance: {{energy_usd_per_kwh: 0.10, pue: 1.4, years: 5}}  # what tco_usd is made of
+# include_servers: false  # true: the servers' price and power count too
+objective: capex_usd  # minimized: capex_usd, tco_usd or power_w
+"""
+
+_ONE_STAGE = """\
+gpus: {gpus}  # {servers:,} servers of {gpus_each} GPUs; or write `servers: {servers}`
+# stages:  # growth, in place of `gpus` (example)
+#   - {{name: day-1, month: 0, servers: {first}}}
+#   - {{name: month-18, month: 18, servers: {servers}}}"""
+
+_TWO_STAGES = """\
+stages:  # growth, in servers of {gpus_each} GPUs; one stage alone is `servers: {servers}`
+  - {{name: day-1, month: 0, servers: {servers}}}
+  - {{name: month-{months}, month: {months}, servers: {later}}}"""
+
+_OF_MODEL = """\
+    # max_oversubscription: 1  # at each boundary between tiers; left out, it follows from the model
+    # min_gbps_per_gpu: 400  # what each GPU must get; left out, it follows from the model"""
+
+_SITE = """\
 # Cable runs follow from the racks that groups of servers fill, unless they are said here or measured on a floor.
 site:
   distances_m: null  # or in metres {{server-leaf: 3, leaf-spine: 30, spine-core: 50}}, or some of them
@@ -186,9 +252,17 @@ site:
   #   rack_power_w: null  # power of a rack; null: no limit
   #   network_racks: any  # where switches may be: any, middle, end, row, or a list of racks
   #   blocked: []  # columns and missing racks, such as [A01, B01]
+"""
 
-# limits: {{budget_usd: null, power_w: null, rack_units: null}}  # over all fabrics; null: no limit
-# finance: {{energy_usd_per_kwh: 0.10, pue: 1.4, years: 5}}  # what tco_usd is made of
-# include_servers: false  # true: the servers' price and power count too
-objective: capex_usd  # minimized: capex_usd, tco_usd or power_w
+_HALL = """\
+# Cable runs are measured on the floor, along trays over its rows.
+site:
+  # servers_per_rack: 4  # (example); as many as fit if left out
+  floor:
+    rows: {rows}
+    racks_per_row: {racks_per_row}
+    # rack_units: 48
+    # rack_power_w: null  # power of a rack; null: no limit
+    # network_racks: any  # where switches may be: any, middle, end, row, or a list of racks
+    # blocked: []  # columns and missing racks, such as [A01, B01]
 """

@@ -352,7 +352,7 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
 ) -> None:
     """Write a commented case to begin with; in a terminal, ask for what is not given, solve it and offer its page."""
-    from fabopt.cli.newcomer import Answers, new_case
+    from fabopt.cli.newcomer import NewCaseAnswers, new_case
 
-    answers = Answers(server, gpus, later, workload, protocol, racks, budget)
+    answers = NewCaseAnswers(server, gpus, later, workload, protocol, racks, budget)
     raise typer.Exit(new_case(name, answers, output, catalog, force))

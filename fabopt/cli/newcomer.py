@@ -46,7 +46,7 @@ _USUAL_SERVER = "nvidia-dgx-h100"
 
 
 @dataclass(frozen=True)
-class Answers:
+class NewCaseAnswers:
     """What was given as options, as it was written; None: not."""
 
     server: str | None = None
@@ -64,7 +64,7 @@ class Answers:
         return [option for option, answer in needed.items() if answer is None]
 
 
-class Size(NamedTuple):
+class GpusInTime(NamedTuple):
     """GPUs now, and later after so many months."""
 
     gpus: int
@@ -73,7 +73,7 @@ class Size(NamedTuple):
 
 
 def new_case(
-    name: str | None, answers: Answers, output: str | None, catalogs: Sequence[str] | None, force: bool
+    name: str | None, answers: NewCaseAnswers, output: str | None, catalogs: Sequence[str] | None, force: bool
 ) -> int:
     """Write a case; in a terminal, ask for what is missing, solve it and offer its page. Returns the exit code."""
     target = output or (None if name is None else f"{name}.yaml")
@@ -88,7 +88,7 @@ def new_case(
     reading = Reading(
         read_catalog(list(catalogs or ("reference",)), Path(), "--catalog" if catalogs else "library", "")
     )
-    wanted = _wanted(Asked(answers, asks), reading, catalogs or ())
+    wanted = _wanted(Questions(answers, asks), reading, catalogs or ())
     name = name or _free_name(wanted.gpus)
     target = target or f"{name}.yaml"
     folder = Path() if target == STANDARD_STREAM else Path(target).parent
@@ -103,10 +103,10 @@ def in_terminal() -> bool:
 
 
 @dataclass
-class Asked:
-    """Answers given, or asked for if ``asks``."""
+class Questions:
+    """NewCaseAnswers given, or asked for if ``asks``."""
 
-    given: Answers
+    given: NewCaseAnswers
     asks: bool
     number: int = 0
     faults: list[Fault] = field(default_factory=list)
@@ -152,7 +152,7 @@ def answered(question: str) -> str:
     return line.strip()
 
 
-def _wanted(asked: Asked, reading: Reading, catalogs: Sequence[str]) -> Starter:
+def _wanted(asked: Questions, reading: Reading, catalogs: Sequence[str]) -> Starter:
     if asked.asks:
         tell("Six questions; Enter takes what is in brackets, Ctrl-C ends.")
     server = asked.of("server", "Which server? Its name or id; ? lists them", reading.usual_server, reading.server)
@@ -178,7 +178,7 @@ def _wanted(asked: Asked, reading: Reading, catalogs: Sequence[str]) -> Starter:
 
 @dataclass(frozen=True)
 class Reading:
-    """Answers read; ``InputError`` with what is allowed, or meant."""
+    """NewCaseAnswers read; ``InputError`` with what is allowed, or meant."""
 
     catalog: Catalog
 
@@ -210,32 +210,32 @@ class Reading:
         """GPUs of a server."""
         return next(server.gpus for server in self.catalog.servers if server.id == id_)
 
-    def size(self, text: str, server: str) -> Size:
+    def size(self, text: str, server: str) -> GpusInTime:
         """GPUs now, and later."""
         match = _NOW_AND_LATER.fullmatch(text.strip())
         if match is None:
             raise _wrong("--gpus", "this is no number", text, "as 256, 32 servers, or 256 then 1024 in 18 months")
         gpus = self._gpus("--gpus", match[1], match[2], server)
-        return Size(gpus) if match[3] is None else self.later(match[3], gpus, server)
+        return GpusInTime(gpus) if match[3] is None else self.later(match[3], gpus, server)
 
-    def later(self, text: str, gpus: int, server: str) -> Size:
+    def later(self, text: str, gpus: int, server: str) -> GpusInTime:
         """GPUs now, and those of a text later."""
         match = _LATER.fullmatch(text.strip())
         if match is None:
             raise _wrong("--later", "this is no number", text, "as 1024, 128 servers, or 1024 in 18 months")
-        later, months = self._gpus("--later", match[1], match[2], server), int(match[3] or Size(0).months)
+        later, months = self._gpus("--later", match[1], match[2], server), int(match[3] or GpusInTime(0).months)
         if later < gpus:
             raise _wrong("--later", "servers never fall", later, f"{gpus} GPUs or more")
         if months == 0:
             raise _wrong("--later", "the first stage is month 0", text, "a month from 1")
-        return Size(gpus, later, months) if later > gpus else Size(gpus)
+        return GpusInTime(gpus, later, months) if later > gpus else GpusInTime(gpus)
 
     def _gpus(self, option: str, number: str, unit: str | None, server: str) -> int:
-        count, each = int(number.replace(",", "")), self.gpus_of(server)
-        gpus = count * each if (unit or "").lower().startswith("server") else count
-        if gpus < each or gpus % each:
-            near = max(each, round(gpus / each) * each)
-            raise _wrong(option, "no number of whole servers", gpus, f"multiples of {each}, as {near}")
+        count, gpus_each = int(number.replace(",", "")), self.gpus_of(server)
+        gpus = count * gpus_each if (unit or "").lower().startswith("server") else count
+        if gpus < gpus_each or gpus % gpus_each:
+            near = max(gpus_each, round(gpus / gpus_each) * gpus_each)
+            raise _wrong(option, "no number of whole servers", gpus, f"multiples of {gpus_each}, as {near}")
         return gpus
 
     def workload(self, text: str) -> str:

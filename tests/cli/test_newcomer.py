@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fabopt.cli import newcomer
-from fabopt.cli.newcomer import Reading, Size
+from fabopt.cli.newcomer import GpusInTime, Reading
 from fabopt.errors import InputError
 from fabopt.io.case import read_inputs
 from fabopt.io.catalog import read_catalog
@@ -119,17 +119,17 @@ def test_all_wrong_options_are_told(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "size"),
     [
-        ("256", Size(256)),
-        ("1,024 GPUs", Size(1024)),
-        ("32 servers", Size(256)),
-        ("256 then 1024 in 18 months", Size(256, 1024, 18)),
-        ("256 now, 1024 later", Size(256, 1024)),
-        ("32 servers now, then 128 servers after 24 months", Size(256, 1024, 24)),
-        ("256 and 512 at month 6", Size(256, 512, 6)),
-        ("256, 256", Size(256)),
+        ("256", GpusInTime(256)),
+        ("1,024 GPUs", GpusInTime(1024)),
+        ("32 servers", GpusInTime(256)),
+        ("256 then 1024 in 18 months", GpusInTime(256, 1024, 18)),
+        ("256 now, 1024 later", GpusInTime(256, 1024)),
+        ("32 servers now, then 128 servers after 24 months", GpusInTime(256, 1024, 24)),
+        ("256 and 512 at month 6", GpusInTime(256, 512, 6)),
+        ("256, 256", GpusInTime(256)),
     ],
 )
-def test_sizes_are_read_as_people_write_them(text: str, size: Size) -> None:
+def test_sizes_are_read_as_people_write_them(text: str, size: GpusInTime) -> None:
     assert READING.size(text, "nvidia-dgx-h100") == size
 
 

@@ -281,6 +281,12 @@ def export(
         str | None, typer.Option("--guids", metavar="FILE", help="Discovery (ibnetdiscover) that has the real GUIDs.")
     ] = None,
     sheet: LabelSheets = None,
+    date: Annotated[
+        str | None, typer.Option("--date", metavar="TEXT", help="Date in title blocks of drawings; default: today.")
+    ] = None,
+    revision: Annotated[
+        str, typer.Option("--revision", metavar="TEXT", help="Revision in title blocks of drawings.")
+    ] = "1",
     skip: Annotated[
         bool, typer.Option("--skip", help="Leave out formats that do not apply to the design, and write the others.")
     ] = False,
@@ -289,12 +295,13 @@ def export(
     budget: WithinBudget = None,
     nearest: Nearest = False,
 ) -> None:
-    """Write cable schedules, pages for crews, labels, rack elevations and files for other programs."""
+    """Write drawings, cable schedules, pages for crews, labels, rack elevations and files for other programs."""
     from fabopt.cli.export import ExportRequest, export_design
     from fabopt.cli.saved import chosen_point
 
     number = chosen_point(design, point, budget, nearest)
-    export_design(ExportRequest(design, number, to, output, netbox.value, stage, guids, unchecked, skip, sheet))
+    about = netbox.value, stage, guids, unchecked, skip, sheet, date, revision
+    export_design(ExportRequest(design, number, to, output, *about))
 
 
 @app.command()

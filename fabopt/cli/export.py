@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 
 from fabopt.cli.evidence import proven, wired
@@ -20,7 +21,8 @@ class ExportRequest:
     """A design file, or ``point`` of a sweep or front, from 1; formats (names, or several with commas); a folder.
 
     ``stage``: by name; ``guids``: a discovery file. ``unchecked``: a design that fails its checks is written too, with
-    a mark. ``skip``: formats that do not apply are left out, and told. ``sheets``: codes of sheets of labels.
+    a mark. ``skip``: formats that do not apply are left out, and told. ``sheets``: codes of sheets of labels. ``date``
+    (None: today), ``revision``: of title blocks.
     """
 
     design: str
@@ -33,6 +35,8 @@ class ExportRequest:
     unchecked: bool = False
     skip: bool = False
     sheets: Sequence[str] | None = None
+    date: str | None = None
+    revision: str = "1"
 
 
 def export_design(request: ExportRequest) -> None:
@@ -48,6 +52,7 @@ def export_design(request: ExportRequest) -> None:
     options = Options(request.netbox, stage=_stage(design, request.stage), discovery=_discovery(request.guids))
     options = replace(options, skip=tell if request.skip else None)
     options = replace(options, sheets=tuple(request.sheets)) if request.sheets else options
+    options = replace(options, date=request.date or str(date.today()), revision=request.revision)
     evidence = proven(design, path, request.unchecked)
     with evidence.written(path):
         options = replace(options, mark=evidence.mark)

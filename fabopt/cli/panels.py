@@ -50,7 +50,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "bom": ("fabopt bom design.json -o bom.xlsx", "fabopt bom pod.yaml -o bom.csv --prices quote.yaml"),
     "export": (
-        "fabopt export design.json --to cables,ports,racks -o files",
+        "fabopt export design.json --to drawing,cables,ports -o files",
         "fabopt export front.json --point 3 --to netbox -o files",
     ),
     "quote": ("fabopt quote request design.json -o requests", "fabopt quote import quote.xlsx -o book.yaml"),

@@ -20,8 +20,8 @@ from fabopt.errors import InputError, OutputError
 from fabopt.io.case import inputs_from_objects, read_inputs
 from fabopt.output.export import formats, racks
 from fabopt.output.export.design import design_bytes
-from fabopt.output.export.drawing import FRAME, PANEL, UNIT
 from fabopt.output.export.elevation import device_power_w, elevation_of, loose_power_w
+from fabopt.output.export.elevation_svg import FRAME, PANEL, UNIT
 from fabopt.output.export.racks import RACK_COLUMNS, elevation_lines, rack_list
 from fabopt.schema.design import Design
 from fabopt.solution import optimize

@@ -18,10 +18,13 @@ from fabopt.output.export.drawio import drawio_bytes
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.graphml import graphml_bytes
 from fabopt.output.export.topology import MOST_NODES, Graph, topology
+from fabopt.output.sheet.model import Paper
+from fabopt.output.sheet.pages import TitleBlock, sheets
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
 from tests.samples import export_samples, verify_fixtures
+from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.shipped import shipped
 
 NAMES = ("plain", "splitters", "attachments", "two fabrics", "one tier", "three_tiers")
@@ -45,6 +48,14 @@ def hostile() -> tuple[Design, Wiring]:
     return design, replace(wiring, devices=replace(wiring.devices, name=names))
 
 
+def hostile_switch() -> tuple[Design, Wiring]:
+    """The same name at the first switch, which the drawing names."""
+    design, wiring = made("plain")
+    first = wiring.devices.role.index("leaf")
+    names = [HOSTILE if row == first else name for row, name in enumerate(wiring.devices.name)]
+    return design, replace(wiring, devices=replace(wiring.devices, name=names))
+
+
 def read_graphml(graph: Graph, folder: Path) -> nx.MultiGraph:
     path = folder / "graph.graphml"
     path.write_bytes(graphml_bytes(graph))
@@ -52,18 +63,21 @@ def read_graphml(graph: Graph, folder: Path) -> nx.MultiGraph:
 
 
 def graphviz(lines: list[str]) -> str:
-    """A drawing as graphviz understands it, node by node; raises where it does not."""
+    """A drawing as graphviz understands it, node by node; fails where it does not, or where it is too wide."""
     done = subprocess.run(["dot", "-Tplain"], input="\n".join(lines), capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    width, height = map(float, done.stdout.split(maxsplit=4)[2:4])
+    assert width <= 3 * height
     return done.stdout
 
 
-def cells(graph: Graph) -> dict[str, ElementTree.Element]:
-    """The cells of a drawing by id."""
-    root = ElementTree.fromstring(drawio_bytes(graph))
-    assert (root.tag, [one.tag for one in root]) == ("mxfile", ["diagram"])
-    found = root.findall("./diagram/mxGraphModel/root/mxCell")
-    assert len({cell.attrib["id"] for cell in found}) == len(found)
-    return {cell.attrib["id"]: cell for cell in found}
+def cells(drawn: list[Paper]) -> list[dict[str, ElementTree.Element]]:
+    """The cells of each page of a drawing, by id."""
+    root = ElementTree.fromstring(drawio_bytes(drawn))
+    assert (root.tag, {page.tag for page in root}) == ("mxfile", {"diagram"})
+    found = [page.findall("./mxGraphModel/root/mxCell") for page in root]
+    assert all(len({cell.attrib["id"] for cell in own}) == len(own) for own in found)
+    return [{cell.attrib["id"]: cell for cell in own} for own in found]
 
 
 # -- the graph ------------------------------------------------------------------------------------------------------
@@ -176,6 +190,15 @@ def test_cables_in_graphviz() -> None:
     assert (drawn.count("node"), drawn.count("edge")) == (len(wiring.devices), len(wiring.links))
 
 
+@needs_graphviz
+@pytest.mark.parametrize("kind", [*MAKERS, "hall-1024-gpus", "four-fabrics-1024-gpus"])
+def test_graphviz_files_can_be_looked_at(kind: str, tmp_path: Path) -> None:
+    """Neither warnings nor drawings that are much wider than high, of every family."""
+    design = designed(kind) if kind in MAKERS else shipped(kind)
+    for path in export_samples.exported(design, tmp_path, "dot").values():
+        graphviz(path.read_text().splitlines())
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_link_is_in_cables_dot(name: str) -> None:
     _, wiring = made(name)
@@ -189,7 +212,9 @@ def test_every_link_is_in_cables_dot(name: str) -> None:
 
 def test_form_of_cables_dot() -> None:
     lines = list(cable_lines(made("splitters")[1]))
-    assert lines[:2] == ["graph network {", '  "server-0001" [role="server", type=host, product="gpu-4"];']
+    label = 'shape=record, label="server-0001|<nic1p1> nic1p1|<nic2p1> nic2p1|<nic3p1> nic3p1|<nic4p1> nic4p1"'
+    assert lines[0] == "graph network {"
+    assert lines[2] == f'  "server-0001" [role="server", type=host, product="gpu-4", {label}];'
     assert '  "compute-leaf-001":"swp1s0" -- "server-0001":"nic1p1";' in lines
     assert lines[-1] == "}"
 
@@ -197,31 +222,31 @@ def test_form_of_cables_dot() -> None:
 # -- draw.io --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("most", [MOST_NODES, 1])
+def pages(name: str) -> list[Paper]:
+    return sheets(*made(name), TitleBlock())
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_drawio(name: str, most: int) -> None:
-    graph = topology(*made(name), most)
-    found = cells(graph)
-    assert found["0"].attrib == {"id": "0"}
-    layers = {id_ for id_, cell in found.items() if cell.get("parent") == "0"}
-    assert layers == {"layer-links", *(f"layer-{role}" for role in graph.layers())}
-    boxes = {id_ for id_, cell in found.items() if cell.get("vertex") == "1"}
-    lines = [cell for cell in found.values() if cell.get("edge") == "1"]
-    assert (len(boxes), len(lines)) == (len(graph.nodes), len(graph.edges))
-    assert all({line.attrib["source"], line.attrib["target"]} <= boxes for line in lines)
-    assert all(cell.get("parent") in layers for id_, cell in found.items() if id_ != "0" and id_ not in layers)
-
-
-def test_drawio_boxes_do_not_overlap() -> None:
-    geometry = [cell.find("mxGeometry") for cell in cells(topology(*made("attachments"))).values()]
-    corners = [(one.attrib["x"], one.attrib["y"]) for one in geometry if one is not None and "x" in one.attrib]
-    assert len(set(corners)) == len(corners) > 0
+def test_drawio(name: str) -> None:
+    """Every box, bundle and word of the drawing is a cell, each link between the boxes that it joins."""
+    drawn = pages(name)
+    for sheet, found in zip(drawn, cells(drawn), strict=True):
+        assert found["0"].attrib == {"id": "0"}
+        layers = {id_ for id_, cell in found.items() if cell.get("parent") == "0"}
+        roles = {f"layer-{box.layer}" for box in sheet.boxes}
+        assert layers == {"layer-holders", "layer-links", "layer-words", *roles}
+        boxes = {id_ for id_ in found if id_.startswith("box-")}
+        lines = [cell for cell in found.values() if cell.get("edge") == "1"]
+        assert (len(boxes), len(lines)) == (len(sheet.boxes), len(sheet.lines))
+        assert all({line.attrib[end] for end in ("source", "target") if end in line.attrib} <= boxes for line in lines)
+        assert all(cell.get("parent") in layers for id_, cell in found.items() if id_ != "0" and id_ not in layers)
 
 
 def test_drawio_labels() -> None:
-    found = cells(topology(*export_samples.on_floor()))
-    assert found["box-server-0002"].attrib["value"] == "<b>server-0002</b><br>gpu-4<br>A01 U5"
-    assert found["edge-1"].attrib["value"] == "2 x 200G DAC"
+    [found] = cells(sheets(*export_samples.on_floor(), TitleBlock()))
+    values = [cell.attrib.get("value") for cell in found.values()]
+    assert "<b>leaf-001</b><br>large<br>B01 U12" in values or "<b>leaf-001</b><br>small<br>B01 U12" in values
+    assert "6 × 200G" in values
 
 
 # -- names and files ------------------------------------------------------------------------------------------------
@@ -231,8 +256,10 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
     design, wiring = hostile()
     graph = topology(design, wiring)
     assert HOSTILE in read_graphml(graph, tmp_path)
-    label = cells(graph)[f"box-{HOSTILE}"].attrib["value"]
-    assert label.startswith("<b>a &quot;b&quot; \\ &lt;b&gt;&amp;c; \\n</b><br>")
+    drawn = sheets(*hostile_switch(), TitleBlock())
+    assert "a &quot;b&quot; \\ &lt;b&gt;&amp;c; \\n" in "".join(
+        cell.get("value", "") for cell in cells(drawn)[0].values()
+    )
 
 
 @needs_graphviz

@@ -180,7 +180,7 @@ def test_keyboard_reaches_everything(browser: Browser, tmp_path: Path) -> None:
         assert tab.page.locator(".map [tabindex='0']").count() == 1
         tab.page.locator(".box.leaf").first.focus()
         assert "400G" in tab.page.locator(".detail").inner_text()
-        assert tab.page.locator("line.lit").count() > 0
+        assert tab.page.locator("polyline.lit").count() > 0
 
 
 def test_focus_stops_only_where_there_is_something(browser: Browser, tmp_path: Path) -> None:

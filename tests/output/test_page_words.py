@@ -22,8 +22,9 @@ from fabopt.output.html import racks
 from fabopt.output.html.answer import answer
 from fabopt.output.html.assumptions import assumptions, confidence_sentence, price_rows
 from fabopt.output.html.build import page_bytes
-from fabopt.output.html.drawing import drawings
 from fabopt.output.html.parts import kind_rows, slices
+from fabopt.output.sheet.pages import in_column
+from fabopt.output.sheet.svg import svg
 from fabopt.output.space import space_line
 from fabopt.output.terminal.growth import growth_rows
 from fabopt.output.words import run
@@ -171,24 +172,24 @@ def test_confidence_is_by_money() -> None:
 
 def test_every_fabric_is_drawn_from_its_wiring() -> None:
     design = solved("two fabrics")
-    found = drawings(design, wiring_of(design))
+    found = in_column(design, wiring_of(design))
     assert list(found) == ["compute", "storage"]
     for fabric in design.fabrics:
-        svg = found[fabric.name].svg
+        picture = svg(found[fabric.name], is_inline=True)
         for tier in fabric.tiers:
-            assert tier.id in svg
+            assert tier.id in picture
         links = sum(row.count for row in fabric.links if row.from_ == "server")
-        assert f">{links} × {fabric.links[0].gbps:g}G links<" in svg
+        assert f">{links} × {fabric.links[0].gbps:g}G to servers<" in picture
 
 
 @pytest.mark.long
 @pytest.mark.slow
 def test_many_boxes_are_drawn_as_few() -> None:
     design = shipped("pretraining-16384-gpus")
-    [drawing] = drawings(design, wiring_of(design)).values()
-    assert drawing.aggregated
-    assert drawing.svg.count('class="box ') <= 40
-    assert ">2,048 servers<" in drawing.svg
+    [sheet] = in_column(design, wiring_of(design)).values()
+    assert any(box.stacked for box in sheet.boxes)
+    assert len(sheet.boxes) <= 40
+    assert ">2,048 servers<" in svg(sheet, is_inline=True)
     page = page_bytes(design, verify(design))
     assert len(page) < MOST_BYTES
     assert page.count(b"<") < 2 * MOST_ELEMENTS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fabopt.output.html.drawing import drawings
+from fabopt.output.sheet.pages import in_column
 from fabopt.schema.structure import TorusStructure
 from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
@@ -192,5 +192,6 @@ def test_any_leaves_out_what_cannot_grow() -> None:
 
 def test_a_report_draws_links_between_equals() -> None:
     made = small.solved(small.case(ANY | {"topologies": ["hyperx"]}, servers=14))
-    picture = drawings(made, wiring_of(made))["compute"].svg
-    assert 'class="arch"' in picture
+    picture = in_column(made, wiring_of(made))["compute"]
+    assert all("to compute-leaf-" in box.about for box in picture.boxes)
+    assert len(picture.lines) > len(picture.boxes)

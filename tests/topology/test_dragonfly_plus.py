@@ -16,7 +16,7 @@ from ortools.graph.python import max_flow
 from fabopt.network.direct_links import DragonflyPlus, SpineMesh
 from fabopt.network.graph.network import Network, network_of
 from fabopt.output.export.formats import Options, export
-from fabopt.output.html.drawing import drawings
+from fabopt.output.sheet.pages import in_column
 from fabopt.output.terminal.answer import fabric_line
 from fabopt.parts.port_types import PortType, parse_split
 from fabopt.parts.switches import CageUse
@@ -279,6 +279,7 @@ def test_everything_is_exported(tmp_path: Path) -> None:
     assert cables.count(",global,") == next(row.count for row in made.fabrics[0].links if row.scope == "global")
     for name in ("ports.csv", "topology.dot", "topology.graphml", "topology.drawio"):
         assert "spine" in (tmp_path / name).read_text(), name
-    picture = drawings(made, wiring_of(made))["compute"].svg
-    assert 'class="arch"' in picture
+    picture = in_column(made, wiring_of(made))["compute"]
+    groups = {box.node for box in picture.boxes if box.layer == "fold"}
+    assert any({line.a, line.b} <= groups for line in picture.lines)
     assert "groups of 2 leaves and 2 spines" in fabric_line(made.fabrics[0])

@@ -11,4 +11,4 @@ PLANNED = (
 LABEL_SHEETS = ("L7651", "5167", "L7654", "5160")
 WHOLE = "acceptance"
 WORK = ("crew", "labels")
-FORMATS = ("cables", *WORK, "ports", "racks", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)
+FORMATS = ("cables", *WORK, "ports", "racks", "drawing", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
 TOPOLOGY, CABLES = "topology.dot", "cables.dot"
+# From fine to coarse: drawn is the finest that has so few in each tier.
+_MOST_NODES, _WIDEST = (200, 60, 24, 12), 12
+# Fewer devices than this with all their ports are not high.
+_FEW = 20
 _FILLS = {
     "core": "#f8cecc",
     "spine": "#e1d5e7",
@@ -25,22 +30,46 @@ _FILLS = {
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
     """Write ``topology.dot`` (classes of devices where there are many) and ``cables.dot`` (every link)."""
     written = []
-    for name, lines in ((TOPOLOGY, topology_lines(topology(design, wiring))), (CABLES, cable_lines(wiring))):
+    for name, lines in ((TOPOLOGY, topology_lines(_narrow(design, wiring))), (CABLES, cable_lines(wiring))):
         path = folder / name
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         written.append(path)
     return written
 
 
+def _narrow(design: Design, wiring: Wiring) -> Graph:
+    """The finest topology whose tiers are narrow enough to be looked at."""
+    graphs = (topology(design, wiring, most) for most in (*_MOST_NODES, 1))
+    return next(graph for graph in graphs if len(graph.nodes) <= _MOST_NODES[-1] or _widest(graph) <= _WIDEST)
+
+
+def _widest(graph: Graph) -> int:
+    """Nodes of the widest tier, those left out that are joined to each other and so not held beside each other."""
+    among = _among(graph)
+    return max((len(nodes) for name, nodes in graph.layers().items() if name not in among), default=0)
+
+
+def _among(graph: Graph) -> set[str]:
+    """Tiers with links between their own nodes."""
+    role = {node.id: node.role for node in graph.nodes}
+    return {role[edge.a] for edge in graph.edges if role[edge.a] == role[edge.b] and edge.a != edge.b}
+
+
 def topology_lines(graph: Graph) -> Iterator[str]:
-    """Yield the drawing, tier by tier from the top."""
+    """Yield the drawing, tier by tier from the top, at most two and a half times as wide as high.
+
+    Devices of a tier that are joined to each other are not held beside each other.
+    """
+    among = _among(graph)
+    ratio = ", ratio=0.45" if among or _widest(graph) > len(graph.layers()) else ""
     yield f"graph {quoted(graph.name)} {{"
-    yield "  graph [rankdir=TB, ranksep=2, nodesep=0.2];"
+    yield f"  graph [rankdir=TB, ranksep=2, nodesep=0.2{ratio}];"
     yield '  node [shape=box, style=filled, fontname="Helvetica", fontsize=10];'
     yield '  edge [fontname="Helvetica", fontsize=8];'
-    for role, nodes in graph.layers().items():
-        yield f"  subgraph {quoted(f'tier {role}')} {{"
-        yield "    rank=same;"
+    for name, nodes in graph.layers().items():
+        yield f"  subgraph {quoted(f'tier {name}')} {{"
+        if name not in among:
+            yield "    rank=same;"
         yield from (f"    {_node(node)};" for node in nodes)
         yield "  }"
     yield from (f"  {_edge(edge)};" for edge in graph.edges)
@@ -65,14 +94,37 @@ def cable_lines(wiring: Wiring) -> Iterator[str]:
     """Yield every device and every link, ``"leaf":"port" -- "host":"port"``."""
     devices, links = wiring.devices, wiring.links
     names = [quoted(name) for name in devices.name]
+    ports: list[dict[str, None]] = [{} for _ in names]
+    for end, own in ((links.a, wiring.a_port), (links.b, wiring.b_port)):
+        for row, port in zip(end.tolist(), own, strict=True):
+            ports[row][port] = None
     yield "graph network {"
-    for name, role, product in zip(names, devices.role, devices.product, strict=True):
+    roles = devices.role
+    is_flat = len(devices) < _FEW or any(
+        roles[a] == roles[b] for a, b in zip(links.a.tolist(), links.b.tolist(), strict=True)
+    )
+    yield f"  graph [rankdir=LR, ranksep=1.5, splines=line{', ratio=0.5' if is_flat else ''}];"
+    for row, (name, role, product) in enumerate(zip(names, devices.role, devices.product, strict=True)):
         kind = "host" if role in HOSTS else "switch"
-        yield f"  {name} [role={quoted(role)}, type={kind}, product={quoted(product)}];"
+        fields = "|".join(
+            [_field(devices.name[row]), *(f"<{port}> {port}" for port in sorted(ports[row], key=_in_order))]
+        )
+        label = f"shape=record, label={quoted(fields)}"
+        yield f"  {name} [role={quoted(role)}, type={kind}, product={quoted(product)}, {label}];"
     ends = links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port
     for a, near, b, far in zip(*ends, strict=True):
         yield f"  {names[b]}:{quoted(far)} -- {names[a]}:{quoted(near)};"
     yield "}"
+
+
+def _field(text: str) -> str:
+    """Return text as a field of a record."""
+    return re.sub(r"[\\{}|<>]", "?", printable(text))
+
+
+def _in_order(port: str) -> list[int | str]:
+    """Sort ports by their numbers."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", port)]
 
 
 def quoted(text: str) -> str:

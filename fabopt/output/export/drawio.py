@@ -1,86 +1,104 @@
-"""draw.io (diagrams.net): the topology as an uncompressed drawing, one layer a tier."""
+"""draw.io (diagrams.net): the drawing as an uncompressed diagram, a page a fabric, one layer a tier."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 from fabopt.output.export.formats import Options
-from fabopt.output.export.topology import Graph, GraphNode, topology
+from fabopt.output.sheet.model import Box, Paper, Stroke
+from fabopt.output.sheet.pages import TitleBlock, sheets
 from fabopt.output.words import printable
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
 FILE = "topology.drawio"
-# Pixels, and the most devices of a tier side by side.
-_WIDTH, _HEIGHT, _GAP, _TIER_GAP, _PER_ROW = 170, 60, 20, 160, 32
-_COLOURS = {
-    "core": ("#f8cecc", "#b85450"),
-    "spine": ("#e1d5e7", "#9673a6"),
-    "leaf": ("#dae8fc", "#6c8ebf"),
-    "server": ("#d5e8d4", "#82b366"),
-    "attachment": ("#f5f5f5", "#666666"),
-}
-_LINKS = "links"
+# draw.io has 100 pixels to the inch.
+_PIXELS = 100 / 25.4
+_HOLDERS, _LINKS, _WORDS = "holders", "links", "words"
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.drawio``: a box of the drawing is a device, or a class of equal devices where there are many."""
+    """Write ``topology.drawio``: what ``--to drawing`` draws, each box and bundle of links as a thing to move."""
     path = folder / FILE
-    path.write_bytes(drawio_bytes(topology(design, wiring)))
+    path.write_bytes(drawio_bytes(sheets(design, wiring, TitleBlock(options.date, options.revision))))
     return [path]
 
 
-def drawio_bytes(graph: Graph) -> bytes:
-    """Return a graph as an mxfile. Links are the lowest layer, so that boxes hide their ends."""
+def drawio_bytes(pages: Sequence[Paper]) -> bytes:
+    """Return sheets as an mxfile. Boxes hide the ends of links, which are in a layer below them."""
     file = Element("mxfile", host="fabopt")
-    diagram = SubElement(file, "diagram", id="topology", name=printable(graph.name))
-    root = SubElement(SubElement(diagram, "mxGraphModel", grid="1", page="0", connect="1"), "root")
-    SubElement(root, "mxCell", id="0")
-    layers = graph.layers()
-    for name in (_LINKS, *layers):
-        SubElement(root, "mxCell", {"id": f"layer-{name}", "value": name, "parent": "0"})
-    _draw_edges(root, graph)
-    top = 0
-    for nodes in layers.values():
-        for index, node in enumerate(nodes):
-            _draw_node(root, node, *_corner(index, len(nodes), top))
-        top += -(-len(nodes) // _PER_ROW) * (_HEIGHT + _GAP) + _TIER_GAP
+    for number, sheet in enumerate(pages, start=1):
+        diagram = SubElement(file, "diagram", id=f"page-{number}", name=printable(sheet.title))
+        size = {"pageWidth": _pixels(sheet.width), "pageHeight": _pixels(sheet.height)}
+        model = SubElement(diagram, "mxGraphModel", {"grid": "1", "page": "1", "connect": "1", **size})
+        _draw(SubElement(model, "root"), sheet)
     indent(file)
     stream = io.BytesIO()
     ElementTree(file).write(stream, encoding="utf-8", xml_declaration=True)
     return stream.getvalue() + b"\n"
 
 
-def _corner(index: int, of: int, top: int) -> tuple[int, int]:
-    """Return the upper left corner of a box: rows of boxes, each in the middle of the drawing."""
-    row, column = divmod(index, _PER_ROW)
-    in_row = min(_PER_ROW, of - row * _PER_ROW)
-    return round((column - in_row / 2) * (_WIDTH + _GAP)), top + row * (_HEIGHT + _GAP)
+def _draw(root: Element, sheet: Paper) -> None:
+    SubElement(root, "mxCell", id="0")
+    for name in (_HOLDERS, _LINKS, *dict.fromkeys(box.layer for box in sheet.boxes), _WORDS):
+        SubElement(root, "mxCell", {"id": f"layer-{name}", "value": name, "parent": "0"})
+    for number, box in enumerate(sheet.holders):
+        _vertex(root, f"holder-{number}", _HOLDERS, "", _look(box), (box.x, box.y, box.width, box.height))
+    for number, line in enumerate(sheet.lines):
+        _edge(root, number, line, sheet.boxes)
+    for box in sheet.boxes:
+        lines = (f"<b>{_html(text.words)}</b>" if text.bold else _html(text.words) for text in box.texts)
+        size = f"fontSize={_pixels(box.texts[-1].size) if box.texts else 10};fontColor={box.edge};"
+        place = box.x, box.y, box.width, box.height
+        _vertex(root, f"box-{box.node}", box.layer, "<br>".join(lines), _look(box) + size, place)
+    for number, text in enumerate(sheet.texts):
+        bold = f"fontStyle={int(text.bold)};align={'center' if text.anchor == 'middle' else 'left'};"
+        ground = f"fillColor={text.ground};" if text.ground else ""
+        style = f"text;html=1;spacing=0;fontSize={_pixels(text.size)};fontColor={text.fill};{bold}{ground}"
+        place = text.left, text.y - text.size, text.width, text.size * 1.2
+        _vertex(root, f"words-{number}", _WORDS, _html(text.words), style, place)
 
 
-def _draw_node(root: Element, node: GraphNode, x: int, y: int) -> None:
-    fill, stroke = _COLOURS[node.role]
-    lines = [f"<b>{_html(node.title)}</b>", _html(node.product), _html(node.place)]
-    style = f"rounded=1;whiteSpace=wrap;html=1;fillColor={fill};strokeColor={stroke};fontSize=10;"
-    cell = {"id": _cell_id(node.id), "value": "<br>".join(line for line in lines if line), "style": style}
-    cell |= {"vertex": "1", "parent": f"layer-{node.role}"}
-    size = {"x": str(x), "y": str(y), "width": str(_WIDTH), "height": str(_HEIGHT), "as": "geometry"}
-    SubElement(SubElement(root, "mxCell", cell), "mxGeometry", size)
+def _look(box: Box) -> str:
+    dashed = f"dashed={int(box.dashed)};shadow={int(box.stacked)};"
+    return f"rounded=0;whiteSpace=wrap;html=1;fillColor={box.fill};strokeColor={box.edge};{dashed}"
 
 
-def _draw_edges(root: Element, graph: Graph) -> None:
-    for number, edge in enumerate(graph.edges, start=1):
-        style = "endArrow=none;html=1;strokeColor=#999999;fontSize=9;"
-        cell = {"id": f"edge-{number}", "value": _html(edge.label), "style": style, "edge": "1"}
-        cell |= {"parent": f"layer-{_LINKS}", "source": _cell_id(edge.b), "target": _cell_id(edge.a)}
-        SubElement(SubElement(root, "mxCell", cell), "mxGeometry", {"relative": "1", "as": "geometry"})
+def _vertex(
+    root: Element, name: str, layer: str, value: str, style: str, place: tuple[float, float, float, float]
+) -> None:
+    cell = {"id": name, "value": value, "style": style, "vertex": "1", "parent": f"layer-{layer}"}
+    sizes = dict(zip(("x", "y", "width", "height"), map(_pixels, place), strict=True))
+    SubElement(SubElement(root, "mxCell", cell), "mxGeometry", {**sizes, "as": "geometry"})
 
 
-def _cell_id(node: str) -> str:
-    return f"box-{printable(node)}"
+def _edge(root: Element, number: int, line: Stroke, boxes: Sequence[Box]) -> None:
+    style = f"endArrow=none;html=1;strokeColor={line.colour};strokeWidth={line.width * _PIXELS:.1f};"
+    cell = {"id": f"edge-{number}", "edge": "1", "parent": f"layer-{_LINKS}"}
+    ends = zip(
+        (line.a, line.b), (line.points[0], line.points[-1]), ("source", "target"), ("exit", "entry"), strict=True
+    )
+    for node, (x, y), end, way in ends:
+        if node >= 0:
+            box = boxes[node]
+            cell[end] = f"box-{node}"
+            style += f"{way}X={(x - box.x) / box.width:.3f};{way}Y={(y - box.y) / box.height:.3f};{way}Dx=0;{way}Dy=0;"
+    cell["style"] = f"{style}dashed={int(line.dashed)};"
+    geometry = SubElement(SubElement(root, "mxCell", cell), "mxGeometry", {"relative": "1", "as": "geometry"})
+    for (x, y), end in ((line.points[0], "sourcePoint"), (line.points[-1], "targetPoint")):
+        SubElement(geometry, "mxPoint", {"x": _pixels(x), "y": _pixels(y), "as": end})
+    if line.points[1:-1]:
+        between = SubElement(geometry, "Array", {"as": "points"})
+        for x, y in line.points[1:-1]:
+            SubElement(between, "mxPoint", x=_pixels(x), y=_pixels(y))
+
+
+def _pixels(millimetres: float) -> str:
+    return f"{millimetres * _PIXELS:.1f}"
 
 
 def _html(text: str) -> str:

@@ -34,8 +34,9 @@ class Options:
     """Options of formats. ``netbox``: the NetBox release of its files, 4.4, 4.6 or 4.7.
 
     ``mark``: the sentence that marks every file of a design that was not proven; empty for a proven one. ``stage``: its
-    number, from 0, None being the last. ``discovery``: the output of ``ibnetdiscover`` for the fabric. ``skip``: takes
-    a sentence about each format that does not apply to the design, which is then left out; None: no format is left out.
+    number, from 0, None being the last. ``discovery``: the output of ``ibnetdiscover`` for the fabric. ``date``,
+    ``revision``: of title blocks, as text; empty ones are left for the hand. ``skip``: takes a sentence about each
+    format that does not apply to the design, which is then left out; None: no format is left out.
     ``sheets``: codes of the sheets of labels.
     """
 
@@ -43,6 +44,8 @@ class Options:
     mark: str = ""
     stage: int | None = None
     discovery: str | None = None
+    date: str = ""
+    revision: str = "1"
     skip: Callable[[str], None] | None = None
     sheets: Sequence[str] = LABEL_SHEETS[:2]
 

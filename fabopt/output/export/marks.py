@@ -28,11 +28,11 @@ def beside(path: Path) -> Path:
 def marked(path: Path, mark: str) -> list[Path]:
     """Mark a file just written, and return it with the file written beside it.
 
-    ``mark`` is a sentence without characters that any format gives a meaning. Workbooks and pages are marked as they
-    are made.
+    ``mark`` is a sentence without characters that any format gives a meaning. Workbooks, pages and PDF files are
+    marked as they are made.
     """
     ending = path.suffix.lower()
-    if ending in (".xlsx", ".html"):
+    if ending in (".xlsx", ".html", ".pdf"):
         return [path]
     text = _MARKERS[ending](path.read_bytes().decode(), mark) if ending in _MARKERS else None
     if text is not None:
@@ -59,6 +59,8 @@ def _after(lines: int, text: str, line: str) -> str:
 
 
 def _svg(text: str, mark: str) -> str:
+    if mark in text:
+        return text
     drawing, end, rest = text.rpartition("</svg>")
     return f'{drawing}<text x="24" y="12" font-size="11" font-weight="bold" fill="#c00000">{mark}</text>\n{end}{rest}'
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabopt.output.export.drawing import drawing
 from fabopt.output.export.elevation import (
     Elevation,
     Rack,
@@ -17,6 +16,7 @@ from fabopt.output.export.elevation import (
     units_text,
     watts_text,
 )
+from fabopt.output.export.elevation_svg import drawing
 from fabopt.output.export.formats import Options
 from fabopt.output.export.order_codes import code_of
 from fabopt.output.export.sheets import write_csv

@@ -8,7 +8,6 @@ from fabopt.output.html.alternatives import alternative_rows, alternative_titles
 from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
 from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows
 from fabopt.output.html.bill import bill_link, bill_view
-from fabopt.output.html.drawing import Drawing, drawings
 from fabopt.output.html.front_page import front_figures, front_table
 from fabopt.output.html.growth import growth_view
 from fabopt.output.html.network import FabricView, fabric_view
@@ -21,6 +20,8 @@ from fabopt.output.html.space import with_links, words_of
 from fabopt.output.html.tables import cash_view, futures_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.left_out import TITLE, left_out_lines
+from fabopt.output.sheet.model import Paper
+from fabopt.output.sheet.pages import in_column
 from fabopt.output.space import pages_line
 from fabopt.output.terminal.answer import conflict_quantity, leading_notes, needed_text, proof_line, totals_line
 from fabopt.output.terminal.cash import TITLE as CASH_TITLE
@@ -125,12 +126,12 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     }
 
 
-def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, Drawing], FloorView | None]:
+def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, Paper], FloorView | None]:
     """Return pictures and floor; neither for a design whose checks fail, or one too large for a list."""
     if not holds_together(checks) or sum(row.count for fabric in design.fabrics for row in fabric.links) > MOST_LINKS:
         return {}, None
     wiring = wiring_of(design)
-    return drawings(design, wiring), floor_view(design, wiring)
+    return in_column(design, wiring), floor_view(design, wiring)
 
 
 def fabric_views(design: Design, checks: tuple[Check, ...]) -> list[FabricView]:

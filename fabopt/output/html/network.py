@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fabopt.output.html.drawing import Drawing
 from fabopt.output.html.rendering import drawn
+from fabopt.output.sheet.model import Paper
+from fabopt.output.sheet.svg import svg
 from fabopt.output.terminal.answer import about_lines, fabric_line
 from fabopt.output.terminal.growth import merged
 from fabopt.output.words import count, joined, plain, run
@@ -30,14 +31,14 @@ class FabricView:
     links_open: bool
 
 
-def fabric_view(design: Design, fabric: FabricDesign, drawing: Drawing | None) -> FabricView:
+def fabric_view(design: Design, fabric: FabricDesign, sheet: Paper | None) -> FabricView:
     """Return a fabric's section of the page."""
     links = tuple(_link_row(fabric, row) for row in merged(fabric.links))
     return FabricView(
         fabric.name,
         fabric_line(fabric).replace("infiniband", "InfiniBand"),
-        None if drawing is None else drawn(drawing.svg),
-        drawing is not None and drawing.aggregated,
+        None if sheet is None else drawn(svg(sheet, is_inline=True)),
+        sheet is not None and any(box.stacked for box in sheet.boxes),
         tuple(about_lines(design, fabric)),
         tuple(_tier_row(fabric, row) for row in fabric.switches),
         links,

@@ -74,7 +74,7 @@ reach();
 for (const figure of all("figure.network")) {
   const detail = figure.querySelector(".detail");
   const before = detail.textContent;
-  const lines = all("line, .arch", figure);
+  const lines = all("polyline", figure);
   const light = (box) => {
     detail.textContent = box ? box.getAttribute("aria-label") : before;
     const node = box && box.dataset.node;

@@ -18,7 +18,7 @@ from fabopt.output.export.drawio import drawio_bytes
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.graphml import graphml_bytes
 from fabopt.output.export.topology import MOST_NODES, Graph, topology
-from fabopt.output.sheet.model import Paper
+from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import TitleBlock, sheets
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -71,7 +71,7 @@ def graphviz(lines: list[str]) -> str:
     return done.stdout
 
 
-def cells(drawn: list[Paper]) -> list[dict[str, ElementTree.Element]]:
+def cells(drawn: list[DrawnSheet]) -> list[dict[str, ElementTree.Element]]:
     """The cells of each page of a drawing, by id."""
     root = ElementTree.fromstring(drawio_bytes(drawn))
     assert (root.tag, {page.tag for page in root}) == ("mxfile", {"diagram"})
@@ -222,7 +222,7 @@ def test_form_of_cables_dot() -> None:
 # -- draw.io --------------------------------------------------------------------------------------------------------
 
 
-def pages(name: str) -> list[Paper]:
+def pages(name: str) -> list[DrawnSheet]:
     return sheets(*made(name), TitleBlock())
 
 

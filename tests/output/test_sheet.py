@@ -18,7 +18,7 @@ import yaml
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.formats import Options, export
 from fabopt.output.sheet.canvas import Canvas
-from fabopt.output.sheet.model import SMALL, Box, Paper, Text
+from fabopt.output.sheet.model import SMALL, Box, DrawnSheet, Text
 from fabopt.output.sheet.pages import A3, TitleBlock, draw, in_column, sheets
 from fabopt.output.sheet.pdf import pdf_bytes
 from fabopt.output.sheet.svg import svg
@@ -50,14 +50,14 @@ def generated(gpus: int) -> Design:
 
 
 @cache
-def drawn(name: str) -> list[Paper]:
+def drawn(name: str) -> list[DrawnSheet]:
     """The pages of a design and its drawings in a web page: of a shipped case, a kind of case, or of so many GPUs."""
     design = designed(name) if name in MAKERS else generated(int(name)) if name.isdigit() else shipped(name)
     wiring = wiring_of(design)
     return [*sheets(design, wiring, BLOCK), *in_column(design, wiring).values()]
 
 
-def faults(sheet: Paper) -> list[str]:
+def faults(sheet: DrawnSheet) -> list[str]:
     """What is wrong with a sheet: texts over each other, out of their box or off the sheet, boxes over each other."""
     texts = [(text, None) for text in sheet.texts] + [(text, box) for box in sheet.boxes for text in box.texts]
     found = [f"small: {text.words}" for text, _ in texts if text.size < SMALL]
@@ -186,7 +186,7 @@ def test_letters_are_no_wider_than_thought(browser: Browser) -> None:
     texts = [text for sheet in drawn("roce-24576-gpus") for box in sheet.boxes for text in box.texts]
     texts += [text for sheet in drawn("hall-1024-gpus") for text in sheet.texts]
     page = browser.new_page()
-    page.set_content(svg(Paper("", *A3, (), (), (), tuple(replace(text, ground="") for text in texts))))
+    page.set_content(svg(DrawnSheet("", *A3, (), (), (), tuple(replace(text, ground="") for text in texts))))
     widths = page.evaluate("[...document.querySelectorAll('text')].map((text) => text.getComputedTextLength())")
     page.close()
     assert [text.words for text, width in zip(texts, widths, strict=True) if width > text.width] == []

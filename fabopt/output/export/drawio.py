@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 from fabopt.output.export.formats import Options
-from fabopt.output.sheet.model import Box, Paper, Stroke
+from fabopt.output.sheet.model import Box, DrawnSheet, Stroke
 from fabopt.output.sheet.pages import TitleBlock, sheets
 from fabopt.output.words import printable
 from fabopt.schema.design import Design
@@ -28,7 +28,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     return [path]
 
 
-def drawio_bytes(pages: Sequence[Paper]) -> bytes:
+def drawio_bytes(pages: Sequence[DrawnSheet]) -> bytes:
     """Return sheets as an mxfile. Boxes hide the ends of links, which are in a layer below them."""
     file = Element("mxfile", host="fabopt")
     for number, sheet in enumerate(pages, start=1):
@@ -42,7 +42,7 @@ def drawio_bytes(pages: Sequence[Paper]) -> bytes:
     return stream.getvalue() + b"\n"
 
 
-def _draw(root: Element, sheet: Paper) -> None:
+def _draw(root: Element, sheet: DrawnSheet) -> None:
     SubElement(root, "mxCell", id="0")
     for name in (_HOLDERS, _LINKS, *dict.fromkeys(box.layer for box in sheet.boxes), _WORDS):
         SubElement(root, "mxCell", {"id": f"layer-{name}", "value": name, "parent": "0"})

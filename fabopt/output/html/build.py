@@ -20,7 +20,7 @@ from fabopt.output.html.space import with_links, words_of
 from fabopt.output.html.tables import cash_view, futures_view
 from fabopt.output.html.workload import workload_view
 from fabopt.output.left_out import TITLE, left_out_lines
-from fabopt.output.sheet.model import Paper
+from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import in_column
 from fabopt.output.space import pages_line
 from fabopt.output.terminal.answer import conflict_quantity, leading_notes, needed_text, proof_line, totals_line
@@ -126,7 +126,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     }
 
 
-def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, Paper], FloorView | None]:
+def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, DrawnSheet], FloorView | None]:
     """Return pictures and floor; neither for a design whose checks fail, or one too large for a list."""
     if not holds_together(checks) or sum(row.count for fabric in design.fabrics for row in fabric.links) > MOST_LINKS:
         return {}, None

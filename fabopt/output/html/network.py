@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabopt.output.html.rendering import drawn
-from fabopt.output.sheet.model import Paper
+from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.svg import svg
 from fabopt.output.terminal.answer import about_lines, fabric_line
 from fabopt.output.terminal.growth import merged
@@ -31,7 +31,7 @@ class FabricView:
     links_open: bool
 
 
-def fabric_view(design: Design, fabric: FabricDesign, sheet: Paper | None) -> FabricView:
+def fabric_view(design: Design, fabric: FabricDesign, sheet: DrawnSheet | None) -> FabricView:
     """Return a fabric's section of the page."""
     links = tuple(_link_row(fabric, row) for row in merged(fabric.links))
     return FabricView(

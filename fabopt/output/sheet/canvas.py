@@ -15,7 +15,7 @@ from fabopt.output.sheet.model import (
     ROLES,
     SMALL,
     Box,
-    Paper,
+    DrawnSheet,
     Stroke,
     Text,
     fitting,
@@ -44,11 +44,11 @@ class Canvas:
         # The box of each device of the design, below 0 where there is none, shape (devices,).
         self.box_of: Ints = np.full(len(tree.wiring.devices), -1)
 
-    def sheet(self, title: str, width: float, height: float) -> Paper:
+    def sheet(self, title: str, width: float, height: float) -> DrawnSheet:
         """Return what was drawn."""
         links = self._links_of_boxes()
         boxes = (replace(box, about="; ".join([box.about, *links.get(box.node, ())])) for box in self.boxes)
-        return Paper(title, width, height, tuple(self.holders), tuple(self.lines), tuple(boxes), tuple(self.texts))
+        return DrawnSheet(title, width, height, tuple(self.holders), tuple(self.lines), tuple(boxes), tuple(self.texts))
 
     def _links_of_boxes(self) -> dict[int, list[str]]:
         """Links of each box with each other in words, with what cables they are and how long."""

@@ -97,7 +97,7 @@ class Stroke:
 
 
 @dataclass(frozen=True)
-class Paper:
+class DrawnSheet:
     """A page: what holds others, then lines, boxes and texts, in the order in which they are drawn."""
 
     title: str

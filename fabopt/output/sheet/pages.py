@@ -20,7 +20,7 @@ from fabopt.output.sheet.model import (
     ROLES,
     SMALL,
     Box,
-    Paper,
+    DrawnSheet,
     Stroke,
     Text,
     fitting,
@@ -53,7 +53,7 @@ class TitleBlock:
     mark: str = ""
 
 
-def sheets(design: Design, wiring: Wiring, block: TitleBlock) -> list[Paper]:
+def sheets(design: Design, wiring: Wiring, block: TitleBlock) -> list[DrawnSheet]:
     """Return the drawings of a design: a page a fabric, and one for links of which not all pairs have as many."""
     trees = [FabricTree(design, wiring, fabric) for fabric in design.fabrics]
     wanted = [(tree, kind) for tree in trees for kind in ("", *uneven(tree))]
@@ -89,7 +89,7 @@ def sheets(design: Design, wiring: Wiring, block: TitleBlock) -> list[Paper]:
     return pages
 
 
-def in_column(design: Design, wiring: Wiring) -> dict[str, Paper]:
+def in_column(design: Design, wiring: Wiring) -> dict[str, DrawnSheet]:
     """Return the drawing of each fabric, by its name, as wide as the column of a web page."""
     drawings = {}
     for fabric in design.fabrics:

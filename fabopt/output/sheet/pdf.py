@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from fabopt.output.sheet.model import Box, Paper, Stroke, Text
+from fabopt.output.sheet.model import Box, DrawnSheet, Stroke, Text
 from fabopt.output.sheet.svg import BEHIND
 from fabopt.output.words import printable
 
@@ -17,7 +17,7 @@ _FONTS = (
 )
 
 
-def pdf_bytes(sheets: Sequence[Paper]) -> bytes:
+def pdf_bytes(sheets: Sequence[DrawnSheet]) -> bytes:
     """Return sheets as one PDF; letters that Helvetica has not are question marks."""
     kids = " ".join(f"{4 + 2 * index} 0 R" for index in range(len(sheets)))
     objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Count {len(sheets)} /Kids [{kids}] >>", _FONTS]
@@ -37,7 +37,7 @@ def pdf_bytes(sheets: Sequence[Paper]) -> bytes:
     return f"{file}{head}{table}{trailer}".encode("ascii")
 
 
-def _content(sheet: Paper) -> Iterator[str]:
+def _content(sheet: DrawnSheet) -> Iterator[str]:
     """The marks of a page: millimetres from its upper left corner, downwards."""
     yield f"{_POINTS:.5f} 0 0 {-_POINTS:.5f} 0 {sheet.height * _POINTS:.2f} cm"
     for holder in sheet.holders:

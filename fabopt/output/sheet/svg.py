@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from fabopt.output.sheet.model import PAPER, Box, Paper, Stroke, Text
+from fabopt.output.sheet.model import PAPER, Box, DrawnSheet, Stroke, Text
 from fabopt.output.words import printable
 
 _FONT = "font-family=\"'Liberation Sans', Arial, Helvetica, sans-serif\""
@@ -13,7 +13,7 @@ _DASHES = ' stroke-dasharray="1.6 1.1"'
 BEHIND = 1.2
 
 
-def svg(sheet: Paper, is_inline: bool = False) -> str:
+def svg(sheet: DrawnSheet, is_inline: bool = False) -> str:
     """Return a sheet as SVG: a file of its own, or a part of a page whose boxes can be reached and pointed at."""
     size = f'viewBox="0 0 {sheet.width:g} {sheet.height:.4g}"'
     if is_inline:

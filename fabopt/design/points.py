@@ -156,6 +156,7 @@ def design_at(front: Front, number: int) -> Design:
         worst_rack=point.worst_rack,
         stages=point.stages,
         bom=point.bom,
+        rules_left_out=point.rules_left_out,
         conflicts=point.conflicts,
         workload=point.workload,
         notes=(*on_inputs, *point.notes, *([_what_it_is(front, number)] if described else [])),

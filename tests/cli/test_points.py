@@ -20,6 +20,7 @@ from fabopt.output.words import KIND_NAMES, money, signed_money
 from fabopt.schema.front import Front
 from fabopt.solution import optimize
 from tests.samples import small
+from tests.solution import test_pair
 
 Json = dict[str, Any]
 CASE = {"name": "pod", **small.case(servers=4)}
@@ -40,7 +41,7 @@ WRITTEN = (
 SEARCHED = {"solve_s", "candidates", "candidates_in_program"}
 SAME = (
     "parts", "parts_sha256", "rules", "status", "totals", "fabrics", "stages", "bom", "notes",
-    "single_points_of_failure",
+    "single_points_of_failure", "rules_left_out",
 )  # fmt: skip
 
 
@@ -324,3 +325,16 @@ def test_a_front_has_a_page_of_its_own() -> None:
     assert main(["report", "study.json", "-o", "page.html"]) == 0
     page = Path("page.html").read_text()
     assert "<svg" in page and page.count("<tr") >= 3
+
+
+@pytest.mark.parametrize("study", [["sweep", "--over", "servers=2,4"], ["sweep", "--budget", "1500,9K"]], ids=" ".join)
+def test_a_point_leaves_out_what_its_design_leaves_out(study: list[str]) -> None:
+    """One port a server is on sale, so that no server is on two switches: each point says so, and is proven."""
+    parts, case = test_pair.storage(test_pair.one_slot(test_pair.catalog()))
+    Path("parts.json").write_text(json.dumps({"name": "parts", **parts}))
+    Path("case.json").write_text(json.dumps({**case, "catalog": ["./parts.json"]}))
+    assert main([study[0], "case.json", *study[1:], "--json", "study.json"]) == 0
+    for number in range(1, 3):
+        design = design_at(read_front(Path("study.json")), number)
+        assert [row.name for row in design.rules_left_out] == ["rules.pair of storage"]
+        assert main(["check", "study.json", "--point", str(number)]) == 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from fabopt.cli.ends import interrupted, is_of_memory, memory_ended
-from fabopt.cli.output import nowhere, tell
+from fabopt.cli.output import nowhere, tell, wipe
 from fabopt.cli.signals import ATTENDANT, end_process
 from fabopt.cli.supervisor import STARTED, Copy
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, cut
@@ -36,6 +36,7 @@ def run(arguments: Sequence[str] | None, copy: Copy | None = None) -> int:
     with ATTENDANT.listening(STARTED if arguments is None else time.monotonic(), copy):
         try:
             code = _outcome(arguments)
+            wipe()
             ATTENDANT.finish()
         except KeyboardInterrupt:
             ATTENDANT.finish()
@@ -90,6 +91,7 @@ def _prepare_streams() -> None:
 def _unexpected(error: Exception) -> int:
     """Report a wrong command line (which shows itself), or a fault of fabopt's own."""
     show = getattr(error, "show", None)
+    wipe()
     if show is not None and hasattr(error, "exit_code"):
         show(sys.stderr)
         return EXIT_INPUT

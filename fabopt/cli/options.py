@@ -41,12 +41,22 @@ def seconds(text: str) -> float:
     return float(time)
 
 
+def _begun(context: typer.Context, value: str) -> str:
+    """Say at once that a file is being read, which waits for what is imported."""
+    if not context.resilient_parsing:
+        from fabopt.cli.output import announce
+
+        announce("0 s · reading")
+    return value
+
+
 CaseFile = Annotated[
     str,
     typer.Argument(
         metavar="CASE",
         help="Case file, - for standard input, or the name of an example case.",
         autocompletion=completion.cases,
+        callback=_begun,
     ),
 ]
 DesignFile = Annotated[
@@ -55,6 +65,7 @@ DesignFile = Annotated[
         metavar="DESIGN.json",
         help="Design file, as `solve --json` writes it.",
         autocompletion=completion.designs,
+        callback=_begun,
     ),
 ]
 Stage = Annotated[
@@ -66,7 +77,10 @@ Stage = Annotated[
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="CASE|DESIGN.json", help="Case to solve, or saved design.", autocompletion=completion.cases_and_designs
+        metavar="CASE|DESIGN.json",
+        help="Case to solve, or saved design.",
+        autocompletion=completion.cases_and_designs,
+        callback=_begun,
     ),
 ]
 Minimize = Annotated[

@@ -47,6 +47,7 @@ def deliver(target: str, data: bytes) -> None:
     if target != STANDARD_STREAM:
         write_whole(Path(target), data)
         return
+    wipe()
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
@@ -74,6 +75,7 @@ def say_aside(*blocks: RenderableType) -> None:
 def _print(stream: TextIO, blocks: Sequence[RenderableType]) -> None:
     from rich.console import Console
 
+    wipe()
     coloured = stream.isatty()
     width = None if coloured or "COLUMNS" in os.environ else PLAIN_WIDTH
     console = Console(width=width, file=stream, markup=False, emoji=False, highlight=False)
@@ -82,6 +84,26 @@ def _print(stream: TextIO, blocks: Sequence[RenderableType]) -> None:
     text = capture.get()
     stream.write(text if coloured else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
     stream.flush()
+
+
+class _FirstWords:
+    """Words on a terminal from before anything large is imported, until the first others."""
+
+    there = False
+
+
+def announce(words: str) -> None:
+    """Say on a terminal at once what is begun; ``wipe`` takes it away."""
+    if sys.stderr.isatty() and not _FirstWords.there:
+        print(words, end="", file=sys.stderr, flush=True)
+        _FirstWords.there = True
+
+
+def wipe() -> None:
+    """Take away what was announced."""
+    if _FirstWords.there:
+        _FirstWords.there = False
+        print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
 
 
 def nowhere() -> TextIO:
@@ -93,6 +115,7 @@ def tell(message: str) -> None:
     """Print a message to standard error."""
     from fabopt.output.words import printable
 
+    wipe()
     try:
         print(printable(message), file=sys.stderr, flush=True)
     except OSError:

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fabopt.cli.output import tell
+from fabopt.cli.output import tell, wipe
 from fabopt.cli.signals import ATTENDANT
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
     from rich.live import Live
     from rich.text import Text
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # A log gets the first line after so long, and no more than one in it.
 LOG_EVERY_S = 60.0
+_BETWEEN = " · "
 
 
 @dataclass
@@ -92,18 +94,26 @@ class Progress:
         finally:
             self.live.start()
 
-    def __rich__(self) -> Text:
-        """The line, cut off where the screen ends."""
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """The line, in as many lines of the screen as it takes, broken between its parts."""
         from rich.text import Text
 
-        return Text(self.line, no_wrap=True, overflow="ellipsis")
+        lines = [""]
+        for part in self._parts:
+            longer = f"{lines[-1]}{_BETWEEN}{part}" if lines[-1] else part
+            lines[-1:] = [longer] if len(longer) < options.max_width else [lines[-1], part]
+        yield Text("\n".join(filter(None, lines)), overflow="fold")
 
     @property
     def line(self) -> str:
         """The line as it is now, with the seconds since the command was started."""
+        return _BETWEEN.join(self._parts)
+
+    @property
+    def _parts(self) -> list[str]:
         spent = f"{time.monotonic() - ATTENDANT.started:,.0f}"
         of = f"{spent} s" if self.limit_s is None else f"{spent} of {self.limit_s:,.0f} s"
-        return " · ".join(part for part in (of, str(self.share), self.known, self.doing) if part)
+        return [part for part in (of, str(self.share), self.known, self.doing) if part]
 
     def _show(self) -> None:
         if self.live is not None:
@@ -131,4 +141,5 @@ def _live(progress: Progress, turns: bool) -> Live:
     from rich.console import Console
     from rich.live import Live
 
+    wipe()
     return Live(progress, console=Console(stderr=True), auto_refresh=turns, transient=True)

@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 from rich.live import Live
 
+from fabopt.cli.output import announce, tell
 from fabopt.cli.progress import Progress, progress_shown
 from fabopt.io.case import read_inputs
 from fabopt.program.settings import StoppedError
@@ -48,7 +49,8 @@ def watched(*arguments: str) -> str:
 
 
 def test_who_watches_sees_what_is_done_and_known() -> None:
-    lines = [line for line in watched("solve", CASE, "--time-limit", "500").splitlines() if " s · " in line]
+    first, *lines = (line for line in watched("solve", CASE, "--time-limit", "500").splitlines() if " s · " in line)
+    assert first == "0 s · reading"
     assert all(re.match(r"[0-9]+ of 500 s · ", line) for line in lines)
     assert any("solving a program of " in line for line in lines)
     assert " · best so far $676,960, bound $676,960, gap 0.00 % · " in lines[-1]
@@ -147,14 +149,27 @@ def test_words(best: Number | None, bound: Number | None, words: str) -> None:
     assert re.sub("^[0-9,]+ s", "12 s", progress.line) == words
 
 
-def test_figures_are_not_what_a_narrow_screen_cuts_off() -> None:
+@pytest.mark.parametrize("columns", [40, 80, 100, 140])
+def test_a_narrow_screen_cuts_nothing_off(columns: int) -> None:
     progress = Progress("tco_usd", limit_s=600)
     progress.say("expanding candidates up to 1.3% above the bound")
     progress.bracket(22_224_534.77, 21_933_463.74)
-    console = Console(width=80, file=io.StringIO())
+    console = Console(width=columns, file=io.StringIO())
     with console.capture() as captured:
         console.print(progress)
-    assert "best so far $22,224,534.77, bound $21,933,463.74, gap 1.3 %" in captured.get()
+    lines = captured.get().splitlines()
+    words = [[word for word in text.split() if word != "·"] for text in (captured.get(), progress.line)]
+    assert words[0][1:] == words[1][1:]
+    assert max(map(len, lines)) <= columns
+
+
+def test_first_words_make_room_for_others(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    announce("0 s · reading")
+    announce("0 s · reading")
+    tell("done")
+    tell("all")
+    assert capfd.readouterr().err == "0 s · reading\r\x1b[2Kdone\nall\n"
 
 
 def test_a_log_gets_a_line_in_so_long(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from fabopt.api import Result, solve
+    from fabopt.api import Progress, Result, solve
     from fabopt.errors import FaboptError, Fault, InfeasibleError, InputError, NoAnswerError, OutputError
 
 __version__ = version.VERSION
@@ -27,11 +27,12 @@ __all__ = [
     "InputError",
     "NoAnswerError",
     "OutputError",
+    "Progress",
     "Result",
     "__version__",
     "solve",
 ]
-_HOMES = {"Result": "fabopt.api", "solve": "fabopt.api"}
+_HOMES = {"Progress": "fabopt.api", "Result": "fabopt.api", "solve": "fabopt.api"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,47 @@ from fabopt.schema.design import Check, Design, Status
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from fabopt.program.settings import Cancel
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a solve is.
+
+    ``doing``: the work at hand, in words; ``best``, ``bound``: the objective of the best design met, and the least that
+    any can have, in the objective's unit (dollars, watts); ``share``: of this work, 0 to 1. None: not known.
+    """
+
+    doing: str = "reading"
+    best: float | None = None
+    bound: float | None = None
+    share: float | None = None
+
+
+class _Watch:
+    """Passes progress on to whoever asked for it, once for each change."""
+
+    def __init__(self, progress: Callable[[Progress], None]) -> None:
+        from fabopt.program.share_done import ProgressShare
+
+        self._progress, self._now = progress, Progress()
+        self.share = ProgressShare(lambda: self._tell(share=self.share.done))
+
+    def say(self, doing: str) -> None:
+        """Take words for the work at hand."""
+        self._tell(doing=doing)
+        self.share.begin_part()
+
+    def bracket(self, best: float | None, bound: float | None) -> None:
+        """Take the objective of the best design met, and its bound."""
+        self._tell(best=best, bound=bound)
+
+    def _tell(self, **news: Any) -> None:
+        now = replace(self._now, **news)
+        if now != self._now:
+            self._now = now
+            self._progress(now)
 
 
 @dataclass(frozen=True)
@@ -44,6 +85,22 @@ class Result:
         rows = bill_rows(self.design)
         return pd.DataFrame([row.values() for row in rows], columns=list(rows[0])) if rows else pd.DataFrame()
 
+    @property
+    def screen(self) -> list[tuple[str, str]]:
+        """The first screen of the command line: labels and sentences; an empty label goes on with the one above."""
+        from fabopt.output.terminal.first_screen import compared_rows, first_rows
+        from fabopt.output.terminal.no_screen import no_rows
+
+        design = self.design
+        rows = [*first_rows(design), *compared_rows(design)] if design.fabrics else no_rows(design)
+        return [(row.label, row.words) for row in rows]
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the first screen, the drawing of each fabric, and the bill."""
+        from fabopt.output.html.notebook import notebook_html
+
+        return notebook_html(self.design, self.screen)
+
     def save(self, path: Path | str) -> None:
         """Write the design file (JSON), whole or not at all; ``OutputError`` if that is impossible."""
         write_whole(Path(path), design_bytes(self.design))
@@ -57,11 +114,15 @@ def solve(
     catalogs: Sequence[str] | None = None,
     price_changes: Sequence[str] = (),
     alternatives_s: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    cancel: Cancel | None = None,
 ) -> Result:
     """Return the cheapest design that meets a case: a path, a mapping like a case file's content, or a ``Case``.
 
     ``catalog`` or ``catalogs`` (names or paths) replace the case's; ``price_changes`` are like ``"switch=+20%"``.
     ``alternatives_s``: seconds after which the look at what else there is is cut off, None: never, 0: none.
+    ``progress`` takes a ``Progress`` at each change, in the thread that solves. ``cancel``: a ``threading.Event``; once
+    another thread sets it, the best design so far is returned (``feasible``, or ``unknown`` without one).
     Raises ``InputError`` with all faults of wrong input; an infeasible case is a ``Result``, not an error.
     """
     from fabopt.solution import optimize
@@ -69,4 +130,15 @@ def solve(
 
     inputs = inputs_from_objects(case, catalog, catalogs, price_changes)
     looks = ALTERNATIVES_S if alternatives_s is None else alternatives_s
-    return Result(optimize.solve(inputs, engine=engine, time_limit_s=time_limit_s, alternatives_s=looks))
+    watch = _Watch(progress or (lambda progress: None))
+    design = optimize.solve(
+        inputs,
+        engine=engine,
+        time_limit_s=time_limit_s,
+        progress=watch.say,
+        alternatives_s=looks,
+        bracket=watch.bracket,
+        share=watch.share,
+        cancel=cancel,
+    )
+    return Result(design)

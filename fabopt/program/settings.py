@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Protocol
 
 from fabopt.program.bell import BELL, PATIENCE_S, Ringing
 from fabopt.program.share_done import ProgressShare
@@ -120,11 +121,19 @@ class Settings:
         )  # fmt: skip
 
 
+class Cancel(Protocol):
+    """Something that another thread sets to stop a search, such as a ``threading.Event``."""
+
+    def is_set(self) -> bool:
+        """Whether the search is to stop."""
+
+
 class Clock:
     """Seconds left of a time limit, and whether somebody wants to stop."""
 
-    def __init__(self, time_limit_s: float | None, started: float | None = None) -> None:
+    def __init__(self, time_limit_s: float | None, started: float | None = None, cancel: Cancel | None = None) -> None:
         """``started``: since when the limit runs, by ``time.monotonic``; None: since now."""
+        self._cancel = cancel
         self._made, self._worked_before = time.monotonic(), time.process_time()
         self._start = self._made if started is None else started
         self._end = None if time_limit_s is None else self._start + time_limit_s
@@ -176,10 +185,14 @@ class Clock:
     @property
     def reason(self) -> str:
         """Why it is over, in words."""
+        if self._cancel is not None and self._cancel.is_set():
+            return "it was cancelled"
         return "stopped by a signal" if self.is_stopped else "the time limit was over"
 
     def over_at(self) -> float | None:
         """The moment when it is over, by ``time.monotonic``; None: not by itself."""
+        if self._cancel is not None and self._stopped_at is None and self._cancel.is_set():
+            self.stop()
         ends = [self._stopped_at, None if self._end is None else self._end - self._reserved_s]
         return min((end for end in ends if end is not None), default=None)
 

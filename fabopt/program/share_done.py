@@ -27,6 +27,11 @@ class ProgressShare:
         self._loops: list[tuple[int, int]] = []
         self._done: float | None = None
 
+    @property
+    def done(self) -> float | None:
+        """The share of the part at hand that is done, from 0 to 1; None where its size is not known."""
+        return self._done
+
     def begin_step(self, number: int, of: int) -> None:
         """A step begins."""
         self._step, self._steps, self._part, self._done = number, of, 0, None

@@ -15,7 +15,7 @@ from fabopt.io.keys import content_of
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import rack_parts_left_out
 from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches
-from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.program.settings import Cancel, Clock, Settings, StoppedError
 from fabopt.program.share_done import ProgressShare
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
@@ -53,6 +53,7 @@ def solve(
     share: ProgressShare | None = None,
     still: Callable[[], AbstractContextManager[None]] = nullcontext,
     kept: Callable[[Design], None] | None = None,
+    cancel: Cancel | None = None,
 ) -> Design:
     """The cheapest design of a case, or the proof that there is none.
 
@@ -66,7 +67,7 @@ def solve(
     ``share``: takes the known share of the work done.
     ``still``: entered while this process is forked: no thread of an observer may run within.
     ``kept``: takes the best design met so far, when worth it, in case this process is killed.
-    ``clock``: stopped by the caller; None: an own clock, which the first Ctrl-C stops.
+    ``clock``: stopped by the caller; None: an own clock, which the first Ctrl-C stops, and ``cancel`` once it is set.
     Raises ``InputError`` for an unknown engine.
     """
     if engine not in ENGINES:
@@ -83,15 +84,15 @@ def solve(
         share=share or ProgressShare(),
         still=still,
     )
-    with nullcontext(clock) if clock is not None else _own_clock(time_limit_s) as clock:
+    with nullcontext(clock) if clock is not None else _own_clock(time_limit_s, cancel) as clock:
         if kept is not None:
             settings = replace(settings, met=Keeping(kept, inputs, engine, clock).met)
         return _answered_in_time(Question(inputs, settings, clock, alternatives_s=alternatives_s))
 
 
 @contextmanager
-def _own_clock(time_limit_s: float | None) -> Iterator[Clock]:
-    clock = Clock(time_limit_s)
+def _own_clock(time_limit_s: float | None, cancel: Cancel | None) -> Iterator[Clock]:
+    clock = Clock(time_limit_s, cancel=cancel)
     with interrupts(clock):
         yield clock
 

@@ -29,6 +29,11 @@ def render(template: str, **content: Any) -> bytes:
     return page.render(**content, style=style, script=script, policy=policy(style, script)).encode()
 
 
+def fragment(template: str, **content: Any) -> str:
+    """Return markup to stand in another page, without style and script; text in ``content`` is escaped."""
+    return _environment().get_template(template).render(**content)
+
+
 def drawn(svg: str) -> Any:
     """Mark an SVG, whose texts are escaped, as markup that goes into a page as it is."""
     from markupsafe import Markup

@@ -59,14 +59,24 @@ class ScreenRow(NamedTuple):
 
 def first_part(design: Design) -> RenderableType:
     """All that is known with the answer."""
-    return grid([*_network(design), *_left_out(design), *_money(design), *_survived(design), *_proof(design)])
+    return grid(first_rows(design))
+
+
+def first_rows(design: Design) -> list[ScreenRow]:
+    """The rows of the first part."""
+    return [*_network(design), *_left_out(design), *_money(design), *_survived(design), *_proof(design)]
 
 
 def compared_part(design: Design) -> RenderableType | None:
-    """One or two alternatives with what each loses, and what would flip the choice; None where nothing was compared."""
-    instead = [ScreenRow("" if number else "Instead", words) for number, words in enumerate(worth_a_look(design))]
-    rows = [*instead, *(ScreenRow("Flips", words) for words in flip_line(design))]
+    """The rows of what was compared; None where nothing was."""
+    rows = compared_rows(design)
     return grid(rows) if rows else None
+
+
+def compared_rows(design: Design) -> list[ScreenRow]:
+    """One or two alternatives with what each loses, and what would flip the choice."""
+    instead = [ScreenRow("" if number else "Instead", words) for number, words in enumerate(worth_a_look(design))]
+    return [*instead, *(ScreenRow("Flips", words) for words in flip_line(design))]
 
 
 def grid(rows: Iterable[ScreenRow]) -> Table:

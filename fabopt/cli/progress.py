@@ -30,7 +30,7 @@ _BETWEEN = " · "
 
 
 @dataclass
-class Progress:
+class ProgressLine:
     """The line. ``metric``: of the best design; ``limit_s``: the time limit of the command."""
 
     metric: str = ""
@@ -124,12 +124,12 @@ class Progress:
 
 
 @contextlib.contextmanager
-def progress_shown(metric: str = "", limit_s: float | None = None, turns: bool = True) -> Iterator[Progress]:
+def progress_shown(metric: str = "", limit_s: float | None = None, turns: bool = True) -> Iterator[ProgressLine]:
     """Show how far a command is on standard error.
 
     ``turns``: a thread updates the seconds; without, processes can be forked.
     """
-    progress = Progress(metric, limit_s)
+    progress = ProgressLine(metric, limit_s)
     if not sys.stderr.isatty():
         yield progress
         return
@@ -137,7 +137,7 @@ def progress_shown(metric: str = "", limit_s: float | None = None, turns: bool =
         yield progress
 
 
-def _live(progress: Progress, turns: bool) -> Live:
+def _live(progress: ProgressLine, turns: bool) -> Live:
     from rich.console import Console
     from rich.live import Live
 

@@ -27,7 +27,7 @@ from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import KINDS
 
 TIERS = ("leaf", "spine", "core")
-Progress = Callable[[str], None]
+Teller = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Grounds:
         """Count of devices or links of a kind in every fabric."""
         return {name: number_of(plant, failed) for name, plant in self.fabrics.items()}
 
-    def sample(self, failed: Failing, count: int, samples: int, seed: int, tell: Progress | None) -> Iterator[Outages]:
+    def sample(self, failed: Failing, count: int, samples: int, seed: int, tell: Teller | None) -> Iterator[Outages]:
         """Samples of every fabric with at least ``count`` of a kind; the same seed gives the same."""
         for name, plant in self.fabrics.items():
             number = number_of(plant, failed)

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.live import Live
 
 from fabopt.cli.output import announce, tell
-from fabopt.cli.progress import Progress, progress_shown
+from fabopt.cli.progress import ProgressLine, progress_shown
 from fabopt.io.case import read_inputs
 from fabopt.program.settings import StoppedError
 from fabopt.program.share_done import ProgressShare
@@ -143,7 +143,7 @@ def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:
     ],
 )
 def test_words(best: Number | None, bound: Number | None, words: str) -> None:
-    progress = Progress("capex_usd")
+    progress = ProgressLine("capex_usd")
     progress.say("sizing")
     progress.bracket(best, bound)
     assert re.sub("^[0-9,]+ s", "12 s", progress.line) == words
@@ -151,7 +151,7 @@ def test_words(best: Number | None, bound: Number | None, words: str) -> None:
 
 @pytest.mark.parametrize("columns", [40, 80, 100, 140])
 def test_a_narrow_screen_cuts_nothing_off(columns: int) -> None:
-    progress = Progress("tco_usd", limit_s=600)
+    progress = ProgressLine("tco_usd", limit_s=600)
     progress.say("expanding candidates up to 1.3% above the bound")
     progress.bracket(22_224_534.77, 21_933_463.74)
     console = Console(width=columns, file=io.StringIO())

@@ -483,7 +483,7 @@ def test_a_docstring_that_points_elsewhere_is_found() -> None:
 
 
 # Used by tests alone, which read a case without what it names; and by Typer, whose groups write their help with it.
-NAMED_ELSEWHERE = {"read_case", "format_commands"}
+NAMED_ELSEWHERE = {"read_case", "format_commands", "_repr_html_"}
 
 
 def defined_names() -> Iterator[tuple[str, Path]]:

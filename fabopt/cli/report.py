@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from fabopt.cli.evidence import proven, told_of
 from fabopt.cli.output import check_targets, deliver, tell
-from fabopt.cli.saved import saved_design
+from fabopt.cli.saved import check_whole, saved_design
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_NO_ANSWER, InputError, fault
@@ -38,7 +38,7 @@ def write_report(path: str, output: str, front: str | None, unchecked: bool, poi
     if isinstance(saved, Front):
         return _write_front(saved, path, output, front)
     design = saved
-    _check_whole(design, path)
+    check_whole(design, path)
     shown_front = _front(front, design) if front is not None else None
     evidence = proven(design, path, unchecked)
     # beside a design that was proven, only the front can be inconsistent
@@ -68,15 +68,6 @@ def _write_front(front: Front, path: str, output: str, other: str | None) -> int
 def _check_ending(output: str) -> None:
     if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in PAGES:
         raise InputError([fault(output, "", "a report is not written like this", allowed=", ".join(PAGES))])
-
-
-def _check_whole(design: Design, path: str) -> None:
-    """Refuse a file with fabrics and without their totals or stages."""
-    missing = [name for name in ("totals", "stages") if not getattr(design, name)]
-    if design.fabrics and missing:
-        hint = "solve the case again; `fabopt solve --json` writes whole designs"
-        faults = [fault(path, name, "a design with fabrics has this too", hint=hint) for name in missing]
-        raise InputError(faults)
 
 
 def _front(path: str, design: Design) -> Front:

@@ -48,6 +48,15 @@ def _nearest(saved: Design | Front, path: str) -> Design:
     return design_in(nearest.design, f"{path}, nearest.design")
 
 
+def check_whole(design: Design, path: str) -> None:
+    """Refuse a file with fabrics and without their totals or stages."""
+    missing = [name for name in ("totals", "stages") if not getattr(design, name)]
+    if design.fabrics and missing:
+        hint = "solve the case again; `fabopt solve --json` writes whole designs"
+        faults = [fault(path, name, "a design with fabrics has this too", hint=hint) for name in missing]
+        raise InputError(faults)
+
+
 def nearest_hint(design: Design) -> str:
     """The option that takes the nearest design of a file without a design, if it has one; else empty."""
     return f"{NEAREST} takes the nearest design" if design.nearest is not None and design.nearest.design else ""

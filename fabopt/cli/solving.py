@@ -214,15 +214,18 @@ def show_whole(design: Design) -> None:
 
 def show_design(path: str, point: int | None, full: bool) -> int:
     """Print the first screen of a saved design, or everything; or why a case has none."""
-    from fabopt.cli.saved import saved_design
+    from fabopt.cli.evidence import told_of
+    from fabopt.cli.saved import check_whole, saved_design
 
     design = saved_design(path, point)
-    if not design.fabrics:
-        Advice(design.case.name, full).finish(design)
-    elif full:
-        show_whole(design)
-    else:
-        Screen().finish(design)
+    check_whole(design, path)
+    with told_of(path):
+        if not design.fabrics:
+            Advice(design.case.name, full).finish(design)
+        elif full:
+            show_whole(design)
+        else:
+            Screen().finish(design)
     return EXIT_DONE
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
+from fabopt.parts.names import with_names
 from fabopt.parts.offering import offering_of
 from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_guessed
 from fabopt.problem.problem import Problem, problem_of
@@ -80,10 +81,19 @@ def _what_changes(question: Question, answer: Answer) -> str:
         rival, other = _cheaper(question, answer, base, guessed, factor)
         if other:
             best = "the cheapest" if rival.verdict == "optimal" else "cheaper"
-            return f"with estimates {round(100 * MOVE)} % {words} another design would be {best}: {other}"
+            rival_words = with_names(_switches(problem), other)
+            return f"with estimates {round(100 * MOVE)} % {words} another design would be {best}: {rival_words}"
         proven &= rival.verdict == "optimal"
     verdict = "this design stays the cheapest" if proven else "no cheaper design was found"
     return f"with estimates {round(100 * MOVE)} % lower or higher {verdict}"
+
+
+def _switches(problem: Problem) -> dict[str, dict[str, object]]:
+    """What names of switches are made of, by id."""
+    return {
+        switch.id: {"id": switch.id, "vendor": switch.vendor, "part_number": switch.part_number}
+        for switch in problem.catalog.switches
+    }
 
 
 def _guessed_items(problem: Problem) -> frozenset[int]:

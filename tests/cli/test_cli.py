@@ -57,6 +57,11 @@ def test_solve_prints_a_summary(run: Run) -> None:
 def test_show_prints_what_solve_did(run: Run) -> None:
     solved = run("solve", "case.yaml", "--json", "design.json")
     assert run("show", "design.json") == solved and solved.out.startswith("Cluster")
+    content = json.loads(Path("design.json").read_text())
+    for key in ("totals", "stages"):
+        Path("part.json").write_text(json.dumps({**content, key: []} if key == "stages" else {**content, key: None}))
+        told = run("show", "part.json")
+        assert told.code == 2 and told.err.startswith(f"part.json: {key}: a design with fabrics has this too")
     whole = run("show", "design.json", "--full")
     assert "Proof" in whole.out and whole.out.startswith("pod: 1 switch")
 
@@ -117,8 +122,8 @@ def test_infeasible_is_exit_3_and_still_writes_the_file(run: Run) -> None:
     write_case(limits={"budget_usd": 100})
     code, out, err = run("solve", "case.yaml", "--json", "design.json", "--bom", "bill.csv")
     assert (code, out) == (3, "")
-    assert err.startswith("pod: no design meets this case (proven).\nNot met      a budget of $100\n")
-    assert "Paste        limits: {budget_usd: 17440}" in err
+    assert err.startswith("pod: no design meets this case (proven).\nNot met     a budget of $100\n")
+    assert "Paste       limits: {budget_usd: 17440}" in err
     assert "limits.budget_usd: is $100; needs $17,440" in run("solve", "case.yaml", "--full").err
     assert run("show", "design.json") == (0, "", err)
     design = json.loads(Path("design.json").read_text())

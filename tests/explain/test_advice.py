@@ -178,7 +178,7 @@ def test_the_message_comes_first_and_all_is_told_once(tmp_path: Path, capfd: pyt
     (tmp_path / "parts.yaml").write_text(yaml.safe_dump(sample.parts))
     file, written = tmp_path / "case.yaml", tmp_path / "design.json"
     file.write_text(yaml.safe_dump({**sample.content, "rules": "none", "catalog": ["./parts.yaml"]}))
-    assert main(["solve", str(file), "--json", str(written)]) == EXIT_INFEASIBLE
+    assert main(["solve", str(file), "--json", str(written), "--full"]) == EXIT_INFEASIBLE
     lines = capfd.readouterr().err.splitlines()
     assert lines[0] == "small: no design meets this case (proven)."
     conflicts = json.loads(written.read_text())["conflicts"]

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from fabopt.output.names import product_name
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, OFF, compared_part, first_part
+from fabopt.parts.names import product_name
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
 from tests.paths import ROOT
@@ -29,7 +29,7 @@ SHIPPED = sorted(path.stem for path in (ROOT / "cases").glob("*.yaml"))
 # A design as others are compared with it.
 ROWS = (
     Alternative(
-        what="rails", value="any", summary="7 x a + 2 x b, ethernet; same-rail pairs on one leaf 13.7 %",
+        what="rails", value="any", summary="7 x a + 2 x b, ethernet; same-rail pairs on one leaf 13.7 % (here 20.1 %)",
         objective=90, objective_delta=-166_000, capex_delta_usd=-166_000, power_delta_w=-2160,
     ),
     Alternative(
@@ -145,10 +145,11 @@ def test_what_saves_most_comes_first_with_what_it_loses() -> None:
     note = "prices: the bill is 60 % list prices; with estimates 30 % higher another design would be the cheapest: b"
     compared = design.model_copy(update={"alternatives": ROWS, "notes": (note,)})
     assert shown(compared_part(compared)) == [
-        "Instead      tested-nics: none: saves $446,800 (+1.76 kW); lost: NICs that the server is sold or",
-        "             tested with",
-        "             rails: any: saves $166,000 (-2.16 kW); same-rail pairs on one leaf 13.7 %",
-        "Flips        with estimates 30 % higher: b would be the cheapest",
+        "Instead     without rule tested-nics: saves $446,800 (+1.76 kW); lost: NICs that the server is sold",
+        "            or tested with",
+        "            rails: any: saves $166,000 (-2.16 kW); lost: aligned rails (13.7 % of same-rail pairs on",
+        "            one leaf, not 20.1 %)",
+        "Flips       with estimates 30 % higher: b would be the cheapest",
     ]
     assert compared_part(design) is None
 

@@ -51,16 +51,15 @@ def test_a_dollar_short() -> None:
     assert least is not None
     design = small.solved(small.case(limits={"budget_usd": least.capex_usd - 1, "power_w": 10_000}))
     assert shown(no_screen(design)) == [
-        "Not met      a budget of $107,519",
-        "Nearest      $107,520, 2.68 kW, 6 rack units, $1 over the budget; every rule is kept: 2 x large + 1",
-        "             x large, 2 x 400G a server, ethernet",
-        "Levers       limits: {budget_usd: 107520}, at $107,520",
-        "             max_oversubscription: {leaf: 1.2} (fabric compute), at $104,900; lost: 1:1 at the",
-        "             leaves",
-        "             tiers: any (fabric compute), at $43,800; lost: 2 tiers",
-        "             min_gbps_per_gpu: 100 (fabric compute), at $65,760; lost: 200 Gb/s for every GPU",
-        "             servers: 5, at $101,600; lost: 1 server",
-        "Paste        limits: {budget_usd: 107520, power_w: 10000}",
+        "Not met     a budget of $107,519",
+        "Nearest     $107,520, 2.68 kW, 6 rack units, $1 over the budget; every rule is kept: 2 x large + 1 x",
+        "            large, 2 x 400G a server, ethernet",
+        "Levers      limits: {budget_usd: 107520}, at $107,520",
+        "            max_oversubscription: {leaf: 1.2} (fabric compute), at $104,900; lost: 1:1 at the leaves",
+        "            tiers: any (fabric compute), at $43,800; lost: 2 tiers",
+        "            min_gbps_per_gpu: 100 (fabric compute), at $65,760; lost: 200 Gb/s for every GPU",
+        "            servers: 5, at $101,600; lost: 1 server",
+        "Paste       limits: {budget_usd: 107520, power_w: 10000}",
     ]
 
 

@@ -5,15 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fabopt.output.names import product_name
-from fabopt.output.what_else import name_of
 from fabopt.output.words import dollars, power
+from fabopt.parts.names import with_names
 from fabopt.parts.price_basis import PRICES
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_GENERATION, ONE_PORT, SLOT_SPEED, SUBNET_MANAGER, TESTED_NICS
+from fabopt.schema.default_rules import (
+    NIC_PAIRING,
+    NIC_RULES,
+    ONE_GENERATION,
+    ONE_PORT,
+    SLOT_SPEED,
+    SUBNET_MANAGER,
+    TESTED_NICS,
+)
 from fabopt.schema.design import Alternative, Design
+from fabopt.units import some
 
 MOST_ALTERNATIVES = 2
-# Letters of another design, and of how it serves; of longer words the first are shown, or none.
+# Less of the objective is not worth a look.
+LEAST_SHARE = 0.001
+# How a row says the service of its design, and of the answer.
+_PAIRS = re.compile(r"same-rail pairs on one leaf ([\d.]+) % \(here ([\d.]+) %\)")
+_LEFT = re.compile(r"without a leaf ([\d.]+) Gb/s per GPU \(here ([\d.]+)\)")
+# Rows by what they change, in words.
+_NAMES = {
+    "topologies": "{value}",
+    "redundancy": "without redundancy",
+    "oversubscription": "{value} oversubscription",
+    "bandwidth": "{value} a GPU",
+    "servers": "{value}",
+    "protocol": "{value}",
+    "leaf switch": "leaf switch {value}",
+    "growth": "{value}",
+    **{rule: f"without rule {rule}" for rule in (*NIC_RULES, ONE_GENERATION, SUBNET_MANAGER)},
+}
+# Letters of another design; a longer one is not named.
 MOST_LETTERS = 100
 # What other prices would choose, as the note on prices says it.
 _FLIPS = re.compile(r"(with estimates .*?) another design would be (the cheapest|cheaper): (.*)")
@@ -32,6 +57,9 @@ LOST_WITH = {
     "recabling": "cables that stay where they are",
     "separation": "the separation of fabrics asked for",
     "growth": "payment by stages",
+    "oversubscription": "the ratio asked for",
+    "bandwidth": "the bandwidth asked for",
+    "attachments": "ports of attachments asked for",
 }
 
 
@@ -39,10 +67,11 @@ def worth_a_look(design: Design) -> Iterator[str]:
     """The alternatives that save most, then the one that is nearest in cost, each with what it loses."""
     rows = [row for row in design.alternatives if row.finished and row.objective_delta is not None]
     rows = [row for row in rows if _changed(design, row) not in _NO_CHOICE]
-    saving = sorted((row for row in rows if _delta(row) < 0), key=_delta)
+    least = LEAST_SHARE * (design.objective.value or 0)
+    saving = sorted((row for row in rows if _delta(row) < -least), key=_delta)
     others = sorted((row for row in rows if _delta(row) >= 0 and not row.summary.startswith("nothing")), key=_delta)
     for row in (saving + others[:1])[:MOST_ALTERNATIVES]:
-        yield f"{named(design, name_of(row))}: {'; '.join(_said(design, row))}"
+        yield named(design, f"{_name(design, row)}: {'; '.join(_said(design, row))}")
 
 
 def _delta(row: Alternative) -> float:
@@ -51,10 +80,20 @@ def _delta(row: Alternative) -> float:
 
 def _changed(design: Design, row: Alternative) -> str:
     """What a row changes, without the fabric that it changes it in."""
-    for fabric in design.fabrics:
-        if row.what.startswith(f"{fabric.name} "):
-            return row.what.removeprefix(f"{fabric.name} ")
-    return row.what
+    return row.what.removeprefix(f"{_fabric(design, row)} ")
+
+
+def _fabric(design: Design, row: Alternative) -> str:
+    """The fabric that a row names, where there are several; else empty."""
+    names = (fabric.name for fabric in design.fabrics)
+    return next((name for name in names if row.what.startswith(f"{name} ")), "")
+
+
+def _name(design: Design, row: Alternative) -> str:
+    """What a row changes, as people say it."""
+    what, fabric = _changed(design, row), _fabric(design, row)
+    words = _NAMES.get(what, f"{what}: {{value}}" if row.value else what).format(value=row.value)
+    return f"{fabric} {words}" if fabric else words
 
 
 def _said(design: Design, row: Alternative) -> Iterator[str]:
@@ -62,23 +101,30 @@ def _said(design: Design, row: Alternative) -> Iterator[str]:
     more, watts = row.capex_delta_usd or 0, row.power_delta_w or 0
     cost = f"saves {dollars(-more)}" if more < 0 else f"costs {dollars(more)} more" if more else "costs the same"
     yield cost + (f" ({'+' if watts > 0 else '-'}{power(abs(watts))})" if watts else "")
-    what, _, service = _changed(design, row), *row.summary.partition("; ")[1:]
-    at_cliff = {"oversubscription": f"at {row.value}", "bandwidth": f"{row.value} asked for",
-                "servers": f"{row.value} in all", "attachments": row.value}  # fmt: skip
-    lost = LOST_WITH.get(what, _first(service) if what in ("planes", "rails", "striping", "topology", "groups") else "")
-    if what in at_cliff:
-        yield at_cliff[what]
-    elif lost:
-        yield f"lost: {lost}" if what in LOST_WITH else lost
+    lost = _lost(design, row)
+    if lost:
+        yield f"lost: {lost}"
     if row.rules_left_out:
         yield f"leaves out {', '.join(left.name for left in row.rules_left_out)}"
 
 
-def _first(words: str) -> str:
-    """The first parts of a list, as far as they are short."""
-    while len(words) > MOST_LETTERS and ", " in words:
-        words = words.rpartition(", ")[0]
-    return words
+def _lost(design: Design, row: Alternative) -> str:
+    """What a row takes away; empty where nothing that is measured gets worse."""
+    what = _changed(design, row)
+    if what == "servers":
+        number = int(re.sub(r"\D", "", row.value) or 0)
+        return some(design.stages[-1].servers - number, "server")
+    if what in LOST_WITH:
+        return LOST_WITH[what]
+    said = _PAIRS.search(row.summary), _LEFT.search(row.summary)
+    words = ("{0} % of same-rail pairs on one leaf, not {1} %", "without a leaf {0} Gb/s a GPU, not {1}")
+    worse = [
+        text.format(found[1], found[2])
+        for text, found in zip(words, said, strict=True)
+        if found is not None and float(found[1]) < float(found[2])
+    ]
+    shape = {"rails": "aligned rails", "striping": "even stripes"}.get(what, "")
+    return f"{shape} ({'; '.join(worse)})" if shape and worse else shape or "; ".join(worse)
 
 
 def flip_line(design: Design) -> Iterator[str]:
@@ -95,8 +141,4 @@ def flip_line(design: Design) -> Iterator[str]:
 
 def named(design: Design, text: str) -> str:
     """Text with the names of products of the design in place of their ids."""
-    names = {id_: product_name(part, id_) for id_, part in design.parts.items() if id_ != "facts"}
-    if not names:
-        return text
-    ids = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return re.sub(rf"(?<![\w-])({ids})(?![\w-])", lambda found: names[found[0]], text)
+    return with_names({id_: part for id_, part in design.parts.items() if id_ != "facts"}, text)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from fabopt.output.names import product_name
 from fabopt.output.words import count, listed
+from fabopt.parts.names import product_name
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.structure import (
     DirectStructure,

@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from fabopt.output.left_out import kept_with
-from fabopt.output.names import product_name
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
 from fabopt.output.terminal.comparison import flip_line, named, worth_a_look
@@ -22,6 +21,7 @@ from fabopt.output.terminal.families import made_of
 from fabopt.output.terminal.workload import duration
 from fabopt.output.terminal.worst_loss import WorstLoss, rack_loss
 from fabopt.output.words import dollars, listed, measured, money, percent, plain, power, printable
+from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import IN_DOUBT, PRICES
 from fabopt.schema.default_rules import DEFAULT_RULES, NO_RULES
 from fabopt.schema.design import Design, FabricDesign
@@ -41,7 +41,7 @@ MOST_RULES = 6
 # Fabrics with the names of their NICs; of more than these, each has a line fewer.
 MOST_NAMED = 4
 COMPUTE = "compute"
-LABEL_WIDTH = len("If it fails")
+LABEL_WIDTH = len("Worst loss")
 _LIMITS = (
     ("budget_usd", "budget", "capex_usd", dollars, dollars),
     ("power_w", "power", "power_w", power, power),
@@ -177,6 +177,7 @@ def _money(design: Design) -> Iterator[ScreenRow]:
     """Cost in all, by fabric or kind and by stage; power; space; and what limits leave."""
     totals = design.totals
     assert totals is not None
+    yield ScreenRow("Parts", _parts(design))
     yield ScreenRow("Cost", "; ".join(_cost(design)))
     yield from _stages(design)
     watts = power(totals.power_w)
@@ -184,9 +185,8 @@ def _money(design: Design) -> Iterator[ScreenRow]:
         watts += (
             f", {percent(totals.power_w / totals.cluster_power_w)} of the cluster's {power(totals.cluster_power_w)}"
         )
-    space = f"; {measured(totals.rack_units, 'rack unit')} of switches" if totals.rack_units else ""
     racks = f"; {some(totals.racks, 'rack')} in use with the servers" if totals.racks is not None else ""
-    yield ScreenRow("Power", f"{watts}{space}{racks}")
+    yield ScreenRow("Power", f"{watts}{racks}")
     yield from _limits(design)
 
 
@@ -208,6 +208,19 @@ def _limits(design: Design) -> Iterator[ScreenRow]:
         more = f"; {some(len(left) - MOST_LIMITS, 'more limit')} kept" if len(left) > MOST_LIMITS else ""
         said = "; ".join(text for text, _ in left[:MOST_LIMITS])
         yield ScreenRow("Limits", said + more, LOST if any(is_over for _, is_over in left) else "")
+
+
+def _parts(design: Design) -> str:
+    """Counts of what is bought, by kind, and the rack units of switches."""
+    bought: dict[str, int] = {}
+    for row in design.bom:
+        bought[row.kind] = bought.get(row.kind, 0) + row.quantity
+    nouns = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "cable": "cable", "fibre": "jumper"}
+    told = [some(bought[kind], noun) for kind, noun in nouns.items() if bought.get(kind)]
+    units = design.totals.rack_units if design.totals is not None else 0
+    if units and told:
+        told[0] += f" ({measured(units, 'rack unit')})"
+    return ", ".join(told) or "nothing is bought"
 
 
 def _cost(design: Design) -> Iterator[str]:
@@ -268,7 +281,7 @@ def _survived(design: Design) -> Iterator[ScreenRow]:
         rows.append(("other fabrics: nothing is cut off", False))
     rows += rack_loss(design.single_points_of_failure or (), not is_alone)
     for number, (words, is_cut_off) in enumerate(rows):
-        yield ScreenRow("" if number else "If it fails", words, LOST if is_cut_off else "")
+        yield ScreenRow("" if number else "Worst loss", words, LOST if is_cut_off else "")
 
 
 # -- prices and proof -----------------------------------------------------------------------------------------------
@@ -279,7 +292,8 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     for note in design.notes:
         if note.startswith(PRICES):
             shares = note.removeprefix(PRICES).partition(";")[0].strip()
-            yield ScreenRow("Prices", shares.removeprefix("the bill is "))
+            words = shares.removeprefix("the bill is ").replace("derived prices", "derived from like parts")
+            yield ScreenRow("Prices", words)
     doubts = sum(note.startswith(IN_DOUBT) for note in design.notes)
     if doubts:
         yield ScreenRow("", f"{some(doubts, 'price')} of quotes in doubt", LEFT_OUT)

@@ -35,16 +35,17 @@ class WorstLoss:
         yield from dict.fromkeys(point.loses for point in points if not point.servers)
 
     def words(self, is_alone: bool) -> str:
-        """``without a leaf: degraded to 350 of 400 Gb/s a GPU``, or what is cut off; with NICs lost of a fabric that
+        """``a leaf: degraded to 350 of 400 Gb/s a GPU``, or what is cut off; with NICs lost of a fabric that
         ``is_alone``.
         """
         if self.cut_off:
-            return f"without {self._device}: {listed(self.cut_off)} cut off"
+            return f"{self._device}: {listed(self.cut_off)} cut off"
         whole = self.fabric.metrics.bisection_gbps_per_gpu
         if self.left >= whole:
-            return f"without {self._device}: nothing is cut off, and no GPU loses bandwidth"
+            return f"{self._device}: nothing is cut off, and no GPU loses bandwidth"
         lost = self._nics_lost if is_alone else ""
-        return f"without {self._device}: degraded to {plain(self.left)} of {plain(whole)} Gb/s a GPU{lost}"
+        across = " across the fabric" if whole < self.fabric.metrics.injection_gbps_per_gpu else ""
+        return f"{self._device}: degraded to {plain(self.left)} of {plain(whole)} Gb/s a GPU{across}{lost}"
 
     @property
     def _device(self) -> str:
@@ -80,4 +81,4 @@ def rack_loss(points: Sequence[SinglePoint], is_of_several: bool) -> Iterator[tu
     if worst is not None:
         lost = f"lose {worst.loses}" if worst.degraded else "cut off"
         where = f" {'from' if not worst.degraded else 'of'} {worst.fabric}" if is_of_several else ""
-        yield f"without rack {worst.worst}: {some(worst.servers, 'server')} {lost}{where}", not worst.degraded
+        yield f"rack {worst.worst}: {some(worst.servers, 'server')} {lost}{where}", not worst.degraded

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.output.terminal.braille import dots, stairs
+from fabopt.output.terminal.braille import dots, span, stairs
 from fabopt.output.terminal.front import value_text
 from fabopt.program.settings import Clock
 from fabopt.schema.front import FrontPoint
@@ -28,7 +28,11 @@ def test_the_largest_value_is_on_top() -> None:
 
 
 def test_points_that_are_alike_share_a_corner() -> None:
-    assert dots([(3, 3), (3, 3)], 1, 1) == [chr(0x2801)] and dots([], 1, 1) == [chr(0x2800)]
+    assert dots([(3, 3), (3, 3)], 1, 1) == [chr(0x2840)] and dots([], 1, 1) == [chr(0x2800)]
+
+
+def test_an_axis_begins_at_nothing_unless_the_values_are_far_from_it() -> None:
+    assert span([2, 10]) == (0, 10) and span([5, 9]) == (5, 9) and span([-3, 9]) == (-3, 9)
 
 
 def test_stairs_hold_a_value_until_the_next() -> None:

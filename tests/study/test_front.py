@@ -21,7 +21,7 @@ from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.front.knees import marked
-from fabopt.study.front.measures import MEASURES, OF_A_MODEL, least_mbps
+from fabopt.study.front.measures import MEASURES, OF_A_MODEL, least_mbps, others
 from fabopt.study.sweep.budgets import MostServers, shrinks
 from tests.oracles.brute_front import designs, undominated
 from tests.samples.random_cases import generate
@@ -239,11 +239,11 @@ def test_a_budget_buys_the_most_servers(fabric: Json) -> None:
     ("minimize", "maximize", "points", "message"),
     [
         (
-            ["capex"], ["gbps"], None,
-            "--minimize: no such metric; found 'capex'; allowed: capex_usd, tco_usd, power_w, rack_units, cables, "
+            ["capx"], ["gbps"], None,
+            "--minimize: no such metric; found 'capx'; allowed: capex_usd, tco_usd, power_w, rack_units, cables, "
             "switches, usd_per_effective_gpu; did you mean `capex_usd`?\n"
             "--maximize: no such metric; found 'gbps'; allowed: gbps_per_gpu, bisection_gbps_per_gpu, "
-            "headroom_servers, least_gpu_utilization, gpu_utilization",
+            "headroom_servers, least_gpu_utilization, gpu_utilization; did you mean `gbps_per_gpu`?",
         ),
         (
             ["gbps_per_gpu", "capex_usd"], [], None,
@@ -289,3 +289,24 @@ def test_points_of_the_same_hardware_have_the_same_single_points_of_failure() ->
         bare = design.model_copy(update={"single_points_of_failure": None, "worst_rack": None})
         assert design.single_points_of_failure
         assert with_single_points(bare).design == design
+
+
+def test_no_metric_means_money_and_bandwidth() -> None:
+    usual = [MEASURES["capex_usd"], MEASURES["gbps_per_gpu"]]
+    assert objectives_of([], [], None) == objectives_of(["Capex"], ["bandwidth"], None) == usual
+    left = others(usual).replace(",", "").replace(";", "").split()
+    assert all((name in left) == (MEASURES[name] not in usual) for name in MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("fabric", "freed"),
+    [
+        ({"nics": ["nic-200"]}, "`fabrics.compute.nics: any` would allow 400, for $"),
+        ({"nics": ["nic-400"]}, "whichever key of a fabric or limit is set free alone"),
+    ],
+)
+def test_a_front_of_one_point_says_which_key_keeps_it_there(fabric: Json, freed: str) -> None:
+    content = case({"switches": {"leaf": ["small"], "spine": ["small"]}, "nics_per_server": 4, "min_gbps_per_gpu": 1, **fabric})
+    chosen = [MEASURES["capex_usd"], MEASURES["gbps_per_gpu"]]
+    found = pareto_front(inputs(content), chosen, None, Settings(), Clock(None), lambda designs: None)
+    assert len(found.points) == 1 and freed in found.notes[-1]

@@ -13,14 +13,15 @@ _ROWS, _COLUMNS = len(_BITS), len(_BITS[0])
 
 
 def dots(points: Sequence[tuple[float, float]], width: int, height: int) -> list[str]:
-    """Lines of a plot, the largest y on top; both axes from the least to the largest value.
+    """Lines of a plot, the largest y on top; both axes over the ``span`` of their values.
 
     ``width``, ``height``: in characters.
     """
     cells = [[ord(BLANK)] * width for _ in range(height)]
     across = _scaled([x for x, _ in points], width * _COLUMNS - 1)
-    down = _scaled([-y for _, y in points], height * _ROWS - 1)
-    for column, row in zip(across, down, strict=True):
+    up = _scaled([y for _, y in points], height * _ROWS - 1)
+    for column, above in zip(across, up, strict=True):
+        row = height * _ROWS - 1 - above
         cells[row // _ROWS][column // _COLUMNS] |= _BITS[row % _ROWS][column % _COLUMNS]
     return ["".join(map(chr, line)) for line in cells]
 
@@ -35,7 +36,13 @@ def stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return [*drawn, *rising[-1:]]
 
 
-def _scaled(values: Sequence[float], most: int) -> list[int]:
-    """Whole steps from 0 to ``most`` between the least and the largest value."""
+def span(values: Sequence[float]) -> tuple[float, float]:
+    """Where an axis begins and ends: at 0 where that is no farther than the values reach, else at the least."""
     low, high = min(values, default=0.0), max(values, default=0.0)
+    return (0.0 if 0 <= low < high - low else low), high
+
+
+def _scaled(values: Sequence[float], most: int) -> list[int]:
+    """Whole steps from 0 to ``most`` over the span of the values."""
+    low, high = span(values)
     return [round((value - low) / (high - low) * most) if high > low else 0 for value in values]

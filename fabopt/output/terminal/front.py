@@ -10,8 +10,9 @@ from rich.text import Text
 
 from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
+from fabopt.output.steps import marginal_unit
 from fabopt.output.terminal.answer import conflict_quantity
-from fabopt.output.terminal.braille import BLANK, dots, stairs
+from fabopt.output.terminal.braille import BLANK, dots, span, stairs
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import limit_name, listed, money, plain, power, printable
 from fabopt.output.worst_switch import COLUMN as CUT_OFF
@@ -81,7 +82,7 @@ def _table(front: Front) -> RenderableType:
     has_marginal = any(point.marginal is not None for point in front.points)
     columns = [(key.rpartition(".")[2], True) for key in front.keys]
     columns += [(metric, True) for metric in shown]
-    columns += [("$ per one more", True)] if has_marginal else []
+    columns += [(f"$ per {marginal_unit(front)} more", True)] if has_marginal else []
     has_knee = any(point.knee for point in front.points)
     columns += [("", False)] if has_knee else []
     tells_loss = tells_cut_off(front)
@@ -180,12 +181,12 @@ def _plot(front: Front) -> Iterator[RenderableType]:
     known = [(x, y) for x, y in points if x is not None and y is not None]
     if len(known) < FEWEST_TO_PLOT:
         return
-    xs, ys = [x for x, _ in known], [y for _, y in known]
-    yield Text(f"\n{value_text(up, max(ys))} {up}")
+    from_x, to_x = span([x for x, _ in known])
+    from_y, to_y = span([y for _, y in known])
+    yield Text(f"\n{value_text(up, to_y)} {up}")
     drawn = stairs(known) if front.kind == "pareto" or across == BUDGET_KEY else known
     yield Text("\n".join(f"  {line}".rstrip(BLANK) for line in dots(drawn, PLOT_WIDTH, PLOT_HEIGHT)))
-    left, right = f"{value_text(up, min(ys))}; {across} from {value_text(across, min(xs))}", value_text(across, max(xs))
-    yield Text(f"{left} to {right}")
+    yield Text(f"{value_text(up, from_y)}; {across} from {value_text(across, from_x)} to {value_text(across, to_x)}")
 
 
 def _axes(front: Front) -> tuple[str, str] | None:

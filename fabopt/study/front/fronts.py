@@ -26,6 +26,7 @@ from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.knees import marked
 from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, USUAL, Measure, measure
+from fabopt.study.front.pinned import why_single
 from fabopt.study.front.points import Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.verify.editions import edition_of
@@ -124,6 +125,8 @@ def pareto_front(
     if front.complete and not front.points:
         shown = (why_none(problem, place, clock),)
     own_notes = _notes(front, objectives, points)
+    if front.complete and len(front.points) == 1 and len(objectives) == 2:
+        own_notes += filter(None, [why_single(inputs, objectives[1], front.points[0], settings, clock)])
     update = {
         "complete": front.complete,
         "size": front.size,

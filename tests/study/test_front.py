@@ -306,7 +306,8 @@ def test_no_metric_means_money_and_bandwidth() -> None:
     ],
 )
 def test_a_front_of_one_point_says_which_key_keeps_it_there(fabric: Json, freed: str) -> None:
-    content = case({"switches": {"leaf": ["small"], "spine": ["small"]}, "nics_per_server": 4, "min_gbps_per_gpu": 1, **fabric})
+    switches = {"leaf": ["small"], "spine": ["small"]}
+    content = case({"switches": switches, "nics_per_server": 4, "min_gbps_per_gpu": 1, **fabric})
     chosen = [MEASURES["capex_usd"], MEASURES["gbps_per_gpu"]]
     found = pareto_front(inputs(content), chosen, None, Settings(), Clock(None), lambda designs: None)
     assert len(found.points) == 1 and freed in found.notes[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath
 
 from fabopt.cli.evidence import proven, required, wired
@@ -27,6 +28,7 @@ from fabopt.output.export.differences import differences_json, no_differences_js
 from fabopt.output.html.differences import differences_page
 from fabopt.output.terminal.differences import differences_report
 from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
 
 MOST_SIDES = 4
 
@@ -82,7 +84,7 @@ def compare_sides(request: CompareRequest, json: str | None, html: str | None, e
         if json is not None:
             deliver(json, no_differences_json(error.design))
         return EXIT_OF_STATUS[error.design.status]
-    result = contrast(sides, lambda side: wired(side.design, side.name))
+    result = contrast(sides, partial(_wired, is_proven=not marks))
     if json is not None:
         deliver(json, differences_json(result, "; ".join(marks)))
     if html is not None:
@@ -93,6 +95,16 @@ def compare_sides(request: CompareRequest, json: str | None, html: str | None, e
     else:
         say(differences_report(result))
     return EXIT_CHECK_FAILED if exit_code and not result.is_equal else EXIT_DONE
+
+
+def _wired(side: Compared, is_proven: bool) -> Wiring | None:
+    """The wiring of a side; None where a file that was not proven has none."""
+    try:
+        return wired(side.design, side.name)
+    except InputError:
+        if is_proven:
+            raise
+        return None
 
 
 def _named(text: str) -> _NamedSide:

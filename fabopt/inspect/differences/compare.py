@@ -41,8 +41,10 @@ class Contrast:
         return not self.rows and not any(other.steps or other.bill for other in self.against)
 
 
-def contrast(sides: Sequence[Compared], wired: Callable[[Compared], Wiring]) -> Contrast:
-    """Compare sides with the first of them. ``wired``: the wiring of all stages of a side."""
+def contrast(sides: Sequence[Compared], wired: Callable[[Compared], Wiring | None]) -> Contrast:
+    """Compare sides with the first of them. ``wired``: the wiring of all stages of a side; None of a file that
+    does not hold together.
+    """
     first = sides[0]
     against = tuple(
         Against(side, waterfall(first, side), bill_changes(first, side), _cables(first, side, wired))
@@ -53,11 +55,13 @@ def contrast(sides: Sequence[Compared], wired: Callable[[Compared], Wiring]) -> 
     return result if others is None else Contrast(result.sides, (others,), against)
 
 
-def _cables(a: Compared, b: Compared, wired: Callable[[Compared], Wiring]) -> Mapping[str, Changes] | None:
+def _cables(a: Compared, b: Compared, wired: Callable[[Compared], Wiring | None]) -> Mapping[str, Changes] | None:
     if a.offer is not None or b.offer is not None or not all(map(_can_be_listed, (a, b))):
         return None
-    before, after = (wiring_at(wired(side), side.stage) for side in (a, b))
-    return cable_changes(before, after)
+    before, after = wired(a), wired(b)
+    if before is None or after is None:
+        return None
+    return cable_changes(wiring_at(before, a.stage), wiring_at(after, b.stage))
 
 
 def _can_be_listed(side: Compared) -> bool:

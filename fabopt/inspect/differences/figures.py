@@ -8,15 +8,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from fabopt.inspect.differences.sides import Compared
-from fabopt.io.keys import content_of
 from fabopt.schema.design import FabricDesign, Number
 from fabopt.schema.losses import SinglePoint
 from fabopt.units import usd
-from fabopt.wiring.design_file import Embedded
+from fabopt.verify.editions import EDITIONS, named_edition
 
 Group = Literal["rules and failures", "money", "power and space", "bandwidth", "network", "case"]
 GROUPS: tuple[Group, ...] = ("rules and failures", "money", "power and space", "bandwidth", "network", "case")
 RULE = "rule "
+# What a text is of which there is nothing.
+NONE = "-"
 Unit = Literal["usd", "w", "gbps", "count", "ratio", "s", "share", "rule", "weeks", "text"]
 Sense = Literal["less", "more", ""]
 Value = Number | str | None
@@ -67,12 +68,17 @@ def _rank(name: Name) -> tuple[int, bool]:
 
 
 def _row(name: Name, columns: Sequence[Mapping[Name, Fact]], sides: Sequence[Compared]) -> tuple[Fact, ...]:
-    """A figure of all sides; of a rule or a text, a whole design without it has none."""
+    """A figure of all sides; of a rule, a text or a key, a whole design that could tell it and does not has none."""
     like = next(column[name] for column in columns if name in column)
-    absent: Value = 0 if like.unit == "rule" else "-" if like.unit == "text" else None
+    absent: Value = 0 if like.unit == "rule" else NONE if like.unit == "text" else None
+    editions = [[*EDITIONS, named_edition(side.design)].index(named_edition(side.design)) for side in sides]
+    can_tell = [
+        side.is_whole and side.offer is None and (name.group != "case" or edition == max(editions))
+        for side, edition in zip(sides, editions, strict=True)
+    ]
     return tuple(
-        column.get(name, like._replace(value=absent if side.is_whole and side.offer is None else None))
-        for column, side in zip(columns, sides, strict=True)
+        column.get(name, like._replace(value=absent if tells else None))
+        for column, tells in zip(columns, can_tell, strict=True)
     )
 
 
@@ -224,21 +230,27 @@ def _asked(side: Compared) -> list[str]:
 
 
 def keys_of(side: Compared, shared: Collection[str]) -> dict[str, str]:
-    """The keys of a side's case as resolved, dotted, with their values as JSON; entries of lists by their names.
+    """The keys of a side's case as its file has them, dotted; entries of lists by their names.
 
     Of fabrics that are not ``shared`` it is only told that they are there.
     """
-    content = content_of(Embedded(side.design).case)
+    content = side.design.case.content
     fabrics = [fabric for fabric in content["fabrics"] if fabric["name"] in shared]
-    keys = dict(_leaves({**content, "name": None, "description": None, "fabrics": fabrics}, ""))
+    asked = {key: value for key, value in content.items() if key not in ("name", "description")}
+    keys = dict(_leaves({**asked, "fabrics": fabrics}, ""))
     return keys | {f"fabrics.{name}": "asked for" for name in _asked(side) if name not in shared}
 
 
 def _leaves(value: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Dotted keys of a tree of JSON with their values in words."""
     if isinstance(value, list) and value and all(isinstance(entry, dict) and "name" in entry for entry in value):
-        value = {str(entry["name"]): {**entry, "name": None} for entry in value}
+        value = {str(entry["name"]): {word: entry[word] for word in entry if word != "name"} for entry in value}
     if isinstance(value, dict) and value:
         for word, inner in value.items():
             yield from _leaves(inner, f"{key}.{word}" if key else word)
-    elif value not in (None, [], {}):
+    elif value in (None, "", [], {}):
+        yield key, NONE
+    elif isinstance(value, float) and value.is_integer():
+        yield key, str(int(value))
+    else:
         yield key, value if isinstance(value, str) else json.dumps(value)

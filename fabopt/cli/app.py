@@ -46,7 +46,7 @@ from fabopt.cli.options import (
 from fabopt.cli.panels import HELP_WIDTH, Panels
 from fabopt.cli.quote import quote_app
 from fabopt.cli.signals import ATTENDANT
-from fabopt.output.export import FORMATS
+from fabopt.output.export import ALL, FORMATS
 
 app = typer.Typer(
     name="fabopt",
@@ -270,7 +270,7 @@ def export(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; repeatable, or several with commas.",
+            help=f"{', '.join(FORMATS)} or {ALL}; repeatable, or several with commas.",
             autocompletion=completion.formats,
         ),
     ],

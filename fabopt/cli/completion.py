@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from fabopt.output.export import FORMATS
+from fabopt.output.export import ALL, FORMATS
 
 Complete = Callable[[str], list[str]]
 # As their modules have them, which take long to import; a test compares them.
@@ -91,7 +91,7 @@ def products(*kinds: str) -> Complete:
 def formats(incomplete: str) -> list[str]:
     """Completes the last of a list of formats with commas."""
     before, comma, last = incomplete.rpartition(",")
-    return [before + comma + word for word in words(FORMATS)(last)]
+    return [before + comma + word for word in words((*FORMATS, ALL))(last)]
 
 
 def stages(incomplete: str) -> list[str]:

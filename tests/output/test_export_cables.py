@@ -65,7 +65,7 @@ def test_replaces_what_is_there(file: Path, tmp_path: Path) -> None:
 
 def test_names_every_unknown_format(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(file), "--to", "cable,ports", "--to", "svg", "-o", str(tmp_path / "out")]) == 2
-    allowed = f"allowed: {', '.join(FORMATS)}"
+    allowed = f"allowed: {', '.join(FORMATS)}, or all"
     assert capfd.readouterr().err.splitlines() == [
         f"--to: unknown format; found 'cable'; {allowed}; did you mean `cables`?",
         f"--to: unknown format; found 'svg'; {allowed}",
@@ -75,6 +75,7 @@ def test_names_every_unknown_format(file: Path, tmp_path: Path, capfd: pytest.Ca
 
 def test_formats_are_asked_for_once() -> None:
     assert format_names(["ports, cables", "ports"]) == ["ports", "cables"]
+    assert sorted(format_names(["dot", "all"])) == sorted(FORMATS) and format_names(["dot,all"])[0] == "dot"
 
 
 def test_a_design_that_was_not_found_has_nothing_to_export(

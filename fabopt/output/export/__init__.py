@@ -11,4 +11,6 @@ PLANNED = (
 LABEL_SHEETS = ("L7651", "5167", "L7654", "5160")
 WHOLE = "acceptance"
 WORK = ("crew", "labels")
+# In the place of every format.
+ALL = "all"
 FORMATS = ("cables", *WORK, "ports", "racks", "drawing", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)

@@ -22,7 +22,7 @@ from typing import Protocol, cast
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
 from fabopt.io.files import TEMPORARY_PREFIX
-from fabopt.output.export import FORMATS, LABEL_SHEETS, PLANNED, WHOLE, WORK
+from fabopt.output.export import ALL, FORMATS, LABEL_SHEETS, PLANNED, WHOLE, WORK
 from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
@@ -58,11 +58,12 @@ class Write(Protocol):
 
 
 def format_names(words: Sequence[str]) -> list[str]:
-    """Return the formats that words (each one name, or several with commas) ask for, in order, each once.
+    """Return the formats that words (each one name, several with commas, or ``all``) ask for, in order, each once.
 
     ``InputError`` lists all that are unknown.
     """
-    names = list(dict.fromkeys(name.strip() for word in words for name in word.split(",")))
+    asked = (name.strip() for word in words for name in word.split(","))
+    names = list(dict.fromkeys(name for one in asked for name in (FORMATS if one == ALL else (one,))))
     faults = [_unknown(name) for name in names if name not in FORMATS]
     if faults:
         raise InputError(faults)
@@ -146,7 +147,7 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
     elif refusals:
         faults = [problem for error in refusals for problem in error.faults]
         if rest := [name for name in formats if name not in refused]:
-            hint = f"`--to {','.join(rest)}` can be"
+            hint = f"`--to {','.join(rest)}` can be, as with `--skip`"
             faults.append(fault("--to", "", "nothing was written, for not all can be", ",".join(formats), hint=hint))
         raise InputError([problem for place, problem in enumerate(faults) if problem not in faults[:place]])
     return written
@@ -202,4 +203,4 @@ def _own_files(name: str, folder: Path) -> list[Path]:
 
 def _unknown(name: str) -> Fault:
     hint = did_you_mean(name, FORMATS)
-    return fault("--to", "", "unknown format", name, allowed=", ".join(FORMATS), hint=hint)
+    return fault("--to", "", "unknown format", name, allowed=f"{', '.join(FORMATS)}, or {ALL}", hint=hint)

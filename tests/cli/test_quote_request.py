@@ -79,6 +79,36 @@ def test_vendors_that_are_named_are_asked_for_all_and_awards_read_back(run: Run)
 
 
 @pytest.mark.usefixtures("design")
+@pytest.mark.parametrize(
+    ("award", "price", "minimum", "code", "said"),
+    [
+        (3, 4000, None, 0, "3 are awarded: no more is bought there"),
+        (3, None, None, 1, "3 are awarded, and no price is stated"),
+        (3, 4000, 5, 1, "its smallest order, 5, is more than the 3 that are awarded"),
+        (None, 4000, None, 2, "no line could be priced"),
+    ],
+)  # fmt: skip
+def test_what_awards_say(
+    award: int | None, price: int | None, minimum: int | None, code: int, said: str, run: Run
+) -> None:
+    """Of a line that may say a smallest order; a charge is awarded in each case, so that all others are no offers."""
+    assert run(*ASKED, "--vendor", "One").code == 0
+    workbook = openpyxl.load_workbook("rfq/rfq-one.xlsx")
+    heads = [cell.value for cell in workbook["RFQ"][1]]
+    workbook["RFQ"].cell(1, len(heads) + 1, "MOQ")
+    for row in workbook["RFQ"].iter_rows(min_row=2):
+        values = {"nos": (900, 1, None), "acme-t4": (price, award, minimum), "acme-nic": (1450, None, 9)}
+        values |= {"acme-dac": (150, 1, None)} if price is None else {}
+        cells = (row[heads.index("Quoted unit price USD")], row[heads.index("Awarded quantity")], row[len(heads)])
+        for cell, value in zip(cells, values.get(row[heads.index("Id")].value, (None, None, None)), strict=True):
+            cell.value = value
+    workbook.save("filled.xlsx")
+    ran = run("quote", "import", "filled.xlsx", "--catalog", "./acme.yaml", "-o", "book.yaml")
+    assert (ran.code, said in ran.out + ran.err) == (code, True), ran.out + ran.err
+    assert ("In doubt" in ran.out) == (code == 1)  # not of the card, whose smallest order is more than is asked for
+
+
+@pytest.mark.usefixtures("design")
 def test_a_part_that_two_vendors_sell_is_one_line(run: Run) -> None:
     """A design with offers asks for each product once, with all its units; vendors in any letters have files of their
     own, and what the buyer wrote on the sheet, such as the name of a stage, is no word of the vendor's.

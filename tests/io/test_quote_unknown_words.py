@@ -65,4 +65,6 @@ def test_a_word_that_no_list_has_is_told_with_its_column(word: str) -> None:
         quote, prices = taken(Trap(word, quote_of("en", PART, described, usd, remark), id_, usd))
         (doubt,) = quote.lines[0].doubts
         assert prices == {id_: usd} and not quote.is_clear
+        # a column of which words were read is none that is not read
+        assert quote.tables[0].not_read == (() if remark else ("F `Remarks`",))
         assert f"`{word}` is not understood" in doubt and doubt.startswith("column `Remarks`: ") == bool(remark)

@@ -21,9 +21,19 @@ def with_awards(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
     """The lines with awarded units, if any were awarded: other lines are then no offers."""
     if not any(line.awarded for line in lines):
         return tuple(replace(line, awarded=None) for line in lines)
-    return tuple(
-        replace(line, status="unpriced", reason="nothing of it is awarded", id="", length_m=None, suggestion=line.id)
-        if line.status == "matched" and not line.awarded
-        else line
-        for line in lines
-    )
+    return tuple(map(_with_award, lines))
+
+
+def _with_award(line: QuoteLine) -> QuoteLine:
+    """A line by its award: none is no offer; one that cannot be bought, or at no price, is doubted."""
+    if not line.awarded:
+        line = replace(line, doubts=())
+        if line.status != "matched":
+            return line
+        reason = "nothing of it is awarded"
+        return replace(line, status="unpriced", reason=reason, id="", length_m=None, suggestion=line.id)
+    said = [f"{line.awarded:,} are awarded: no more is bought there"] if line.status == "matched" else []
+    doubts = [f"{line.awarded:,} are awarded, and no price is stated"] if line.status == "unpriced" else []
+    if line.status == "matched" and line.minimum_order is not None and line.awarded < line.minimum_order:
+        doubts.append(f"its smallest order, {line.minimum_order:,}, is more than the {line.awarded:,} that are awarded")
+    return replace(line, remarks=(*line.remarks, *said, *doubts), doubts=(*line.doubts, *doubts))

@@ -39,7 +39,8 @@ class RowReader(RowCells):
         names = [name for name in self.names(row) if name]
         description = self.text(row, "description") or ("" if names else self.text_beside(row) or self.label(row))
         known = matched(self._named(row, names, description), self.reading.names)
-        base = QuoteLine(self.sheet.name, row, "note", " / ".join(dict.fromkeys(names)), description)
+        part = " / ".join(dict.fromkeys(names))
+        base = QuoteLine(self.sheet.name, row, "note", part, description, awarded=self.awarded(row))
         texts = self.own_texts(row)
         if not known.id and (self._is_of_bill(row) or any(text.startswith(CHARGE_REMARK) for text in texts)):
             return self._charge(row, base)
@@ -152,7 +153,6 @@ class RowReader(RowCells):
             remarks=remarks,
             doubts=doubts,
             tier_from=self.tier_from(row),
-            awarded=self.awarded(row),
             breaks=net.breaks,
         )
 

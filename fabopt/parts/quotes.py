@@ -24,7 +24,7 @@ REQUEST_SHEET, VENDOR_ASKED, AWARDED = "Request", "Vendor asked", "Awarded quant
 # Sheets of a bill's workbook beside the one that asks for quotes, which no vendor writes.
 SHEETS_OF_A_BILL = (
     "Summary", "Bill", "Stages", "Orders", "Deliveries", "Cash flow", "Offers", "Prices & sources", "Alternatives",
-    REQUEST_SHEET,
+    "Basis", REQUEST_SHEET,
 )  # fmt: skip
 Value = TypeVar("Value")
 

@@ -20,6 +20,7 @@ from fabopt.output.export.marks import REPRICED
 from fabopt.output.export.workbook import workbook_bytes
 from fabopt.parts.price_basis import price_source
 from fabopt.schema.design import Alternative, BomRow, Design
+from fabopt.schema.left_out import RuleLeftOut
 from fabopt.solution import optimize
 from tests.paths import ERRORS
 
@@ -104,6 +105,7 @@ def test_the_workbook_has_its_sheets(design: Design) -> None:
         "RFQ",
         "Offers",
         "Prices & sources",
+        "Basis",
     ]
 
 
@@ -148,7 +150,7 @@ def test_the_workbook_adds_up(design: Design) -> None:
 def test_the_workbook_can_be_worked_with(design: Design) -> None:
     bill = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")))["Bill"]
     assert bill.freeze_panes == "A2"
-    assert bill.auto_filter.ref == f"A1:V{len(design.bom) + 1}"
+    assert bill.auto_filter.ref == f"A1:W{len(design.bom) + 1}"
     assert bill.print_title_rows == "$1:$1"
     assert bill["L2"].number_format == "$#,##0.00"
 
@@ -159,11 +161,37 @@ def test_the_workbook_says_where_prices_come_from(design: Design) -> None:
     assert switch[1:8] == ["Acme", "T4-8", None, 4000, "example", "2026-01", "list"]
 
 
-def test_the_summary_has_answer_proof_checks_and_assumptions(design: Design) -> None:
+def test_the_first_sheet_is_what_a_manager_reads(design: Design) -> None:
+    """Project, revision, date, currency, answer, money, power, lead times and stages, on one page."""
     rows = sheets(bill_bytes(design, ".xlsx"))["Summary"]
+    said = {row[0]: row[1] for row in rows if row[0]}
+    assert {"Project", "Answer", "Network", "Cost", "Power", "Proof", "Lead time", "Size"} <= set(said)
+    assert said["Revision"] == f"design {design.case.sha256[:12]}, proven" and said["Currency"] == "USD"
+    assert said["Date"] == "prices of 2026-01" and len(rows) < 40
+    assert said["all"].startswith("month 0: ") and "to buy $" in said["all"]
+    hurried = [row.model_copy(update={"lead_time_weeks": 26.0, "order_by": "2026-03-01"}) for row in design.bom[:1]]
+    later = design.model_copy(update={"bom": (*hurried, *design.bom[1:])})
+    said = {row[0]: row[1] for row in sheets(bill_bytes(later, ".xlsx"))["Summary"] if row[0]}
+    assert said["Lead time"] == "up to 26 weeks: T4-8" and said["First order"] == "by 2026-03-01"
+    left_out = RuleLeftOut(rule="spread", part="rules.spread", why="no switch has the ports")
+    off = design.model_copy(update={"rules_left_out": (left_out,)})
+    assert any(
+        row[0] == "Left out" and "no switch has the ports" in row[1]
+        for row in sheets(bill_bytes(off, ".xlsx"))["Summary"]
+    )
+
+
+def test_the_last_sheet_has_proof_checks_and_assumptions(design: Design) -> None:
+    rows = sheets(bill_bytes(design, ".xlsx"))["Basis"]
     labels = [row[0] for row in rows]
-    assert {"Answer", "Proof", "Totals", "Checks", "Assumptions", "server", "finance.pue"} <= set(labels)
+    assert {"Proof", "Totals", "Checks", "Assumptions", "server", "finance.pue"} <= set(labels)
     assert all(check.name in labels for check in design.checks)
+
+
+def test_the_bill_says_who_makes_each_part(design: Design) -> None:
+    head, *rows = sheets(bill_bytes(design, ".xlsx"))["Bill"]
+    makers = {row[head.index("Id")]: row[head.index("Maker")] for row in rows}
+    assert makers["acme-t4"] == "Acme"
 
 
 def test_what_prices_rest_on_stands_below_the_answer(design: Design) -> None:

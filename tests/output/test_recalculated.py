@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 from pathlib import Path
 from textwrap import wrap
@@ -12,8 +13,10 @@ import openpyxl
 import pytest
 
 from fabopt.output.export.bill import bill_bytes
+from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.units import cents
+from fabopt.wiring.build import wiring_of
 from tests.output.test_cash import RATES, TERMS, paid
 from tests.samples.system_parts import require
 
@@ -118,24 +121,42 @@ def test_rows_are_as_high_as_what_is_wrapped_in_them(words: int) -> None:
     assert high
 
 
-def test_sheets_are_printed_as_wide_as_the_page(tmp_path: Path) -> None:
-    """On A4 and on Letter the headings of orders, request and bill stand whole, each once a page."""
-    require([OFFICE, "pdftotext"])
-    for paper in (1, 9):
-        book = openpyxl.load_workbook(io.BytesIO(bill_bytes(design(), ".xlsx")))
-        for sheet in book:
-            sheet.page_setup.paperSize = paper
-        book.save(tmp_path / "book.xlsx")
-        home = f"-env:UserInstallation={(tmp_path / 'home').as_uri()}"
-        command = [OFFICE, home, "--headless", "--norestore", "--convert-to", "pdf", "--outdir", str(tmp_path)]
-        subprocess.run([*command, str(tmp_path / "book.xlsx")], check=True, capture_output=True, timeout=SECONDS)
-        text = subprocess.run(
-            ["pdftotext", "-layout", str(tmp_path / "book.pdf"), "-"], check=True, capture_output=True
-        )
-        pages = text.stdout.decode().split("\f")[:-1]
-        assert len(pages) <= 2 * len(book.sheetnames)
-        # bill and request are on two pages side by side, as one was too small to read
-        assert sum("Part number" in page and "Quoted lead" in page and "Remarks" in page for page in pages) == 1
-        assert sum("Part number" in page and "Description" in page and "Vendor" in page for page in pages) == 1
-        assert sum("Description" in page and "In use" in page for page in pages) == 1
-        assert sum("Present value USD" in page and "Price basis" in page for page in pages) == 1
+def printed(path: Path, paper: int) -> bytes:
+    """A workbook as LibreOffice prints it on a paper, by Excel's number."""
+    book = openpyxl.load_workbook(path)
+    for sheet in book:
+        sheet.page_setup.paperSize = paper
+    book.save(path)
+    home = f"-env:UserInstallation={(path.parent / 'home').as_uri()}"
+    command = [OFFICE, home, "--headless", "--norestore", "--convert-to", "pdf", "--outdir", str(path.parent)]
+    subprocess.run([*command, str(path)], check=True, capture_output=True, timeout=SECONDS)
+    return path.with_suffix(".pdf").read_bytes()
+
+
+def sizes_and_pages(path: Path) -> tuple[float, list[str]]:
+    """The smallest size of a text of a PDF in points, and the words of its pages."""
+    command = ["pdftohtml", "-xml", "-i", "-zoom", "3", "-stdout", str(path)]
+    text = subprocess.run(command, check=True, capture_output=True).stdout.decode()
+    words = subprocess.run(["pdftotext", "-layout", str(path), "-"], check=True, capture_output=True).stdout.decode()
+    return min(int(size) for size in re.findall(r'<fontspec [^>]*size="(\d+)"', text)) / 3, words.split("\f")[:-1]
+
+
+@pytest.mark.parametrize("paper", [1, pytest.param(9, marks=pytest.mark.long)], ids=["letter", "a4"])
+def test_bills_and_schedules_are_printed_so_that_they_can_be_read(tmp_path: Path, paper: int) -> None:
+    """In seven points at least, with headings on each page; of the bill what is bought and what it costs on one."""
+    require([OFFICE, "pdftotext", "pdftohtml"])
+    planned = design()
+    (tmp_path / "bill.xlsx").write_bytes(bill_bytes(planned, ".xlsx"))
+    cables = export(planned, wiring_of(planned), ["cables"], tmp_path, Options())
+    for path in (tmp_path / "bill.xlsx", next(path for path in cables if path.suffix == ".xlsx")):
+        printed(path, paper)
+        smallest, pages = sizes_and_pages(path.with_suffix(".pdf"))
+        assert smallest >= 7, path.name
+        assert len(pages) <= 40
+        if path.name == "bill.xlsx":
+            bill = [page for page in pages if "Part number" in page and "Quantity" in page and "Total USD" in page]
+            assert any("total" in page and "Unit price USD" in page for page in bill)
+            assert "Currency" in pages[0] and "page 1 of" in pages[0] and "Basis" not in pages[0]
+        else:
+            schedule = [page for page in pages if ", schedule" in page]
+            assert schedule and all(re.search(r"^ *cable\b", page) for page in schedule), "headings and cables repeat"

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import xlsxwriter
 
 from fabopt.output.export import sheet_rows, sheets
 from fabopt.output.export.marks import MARK
 from fabopt.output.export.sheets import write_csv, write_workbook
-from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, are_plain, safe, write_marks
+from fabopt.output.export.spreadsheet import CELL_FORMATS, are_plain, new_book, safe, set_feet, write_marks
 from fabopt.output.words import printable
 
 AWKWARD = [
@@ -57,8 +56,7 @@ TABLES = {
 def by_the_library(tables: Mapping[str, pd.DataFrame], mark: str) -> bytes:
     """The same workbook, cell by cell."""
     stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
-    book.set_properties({"title": "t", "author": "fabopt", "created": CREATED})
+    book = new_book(stream, "t")
     head = book.add_format(CELL_FORMATS["head"])
     write_marks(book, {MARK: mark} if mark else {})
     for name, rows in tables.items():
@@ -70,6 +68,7 @@ def by_the_library(tables: Mapping[str, pd.DataFrame], mark: str) -> bytes:
                     sheet.write_string(line, column, value if value.isprintable() else printable(value))
                 elif not isinstance(value, str) and value == value:
                     sheet.write_number(line, column, value)
+    set_feet(book, "t")
     book.close()
     return stream.getvalue()
 

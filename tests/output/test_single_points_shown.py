@@ -72,7 +72,7 @@ def test_they_are_on_top() -> None:
     assert next(line for line in lines[1:] if line.startswith(("Single", "Fabric"))).startswith("Single")
     headings = re.findall(r"<h2[^>]*>([^<]*)", page_bytes(design, ()).decode())
     assert headings[0] == "Single points of failure"
-    sheet = openpyxl.load_workbook(io.BytesIO(workbook_bytes(design)))["Summary"]
-    labels = [cell.value for cell in sheet["A"]]
-    assert labels.index("Single points of failure") < labels.index("Proof")
+    book = openpyxl.load_workbook(io.BytesIO(workbook_bytes(design)))
+    labels, sheet = [cell.value for cell in book["Summary"]["A"]], book["Basis"]
+    assert labels.index("Worst loss") < labels.index("Proof")
     assert "without rack A01: every path (cut off, servers: 2)" in [cell.value for cell in sheet["B"]]

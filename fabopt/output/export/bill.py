@@ -17,11 +17,10 @@ from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.parts.quotes import BILL_COLUMNS
+from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import BomRow, Design
 
 PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
-# Of all amounts of a bill.
-CURRENCY = "USD"
 # Columns that a bill has only if any row has a value in them.
 SOME_COLUMNS = (BILL_COLUMNS, ("expedite_usd",), ("sold_by",), tuple(SHARES))
 ENDINGS = (".csv", ".xlsx", ".json")
@@ -72,10 +71,10 @@ def _price(design: Design, row: BomRow) -> dict[str, object]:
     """Maker, vendor, currency, basis and date of a row's price, as its product states them."""
     part = body_of(design, row)
     if not part:
-        return dict(zip(PRICE_COLUMNS, (None, None, CURRENCY, None, None), strict=True))
+        return dict(zip(PRICE_COLUMNS, (None, None, DOLLAR, None, None), strict=True))
     source = price_source(part, row.length_m)
     maker = part.get("vendor") if row.charge is None else None
-    known = maker, seller_of(part), CURRENCY, basis_of(part, row.length_m), source.get("date")
+    known = maker, seller_of(part), DOLLAR, basis_of(part, row.length_m), source.get("date")
     return dict(zip(PRICE_COLUMNS, known, strict=True))
 
 

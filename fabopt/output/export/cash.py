@@ -7,7 +7,7 @@ from xlsxwriter.utility import xl_range
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.cash import KINDS, Period, cash_flow
-from fabopt.output.export.spreadsheet import set_page, write_cell, write_headings, write_text
+from fabopt.output.export.spreadsheet import write_cell, write_headings, write_text
 from fabopt.output.terminal.cash import cash_columns, cash_lines
 from fabopt.schema.design import Design
 from fabopt.schema.stages import QUARTER
@@ -36,8 +36,6 @@ def write_cash(sheet: Worksheet, formats: dict[str, Format], design: Design) -> 
     for line, text in enumerate(cash_lines(design), start=end + 2):
         write_text(sheet, line, 0, text, formats["text"])
     sheet.freeze_panes(1, 1)
-    set_page(sheet)
-    sheet.repeat_rows(0)
 
 
 def _write_period(sheet: Worksheet, formats: dict[str, Format], line: int, period: Period) -> None:

@@ -11,7 +11,7 @@ from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.output.export.quotes import MOST_ASKED, PRICE, WEEKS, QuoteTable, asked_title
-from fabopt.output.export.spreadsheet import set_height, set_page, write_cell, write_headings, write_text
+from fabopt.output.export.spreadsheet import set_height, write_cell, write_headings, write_text
 from fabopt.parts.finance import MONTHS_PER_YEAR
 from fabopt.parts.procurement import WEEKS_PER_YEAR
 from fabopt.schema.design import Design
@@ -50,8 +50,6 @@ def write_offers(sheet: Worksheet, formats: dict[str, Format], rfq: QuoteTable, 
     sheet.write_formula(end + 1, 9, f"=SUM(J2:J{end})", formats["total_money"], 0)
     _write_vendors(sheet, formats, end, prices, xl_col_to_name(titles.index("Quantity")))
     sheet.freeze_panes(1, 0)
-    set_page(sheet)
-    sheet.repeat_rows(0)
 
 
 def _weeks_until_needed(design: Design) -> dict[tuple[object, object], float]:

@@ -30,15 +30,12 @@ class QuoteTable(NamedTuple):
 
 
 def write_quotes(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
-    """Write the request; it is printed as the first vendor gets it, without the columns of others.
-
-    One page would be too small to read: it is printed on two, side by side, with the part of each line on both.
-    """
+    """Write the request; it is printed as the first vendor gets it, without the columns of others."""
     write_table(sheet, formats, table)
     titles = [title for title, _, _ in table.columns]
-    sheet.print_area(0, 0, len(table.rows), titles.index("Remarks"))
-    set_page(sheet, wide=2)
-    sheet.repeat_columns(0, titles.index("Part number"))
+    last = titles.index("Remarks")
+    sheet.print_area(0, 0, len(table.rows), last)
+    set_page(sheet, [width for _, width, _ in table.columns[: last + 1]], titles.index("Part number") + 1)
 
 
 def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
@@ -53,8 +50,6 @@ def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable)
         )
     sheet.freeze_panes(1, 0)
     sheet.autofilter(0, 0, max(1, len(table.rows)), len(table.columns) - 1)
-    set_page(sheet)
-    sheet.repeat_rows(0)
 
 
 def stage_table(design: Design) -> QuoteTable:

@@ -6,16 +6,15 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
-    CREATED,
-    WORKBOOK_OPTIONS,
+    new_book,
     printable_csv,
+    set_feet,
     set_height,
     set_page,
     write_cell,
@@ -57,8 +56,7 @@ def findings_csv(findings: Sequence[QuoteFinding]) -> bytes:
 def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[tuple[str, str]]) -> bytes:
     """Return the workbook; the same quote and design give the same bytes. ``summary``: lines of its first sheet."""
     stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
-    book.set_properties({"title": f"{quote.file}: redlined", "author": "fabopt", "created": CREATED})
+    book = new_book(stream, f"{quote.file}: redlined")
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     formats |= {
         f"{look} {name}": book.add_format({**CELL_FORMATS[name], **extra, **_BESIDE.get(name, {})})
@@ -68,6 +66,7 @@ def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[t
     _summary(book.add_worksheet("Summary"), formats, summary)
     _redlined(book.add_worksheet("Redlined quote"), formats, quote, comparison)
     _findings(book.add_worksheet("Findings"), formats, comparison.findings)
+    set_feet(book, f"{quote.file}: redlined")
     book.close()
     return stream.getvalue()
 
@@ -79,7 +78,7 @@ def _summary(sheet: Worksheet, formats: dict[str, Format], lines: Sequence[tuple
         write_text(sheet, row, 0, label, formats["label"])
         write_text(sheet, row, 1, text, formats["wrap"])
         set_height(sheet, row, [(text, 110)])
-    set_page(sheet)
+    set_page(sheet, [30, 110])
 
 
 def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, comparison: QuoteComparison) -> None:
@@ -97,8 +96,6 @@ def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, compar
 def _head(sheet: Worksheet, formats: dict[str, Format], columns: Sequence[tuple[str, float]]) -> None:
     write_headings(sheet, columns, formats["head"])
     sheet.freeze_panes(1, 0)
-    sheet.repeat_rows(0)
-    set_page(sheet)
 
 
 def _quoted_rows(quote: Quote, comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:

@@ -6,12 +6,10 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import xlsxwriter
-
 from fabopt.design.bill import order_date
 from fabopt.output.export.order_codes import product_of
 from fabopt.output.export.quotes import NO_VENDOR, PRICE, WEEKS, QuoteTable, quote_table, write_table
-from fabopt.output.export.spreadsheet import CELL_FORMATS, CREATED, WORKBOOK_OPTIONS, set_page, write_text
+from fabopt.output.export.spreadsheet import CELL_FORMATS, new_book, set_feet, set_page, write_text
 from fabopt.parts.part_numbers import WHICH_IS_WANTED
 from fabopt.parts.quotes import AWARDED, REQUEST_SHEET, VENDOR_ASKED
 from fabopt.schema.design import Design
@@ -90,8 +88,7 @@ def _file_names(vendors: Sequence[str]) -> dict[str, str]:
 
 def _bytes(design: Design, vendor: str, table: QuoteTable, terms: RequestTerms) -> bytes:
     stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
-    book.set_properties({"title": f"{design.case.name}: request for quotes", "author": "fabopt", "created": CREATED})
+    book = new_book(stream, f"{design.case.name}: request for quotes")
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     write_table(book.add_worksheet("RFQ"), formats, table)
     sheet = book.add_worksheet(REQUEST_SHEET)
@@ -100,7 +97,8 @@ def _bytes(design: Design, vendor: str, table: QuoteTable, terms: RequestTerms) 
     for row, (title, text) in enumerate(_facts(design, vendor, len(table.rows), terms)):
         write_text(sheet, row, 0, title, formats["label"])
         write_text(sheet, row, 1, text, formats["wrap"])
-    set_page(sheet)
+    set_page(sheet, [22, 90])
+    set_feet(book, f"{design.case.name}: request for quotes, revision {terms.revision}")
     book.close()
     return stream.getvalue()
 

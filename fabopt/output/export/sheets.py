@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
@@ -19,10 +18,10 @@ from fabopt.output.export.marks import MARK
 from fabopt.output.export.sheet_rows import fill_workbook
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
-    CREATED,
-    WORKBOOK_OPTIONS,
     are_plain,
+    new_book,
     safe,
+    set_feet,
     set_page,
     write_marks,
 )
@@ -71,13 +70,13 @@ def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], m
     ``mark``: text of a sheet before them.
     """
     stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
-    book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
+    book = new_book(stream, title)
     head = book.add_format(CELL_FORMATS["head"])
     write_marks(book, {MARK: mark} if mark else {})
     sheets = _sheets(tables)
     for name, table in sheets.items():
         _head(book.add_worksheet(name), head, table)
+    set_feet(book, title)
     book.close()
     fill_workbook(stream.getvalue(), list(sheets.values()), path)
     return path
@@ -103,12 +102,13 @@ def _sheet_name(name: str, taken: Mapping[str, object]) -> str:
 
 def _head(sheet: Worksheet, head: Format, table: pd.DataFrame) -> None:
     """The title row of a sheet, with column widths, filter and page setup."""
-    for column, name in enumerate(table.columns):
+    widths = [_width(table[name]) for name in table.columns]
+    for column, (name, width) in enumerate(zip(table.columns, widths, strict=True)):
         sheet.write_string(0, column, name, head)
-        sheet.set_column(column, column, _width(table[name]))
+        sheet.set_column(column, column, width)
     sheet.freeze_panes(1, 0)
     sheet.autofilter(0, 0, max(1, len(table)), len(table.columns) - 1)
-    set_page(sheet)
+    set_page(sheet, widths, repeated=1)
     sheet.repeat_rows(0)
 
 

@@ -44,13 +44,23 @@ _PLAIN = re.compile(f"(?:[A-Za-z0-9][^;|{_ENDS}]*)?\\Z")
 _UNPLAIN = re.compile(r"^[^A-Za-z0-9\n]|[;|\t\r]", re.MULTILINE)
 # A workbook states when it was made; a fixed date keeps it the same for the same design.
 CREATED = datetime(2026, 1, 1, tzinfo=UTC)
+# A font that all programs have, or one of the same widths.
+_FONT = {"font_name": "Arial", "font_size": 10}
 # Of xlsxwriter: text stays text.
-WORKBOOK_OPTIONS = {
+_OPTIONS = {
     "in_memory": True,
     "strings_to_formulas": False,
     "strings_to_urls": False,
     "strings_to_numbers": False,
 }
+# Of a page of letter paper in landscape, which is narrower than A4: margins, and what is left in points; the scale at
+# which text of 10 points has 7.2. Of a column: pixels of a character and beside all, of which a point has 4/3.
+_MARGIN_INCHES = 0.4
+_PAGE_POINTS = (11 - 2 * _MARGIN_INCHES) * 72
+_LEAST_SCALE, _POINTS = 0.72, 0.75
+_PIXELS, _PIXELS_BESIDE = 7.42, 5
+# Of a footer all parts together have 255 letters.
+_LONGEST_FOOT = 120
 # How cells look, by name.
 CELL_FORMATS: dict[str, dict[str, Any]] = {
     "title": {"bold": True, "font_size": 14},
@@ -69,6 +79,7 @@ CELL_FORMATS: dict[str, dict[str, Any]] = {
     "total_count": {"bold": True, "top": 1, "num_format": "#,##0"},
     "total_money": {"bold": True, "top": 1, "num_format": "$#,##0.00"},
     "total_number": {"bold": True, "top": 1, "num_format": "#,##0.##"},
+    "warn": {"font_color": "#8A5300", "valign": "top", "text_wrap": True},
     "good": {"font_color": "#1B7F3B", "valign": "top", "text_wrap": True},
     "bad": {"font_color": "#C00000", "bold": True, "valign": "top", "text_wrap": True},
 }
@@ -105,12 +116,17 @@ def printable_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> b
     return csv_bytes(columns, ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows))
 
 
-def write_headings(sheet: Worksheet, columns: Sequence[tuple[str, float]], style: Format) -> None:
-    """Write titles of columns, each with its width, into a first row that is high enough for all of them."""
+def write_headings(sheet: Worksheet, columns: Sequence[tuple[str, float]], style: Format, repeated: int = 1) -> None:
+    """Write titles of columns, each with its width, into a first row that is high enough for all of them.
+
+    Each page that is printed has it, and the columns that are repeated.
+    """
     for column, (title, width) in enumerate(columns):
         sheet.set_column(column, column, width)
         write_text(sheet, 0, column, title, style)
     set_height(sheet, 0, columns)
+    set_page(sheet, [width for _, width in columns], repeated)
+    sheet.repeat_rows(0)
 
 
 def set_height(sheet: Worksheet, row: int, cells: Iterable[tuple[str, float]]) -> None:
@@ -123,11 +139,49 @@ def set_height(sheet: Worksheet, row: int, cells: Iterable[tuple[str, float]]) -
         sheet.set_row(row, min(LINE_POINTS * lines, HIGHEST_ROW_POINTS))
 
 
-def set_page(sheet: Worksheet, wide: int = 1) -> None:
-    """Let a sheet be printed in landscape, ``wide`` pages across, with the pages numbered."""
+def set_page(sheet: Worksheet, widths: Sequence[float], repeated: int = 0) -> None:
+    """Let a sheet be printed in landscape, its text not smaller than seven points.
+
+    widths    of the columns that are printed, in characters
+    repeated  columns on the left that each page has, if one page across is too few
+    """
     sheet.set_landscape()
+    sheet.set_margins(*(_MARGIN_INCHES,) * 2, 0.5, 0.6)
+    wide = _pages_across(widths, repeated)
     sheet.fit_to_pages(wide, 0)
-    sheet.set_footer("&L&A&RPage &P of &N")
+    if wide > 1:
+        sheet.print_across()
+        if repeated:
+            sheet.repeat_columns(0, repeated - 1)
+
+
+def _pages_across(widths: Sequence[float], repeated: int) -> int:
+    """Pages beside each other for columns of so many characters, at the least scale."""
+    points = [(width * _PIXELS + _PIXELS_BESIDE) * _POINTS * _LEAST_SCALE for width in widths]
+    ahead = sum(points[:repeated])
+    pages, used = 1, 0.0
+    for column in points:
+        if used + column > _PAGE_POINTS and used > ahead:
+            pages, used = pages + 1, ahead
+        used += column
+    return pages
+
+
+def new_book(stream: io.BytesIO, title: str) -> Workbook:
+    """A workbook that is written to a stream when it is closed."""
+    import xlsxwriter
+
+    # the library writes into the properties that it is given
+    book = xlsxwriter.Workbook(stream, {**_OPTIONS, "default_format_properties": dict(_FONT)})
+    book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
+    return book
+
+
+def set_feet(book: Workbook, title: str) -> None:
+    """Let each page say at its foot what it is of, its sheet, the day of printing and its number."""
+    words = printable(title)[:_LONGEST_FOOT].replace("&", "&&")
+    for sheet in book.worksheets():
+        sheet.set_footer(f"&L{words}, &A&Cprinted &D&Rpage &P of &N")
 
 
 def write_marks(book: Workbook, marks: Marks) -> None:

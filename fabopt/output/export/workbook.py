@@ -1,4 +1,4 @@
-"""The bill of materials as a spreadsheet: summary, bill, prices with their sources.
+"""The bill of materials as a spreadsheet: summary, bill, prices with their sources, what the answer rests on.
 
 Every formula is written with its value, for readers that do not recalculate. Text never becomes a formula, and the same
 design gives the same bytes.
@@ -7,10 +7,9 @@ design gives the same bytes.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
@@ -25,8 +24,8 @@ from fabopt.output.export.orders import write_orders
 from fabopt.output.export.quotes import quote_table, stage_table, write_quotes, write_table
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
-    CREATED,
-    WORKBOOK_OPTIONS,
+    new_book,
+    set_feet,
     set_height,
     set_page,
     write_cell,
@@ -37,29 +36,33 @@ from fabopt.output.export.spreadsheet import (
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.space import pages_line
-from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served, totals_line
+from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served
+from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, compared_rows, first_rows
 from fabopt.output.terminal.networks import NetworkShare, network_shares
 from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
 from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
-from fabopt.output.words import measured, money
+from fabopt.output.words import listed, measured, money, plain, power
 from fabopt.parts.price_basis import basis_of, firm_until, price_source
+from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import BomRow, Design
 from fabopt.units import some
 
+# Rows of the first screen that the summary says in other words.
+_SAID_ABOVE = ("Cluster", "Prices", "By stage")
 # Title, width, format of the bill's columns, in order; the letters are those of the sheet.
 _BILL: tuple[tuple[str, float, str], ...] = (
-    ("Line", 6, "count"),
-    ("Stage", 12, "text"),
-    ("Fabric", 12, "text"),
-    ("Kind", 12, "text"),
-    ("Id", 32, "text"),
-    ("Part number", 26, "text"),
-    ("Description", 48, "wrap"),
-    ("Length m", 9, "number"),
-    ("Quantity", 10, "count"),
-    ("In use", 10, "count"),
-    ("Unit price USD", 14, "money"),
-    ("Total USD", 16, "money"),
+    ("Line", 5, "text"),
+    ("Stage", 10, "wrap"),
+    ("Fabric", 10, "wrap"),
+    ("Kind", 11, "text"),
+    ("Id", 24, "wrap"),
+    ("Part number", 20, "wrap"),
+    ("Description", 32, "wrap"),
+    ("Length m", 8, "number"),
+    ("Quantity", 9, "count"),
+    ("In use", 8, "count"),
+    ("Unit price USD", 13, "money"),
+    ("Total USD", 14, "money"),
     ("Power W", 12, "number"),
     ("Spares", 10, "count"),
     ("Price of one USD", 14, "money"),
@@ -77,10 +80,9 @@ _SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
     {"expedite_usd": ("Expedited, in unit price USD", 14, "money")},
     {name: (title, 10, "count") for name, title in SHARES.items()},
 )
-# Where any price is a vendor's offer.
-_VENDOR = ("Vendor", 16.0, "text")
+# Of each product; and where any price is a vendor's offer.
+_MAKER, _VENDOR = ("Maker", 16.0, "text"), ("Vendor", 16.0, "text")
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
-_DESCRIPTION = 6
 # The first column after the power: terms of orders.
 _TERMS = 13
 _PRICES = (
@@ -100,11 +102,10 @@ _PRICES = (
 def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     """Return the workbook of a design's bill; ``marks`` are sheets before all others."""
     stream = io.BytesIO()
-    book = xlsxwriter.Workbook(stream, WORKBOOK_OPTIONS)
-    book.set_properties({"title": f"{design.case.name}: bill of materials", "author": "fabopt", "created": CREATED})
+    book = new_book(stream, f"{design.case.name}: bill of materials")
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     write_marks(book, marks)
-    _Summary(book.add_worksheet("Summary"), formats).write(design, marks)
+    _Lines(book.add_worksheet("Summary"), formats, _LABEL_WIDTH).write_summary(design, marks)
     _bill(book.add_worksheet("Bill"), formats, design)
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
@@ -120,43 +121,68 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     # other prices than those it was chosen at are no others' prices
     if design.alternatives and REPRICED not in marks:
         write_table(book.add_worksheet("Alternatives"), formats, alternative_table(design))
+    _Lines(book.add_worksheet("Basis"), formats, _KEY_WIDTH).write_basis(design)
+    set_feet(book, f"{design.case.name}, {_revision(design)}")
     book.close()
     return stream.getvalue()
 
 
-# Of the columns of the summary, in characters: the longest keys of a case stand whole.
-_KEY_WIDTH = 46
+# Of the columns of the summary, and of the sheet with the longest keys of a case, in characters.
+_LABEL_WIDTH, _KEY_WIDTH = 18, 46
 _TEXT_WIDTH = 110
+_LOOKS = {LOST: "bad", LEFT_OUT: "warn"}
+_STATUS = {"optimal": "proven", "feasible": "not proven to be the best"}
 
 
-class _Summary:
-    """The first sheet, written downwards: the answer, totals, proof, checks, assumptions."""
+def _revision(design: Design) -> str:
+    return f"design {design.case.sha256[:12]}"
 
-    def __init__(self, sheet: Worksheet, formats: dict[str, Format]) -> None:
+
+class _Lines:
+    """A sheet of labels and texts, written downwards."""
+
+    def __init__(self, sheet: Worksheet, formats: dict[str, Format], label_width: int) -> None:
         self.sheet = sheet
         self.formats = formats
         self.row = 0
-        sheet.set_column("A:A", _KEY_WIDTH)
+        sheet.set_column("A:A", label_width)
         sheet.set_column("B:B", _TEXT_WIDTH)
         sheet.hide_gridlines(2)
-        set_page(sheet)
+        set_page(sheet, [label_width, _TEXT_WIDTH])
 
-    def write(self, design: Design, marks: Marks) -> None:
+    def write_summary(self, design: Design, marks: Marks) -> None:
+        """What whoever signs must know: the answer, money by stage, power, lead times, what was left out."""
         write_text(self.sheet, 0, 0, design.case.name, self.formats["title"])
         self.row = 2
+        sources = (price_source(body_of(design, row) or {}, row.length_m) for row in orderable(design))
+        dates = sorted({str(source["date"]) for source in sources if source.get("date")})
+        self.line("Project", str(design.case.content.get("description") or design.case.name))
+        status = "" if REPRICED in marks else f", {_STATUS.get(design.status, design.status)}"
+        self.line("Revision", f"{_revision(design)}{status}")
+        self.line("Date", f"prices of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else "not stated")
+        self.line("Currency", DOLLAR)
+        self.row += 1
         self.line("Answer", served(design) if REPRICED in marks else headline(design))
         for title, mark in marks.items():
             self.line(title, mark)
         for note in leading_notes(design):
             kind, _, words = note.partition(": ")
             self.line(kind.capitalize(), words)
+        said = first_rows(design) if REPRICED in marks else [*first_rows(design), *compared_rows(design)]
+        for row in said:
+            if row.label not in _SAID_ABOVE and (row.label != "Proof" or REPRICED not in marks):
+                self.line(row.label, row.words, _LOOKS.get(row.style, "wrap"))
+        for label, words in _lead_times(design):
+            self.line(label, words)
+        self.section("Stages" if len(design.stages) > 1 else "Size", list(_stage_lines(design)))
+
+    def write_basis(self, design: Design) -> None:
+        """What the answer rests on: all totals, losses, checks, the case with its defaults, notes."""
+        self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
+        self.line("Space", pages_line(design))
         for line in left_out_lines(design.rules_left_out):
             self.line(TITLE, line)
         self.single_points(design)
-        if design.totals is not None:
-            self.line("Totals", totals_line(design))
-        self.line("Proof", f"{proof_line(design)} (stated by the search; no check proves it again)")
-        self.line("Space", pages_line(design))
         for fabric in design.fabrics:
             tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in fabric.switches)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
@@ -192,8 +218,8 @@ class _Summary:
         for label, value in lines:
             self.line(label, value)
 
-    def line(self, label: str, value: object) -> None:
-        style = self.formats["wrap"]
+    def line(self, label: str, value: object, look: str = "wrap") -> None:
+        style = self.formats[look]
         if isinstance(value, str) and value.startswith(("FAIL", "ok:")):
             style = self.formats["good" if value.startswith("ok:") else "bad"]
         elif isinstance(value, int | float):
@@ -202,6 +228,29 @@ class _Summary:
         write_cell(self.sheet, self.row, 1, value, style)
         set_height(self.sheet, self.row, [(str(value), _TEXT_WIDTH)])
         self.row += 1
+
+
+def _lead_times(design: Design) -> Iterator[tuple[str, str]]:
+    """The longest lead time with its part, and the first day or month by which to order."""
+    weeks = [(row.lead_time_weeks, row) for row in orderable(design) if row.lead_time_weeks is not None]
+    if weeks:
+        longest = max(lead for lead, _ in weeks)
+        parts = dict.fromkeys(row.part_number or row.id for lead, row in weeks if lead == longest)
+        yield "Lead time", f"up to {measured(longest, 'week')}: {listed(list(parts))}"
+    else:
+        yield "Lead time", "no part states one"
+    if days := [str(row.order_by) for row in design.bom if row.order_by]:
+        yield "First order", f"by {min(days)}"
+    elif months := [row.order_by_month for row in design.bom if row.order_by_month is not None]:
+        yield "First order", f"by month {plain(min(months))}"
+
+
+def _stage_lines(design: Design) -> Iterator[tuple[str, str]]:
+    for stage in design.stages:
+        days = sorted(str(row.order_by) for row in design.bom if row.stage == stage.name and row.order_by)
+        size = f"{some(stage.servers, 'server')}, {some(stage.gpus, 'GPU')}, {power(stage.power_w)} of network"
+        order = f"; first order by {days[0]}" if days else ""
+        yield stage.name, f"month {stage.month}: {size}; to buy {money(stage.capex_usd)}{order}"
 
 
 def _share_line(network: NetworkShare) -> str:
@@ -229,7 +278,7 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     rows = orderable(design)
     shown = [column for columns in _SOME if has_any(rows, columns) for column in columns.items()]
     has_offers = any(design.parts.get(row.id, {}).get("sold_by") for row in rows)
-    columns = (*_BILL, *(column for _, column in shown), *([_VENDOR] if has_offers else []))
+    columns = (*_BILL, *(column for _, column in shown), _MAKER, *([_VENDOR] if has_offers else []))
     write_headings(sheet, [(title, width) for title, width, _ in columns], formats["head"])
     for line, row in enumerate(rows, start=1):
         _bill_row(sheet, formats, line, row, body_of(design, row) or {})
@@ -237,17 +286,15 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
             value = getattr(row, name)
             if value is not None and (value or style != "count"):
                 write_cell(sheet, line, column, value, formats[style])
-        if has_offers:
-            write_cell(sheet, line, len(columns) - 1, seller_of(body_of(design, row) or {}), formats[_VENDOR[2]])
+        part = body_of(design, row) or {}
+        makers = [part.get("vendor") if row.charge is None else None, *([seller_of(part)] if has_offers else [])]
+        for column, maker in enumerate(makers, start=len(_BILL) + len(shown)):
+            write_cell(sheet, line, column, maker, formats["text"])
     last = len(rows) + 1
     sheet.freeze_panes(1, 0)
     if rows:
         sheet.autofilter(0, 0, len(rows), len(columns) - 1)
         _subtotals(sheet, formats, rows, last)
-    # on one page its many columns were too small to read; the second one has the numbers of the lines too
-    set_page(sheet, wide=2)
-    sheet.repeat_rows(0)
-    sheet.repeat_columns(0)
 
 
 def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomRow, part: dict[str, Any]) -> None:
@@ -264,7 +311,8 @@ def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomR
     values += [row.quantity, row.in_use, row.unit_price_usd]
     for column, value in enumerate(values):
         write_cell(sheet, line, column, value, formats[_BILL[column][2]])
-    set_height(sheet, line, [(row.description, _BILL[_DESCRIPTION][1])])
+    wrapped = zip(values, _BILL, strict=False)
+    set_height(sheet, line, [(str(value), width) for value, (_, width, style) in wrapped if value and style == "wrap"])
     row_at = line + 1
     if round(row.quantity * row.unit_price_usd, 2) == round(row.total_usd, 2):
         formula = f"={_QUANTITY}{row_at}*{_UNIT}{row_at}"
@@ -331,5 +379,3 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
             write_cell(sheet, line, column, value, formats[style])
         set_height(sheet, line, [(str(values[column] or ""), _PRICES[column][1]) for column in (4, 5, 9)])
     sheet.freeze_panes(1, 1)
-    set_page(sheet)
-    sheet.repeat_rows(0)

@@ -160,7 +160,7 @@ def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | No
         return None
     places = problem.floor.appliances.places
     appliances = {name: of_one for (owner, name), of_one in places.items() if owner == fabric.name}
-    return switches.model_copy(update={"attachments": appliances})
+    return switches.model_copy(update={"attachments": {**appliances, **switches.attachments}})
 
 
 def _shared_uses(problem: Problem, fabric: FabricProblem) -> Iterator[SharedUse]:

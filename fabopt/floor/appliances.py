@@ -1,7 +1,7 @@
 """Appliances: the devices of attachments that are installed in racks, such as storage and management nodes.
 
-Their racks are chosen before any other device is placed on the floor, and hold no other devices. See
-docs/formulation/floor.md.
+Their racks are chosen before any other device is placed on the floor, and hold no other devices. Those that stand with
+switches, such as hosts of managers, are placed after these (``fabopt.floor.hosts``). See docs/formulation/floor.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, spreads_attachments
-from fabopt.schema.attachment import Attachment
+from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Floor
 from fabopt.schema.design import Place
 from fabopt.units import ceil_div, milliwatts
@@ -57,16 +57,31 @@ def appliances_of(case: Case) -> Iterator[Appliance]:
                     yield Appliance(fabric.name, attachment)
 
 
+def on_a_floor(case: Case) -> Case:
+    """The case with the standing of its attachments said; without a floor the same."""
+    if case.site.floor is None:
+        return case
+    fabrics = tuple(
+        fabric.model_copy(update={"attachments": tuple(one.on_a_floor() for one in fabric.attachments)})
+        for fabric in case.fabrics
+    )
+    return case.model_copy(update={"fabrics": fabrics})
+
+
 class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
-    ``places``: (rack, lowest unit) of every installed device, by fabric and attachment, each rack from the bottom up.
+    ``places``: (rack, lowest unit) of every installed device, by fabric and attachment, each rack from the bottom up;
+    ``hosts``: those that stand with switches, which have no place yet.
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
         self._floor = floor
         self._others = frozenset({*case.pinned_racks, *floor.named_racks})
-        self.appliances = tuple(appliances_of(case))
+        of_case = {appliance.key: appliance for appliance in appliances_of(case)}
+        with_switches = {key: one for key, one in of_case.items() if one.attachment.stands == WITH_SWITCHES}
+        self.hosts: Mapping[ApplianceKey, Appliance] = MappingProxyType(with_switches)
+        self.appliances = tuple(one for key, one in of_case.items() if key not in self.hosts)
         space = _SpaceBelow(floor, spreads_attachments(case))
         self.places: Mapping[ApplianceKey, tuple[Place, ...]] = MappingProxyType(
             {
@@ -74,6 +89,10 @@ class ApplianceRacks:
                 for appliance in self.appliances
             }
         )
+
+    def has_place(self, key: ApplianceKey) -> bool:
+        """Whether the devices of an attachment are in racks, or will be once switches are."""
+        return key in self.hosts or bool(self.places.get(key))
 
     def missing(self, appliance: Appliance) -> int:
         """Devices that have found no place."""

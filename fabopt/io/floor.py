@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from fabopt.errors import Fault, fault
-from fabopt.floor.appliances import ApplianceRacks
+from fabopt.floor.appliances import ApplianceRacks, on_a_floor
 from fabopt.floor.rack_rules import kept_units
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
 from fabopt.schema.attachment import Attachment
@@ -40,7 +40,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     check.pinned_racks(case)
     check.attachments(case)
     if not check.faults:
-        check.devices_have_places(case)
+        check.devices_have_places(on_a_floor(case))
     return check.faults
 
 

@@ -12,6 +12,7 @@ from math import floor
 from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
+from fabopt.floor.appliances import on_a_floor
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
 from fabopt.problem.hosts import host_of
@@ -54,11 +55,11 @@ DEFAULTS: Mapping[Role, RoleDefaults] = {
 
 def settled(case: Case, server: Server, catalog: Catalog) -> Case:
     """The case with every demand per GPU, the distances that depend on no group, shared fabrics put on their hosts, and
-    management ports counted that depend on no design. Idempotent.
+    management ports counted that depend on no design, and the standing of attachments on a floor. Idempotent.
 
     Raises ``InputError`` where a separation is left to cost and several are possible.
     """
-    case = with_distances(with_separations(case, server))
+    case = with_distances(on_a_floor(with_separations(case, server)))
     own = case.model_copy(update={"fabrics": tuple(_with_demand(fabric, case, server) for fabric in case.fabrics)})
     logical_fabrics = [fabric for fabric in own.fabrics if fabric.separation in ("shared", "logical")]
     if logical_fabrics:

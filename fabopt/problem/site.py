@@ -121,7 +121,7 @@ class FloorSite:
         nowhere = {
             f"attachment-{attachment.placed_on}"
             for attachment in fabric.attachments
-            if not self.appliances.places.get((fabric.name, attachment.name))
+            if not self.appliances.has_place((fabric.name, attachment.name))
         }
         across = {kind: max(least_m, self.given[kind]) for kind in nowhere.intersection(measured)}
         return {**self.given, **dict.fromkeys(measured, least_m), **across}
@@ -163,7 +163,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
         method = "estimates"
     elif plan.usable_racks <= MOST_RACKS and servers <= MOST_SERVERS_ANYWHERE and not grows:
         method = "places"
-    measures = bool(appliances.appliances) and is_kept(case.rules, ATTACHMENT_RUNS)
+    measures = bool(appliances.appliances or appliances.hosts) and is_kept(case.rules, ATTACHMENT_RUNS)
     return FloorSite(given, plan, appliances, per_rack, method, measures)
 
 

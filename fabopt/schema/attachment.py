@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,6 +14,12 @@ RackId = Annotated[str, Field(min_length=1, max_length=20)]
 HostPort = tuple[Literal["leaf", "spine"], int]
 AttachmentKind = Literal["endpoint", "storage", "management"]
 AttachmentTier = Literal["leaf", "spine", "any"]
+# Where a device with a height is on a floor: in racks with no other devices, or below the switches of its fabric.
+Standing = Literal["apart", "with-switches"]
+WITH_SWITCHES: Final = "with-switches"
+# Of a host of managers of which the case says nothing else (an estimate).
+HOST_UNITS: Final = 1
+HOST_W: Final = 600
 
 
 def _is_plain(kind: AttachmentKind) -> bool:
@@ -50,6 +56,8 @@ class Attachment(Strict):
         rack_units: Height of a device in rack units; with it devices are told apart and stand in racks.
         power_w: Power of a device in watts, which counts in its rack.
         racks: Racks of the floor for these devices, in this order. Null is the last ones that are free.
+        stands: Where the devices are on a floor; `apart` from servers and switches, or `with-switches` of the fabric.
+            Null is `apart`; of management, if no `racks` are named, `with-switches`.
         max_oversubscription: Most oversubscription of their traffic at the leaf. Null is the fabric's.
         gbps: Speed of each port, in Gb/s. Null is that of the servers' ports.
         form_factor: Form factor of the cage at the attachment, as in the catalog.
@@ -69,6 +77,7 @@ class Attachment(Strict):
     rack_units: Annotated[float, Field(gt=0, le=100)] | None = None
     power_w: Watts | None = None
     racks: Annotated[tuple[RackId, ...], Field(min_length=1)] | None = None
+    stands: Annotated[Standing | None, Field(exclude_if=is_open)] = None
     max_oversubscription: Ratio | None = None
     gbps: Gbps | None = None
     form_factor: Word | None = None
@@ -121,12 +130,36 @@ class Attachment(Strict):
         """Devices that are told apart: all of them where their height is known, else they count as one."""
         return 1 if self.rack_units is None else self.boxes
 
+    def on_a_floor(self) -> Attachment:
+        """The attachment with its standing on a floor said: hosts of management are with the switches that they steer,
+        each of one unit where the case says no height, unless it names racks or their ports differ.
+        """
+        if self.stands is not None or self.kind != "management" or self.racks is not None:
+            return self
+        said: dict[str, object] = {"stands": WITH_SWITCHES}
+        if self.rack_units is None:
+            if self.ports % (self.boxes * self._lanes):
+                return self
+            said |= {"rack_units": HOST_UNITS, "power_w": HOST_W}
+        return self.model_copy(update=said)
+
+    @property
+    def _lanes(self) -> int:
+        """Ports of one of its cages; 1 where the case gives no split."""
+        return 1 if self.split is None else parse_split(self.split).ports
+
+    @model_validator(mode="after")
+    def _stands_somewhere(self) -> Self:
+        if self.stands == WITH_SWITCHES and (self.racks is not None or self.rack_units is None):
+            raise ValueError(f"`stands: {WITH_SWITCHES}` goes with `rack_units`, and not with `racks`")
+        return self
+
     @model_validator(mode="after")
     def _devices_are_alike(self) -> Self:
         for key in ("power_w", "racks"):
             if self.rack_units is None and getattr(self, key) is not None:
                 raise ValueError(f"`{key}` goes with `rack_units`, the height of a device")
-        lanes = 1 if self.split is None else parse_split(self.split).ports
+        lanes = self._lanes
         if self.devices > 1 and self.ports % (self.devices * lanes):
             per_cage = f"{lanes} ports of a cage x " if lanes > 1 else ""
             raise ValueError(

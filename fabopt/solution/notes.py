@@ -8,6 +8,7 @@ from fractions import Fraction
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes, share_notes
+from fabopt.schema.attachment import HOST_UNITS, HOST_W, WITH_SWITCHES
 from fabopt.schema.default_rules import ATTACHMENT_RUNS, NO_RULES, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
@@ -153,9 +154,25 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
+        yield from _assumed_hosts(problem)
         measures = is_kept(problem.case.rules, ATTACHMENT_RUNS) and not problem.site.runs_are_alike
         yield from unmeasured_runs(design) if measures else ()
         yield from strips_without_ports(design, problem.case)
+
+
+def _assumed_hosts(problem: Problem) -> Iterator[str]:
+    """Hosts that stand with switches and of which the case says no height."""
+    said = {
+        (fabric.name, attachment.name)
+        for fabric in problem.asked.fabrics
+        for attachment in fabric.attachments
+        if attachment.rack_units is not None
+    }
+    for fabric in problem.case.fabrics:
+        for one in fabric.attachments:
+            if one.stands == WITH_SWITCHES and (fabric.name, one.name) not in said:
+                each = f"{some(HOST_UNITS, 'unit')} and {HOST_W} W each, in racks of switches"
+                yield f"{fabric.name} {one.name}: {each}, are an estimate: `rack_units` and `power_w` say what they are"
 
 
 def _slower_than_built_in(problem: Problem, design: Design) -> Iterator[str]:

@@ -143,7 +143,7 @@ def _takes_hosts(problem: Problem, name: str) -> bool:
 
 
 def _bare_host(ports: int) -> Attachment:
-    return Attachment(name=HOST, kind="management", ports=ports, buys="near")
+    return Attachment(name=HOST, kind="management", ports=ports, boxes=ports, buys="near")
 
 
 class Host(NamedTuple):
@@ -214,6 +214,7 @@ def _like_servers(problem: Problem, unmanaged: Unmanaged) -> Attachment:
         name=HOST,
         kind="management",
         ports=unmanaged.ports,
+        boxes=unmanaged.ports,
         form_factor=cage.form_factor,
         split=nic.split,
         lane_gbps=cage.lane_gbps,

@@ -1,4 +1,4 @@
-"""The rule of attachments on a floor: the places of their devices, computed anew device by device."""
+"""Rules of attachments on a floor: the places of their devices, computed anew device by device."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.schema.attachment import Attachment
+from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
 from fabopt.schema.default_rules import RACK_SPREAD, is_kept
-from fabopt.units import ceil_div, exact, milliwatts
-from fabopt.verify.editions import FIRST, named_edition
+from fabopt.units import ceil_div, exact, milliwatts, some
+from fabopt.verify.editions import FIRST, named_edition, since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import CabledDesign
@@ -21,8 +21,8 @@ Place = tuple[str, int]
 
 
 def has_attachments_in_racks(evidence: Evidence) -> bool:
-    """Whether the case has attachments that fill rack units."""
-    return any(True for _ in _in_racks(evidence))
+    """Whether the case has attachments that fill rack units of their own."""
+    return any(True for _ in _apart(evidence))
 
 
 @where(has_attachments_in_racks)
@@ -34,29 +34,70 @@ def attachments_stand_apart(proof: Proof, cabled: CabledDesign) -> None:
     than half of an attachment's devices, rounded up, if they all find a place so. No other device is in these racks,
     nor in any that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
     """
-    devices, floor = cabled.wiring.devices, cabled.evidence.plan.floor
-    placed: dict[tuple[str, str], list[Place]] = {}
-    others: set[str] = set()
-    columns = zip(devices.role, devices.fabric, devices.product, devices.rack, devices.unit.tolist(), strict=True)
-    for role, fabric, product, rack, unit in columns:
-        if role != "attachment":
-            others.add(rack)
-        elif rack:
-            placed.setdefault((fabric, product), []).append((rack, unit))
-    wanted = _places(cabled.evidence, floor)
+    devices, placed = cabled.wiring.devices, _placed(cabled)
+    others = {rack for role, rack in zip(devices.role, devices.rack, strict=True) if role != "attachment"}
+    for key, _ in _with_switches(cabled.evidence):
+        others.update(rack for rack, _ in placed.pop(key, ()))
+    wanted = _places(cabled.evidence, cabled.evidence.plan.floor)
     proof.equal("attachments in racks", sorted(placed), sorted(wanted))
     for key, places in wanted.items():
         proof.equal(f"places of {key[0]} {key[1]}", placed.get(key), places)
         proof.note(f"{len(places)} x {key[1]}")
-    named = {rack for _, attachment in _in_racks(cabled.evidence) for rack in attachment.racks or ()}
+    named = {rack for _, attachment in _apart(cabled.evidence) for rack in attachment.racks or ()}
     own = named | {rack for places in placed.values() for rack, _ in places}
     proof.equal("racks of attachments with other devices", sorted(own & others), [])
 
 
-def _in_racks(evidence: Evidence) -> Iterator[tuple[str, Attachment]]:
+def has_hosts_with_switches(evidence: Evidence) -> bool:
+    """Whether the case has attachments that stand with switches."""
+    return any(True for _ in _with_switches(evidence))
+
+
+@since("0.3.0", "case.content.fabrics.attachments.stands")
+@where(has_hosts_with_switches)
+def hosts_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
+    """Each device that stands with switches is in one rack, in which its fabric has a switch.
+
+    With rule ``rack-spread``, where these switches are in two racks, no rack has more than half of an attachment's
+    devices, rounded up. Source: case file, ``attachments[].stands``, ``.boxes``.
+    """
+    devices, placed = cabled.wiring.devices, _placed(cabled)
+    columns = zip(devices.role, devices.fabric, devices.rack, strict=True)
+    switches = {(fabric, rack) for role, fabric, rack in columns if role not in ("server", "attachment")}
+    for key, attachment in _with_switches(cabled.evidence):
+        what, racks = f"{key[0]} {key[1]}", Counter(rack for rack, _ in placed.get(key, ()))
+        own = {rack for fabric, rack in switches if fabric == key[0]}
+        proof.equal(f"devices of {what} in racks", racks.total(), attachment.boxes)
+        proof.equal(f"racks of {what} without a switch of its fabric", sorted(set(racks) - own), [])
+        is_spread = spreads_attachments(cabled.evidence) and len(own) > 1
+        most = ceil_div(attachment.boxes, 2) if is_spread else attachment.boxes
+        proof.holds(max(racks.values(), default=0) <= most, f"more than {most} of {attachment.boxes} {what} in a rack")
+        proof.note(f"{attachment.boxes} x {key[1]} in {some(len(racks), 'rack')}")
+
+
+def _placed(cabled: CabledDesign) -> dict[tuple[str, str], list[Place]]:
+    """The places of devices of attachments that have any, by fabric and attachment."""
+    devices = cabled.wiring.devices
+    placed: dict[tuple[str, str], list[Place]] = {}
+    columns = zip(devices.role, devices.fabric, devices.product, devices.rack, devices.unit.tolist(), strict=True)
+    for role, fabric, product, rack, unit in columns:
+        if role == "attachment" and rack:
+            placed.setdefault((fabric, product), []).append((rack, unit))
+    return placed
+
+
+def _with_switches(evidence: Evidence) -> Iterator[tuple[tuple[str, str], Attachment]]:
+    """Attachments that stand with switches, by fabric and name."""
     for fabric in evidence.case.fabrics:
         for attachment in fabric.attachments:
-            if attachment.rack_units is not None:
+            if attachment.stands == WITH_SWITCHES:
+                yield (fabric.name, attachment.name), attachment
+
+
+def _apart(evidence: Evidence) -> Iterator[tuple[str, Attachment]]:
+    for fabric in evidence.case.fabrics:
+        for attachment in fabric.attachments:
+            if attachment.rack_units is not None and attachment.stands != WITH_SWITCHES:
                 yield fabric.name, attachment
 
 
@@ -64,7 +105,7 @@ def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Plac
     """The place of every device by the rule."""
     free, filled = _free(evidence, floor), _Filled(floor)
     places: dict[tuple[str, str], list[Place]] = {}
-    for fabric, attachment in _in_racks(evidence):
+    for fabric, attachment in _apart(evidence):
         racks, boxes = attachment.racks or tuple(free), attachment.boxes
         placed = filled.places(attachment, racks, ceil_div(boxes, 2)) if spreads_attachments(evidence) else []
         placed = placed if len(placed) == boxes else filled.places(attachment, racks, boxes)

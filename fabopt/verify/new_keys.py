@@ -46,6 +46,6 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "0.3.0": (
         "bom.sold_by", "case.asked", "fabrics.nic.stand_ins", "nearest", "objective.decision.least_in_ratio_usd",
         "objective.decision.most_oversubscription",
-        "objective.decision.stressed_usd", "rules_left_out",
+        "objective.decision.stressed_usd", "rules_left_out", "case.content.fabrics.attachments.stands",
     ),
 }  # fmt: skip

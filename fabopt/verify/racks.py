@@ -99,9 +99,10 @@ class _Racks:
         self.units: dict[str, set[int]] = defaultdict(set)
         self._lowest: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         units, heights = devices.unit.tolist(), devices.height_u.tolist()
-        columns = zip(devices.rack, devices.role, devices.fabric, units, heights, strict=True)
+        columns = list(zip(devices.rack, devices.role, devices.fabric, units, heights, strict=True))
+        own = {rack for rack, role, *_ in columns if rack and role != "attachment"}
         for rack, role, fabric, unit, height in columns:
-            if rack and role != "attachment":
+            if rack in own:
                 self.units[rack].update(range(unit, unit + max(1, ceil(height))))
                 if role in SWITCHES:
                     self._lowest[rack][fabric].append(unit)

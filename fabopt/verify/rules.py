@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from fabopt.verify.airflow import airflows_agree
-from fabopt.verify.appliances import attachments_stand_apart
+from fabopt.verify.appliances import attachments_stand_apart, hosts_stand_with_switches
 from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
 from fabopt.verify.cables import (
     modules_fill_cages,
@@ -316,6 +316,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     named_racks_are_kept,
     feeds_carry_racks,
     attachments_stand_apart,
+    hosts_stand_with_switches,
 )
 MONEY_RULES: tuple[DesignRule, ...] = (
     bom_covers_parts,

@@ -29,7 +29,8 @@ def floor_lines(design: Design) -> list[str]:
     racks = design.racks
     own = {rack for fabric in design.fabrics for rack, _ in _places(fabric.places)}
     alone = len(own - set(racks.server_racks))
-    of_attachments = racks_in_use(places for fabric in design.fabrics for places in fabric.places.attachments.values())
+    attachments = racks_in_use(places for fabric in design.fabrics for places in fabric.places.attachments.values())
+    of_attachments = attachments - own
     attached = f", {count(len(of_attachments))} of attachments" if of_attachments else ""
     return [
         f"{some(len(racks.server_racks), 'rack')} of up to {some(racks.servers_per_rack, 'server')}, "

@@ -16,7 +16,9 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_ON_FLOOR
 from fabopt.topology.batch import Batch
+from fabopt.topology.clos.attached_runs import with_hosts
 from fabopt.topology.clos.cabling import links_of
+from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.link_kinds import all_kinds_of
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.placement import in_racks
@@ -151,6 +153,9 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
         tiers = (clos.parts.leaf, clos.parts.spine, clos.parts.core)
         switches = " + ".join(switch.id for switch in tiers if switch is not None)
         return f"{fabric.name}, {layout.policy}: the racks have too few units or too little power for {switches}"
+    hosts = with_free_ports(problem, fabric, clos._replace(placement=placement))
+    if hosts is not None and with_hosts(problem, fabric, hosts) is None:
+        return f"{fabric.name}, {layout.policy}: its switches fit there, but the hosts that stand with them do not"
     for kind in all_kinds_of(clos):
         links = links_of(placement.numbers, kind, 1)[0]
         run_m, reach_m = placement.runs_m(kind.name, links), problem.links.longest_m(*kind.ports, clos.parts.protocol)

@@ -25,6 +25,7 @@ from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
+from fabopt.search.floor.attached import AttachedPlaces
 from fabopt.search.floor.pairs import Pairs, pairs_of
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, over_stages
@@ -169,18 +170,27 @@ class Sized:
         place had equal length classes.
         """
         placement = RackPlacement(layout, positions, self.numbers)
-        runs_m = (placement.runs_m(name, links) for name, links in self.links)
+        clos = self.clos._replace(placement=placement)
+        runs_m = [placement.runs_m(name, links) for name, links in self.links]
+        if self.attached.buys_measured:
+            if (attached_m := self.attached.runs_m(clos)) is None:
+                return []
+            runs_m.append(attached_m)
         classes = tuple(classes_of_runs(self.problem.item_table.lengths_m, run_m).tobytes() for run_m in runs_m)
         if classes in self.met:
             return []
         self.met.add(classes)
-        clos = self.clos._replace(placement=placement)
         candidates = candidates_of(self.problem, self.fabric, clos, self.prune)
-        if self.rack_demand is not None and not candidates:
-            # in other racks, as far away, more may be left
+        if (self.rack_demand is not None or self.attached.hosts) and not candidates:
+            # in other racks, as far away, more may be left, and hosts may have room
             self.met.discard(classes)
         managed = purchasable_variants(self.problem, self.fabric, candidates)
         return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])
+
+    @cached_property
+    def attached(self) -> AttachedPlaces:
+        """The attachments of the candidate, once its switches are placed."""
+        return AttachedPlaces(self.problem, self.fabric, self.clos)
 
 
 def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, Candidate] | None:
@@ -320,7 +330,8 @@ class _Tree:
             if not is_spread(self.layout, self.sized.numbers, number, positions[-1].rack):
                 continue
             if above is None:
-                yield positions
+                if self.sized.attached.may_stand(self.layout.plan, tier.space, tier.size, positions):
+                    yield positions
                 continue
             space = tier.space.without(positions[-1].rack, tier.size)
             upper = _Tier(self.layout, self.sized, number + 1, self._racks[number + 1], positions[-1], space)

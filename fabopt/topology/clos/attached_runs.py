@@ -1,4 +1,5 @@
-"""Runs of attachments on a floor, measured between the racks of the appliances and of their switches.
+"""Runs of attachments on a floor, measured between the racks of the appliances and of their switches, and the places of
+those that stand with switches.
 
 Rule ``attachment-runs``: the links of a fabric's attachments to a tier run as far as the farthest one of them, from any
 device of an attachment to any switch that it has a port on. A device without a rack is at the flat distance.
@@ -11,16 +12,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabopt.floor.hosts import Host, place_hosts
+from fabopt.floor.placement import space_in
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Positions, height_m
 from fabopt.network.free_ports import HOST_TIERS
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place
-from fabopt.topology.clos.attached import ports_on_leaves
+from fabopt.topology.clos.attached import dealt_ports, ports_on_leaves
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.shape import Ints
+from fabopt.topology.clos.switch_sizes import switch_sizes
 from fabopt.units import ceil_decimetres
 
 
@@ -33,16 +37,53 @@ def with_attached_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwor
     return measured, clos._replace(attached_runs_m=tuple(sorted(runs_m.items())))
 
 
+def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork | None:
+    """A Clos with the devices that stand with its switches in their racks; None if these have no room.
+
+    Of an attachment each device has an equal part of the ports, in their order.
+    """
+    placement = clos.placement
+    if not isinstance(placement, RackPlacement):
+        return clos
+    of_case, switches = problem.floor.appliances.hosts, _switches_of_ports(fabric, clos, placement)
+    hosts = [
+        Host(of_case[key], np.split(np.array(switches[owner], dtype=np.int64), of_case[key].attachment.devices))
+        for owner, demand in enumerate(fabric.attachments)
+        if (key := (fabric.name, demand.name)) in of_case
+    ]
+    if not hosts:
+        return clos
+    sizes = switch_sizes(problem, fabric, clos.parts)
+    space = space_in(placement.layout, sizes[0].nics_mw)
+    for of_tier, size in zip(placement.positions, sizes, strict=True):
+        space = space.without(of_tier.rack, size)
+    racks = np.unique(np.concatenate([of_tier.rack for of_tier in placement.positions]))
+    places = place_hosts(placement.layout.plan, space, racks, hosts)
+    return None if places is None else clos._replace(placement=replace(placement, hosts=places))
+
+
+def _switches_of_ports(fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement) -> list[list[int]]:
+    """The rack of the switch of every port, attachment by attachment."""
+    racks = [of_tier.rack.tolist() for of_tier in placement.positions]
+    of_ports: list[list[int]] = [[] for _ in fabric.attachments]
+    for port in dealt_ports(fabric, clos):
+        of_ports[port.owner].append(racks[0][port.leaf])
+    for owner, places in enumerate(clos.free):
+        of_ports[owner] += [racks[HOST_TIERS.index(tier)][number] for tier, number in places]
+    return of_ports
+
+
 def attached_runs_m(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement
 ) -> dict[str, float]:
     """Longest run of attachments in metres, by kind of links (``attachment-leaf``, ``attachment-spine``)."""
     appliances = problem.floor.appliances
-    heights = {appliance.key: appliance.attachment.rack_units or 0.0 for appliance in appliances.appliances}
+    in_racks = (*appliances.appliances, *appliances.hosts.values())
+    heights = {appliance.key: appliance.attachment.rack_units or 0.0 for appliance in in_racks}
     runs_m: dict[str, float] = {}
     for (kind, owner), switches in _hosts(fabric, clos).items():
         key = fabric.name, fabric.attachments[owner].name
-        places = appliances.places.get(key, ())
+        places = appliances.places.get(key) or placement.hosts.get(key[1], ())
         run_m = problem.site.given[kind]
         if places:
             tier = placement.positions[HOST_TIERS.index("leaf" if kind == "attachment-leaf" else "spine")]

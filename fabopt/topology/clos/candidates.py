@@ -16,7 +16,7 @@ from fabopt.schema.resilience import RACK
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine
-from fabopt.topology.clos.attached_runs import with_attached_runs
+from fabopt.topology.clos.attached_runs import with_attached_runs, with_hosts
 from fabopt.topology.clos.attachment_tiers import TIERS
 from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
@@ -88,17 +88,19 @@ class ClosBatch(Batch[Parts, Shape]):
 
 def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool) -> tuple[Candidate, ...]:
     """A Clos with exact quantities, once for each plan of growth; empty if its links cannot be made, an early stage
-    cannot be built, or too little bandwidth is left after the loss of a rack.
+    cannot be built, too little bandwidth is left after the loss of a rack, or hosts find no room in racks of switches.
     """
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
         plans = plans_of(problem, fabric, clos.parts, clos.shape)
     placed = (with_free_ports(problem, fabric, clos._replace(stages=plan)) for plan in plans)
     outliving = (
-        placed_clos for placed_clos in placed if placed_clos is not None and survives_racks(fabric, placed_clos)
+        with_hosts(problem, fabric, placed_clos)
+        for placed_clos in placed
+        if placed_clos is not None and survives_racks(fabric, placed_clos)
     )
     servers = _ServerLinks(problem, prune)
-    grown = (_candidate(problem, fabric, placed_clos, servers) for placed_clos in outliving)
+    grown = (_candidate(problem, fabric, hosting, servers) for hosting in outliving if hosting is not None)
     return tuple(candidate for candidate in grown if candidate is not None)
 
 

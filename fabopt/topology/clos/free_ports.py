@@ -155,6 +155,11 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     return placed if _gives_as_much(problem, fabric, clos, placed) else None
 
 
+def kinds_of_hosts(fabric: FabricProblem, clos: ClosNetwork) -> dict[HostTier, list[tuple[int, ...]]]:
+    """Keys of equal leaves and equal spines, which may change places where ports are spread over racks."""
+    return _Loads(fabric, clos).kinds()
+
+
 def _guest(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, loads: _Loads, demand: AttachmentDemand
 ) -> Guest:

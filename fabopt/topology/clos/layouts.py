@@ -16,7 +16,7 @@ from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.floor.policies import Policy
 from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, limits_if_kept
 from fabopt.floor.racks import racks_needed
-from fabopt.floor.shares import Share, Tier, away_from_servers, equal_share, racks_by_need, shares_by_need
+from fabopt.floor.shares import Share, SwitchSize, Tier, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -53,6 +53,11 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
     sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem), pins=pins)
     sums = SwitchSums(*(sum(column) for column in zip(*(switch_sums(*sketch) for sketch in sketches), strict=True)))
+    hosts = [(one.attachment.boxes, one) for one in floor.appliances.hosts.values()]
+    sums = sums._replace(
+        units=sums.units + sum(boxes * one.units for boxes, one in hosts),
+        power_mw=sums.power_mw + sum(boxes * one.power_mw for boxes, one in hosts),
+    )
     wanted = [
         racks_for(sums.units, sums.power_mw, floor.plan.floor, limits, sums.switches)
         # with rules turned off, the layouts that they would take are looked at too: nothing is dearer without a rule
@@ -188,8 +193,12 @@ class SwitchSums(NamedTuple):
 
 
 def switch_needs(problem: Problem, fabric: FabricProblem, sketch: Sketch) -> tuple[Tier, ...]:
-    """Switches of each tier of a candidate, with the space that each takes of a rack."""
-    return tuple(zip(_tier_counts(*sketch), switch_sizes(problem, fabric, sketch[0]), strict=False))
+    """Switches of each tier of a candidate with the space that each takes of a rack, then devices that stand with them,
+    which count as switches, so that racks cut by need have room for them.
+    """
+    hosts = (host for host in problem.floor.appliances.hosts.values() if host.fabric == fabric.name)
+    switches = zip(_tier_counts(*sketch), switch_sizes(problem, fabric, sketch[0]), strict=False)
+    return (*switches, *((host.attachment.boxes, SwitchSize(host.units, host.power_mw)) for host in hosts))
 
 
 def _tier_counts(parts: Parts, shape: Shape) -> tuple[int, int, int]:

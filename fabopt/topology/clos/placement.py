@@ -75,12 +75,14 @@ class FlatPlacement:
 class RackPlacement:
     """Switches in racks of a layout.
 
-    ``positions``: of leaves, spines and cores; ``numbers``: of the Clos, from which links follow.
+    ``positions``: of leaves, spines and cores; ``numbers``: of the Clos, from which links follow; ``hosts``: places of
+    the devices of attachments that stand with switches.
     """
 
     layout: Layout
     positions: tuple[Positions, ...]
     numbers: ClosNumbers
+    hosts: Mapping[str, tuple[Place, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def rank(self) -> PlacementRank:
@@ -100,9 +102,9 @@ class RackPlacement:
         return {tier: of_tier.rack.tolist() for tier, of_tier in zip(HOST_TIERS, self.positions, strict=False)}
 
     def in_file(self) -> Placement | None:
-        """Rack and lowest unit of every switch."""
+        """Rack and lowest unit of every switch, and of the devices that stand with them."""
         leaf, spine, core = (*(self._places(of_tier) for of_tier in self.positions), (), ())[:3]
-        return Placement(policy=self.layout.policy, leaf=leaf, spine=spine, core=core)
+        return Placement(policy=self.layout.policy, leaf=leaf, spine=spine, core=core, attachments=dict(self.hosts))
 
     def _places(self, of_tier: Positions) -> tuple[Place, ...]:
         ids, units = self.layout.plan.ids, of_tier.unit.tolist()

@@ -18,6 +18,7 @@ from fabopt.verify.proof import Proof, where
 from fabopt.verify.wiring import CabledDesign
 
 Place = tuple[str, int]
+SWITCHES = ("leaf", "spine", "core")
 
 
 def has_attachments_in_racks(evidence: Evidence) -> bool:
@@ -56,14 +57,14 @@ def has_hosts_with_switches(evidence: Evidence) -> bool:
 @since("0.3.0", "case.content.fabrics.attachments.stands")
 @where(has_hosts_with_switches)
 def hosts_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
-    """Each device that stands with switches is in one rack, in which its fabric has a switch.
+    """Each device that stands with switches is in one rack, in which its fabric has a switch from the first stage on.
 
     With rule ``rack-spread``, where these switches are in two racks, no rack has more than half of an attachment's
     devices, rounded up. Source: case file, ``attachments[].stands``, ``.boxes``.
     """
     devices, placed = cabled.wiring.devices, _placed(cabled)
-    columns = zip(devices.role, devices.fabric, devices.rack, strict=True)
-    switches = {(fabric, rack) for role, fabric, rack in columns if role not in ("server", "attachment")}
+    columns = zip(devices.role, devices.stage.tolist(), devices.fabric, devices.rack, strict=True)
+    switches = {(fabric, rack) for role, stage, fabric, rack in columns if role in SWITCHES and not stage}
     for key, attachment in _with_switches(cabled.evidence):
         what, racks = f"{key[0]} {key[1]}", Counter(rack for rack, _ in placed.get(key, ()))
         own = {rack for fabric, rack in switches if fabric == key[0]}

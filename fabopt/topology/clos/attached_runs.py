@@ -8,6 +8,7 @@ device of an attachment to any switch that it has a port on. A device without a 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from fabopt.floor.hosts import Host, place_hosts
 from fabopt.floor.placement import space_in
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Positions, height_m
+from fabopt.network.clos_stages import of_cores, of_leaves, of_spines
 from fabopt.network.free_ports import HOST_TIERS
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -57,9 +59,16 @@ def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Cl
     space = space_in(placement.layout, sizes[0].nics_mw)
     for of_tier, size in zip(placement.positions, sizes, strict=True):
         space = space.without(of_tier.rack, size)
-    racks = np.unique(np.concatenate([of_tier.rack for of_tier in placement.positions]))
+    racks = np.unique(np.concatenate([*_at_first(clos, placement)]))
     places = place_hosts(placement.layout.plan, space, racks, hosts)
     return None if places is None else clos._replace(placement=replace(placement, hosts=places))
+
+
+def _at_first(clos: ClosNetwork, placement: RackPlacement) -> Iterator[Ints]:
+    """Racks of the switches of each tier that the first stage installs."""
+    for of_tier, stage_of in zip(placement.positions, (of_leaves, of_spines, of_cores), strict=False):
+        is_first = stage_of(placement.numbers, clos.stages, np.arange(len(of_tier.rack))) == 0
+        yield of_tier.rack[is_first] if clos.stages else of_tier.rack
 
 
 def _switches_of_ports(fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement) -> list[list[int]]:

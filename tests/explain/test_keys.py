@@ -45,7 +45,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Carried": {"isolation": SHARED, "shared_port": SHARED, "max_oversubscription_leaf": BOUNDARY,
                 "max_oversubscription_spine": BOUNDARY},
     "Attachment": {"counts_in_ratio": COUNTED, "boxes": COUNTED, "gbps": COUNTED, "split": COUNTED,
-                   "lane_gbps": COUNTED, "adds": COUNTED},
+                   "lane_gbps": COUNTED, "adds": COUNTED, "stands": ROOM},
     "Roce": {"mtu": CHECKED},
     "Floor": {"rack_pitch_m": GEOMETRY, "rack_depth_m": GEOMETRY, "aisle_m": GEOMETRY, "tray_height_m": GEOMETRY,
               "drop_m": GEOMETRY, "slack_m": GEOMETRY, "cross_trays": GEOMETRY, "blocked": ROOM,

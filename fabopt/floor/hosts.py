@@ -20,7 +20,7 @@ from fabopt.schema.design import Place
 from fabopt.units import ceil_div
 
 
-class Host(NamedTuple):
+class StandingDevices(NamedTuple):
     """The devices of an attachment, and for each of them the racks of the switches that it has ports on."""
 
     appliance: Appliance
@@ -45,7 +45,7 @@ def _most_in_rack(plan: FloorPlan, racks: Ints, boxes: int) -> int:
 
 
 def place_hosts(
-    plan: FloorPlan, space: FreeSpace, racks: Ints, hosts: Sequence[Host]
+    plan: FloorPlan, space: FreeSpace, racks: Ints, hosts: Sequence[StandingDevices]
 ) -> dict[str, tuple[Place, ...]] | None:
     """Rack and lowest unit of every device, by attachment; None if they do not fit.
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.floor.hosts import Host, place_hosts
+from fabopt.floor.hosts import StandingDevices, place_hosts
 from fabopt.floor.placement import space_in
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import Positions, height_m
@@ -49,7 +49,9 @@ def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Cl
         return clos
     of_case, switches = problem.floor.appliances.hosts, _switches_of_ports(fabric, clos, placement)
     hosts = [
-        Host(of_case[key], np.split(np.array(switches[owner], dtype=np.int64), of_case[key].attachment.devices))
+        StandingDevices(
+            of_case[key], np.split(np.array(switches[owner], dtype=np.int64), of_case[key].attachment.devices)
+        )
         for owner, demand in enumerate(fabric.attachments)
         if (key := (fabric.name, demand.name)) in of_case
     ]

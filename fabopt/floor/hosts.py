@@ -1,6 +1,6 @@
 """Devices that stand with switches, such as hosts of managers: their racks and units once all switches have theirs.
 
-See docs/formulation/floor.md.
+Arrays have shape (racks,): indices of racks of the plan. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations

@@ -168,11 +168,11 @@ def _assumed_hosts(problem: Problem) -> Iterator[str]:
         for attachment in fabric.attachments
         if attachment.rack_units is not None
     }
+    size = f"{some(HOST_UNITS, 'unit')} and {HOST_W} W each, in racks of switches"
     for fabric in problem.case.fabrics:
-        for one in fabric.attachments:
-            if one.stands == WITH_SWITCHES and (fabric.name, one.name) not in said:
-                each = f"{some(HOST_UNITS, 'unit')} and {HOST_W} W each, in racks of switches"
-                yield f"{fabric.name} {one.name}: {each}, are an estimate: `rack_units` and `power_w` say what they are"
+        for host in fabric.attachments:
+            if host.stands == WITH_SWITCHES and (fabric.name, host.name) not in said:
+                yield f"{fabric.name} {host.name}: {size}, are an estimate: `rack_units` and `power_w` say others"
 
 
 def _slower_than_built_in(problem: Problem, design: Design) -> Iterator[str]:

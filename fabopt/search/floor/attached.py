@@ -47,7 +47,9 @@ class AttachedPlaces:
         )
 
     def runs_m(self, clos: ClosNetwork) -> Floats | None:
-        """Runs in metres by kind with the switches in their racks; None if some have no port, or hosts no room."""
+        """Runs in metres by kind with the switches in their racks; shape (kinds,); None if some have no port, or hosts
+        no room.
+        """
         placed = self._with_ports(clos)
         placed = None if placed is None else with_hosts(self._problem, self._fabric, placed)
         if placed is None:

@@ -49,11 +49,9 @@ def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Cl
         return clos
     of_case, switches = problem.floor.appliances.hosts, _switches_of_ports(fabric, clos, placement)
     hosts = [
-        StandingDevices(
-            of_case[key], np.split(np.array(switches[owner], dtype=np.int64), of_case[key].attachment.devices)
-        )
-        for owner, demand in enumerate(fabric.attachments)
-        if (key := (fabric.name, demand.name)) in of_case
+        StandingDevices(host, np.split(np.array(own, dtype=np.int64), host.attachment.devices))
+        for own, demand in zip(switches, fabric.attachments, strict=True)
+        if (host := of_case.get((fabric.name, demand.name))) is not None
     ]
     if not hosts:
         return clos

@@ -12,11 +12,10 @@ Complete = Callable[[str], list[str]]
 # As their modules have them, which take long to import; a test compares them.
 PROFILES = ("pretraining", "mixed", "fine-tuning", "inference")
 MINIMIZED = (
-    *("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "usd_per_effective_gpu"),
-)  # fmt: skip
-MAXIMIZED = (
-    *("gbps_per_gpu", "bisection_gbps_per_gpu", "headroom_servers", "least_gpu_utilization", "gpu_utilization"),
-)  # fmt: skip
+    *("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "oversubscription"),
+    "usd_per_effective_gpu",
+)
+MAXIMIZED = ("gbps_per_gpu", "bisection_gbps_per_gpu", "headroom_servers", "least_gpu_utilization", "gpu_utilization")
 HAND_MADE = ("p2p", "dot", "netbox", "hedgehog", "counts", "ibnetdiscover", "lldp", "config_db", "clab", "topology")
 PRODUCTS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 PRODUCT_WORDS = ("switch", "nic", "transceiver", "cable", "fibre", "server")

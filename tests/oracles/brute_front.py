@@ -24,7 +24,10 @@ from tests.oracles.brute_stripes import worst_by_sets
 
 # Grades: cents, milliwatts, wires.
 Bought = tuple[int, int, int]
-LESS = ("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "usd_per_effective_gpu")
+LESS = (
+    *("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "oversubscription"),
+    "usd_per_effective_gpu",
+)
 
 
 def designs(catalog: Json, case: Json) -> Iterator[dict[str, Any]]:
@@ -86,6 +89,7 @@ def of_structure(space: Space, structure: Structure) -> dict[str, Any]:
         "gbps_per_gpu": rounded(rate * 10**6),
         "bisection_gbps_per_gpu": rounded(bisection * 10**6),
         "headroom_servers": headroom(space, structure),
+        "oversubscription": max([10**6, *(rounded(ratio * 10**6) for ratio in ratios(structure))]),
     }
 
 

@@ -31,7 +31,18 @@ from fabopt.search.decision import best_ratio
 from fabopt.search.search import Search
 from fabopt.search.step_time import least_bisection_kbps
 from fabopt.solution.subnet_hosts import Host
-from fabopt.study.front.measures import MEASURES, PREDICTED, UTILIZATION, Measure, grades, least_mbps, measured
+from fabopt.study.front.measures import (
+    MEASURES,
+    OVERSUBSCRIPTION,
+    PER_RATIO,
+    PREDICTED,
+    UTILIZATION,
+    Measure,
+    grades,
+    least_mbps,
+    measured,
+    most_ratio,
+)
 
 # The worst grade that is allowed, by metric.
 Demands = Mapping[str, int]
@@ -142,6 +153,8 @@ class Finder:
 
         if cheapest is None:
             return None
+        if measure.name == OVERSUBSCRIPTION and (full := ask(PER_RATIO)) is not None:
+            return full
         if measure.name in (UTILIZATION, PREDICTED):
             # there are many steps up to the most of a share
             return nearest(cheapest, measure.per_unit + 1, ask, between)
@@ -248,6 +261,8 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
                 return None
             limits = _limited(problem, limits, name, grade)
     wanted = {name: grade for name, grade in demands.items() if name not in SPENDING}
+    if wanted.get(OVERSUBSCRIPTION, PER_RATIO) < PER_RATIO:
+        return None
     useful = least_bisection_kbps(problem, wanted[UTILIZATION]) if UTILIZATION in wanted else 0
     if useful is None:
         return None
@@ -255,7 +270,36 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     if any(not any(fabric.nics.values()) for fabric in fabrics):
         return None
     problem = replace(problem, limits=limits, fabrics=fabrics)
+    if OVERSUBSCRIPTION in wanted:
+        problem = _within_ratio(problem, most_ratio(wanted[OVERSUBSCRIPTION]))
     return in_time(problem, useful_deadline(problem, wanted[PREDICTED])) if PREDICTED in wanted else problem
+
+
+def _within_ratio(problem: Problem, most: Fraction) -> Problem:
+    """The problem with no more oversubscription at any boundary of the fabrics whose bandwidth counts, at any stage."""
+    names = measured(problem)
+    fabrics = tuple(
+        replace(
+            fabric,
+            oversubscription_leaf=min(most, fabric.oversubscription_leaf),
+            oversubscription_spine=min(most, fabric.oversubscription_spine),
+            figure_demands=fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf),
+        )
+        if fabric.name in names
+        else fabric
+        for fabric in problem.fabrics
+    )
+    stages = tuple(
+        replace(
+            stage,
+            oversubscription={
+                name: (min(most, leaf), min(most, spine)) if name in names else (leaf, spine)
+                for name, (leaf, spine) in stage.oversubscription.items()
+            },
+        )
+        for stage in problem.stages
+    )
+    return replace(problem, fabrics=fabrics, stages=stages)
 
 
 def _limited(problem: Problem, limits: ExactLimits, name: str, grade: int) -> ExactLimits:

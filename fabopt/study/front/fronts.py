@@ -21,7 +21,7 @@ from fabopt.search.rules_kept import relaxed
 from fabopt.solution.question import finishing_s
 from fabopt.study.front import pareto
 from fabopt.study.front.answers import KeptAnswers
-from fabopt.study.front.finder import Finder
+from fabopt.study.front.finder import PRICE, Finder
 from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.knees import marked
 from fabopt.study.front.managed import ManagedFinder
@@ -126,7 +126,8 @@ def pareto_front(
         shown = (why_none(problem, place, clock),)
     own_notes = _notes(front, objectives, points)
     if front.complete and len(front.points) == 1 and len(objectives) == 2:
-        own_notes += filter(None, [why_single(inputs, objectives[1], front.points[0], settings, clock)])
+        other = next(objective for objective in reversed(objectives) if objective.name != PRICE.name)
+        own_notes += filter(None, [why_single(inputs, other, front.points[0], settings, clock)])
     update = {
         "complete": front.complete,
         "size": front.size,

@@ -29,6 +29,10 @@ UTILIZATION = "least_gpu_utilization"
 PREDICTED = "gpu_utilization"
 OF_A_MODEL = (UTILIZATION, PREDICTED, EFFECTIVE)
 HEADROOM = "headroom_servers"
+# Of a network that blocks nothing, or less than nothing: 1:1.
+OVERSUBSCRIPTION, PER_RATIO = "oversubscription", 10**6
+# Less than ratios of ports and their speeds differ by.
+_LEAST_STEP = Fraction(1, 10**18)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ MEASURES: Mapping[str, Measure] = {
         Measure("rack_units", "minimize", 1000),
         Measure("cables", "minimize", 1),
         Measure("switches", "minimize", 1),
+        Measure(OVERSUBSCRIPTION, "minimize", PER_RATIO),
         Measure("gbps_per_gpu", "maximize", PER_GBPS),
         Measure("bisection_gbps_per_gpu", "maximize", PER_GBPS),
         Measure(HEADROOM, "maximize", 1),
@@ -75,6 +80,7 @@ ALIASES = {
     **OTHER_WORDS["objective"],
     **dict.fromkeys(("bandwidth", "injection", "speed", "throughput"), "gbps_per_gpu"),
     **dict.fromkeys(("bisection", "bisectionbandwidth"), "bisection_gbps_per_gpu"),
+    **dict.fromkeys(("ratio", "oversub", "blocking", "maxoversubscription"), OVERSUBSCRIPTION),
     **dict.fromkeys(("watts", "kw", "energy"), "power_w"),
     **dict.fromkeys(("money", "usd", "dollars"), "capex_usd"),
     **dict.fromkeys(("headroom", "growth", "spareservers"), HEADROOM),
@@ -125,9 +131,20 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
         "gbps_per_gpu": min(_kbps(figures.injection) for figures in speeds),
         "bisection_gbps_per_gpu": min(_kbps(figures.bisection) for figures in speeds),
         HEADROOM: min(design.headroom(fabric) for fabric, design in pairs),
+        OVERSUBSCRIPTION: max(_worst_ratio(problem, design) for fabric, design in pairs if fabric.name in asked),
         **_useful(problem, pairs),
         **_predicted(problem, picked),
     }
+
+
+def _worst_ratio(problem: Problem, design: NetworkDesign) -> int:
+    """The least ``max_oversubscription`` that a network meets at every boundary, 1 at the least, as a grade."""
+    return max([PER_RATIO, *(rounded(ratio * PER_RATIO) for ratio in design.least_ratios(problem.gpus).values())])
+
+
+def most_ratio(grade: int) -> Fraction:
+    """The most oversubscription with a grade, or a better one."""
+    return Fraction(2 * grade + 1, 2 * PER_RATIO) - _LEAST_STEP
 
 
 def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, NetworkDesign]]) -> dict[str, int]:

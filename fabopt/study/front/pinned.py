@@ -14,7 +14,7 @@ from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.study.front.finder import PRICE, GradedDesign, better
 from fabopt.study.front.managed import ManagedFinder
-from fabopt.study.front.measures import Measure
+from fabopt.study.front.measures import OVERSUBSCRIPTION, Measure
 from fabopt.units import plain, usd
 
 # Keys of fabrics, and limits, with what sets them free; in the order in which they are tried.
@@ -23,18 +23,23 @@ OF_FABRICS: Mapping[str, object] = {
     "topologies": ["any"],
 }
 LIMITS = ("budget_usd", "power_w", "rack_units")
+# The demand on a metric, and by how much what a design gives is changed for half of it.
+HALVED = {"gbps_per_gpu": ("min_gbps_per_gpu", 0.5), OVERSUBSCRIPTION: ("max_oversubscription", 2)}
 
 
 def why_single(inputs: Inputs, measure: Measure, only: GradedDesign, settings: Settings, clock: Clock) -> str:
-    """Say which key, set free, allows a design that is better in a metric than the only point of a front; else that
-    none does alone. Empty where time runs out.
+    """Say which key, set free, allows a design that is better in a metric than the only point of a front; or which
+    demand, halved, a cheaper one; else that none does alone. Empty where time runs out.
     """
     more = "more" if measure.sense == "maximize" else "less"
     claim = f"one design is best in both: none of this case has {more} {measure.name}"
+    tried = [(*freed, {measure.name: better(measure, only)}) for freed in _freed(inputs)]
+    cheaper = {PRICE.name: better(PRICE, only)}
+    tried += [(*halved, cheaper) for halved in _halved(inputs, measure, only.grades[measure.name])]
     try:
-        for words, freed in _freed(inputs):
-            problem = problem_of(freed.case, freed.catalog, settings.prune)
-            other = ManagedFinder(problem, settings, clock).best((PRICE,), {measure.name: better(measure, only)})
+        for words, changed, demands in tried:
+            problem = problem_of(changed.case, changed.catalog, settings.prune)
+            other = ManagedFinder(problem, settings, clock).best((PRICE,), demands)
             if other is not None:
                 value = plain(other.grades[measure.name], measure.per_unit)
                 return f"{claim}; {words} would allow {value:,}, for ${usd(other.grades[PRICE.name]):,} at the least"
@@ -57,6 +62,15 @@ def _freed(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
     for key in LIMITS:
         if content["limits"][key] is not None:
             yield from _with(inputs, content, ("limits", key), None, f"limits.{key}: null")
+
+
+def _halved(inputs: Inputs, measure: Measure, grade: int) -> Iterator[tuple[str, Inputs]]:
+    """The case with half the demand of a fabric on a metric."""
+    content = content_of(inputs.case)
+    key, factor = HALVED.get(measure.name, ("", 0))
+    value = plain(round(grade * factor), measure.per_unit)
+    for place, fabric in enumerate(content["fabrics"] if key else ()):
+        yield from _with(inputs, content, ("fabrics", place, key), value, f"fabrics.{fabric['name']}.{key}: {value:g}")
 
 
 def _with(

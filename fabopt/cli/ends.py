@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 from fabopt.cli.output import deliver, tell
@@ -58,6 +59,12 @@ def cut_off(code: int, target: str, data: bytes, left: int) -> int:
             tell(f"{target} has the best design that was met by then")
         return left
     return code
+
+
+def import_writers(target: bytes, data: bytes) -> None:
+    """Import what ``cut_off`` uses, for which there may be no time on a busy machine once a process is ended."""
+    for name in ("fabopt.output.export.front", "fabopt.study.front.resume") if target and not data else ():
+        import_module(name)
 
 
 def _gather(target: Path) -> None:

@@ -36,6 +36,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 TOLD_BY = getattr(signal, "SIGUSR1", signal.SIGTERM)
 # Seconds for a command to end after the first signal, and after the second; signals within the third count as one.
 END_S, END_AT_ONCE_S, ECHO_S = 3.8, 1.0, 0.05
+# Seconds after the first signal from which what writes files for the copy is made ready, while there is time.
+READY_S = 1.0
 # What a copy notes: that the input has been read, that pictures are drawn, and that it ends by itself.
 READ, DRAWS, DONE = b"r", b"p", b"d"
 _SUBREAPER, _DEATH_SIGNAL = 36, 1
@@ -92,7 +94,7 @@ def supervised(before: Mask | None = None) -> Copy | int | None:
         return None
     if worker:
         _control(_SUBREAPER, 1)
-        return _code(*_ended(worker, awaited), notes)
+        return _code(*_ended(worker, awaited, notes), notes)
     _control(_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != own:
         os._exit(1)
@@ -117,11 +119,11 @@ def _control(option: int, value: int) -> None:
         pass
 
 
-def _ended(worker: int, awaited: set[signal.Signals]) -> tuple[int, bool]:
+def _ended(worker: int, awaited: set[signal.Signals], notes: int) -> tuple[int, bool]:
     """Wait until the copy has ended: its status, and whether it was killed as it did not end in time."""
-    end, last, was_late = inf, -inf, False
+    end, last, ready, was_late = inf, -inf, inf, False
     while True:
-        left_s = end - time.monotonic()
+        left_s = min(end, ready) - time.monotonic()
         heard = signal.sigwaitinfo(awaited) if left_s == inf else signal.sigtimedwait(awaited, max(0.0, left_s))
         statuses = _statuses()
         if worker in statuses:
@@ -133,8 +135,11 @@ def _ended(worker: int, awaited: set[signal.Signals]) -> tuple[int, bool]:
             end, was_late = inf, True
         elif heard is not None and heard.si_signo in SIGNALS and now > last + ECHO_S:
             os.kill(worker, TOLD_BY)
-            end = min(end, now + (END_S if last == -inf else END_AT_ONCE_S))
+            end, ready = min(end, now + (END_S if last == -inf else END_AT_ONCE_S)), min(ready, now + READY_S)
             last = now
+        elif now >= ready:
+            ready = inf
+            _get_ready(notes)
 
 
 def _statuses() -> dict[int, int]:
@@ -173,10 +178,26 @@ def _children() -> list[int]:
     return children
 
 
+def _get_ready(notes: int) -> None:
+    """Import what writes the file that the copy has left; where that fails, it is tried again when it is written."""
+    try:
+        from fabopt.cli.ends import import_writers
+
+        import_writers(*_noted(notes)[2:])
+    except (ImportError, MemoryError, OSError):
+        pass
+
+
+def _noted(notes: int) -> tuple[bytes, bytes, bytes, bytes]:
+    """What a copy has noted: its state; the exit code, the name and the content of a file that it has left."""
+    noted = os.pread(notes, os.fstat(notes).st_size, 0)
+    target, _, data = noted[2:].partition(b"\0")
+    return noted[:1], noted[1:2], target, data
+
+
 def _code(status: int, was_late: bool, notes: int) -> int:
     """The exit code of a status; for a copy that did not end by itself, with a message on how it ended."""
-    noted = os.pread(notes, os.fstat(notes).st_size, 0)
-    state, left, (target, _, data) = noted[:1], noted[1:2], noted[2:].partition(b"\0")
+    state, left, target, data = _noted(notes)
     code = os.waitstatus_to_exitcode(status)
     if state == DONE or "FABOPT_DEBUG" in os.environ:
         return code

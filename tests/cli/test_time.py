@@ -249,6 +249,15 @@ def test_native_code_that_hears_nothing_is_ended(tmp_path: Path) -> None:
     assert Path("left.json").read_text() == "[]"
 
 
+def test_what_gathers_points_is_imported_while_there_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine it takes seconds; it came after the process was ended, and the words with it."""
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    shown = with_command(tmp_path, f"ATTENDANT.leave('left.json'); {DEAF}", keeps_clock=True)
+    lines = shown.stderr.splitlines()
+    imported = next(row for row, line in enumerate(lines) if line.endswith("fabopt.study.front.resume"))
+    assert shown.returncode == 4 and imported < lines.index("interrupted")
+
+
 @pytest.mark.parametrize("end", [DEAF, "os.kill(os.getpid(), signal.SIGKILL)"], ids=["deaf", "killed"])
 def test_a_design_in_hand_is_written_whatever_ends_the_command(end: str, tmp_path: Path) -> None:
     shown = with_command(tmp_path, f"ATTENDANT.leave('left.json', b'[]', 0); {end}", keeps_clock=True)

@@ -14,6 +14,7 @@ from fabopt.output.terminal.workload import duration
 from fabopt.output.words import (
     KIND_NAMES,
     count,
+    dollars,
     listed,
     measured,
     money,
@@ -30,7 +31,7 @@ LETTERS = "ABCD"
 BETTER = "*"
 NOT_KNOWN = "not stated"
 WORDS: Mapping[str, Callable[[Number], str]] = {
-    "usd": money,
+    "usd": dollars,
     "w": power,
     "s": duration,
     "share": percent,
@@ -129,10 +130,10 @@ def _changes(contrast: Contrast, number: int, sign: int) -> Iterator[str]:
 def _money(first: Compared, side: Compared, name: str) -> str:
     more = side.cents - first.cents
     if not more:
-        return f"costs the same as {name} ({money(usd(side.cents))})"
+        return f"costs the same as {name} ({dollars(usd(side.cents))})"
     share = f", {100 * more / first.cents:+.1f} %" if first.cents else ""
-    amount = f"{money(usd(abs(more)))} {'more' if more > 0 else 'less'}"
-    return f"costs {amount} than {name} ({money(usd(side.cents))} against {money(usd(first.cents))}{share})"
+    amount = f"{dollars(usd(abs(more)))} {'more' if more > 0 else 'less'}"
+    return f"costs {amount} than {name} ({dollars(usd(side.cents))} against {dollars(usd(first.cents))}{share})"
 
 
 def _power(contrast: Contrast, number: int) -> str:
@@ -230,4 +231,4 @@ def about(side: Compared) -> str:
     size = f", {some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}" if stage is not None else ""
     at_stage = "" if stage is None or side.is_whole else f" as of {stage.name}"
     quoted = " as quoted" if side.offer is not None else ""
-    return f"{side.name}: {side.design.case.name}{at_stage}{quoted}{size}, {money(usd(side.cents))}"
+    return f"{side.name}: {side.design.case.name}{at_stage}{quoted}{size}, {dollars(usd(side.cents))}"

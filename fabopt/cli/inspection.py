@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabopt.cli.completion import HAND_MADE, cases, words
+from fabopt.cli.completion import HAND_MADE, cases, cases_and_designs, words
 from fabopt.cli.options import (
     CaseFile,
     Catalogs,
@@ -162,6 +162,7 @@ def compare(
         typer.Argument(
             metavar="A B [C D]",
             help="Designs, FRONT.json#3 (point 3), D.json@day-1 (its stage), cases, or after a design a quote for it.",
+            autocompletion=cases_and_designs,
         ),
     ],
     json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all that differs.")] = None,

@@ -235,7 +235,9 @@ class Reading:
         gpus = count * gpus_each if (unit or "").lower().startswith("server") else count
         if gpus < gpus_each or gpus % gpus_each:
             near = max(gpus_each, round(gpus / gpus_each) * gpus_each)
-            raise _wrong(option, "no number of whole servers", gpus, f"multiples of {gpus_each}, as {near}")
+            raise _wrong(
+                option, "no number of whole servers", gpus, f"a multiple of the {gpus_each} GPUs of {server}, as {near}"
+            )
         return gpus
 
     def workload(self, text: str) -> str:

@@ -13,7 +13,7 @@ from fabopt.cli import completion
 from fabopt.inspect.audit.reading import KINDS as HAND_MADE
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import names
-from fabopt.output.export import FORMATS
+from fabopt.output.export import ALL, FORMATS
 from fabopt.output.terminal.schemas import SCHEMAS
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.catalog import KINDS
@@ -80,7 +80,7 @@ def test_lists_are_those_that_commands_know() -> None:
     assert completion.HAND_MADE == HAND_MADE
     assert completion.PRODUCTS == KINDS and tuple(KIND_OF_WORD) == completion.PRODUCT_WORDS
     assert tuple(SCHEMAS) == completion.FILES
-    assert completion.formats("") == list(FORMATS)
+    assert completion.formats("") == [*FORMATS, ALL]
     servers = [server.id for server in read_catalog(["reference"], Path()).servers]
     assert set(servers) <= set(completion.products("servers")(""))
 

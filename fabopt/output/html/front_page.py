@@ -16,7 +16,7 @@ from fabopt.output.html.rendering import drawn, render
 from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import gpus_of, marginal_unit, ratio_of, step_of
-from fabopt.output.words import count, money
+from fabopt.output.words import count, dollars
 from fabopt.output.worst_switch import COLUMN as CUT_OFF
 from fabopt.output.worst_switch import cut_off_cell, tells_cut_off
 from fabopt.schema.front import Front, FrontPoint
@@ -111,7 +111,7 @@ class _Optional:
 
     def cells(self, point: FrontPoint) -> Iterator[str]:
         if self._with_marginal:
-            yield _NOTHING if point.marginal is None else money(point.marginal)
+            yield _NOTHING if point.marginal is None else dollars(point.marginal)
         if self._with_knee:
             yield "knee" if point.knee else ""
         if tells_cut_off(self.front):

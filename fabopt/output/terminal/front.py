@@ -14,7 +14,7 @@ from fabopt.output.steps import marginal_unit
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.braille import BLANK, dots, span, stairs
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import limit_name, listed, money, plain, power, printable
+from fabopt.output.words import dollars, limit_name, listed, money, plain, power, printable
 from fabopt.output.worst_switch import COLUMN as CUT_OFF
 from fabopt.output.worst_switch import cut_off_cell, tells_cut_off
 from fabopt.schema.design import Conflict
@@ -149,7 +149,7 @@ def _row(
     traded = {objective.metric for objective in front.objectives} if front.kind == "pareto" else set()
     cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
     if has_marginal:
-        cells.append("-" if point.marginal is None else money(point.marginal))
+        cells.append("-" if point.marginal is None else dollars(point.marginal))
     if has_knee:
         cells.append("knee" if point.knee else "")
     if tells_loss:

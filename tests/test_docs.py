@@ -9,7 +9,6 @@ import importlib.util
 import inspect
 import io
 import itertools
-import json
 import os
 import re
 import shlex
@@ -40,7 +39,7 @@ from fabopt.schema import design as design_schema
 from fabopt.schema import model as model_schema
 from fabopt.schema import prediction, workload
 from fabopt.schema.base import Strict
-from fabopt.schema.design import NicUse, TierUse
+from fabopt.schema.design import Design, NicUse, TierUse
 from fabopt.schema.structure import Structure
 from fabopt.solution import optimize
 from fabopt.topology.clos.shape import Shape
@@ -177,8 +176,8 @@ def module_of_docs(name: str) -> ModuleType:
 
 
 def picture_is_of_the_design(design: Path) -> None:
-    drawn = module_of_docs("draw_topology").drawing(json.loads(design.read_text()))
-    assert drawn == (ROOT / "docs/img/finetuning-1024-gpus.svg").read_text(), "run docs/draw_topology.py again"
+    drawn = module_of_docs("draw_pictures").column(Design.model_validate_json(design.read_text()))
+    assert drawn == (ROOT / "docs/img/finetuning-1024-gpus.svg").read_text(), "run `make picture` again"
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabopt.output.sheet.canvas import Canvas
 from fabopt.output.sheet.lattice import draw_lattice
-from fabopt.output.sheet.matrix import draw_matrix, uneven
+from fabopt.output.sheet.matrix import Matrix, uneven
 from fabopt.output.sheet.model import (
     ALARM,
     FADED,
@@ -36,8 +36,10 @@ from fabopt.schema.version import VERSION
 from fabopt.wiring.model import Wiring
 
 A3 = (420.0, 297.0)
-_EDGE, _INSIDE = 7.0, 13.0
+_EDGE, _INSIDE, _TOP = 7.0, 13.0, 28.0
 _FOOT = 27.0
+# Millimetres that are kept below a drawing for tables.
+_MOST_KEPT = 60.0
 _BLOCK = 168.0
 # Of a part of a web page: as wide as its column in millimetres, at a size of text that is read there.
 _COLUMN, _COLUMN_HEIGHT = 262.0, 120.0
@@ -54,39 +56,37 @@ class TitleBlock:
 
 
 def sheets(design: Design, wiring: Wiring, block: TitleBlock) -> list[DrawnSheet]:
-    """Return the drawings of a design: a page a fabric, and one for links of which not all pairs have as many."""
-    trees = [FabricTree(design, wiring, fabric) for fabric in design.fabrics]
-    wanted = [(tree, kind) for tree in trees for kind in ("", *uneven(tree))]
-    pages = []
-    for number, (tree, kind) in enumerate(wanted, start=1):
-        canvas, fabric = Canvas(tree), tree.fabric
-        width, height = A3
-        top = _INSIDE + 12
-        canvas.say(
-            _INSIDE,
-            _INSIDE + 4,
-            fitting(width - 2 * _INSIDE, HUGE, f"Fabric {fabric.name}", bold=True),
-            HUGE,
-            bold=True,
-        )
-        canvas.say(
-            _INSIDE,
-            _INSIDE + 9,
-            fitting(width - 2 * _INSIDE, NORMAL, (kind and f"{kind} links by pair") or fabric_line(fabric)),
-            NORMAL,
-            FADED,
-        )
-        place = _INSIDE, top + 3, width - 2 * _INSIDE, height - top - 6 - _FOOT - _EDGE
-        if kind:
-            draw_matrix(canvas, kind, *place)
-        else:
-            draw(canvas, *place)
-        foot = height - _EDGE - _FOOT
-        _legend(canvas, _INSIDE, foot + 4, width - _EDGE - _BLOCK - _INSIDE - 4)
-        _title_block(canvas, block, f"{number} of {len(wanted)}", width - _EDGE - _BLOCK, foot)
+    """Return the drawings of a design: a page a fabric, and links of which not all pairs have as many as tables."""
+    width, height = A3
+    bottom = height - _EDGE - _FOOT - 5
+    pages: list[tuple[str, Canvas]] = []
+    for fabric in design.fabrics:
+        tree = FabricTree(design, wiring, fabric)
+        canvas = _headed(tree, fabric_line(fabric))
+        tables = [Matrix(tree, kind) for kind in uneven(tree)]
+        kept = sum(table.height + 6 for table in tables)
+        room = bottom - _TOP - (kept if kept < _MOST_KEPT else 0)
+        end = draw(canvas, _INSIDE, _TOP, width - 2 * _INSIDE, room)
+        _legend(canvas, _INSIDE, bottom + 9, width - _EDGE - _BLOCK - _INSIDE - 4)
+        pages.append((fabric.name, canvas))
+        for table in tables:
+            if end + table.height > bottom - 6:
+                canvas, end = _headed(tree, f"{table.kind} links by pair"), _TOP
+                pages.append((f"{fabric.name}, {table.kind}", canvas))
+            end = table.draw(canvas, _INSIDE, end + 6, width - 2 * _INSIDE, bottom - end - 6)
+    for number, (_, canvas) in enumerate(pages, start=1):
+        _title_block(canvas, block, f"{number} of {len(pages)}", width - _EDGE - _BLOCK, height - _EDGE - _FOOT)
         canvas.holders.insert(0, Box(_EDGE, _EDGE, width - 2 * _EDGE, height - 2 * _EDGE, PAPER, INK, "frame"))
-        pages.append(canvas.sheet(f"{design.case.name}, fabric {fabric.name}{kind and f', {kind}'}", width, height))
-    return pages
+    return [canvas.sheet(f"{design.case.name}, fabric {title}", width, height) for title, canvas in pages]
+
+
+def _headed(tree: FabricTree, about: str) -> Canvas:
+    """A new page with its title."""
+    canvas, room = Canvas(tree), A3[0] - 2 * _INSIDE
+    title = fitting(room, HUGE, f"Fabric {tree.fabric.name}", bold=True)
+    canvas.say(_INSIDE, _INSIDE + 4, title, HUGE, bold=True)
+    canvas.say(_INSIDE, _INSIDE + 9, fitting(room, NORMAL, about), NORMAL, FADED)
+    return canvas
 
 
 def in_column(design: Design, wiring: Wiring) -> dict[str, DrawnSheet]:

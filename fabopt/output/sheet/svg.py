@@ -39,7 +39,7 @@ def _box(box: Box, is_inline: bool) -> str:
         place = f'x="{box.x:.2f}" y="{box.y + box.height - 1.4:.2f}" width="{box.width:.2f}"'
         parts += f'<rect {place} height="1.4" fill="{box.rail}"/>'
     if not is_inline:
-        return f"<g><title>{_words(box.about)}</title>{parts}</g>"
+        return f"<g><title>{_words(box.name)}</title>{parts}</g>"
     about = f'tabindex="0" role="img" aria-label="{_words(box.about)}" data-node="{box.node}"'
     return f'<g class="box {box.layer}" {about}>{parts}</g>'
 

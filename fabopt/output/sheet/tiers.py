@@ -250,7 +250,7 @@ class Tiers:
             own = tree.kind == KINDS.index(name)
             if own.any() and tree.wiring.devices.role[tree.a[own][0]] == role:
                 what = "between the leaves of pairs" if name == "leaf-leaf" else f"{name} links"
-                yield f"{self._speeds(own)} {what}, {self._per_pair(own)} a pair"
+                yield f"{self._speeds(own)} {what}, {self._per_pair(own)} a pair of switches"
         for lower in below:
             name = f"{lower}-{role}"
             if name not in KINDS or not (own := tree.kind == KINDS.index(name)).any():
@@ -282,7 +282,7 @@ def say_tier(canvas: Canvas, role: str, rows: Sequence[int], x: float, y: float)
     for row in rows:
         vendor = str(tree.design.parts.get(tree.wiring.devices.product[row], {}).get("vendor") or "")
         own = tree.product(row)
-        name = own if own.startswith(vendor) else f"{vendor} {own}"
+        name = own if own.startswith(vendor) or vendor == VARIOUS else f"{vendor} {own}"
         products[name] = products.get(name, 0) + 1
     canvas.say(x, y + 4, fitting(room, LARGE, some(len(rows), role), bold=True), LARGE, bold=True)
     below = y + 8

@@ -22,6 +22,7 @@ from fabopt.wiring.model import Ints, Wiring
 ROLES = ("core", "spine", "leaf", "server", "attachment")
 _HOSTS = ("server", "attachment")
 _OF_NETWORK = re.compile(r"^(p\d+-)?(r\d+-)?")
+_NUMBERED = re.compile(r"([\w ]+?)s? (\d+)(?:–(\d+))?")
 Path = tuple[tuple[str, int], ...]
 
 
@@ -187,10 +188,11 @@ class FabricTree:
         times = sum(node.times for node in nodes) if len({node.kind for node in nodes}) == 1 else 1
         if all(node.role for node in nodes):
             return Node(self.names(rows), nodes[0].role, rows, nodes[0].kind, (), len(rows))
-        first, last = nodes[0].title, nodes[-1].title.rpartition(" ")[2]
-        word, _, number = first.rpartition(" ")
-        is_range = bool(word) and all(node.title.startswith(f"{word} ") for node in nodes)
-        title = f"{plural(word)} {number}–{last}" if is_range else f"{first} and {len(nodes) - 1} more"
+        numbers = [_NUMBERED.fullmatch(node.title) for node in nodes]
+        words = {match[1] if match else "" for match in numbers}
+        title = f"{nodes[0].title} and {len(nodes) - 1} more"
+        if len(words) == 1 and numbers[0] and numbers[-1]:
+            title = f"{plural(numbers[0][1])} {numbers[0][2]}–{numbers[-1][3] or numbers[-1][2]}"
         return Node(title, "", rows, nodes[0].kind, (), times)
 
     def held(self, node: Node) -> list[str]:

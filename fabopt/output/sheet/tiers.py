@@ -280,9 +280,7 @@ def say_tier(canvas: Canvas, role: str, rows: Sequence[int], x: float, y: float)
     tree, products = canvas.tree, dict[str, int]()
     room = GUTTER - 3
     for row in rows:
-        vendor = str(tree.design.parts.get(tree.wiring.devices.product[row], {}).get("vendor") or "")
-        own = tree.product(row)
-        name = own if own.startswith(vendor) or vendor == VARIOUS else f"{vendor} {own}"
+        name = tree.product(row, has_maker=True)
         products[name] = products.get(name, 0) + 1
     canvas.say(x, y + 4, fitting(room, LARGE, some(len(rows), role), bold=True), LARGE, bold=True)
     below = y + 8

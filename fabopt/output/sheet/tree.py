@@ -15,6 +15,7 @@ from itertools import groupby
 import numpy as np
 
 from fabopt.output.words import count
+from fabopt.parts.names import product_name
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.units import plural, some
 from fabopt.wiring.model import Ints, Wiring
@@ -69,10 +70,10 @@ class FabricTree:
         is_run = rows[-1] - rows[0] + 1 == len(rows)
         return first if len(rows) == 1 else f"{first}–{last}" if is_run else f"{first} … {last}"
 
-    def product(self, row: int) -> str:
-        """The number that the maker of a device gives it, else its id."""
+    def product(self, row: int, has_maker: bool = False) -> str:
+        """The name of a device's product, with its maker or without."""
         product = self.wiring.devices.product[row]
-        return str(self.design.parts.get(product, {}).get("part_number") or product)
+        return product_name(self.design.parts.get(product, {}), product, has_maker)
 
     @cached_property
     def _is_held(self) -> bool:

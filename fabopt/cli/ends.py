@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fabopt.cli.output import deliver, tell
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError
 from fabopt.io.files import MAX_FRONT_BYTES, read_bytes
 from fabopt.io.journal import journal_path, whole_lines
 from fabopt.units import some
+
+if TYPE_CHECKING:
+    from fabopt.schema.front import Front
 
 # What is said by systems, loaders of modules, threads and native code that get no memory.
 _OF_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc")
@@ -63,8 +67,16 @@ def cut_off(code: int, target: str, data: bytes, left: int) -> int:
 
 def import_writers(target: bytes, data: bytes) -> None:
     """Import what ``cut_off`` uses, for which there may be no time on a busy machine once a process is ended."""
-    for name in ("fabopt.output.export.front", "fabopt.study.front.resume") if target and not data else ():
-        import_module(name)
+    if target and not data:
+        _of_fronts()
+
+
+def _of_fronts() -> tuple[Callable[[Front], tuple[Front, bytes]], Callable[[Sequence[bytes], Path], Front]]:
+    """What makes a file of a front, and a front of its journal; imported only now, as it takes half a second."""
+    from fabopt.output.export.front import readable
+    from fabopt.study.front.resume import cut_off
+
+    return readable, cut_off
 
 
 def _gather(target: Path) -> None:
@@ -76,10 +88,8 @@ def _gather(target: Path) -> None:
     if lines:
         deliver(str(target), lines[0] + b"\n")
     if lines[1:]:
-        from fabopt.output.export.front import readable
-        from fabopt.study.front import resume
-
-        front, data = readable(resume.cut_off(lines, journal))
+        readable, front_of = _of_fronts()
+        front, data = readable(front_of(lines, journal))
         deliver(str(target), data)
         tell(f"stopped after {some(len(front.points), 'point')}, kept in {target}; --resume goes on from there")
     journal.unlink(missing_ok=True)

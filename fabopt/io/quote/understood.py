@@ -102,6 +102,6 @@ def _phrases() -> re.Pattern[str]:
     """Phrases that are harmless as a whole, with the pieces `<name>` and `<place>` written out."""
     file = understood_file()
     written = "|".join(rf"(?<!\w)(?:{one})(?!\w)" for one in file["phrases"])
-    for piece in ("after", "names", "name", "place", "state"):
+    for piece in ("toward", "goal", "after", "names", "name", "place", "state"):
         written = written.replace(f"<{piece}>", file[piece])
     return re.compile(written, re.IGNORECASE)

@@ -123,6 +123,19 @@ def test_sections_fit(kind: str) -> None:
     assert_words_of_the_trade(designs_of_sections.designed(kind))
 
 
+def test_many_fabrics_and_stages_fit() -> None:
+    """More than there is room for are shorter, or counted."""
+    design = shipped("four-fabrics-1024-gpus")
+    twice = [fabric.model_copy(update={"name": f"{fabric.name}-{copy}"}) for copy in "ab" for fabric in design.fabrics]
+    lines = shown(first_part(design.model_copy(update={"fabrics": tuple(twice)})))
+    assert len(lines) <= MOST_LINES - 4 and sum("-b: " in line for line in lines) >= len(design.fabrics)
+    grown = shipped("h100-growth-128")
+    stages = grown.stages * 3
+    lines = shown(first_part(grown.model_copy(update={"stages": stages})), width=WIDE)
+    rest = sum(stage.capex_usd for stage in stages[6:])
+    assert any(line.endswith(f"6 later stages ${rest:,.0f}") for line in lines)
+
+
 def test_colours() -> None:
     """Amber for what is left out, red for what is cut off, grey for what the case turns off."""
     design = designs_of_sections.designed("a rule left out")

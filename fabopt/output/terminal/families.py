@@ -178,8 +178,11 @@ _DIRECT = {"hyperx": "HyperX", "torus": "torus", "server-torus": "torus without 
            "dragonfly+": "dragonfly+"}  # fmt: skip
 
 
-def made_of(design: Design, fabric: FabricDesign) -> str:
-    """The family of a fabric with its switches by tier: ``leaf-spine, 18 leaves + 2 spines of FS N8650-32OD``."""
+def made_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
+    """The family of a fabric with its switches by tier: ``leaf-spine, 18 leaves + 2 spines of FS N8650-32OD``.
+
+    ``is_named``: whether the products of switches are named.
+    """
     structure = fabric.structure
     if isinstance(structure, Structure):
         family = "rail-only" if fabric.topology == "rail-only" else _CLOS[structure.tiers]
@@ -190,11 +193,11 @@ def made_of(design: Design, fabric: FabricDesign) -> str:
         shape = shape.removesuffix(" switches") if isinstance(structure, HyperxStructure | TorusStructure) else shape
         words = f"{_DIRECT[structure.kind]} of {shape}"
     planes = f" in {fabric.planes} planes" if fabric.planes > 1 else ""
-    return ", ".join(part for part in (words + planes, switches_of(design, fabric)) if part)
+    return ", ".join(part for part in (words + planes, switches_of(design, fabric, is_named)) if part)
 
 
-def switches_of(design: Design, fabric: FabricDesign) -> str:
-    """Counts and products of every tier; the product once where all are alike."""
+def switches_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
+    """Counts of every tier, and its products if they are named; the product once where all are alike."""
     tiers: dict[str, list[tuple[int, str]]] = {}
     # a long list names part numbers alone
     has_maker = len(design.fabrics) == 1 or len({tier.id for tier in fabric.switches}) == 1
@@ -205,6 +208,8 @@ def switches_of(design: Design, fabric: FabricDesign) -> str:
         tiers.setdefault(noun, []).append((tier.count, name))
     products = {name for rows in tiers.values() for _, name in rows}
     counts = {noun: some(sum(number for number, _ in rows), noun) for noun, rows in tiers.items()}
+    if not is_named:
+        return " + ".join(counts.values())
     if len(products) == 1:
         return f"{' + '.join(counts.values())} of {products.pop()}"
     return " + ".join(

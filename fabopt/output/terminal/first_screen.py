@@ -38,7 +38,7 @@ MOST_LEFT_OUT = 3
 MOST_NOTES = 2
 MOST_LIMITS = 4
 MOST_RULES = 6
-# Fabrics with the names of their NICs; of more than these, each has a line fewer.
+# Fabrics with the names of their products; of more than these each has one line.
 MOST_NAMED = 4
 COMPUTE = "compute"
 LABEL_WIDTH = len("Worst loss")
@@ -111,14 +111,14 @@ def _network(design: Design) -> Iterator[ScreenRow]:
 def fabric_words(design: Design, fabric: FabricDesign) -> str:
     """A fabric in one sentence: its family, switches, speed of servers and oversubscription."""
     nic, metrics = fabric.nic, fabric.metrics
-    is_named = not nic.built_in and len(design.fabrics) <= MOST_NAMED
-    card = f" {product_name(design.parts.get(nic.id, {}), nic.id)}" if is_named else ""
+    is_named = len(design.fabrics) <= MOST_NAMED
+    card = f" {product_name(design.parts.get(nic.id, {}), nic.id)}" if is_named and not nic.built_in else ""
     speed = f"{nic.per_server * nic.ports_per_nic} x {plain(nic.gbps)}G{card} a server"
     if fabric.role == COMPUTE:
-        speed = f"{plain(metrics.injection_gbps_per_gpu)}G to every GPU ({speed})"
+        speed = f"{plain(metrics.injection_gbps_per_gpu)}G to every GPU{f' ({speed})' if is_named else ''}"
     protocol = {"infiniband": "InfiniBand", "ethernet": "Ethernet"}.get(fabric.protocol, fabric.protocol)
-    parts = [f"{protocol} {made_of(design, fabric)}", speed, *_ratios(fabric)]
-    if fabric.homing == "pair":
+    parts = [f"{protocol} {made_of(design, fabric, is_named)}", speed, *_ratios(fabric)]
+    if fabric.homing == "pair" and is_named:
         parts.append("servers on pairs of leaves" if fabric.peer_links is None else "servers on pairs of linked leaves")
     parts += [f"carries {other.name} too" for other in fabric.logical]
     return ", ".join(parts)
@@ -197,7 +197,8 @@ def _stages(design: Design) -> Iterator[ScreenRow]:
             f"{stage.name} (month {stage.month}, {some(stage.servers, 'server')}) {dollars(stage.capex_usd)}"
             for stage in design.stages
         ]
-        later = [f"{len(stages) - MOST_STAGES} later stages"] if len(stages) > MOST_STAGES else []
+        rest = [cents(stage.capex_usd) for stage in design.stages[MOST_STAGES:]]
+        later = [f"{some(len(rest), 'later stage')} {dollars(usd(sum(rest)))}"] if rest else []
         yield ScreenRow("By stage", ", ".join([*stages[:MOST_STAGES], *later]))
 
 

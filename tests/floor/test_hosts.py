@@ -248,6 +248,22 @@ def test_their_cables_run_within_the_rack() -> None:
     assert small.usd(near) == small.usd(far) - 2 * 10
 
 
+def test_of_places_alike_for_servers_the_nearest_to_attachments_is_taken() -> None:
+    """Servers and their leaf in one rack, anywhere: only the cables to devices in a rack that the case names differ."""
+    port = {"form_factor": "QSFP56", "split": "1x100", "buys": "both"}
+    stores = {"name": "stores", "ports": 2, "rack_units": 1, "racks": ["A05"]} | port
+    content = case(stores)
+    content["site"] = {
+        "floor": {"rows": 1, "racks_per_row": 5, "rack_units": 24, "rack_pitch_m": 10},
+        "servers_per_rack": SERVERS,
+    }
+    design = small.solved(content, parts())
+    small.assert_proven(design)
+    # a switch, four cards, four cables of 3 m, and two of 30 m from A02 or nearer; from A01 they would be of 50 m
+    assert small.usd(design) == 1000 + 4 * 100 + 4 * 10 + 2 * 20
+    assert "A01" not in racks_of_switches(design)
+
+
 # -- files --------------------------------------------------------------------------------------------------------
 
 

@@ -51,6 +51,8 @@ def cell(figure: Fact) -> str:
         return NOT_KNOWN
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else shorten(value, _LONGEST, placeholder=" ...")
+    if figure.unit == "fabric":
+        return "not there" if value else "there"
     if figure.unit == "rule":
         return "left out" if value else "kept"
     return WORDS.get(figure.unit, plain)(value)
@@ -115,7 +117,7 @@ def _differs(row: Difference, number: int) -> bool:
 
 
 def _changes(contrast: Contrast, number: int, sign: int) -> Iterator[str]:
-    """What is lost (sign 1) or gained (sign -1) against the first side: rules, and devices that cut something off."""
+    """What is lost (sign 1) or gained (sign -1) against the first side: fabrics, rules, devices that cut off."""
     for row in contrast.rows:
         old, new = row.figures[0].value, row.figures[number].value
         if row.name.group != "rules and failures" or not isinstance(old, int) or not isinstance(new, int):
@@ -123,17 +125,21 @@ def _changes(contrast: Contrast, number: int, sign: int) -> Iterator[str]:
         if (new - old) * sign > 0 and row.figures[0].unit == "rule":
             of = f" of {row.name.fabric}" if row.name.fabric else ""
             yield f"{row.name.what}{of} is {'left out' if sign > 0 else 'kept'}"
+        elif (new - old) * sign > 0 and row.figures[0].unit == "fabric":
+            yield f"{row.name.what} is {cell(row.figures[number])}"
         elif (new - old) * sign > 0 and row.figures[0].unit == "count":
             yield f"{row.name.what}: {count(new)} instead of {count(old)}"
 
 
 def _money(first: Compared, side: Compared, name: str) -> str:
     more = side.cents - first.cents
+    gpus = [compared.stages[-1].gpus if compared.stages else 0 for compared in (side, first)]
+    size = "" if gpus[0] == gpus[1] else f", for {some(gpus[0], 'GPU')} against {count(gpus[1])}"
     if not more:
-        return f"costs the same as {name} ({dollars(usd(side.cents))})"
+        return f"costs the same as {name} ({dollars(usd(side.cents))}){size}"
     share = f", {100 * more / first.cents:+.1f} %" if first.cents else ""
     amount = f"{dollars(usd(abs(more)))} {'more' if more > 0 else 'less'}"
-    return f"costs {amount} than {name} ({dollars(usd(side.cents))} against {dollars(usd(first.cents))}{share})"
+    return f"costs {amount} than {name} ({dollars(usd(side.cents))} against {dollars(usd(first.cents))}{share}){size}"
 
 
 def _power(contrast: Contrast, number: int) -> str:

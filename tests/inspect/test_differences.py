@@ -126,6 +126,22 @@ def test_a_rule_left_out_and_a_single_point_come_first() -> None:
     assert ranked == [("rule two-spines", (0,)), ("switches that cut something off", (0,))]
 
 
+def test_a_fabric_that_one_side_lacks_is_lost_first() -> None:
+    """Of such a fabric no keys and sizes are told; of a quote it is known which fabrics it has."""
+    several = whole("several.json", designed("several fabrics"))
+    names = [fabric.name for fabric in several.design.fabrics]
+    kept = {**several.design.case.content, "fabrics": several.design.case.content["fabrics"][:1]}
+    record = several.design.case.model_copy(update={"content": kept})
+    alone = several.design.model_copy(update={"case": record, "fabrics": several.design.fabrics[:1]})
+    for side in (whole("alone.json", alone), Compared("alone.json", alone, 0, offer=alone.bom)):
+        result = contrast([several, side], lambda side: None)
+        assert verdict(result).startswith(
+            f"With B (alone.json) this is lost against A (several.json): fabric {names[1]} is not there"
+        )
+        assert f"fabric {names[1]} is there" in verdict(contrast([side, several], lambda side: None))
+        assert not [row for row in result.rows if row.name.group == "case"]
+
+
 # -- money ------------------------------------------------------------------------------------------------------------
 
 

@@ -15,10 +15,10 @@ from fabopt.verify.editions import EDITIONS, named_edition
 
 Group = Literal["rules and failures", "money", "power and space", "bandwidth", "network", "case"]
 GROUPS: tuple[Group, ...] = ("rules and failures", "money", "power and space", "bandwidth", "network", "case")
-RULE = "rule "
+RULE, FABRIC = "rule ", "fabric "
 # What a text is of which there is nothing.
 NONE = "-"
-Unit = Literal["usd", "w", "gbps", "count", "ratio", "s", "share", "rule", "weeks", "text"]
+Unit = Literal["usd", "w", "gbps", "count", "ratio", "s", "share", "rule", "fabric", "weeks", "text"]
 Sense = Literal["less", "more", ""]
 Value = Number | str | None
 
@@ -63,23 +63,29 @@ def differences(sides: Sequence[Compared]) -> tuple[Difference, ...]:
 
 
 def _rank(name: Name) -> tuple[int, bool]:
-    """The place of a figure: by group, rules before devices."""
-    return GROUPS.index(name.group), not name.what.startswith(RULE)
+    """The place of a figure: by group, fabrics and rules before devices."""
+    return GROUPS.index(name.group), not name.what.startswith((FABRIC, RULE))
 
 
 def _row(name: Name, columns: Sequence[Mapping[Name, Fact]], sides: Sequence[Compared]) -> tuple[Fact, ...]:
     """A figure of all sides; of a rule, a text or a key, a whole design that could tell it and does not has none."""
     like = next(column[name] for column in columns if name in column)
-    absent: Value = 0 if like.unit == "rule" else NONE if like.unit == "text" else None
+    without: Mapping[str, Value] = {"rule": 0, "fabric": 1, "text": NONE}
+    absent = without.get(like.unit)
     editions = [[*EDITIONS, named_edition(side.design)].index(named_edition(side.design)) for side in sides]
     can_tell = [
-        side.is_whole and side.offer is None and (name.group != "case" or edition == max(editions))
+        edition == max(editions) if name.group == "case" else like.unit == "fabric" or _tells_all(side)
         for side, edition in zip(sides, editions, strict=True)
     ]
     return tuple(
         column.get(name, like._replace(value=absent if tells else None))
         for column, tells in zip(columns, can_tell, strict=True)
     )
+
+
+def _tells_all(side: Compared) -> bool:
+    """Whether a side is a design with all its stages, of which every figure is known."""
+    return side.is_whole and side.offer is None
 
 
 def _better(row: Sequence[Fact]) -> tuple[int, ...]:
@@ -123,8 +129,10 @@ def cutting_off(points: Sequence[SinglePoint]) -> tuple[int, int]:
 
 
 def _lost(side: Compared) -> Iterator[tuple[Name, Fact]]:
-    """Default rules left out, devices whose loss cuts something off, and what failures leave."""
+    """Fabrics that are there, default rules left out, devices whose loss cuts something off, what failures leave."""
     design = side.design
+    for asked in _asked(side):
+        yield Name("rules and failures", "", f"{FABRIC}{asked}"), Fact(0, "fabric")
     for rule in design.rules_left_out:
         yield Name("rules and failures", rule.fabric or "", f"{RULE}{rule.part}"), Fact(1, "rule")
     points = design.single_points_of_failure
@@ -232,13 +240,12 @@ def _asked(side: Compared) -> list[str]:
 def keys_of(side: Compared, shared: Collection[str]) -> dict[str, str]:
     """The keys of a side's case as its file has them, dotted; entries of lists by their names.
 
-    Of fabrics that are not ``shared`` it is only told that they are there.
+    Of fabrics only those that are ``shared``.
     """
     content = side.design.case.content
     fabrics = [fabric for fabric in content["fabrics"] if fabric["name"] in shared]
     asked = {key: value for key, value in content.items() if key not in ("name", "description")}
-    keys = dict(_leaves({**asked, "fabrics": fabrics}, ""))
-    return keys | {f"fabrics.{name}": "asked for" for name in _asked(side) if name not in shared}
+    return dict(_leaves({**asked, "fabrics": fabrics}, ""))
 
 
 def _leaves(value: Any, key: str) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from math import ceil
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import yaml
 
@@ -233,9 +234,11 @@ def test_many_racks_get_a_file_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(racks, "MOST_RACKS_A_DRAWING", 7)
     design, wiring = on_floor("splitters")
     files = exported(design, tmp_path, "racks", wiring=wiring)
-    assert list(files) == ["racks.csv", "racks.txt", "racks-A.svg", "racks-B.svg"]
+    assert list(files) == [
+        *("racks.csv", "racks.txt", "racks-A.svg", "racks-A-rear.svg", "racks-B.svg", "racks-B-rear.svg")
+    ]
     tips = {name: [tip for tip, _ in boxes(ElementTree.parse(files[name]).getroot())] for name in list(files)[2:]}
-    assert [len(found) for found in tips.values()] == [3, 3]
+    assert [len(found) for found in tips.values()] == [3, 3, 3, 3]
 
 
 def test_half_units_are_drawn_as_they_are(tmp_path: Path) -> None:
@@ -309,7 +312,7 @@ def test_drawings_of_another_design_are_removed(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "racks-A.svg").exists()
     exported(design, tmp_path, "racks", wiring=wiring)
     svg = {path.name for path in tmp_path.glob("*.svg")}
-    assert svg == {"racks.svg"} | kept - {"racks-A.svg.bak"}
+    assert svg == {"racks.svg", "racks-rear.svg"} | kept - {"racks-A.svg.bak"}
 
 
 def test_a_move_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,3 +360,43 @@ def test_documentation_shows_what_is_written(tmp_path: Path) -> None:
     assert [block in files["racks.txt"].read_text() for block in shown("text")] == [True]
     (excerpt,) = (block.splitlines() for block in shown("csv") if block.startswith("rack,"))
     assert set(excerpt) <= set(files["racks.csv"].read_text().splitlines())
+
+
+def test_the_rear_view_is_the_front_view_from_behind(tmp_path: Path) -> None:
+    """The racks of a row in the other order, with the same in every unit."""
+    design, wiring = on_floor("splitters")
+    files = exported(design, tmp_path, "racks", wiring=wiring)
+    front, rear = (ElementTree.parse(files[name]).getroot() for name in ("racks.svg", "racks-rear.svg"))
+    ids = [
+        [text.text for text in drawn.iter(f"{SVG}text") if text.text in ("A01", "A02", "A03")]
+        for drawn in (front, rear)
+    ]
+    assert ids == [["A01", "A02", "A03"], ["A03", "A02", "A01"]]
+    heights = [{tip: shape.attrib["y"] for tip, shape in boxes(drawn)} for drawn in (front, rear)]
+    assert heights[0] == heights[1] and len(heights[0]) == 6
+    assert "rear view" in files["racks-rear.svg"].read_text()
+
+
+def test_long_names_stand_whole_within_their_panel(tmp_path: Path) -> None:
+    design, wiring = on_floor("splitters")
+    names = [f"{'a-very-long-name-' * 3}{number}" for number in range(len(wiring.devices))]
+    longer = replace(wiring, devices=replace(wiring.devices, name=names))
+    drawn = ElementTree.parse(exported(design, tmp_path, "racks", wiring=longer)["racks.svg"]).getroot()
+    sizes = {text.text: float(text.attrib["font-size"]) for text in drawn.iter(f"{SVG}text")}
+    for name in names:
+        assert 0 < len(name) * sizes[name] * 0.6 <= PANEL - 8
+
+
+def test_what_a_later_stage_installs_is_an_outline(tmp_path: Path) -> None:
+    design, wiring = on_floor("splitters")
+    stages = (*design.stages, design.stages[0].model_copy(update={"name": "day-2"}))
+    later = replace(wiring.devices, stage=(np.arange(len(wiring.devices)) == 0).astype(int))
+    files = exported(
+        design.model_copy(update={"stages": stages}), tmp_path, "racks", wiring=replace(wiring, devices=later)
+    )
+    shapes = dict(boxes(ElementTree.parse(files["racks.svg"]).getroot()))
+    outlined = {tip for tip, shape in shapes.items() if shape.get("stroke-dasharray")}
+    assert outlined == {"U1 server-0001: gpu-4, 4.05 kW, of stage day-2"}
+    assert "later: day-2" in files["racks.svg"].read_text()
+    lines = files["racks.txt"].read_text().splitlines()
+    assert [line.split()[1] for line in lines if line.endswith("  day-2")] == ["server-0001"]

@@ -29,7 +29,7 @@ class RackDevice:
     """A device in a rack.
 
     ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown. ``most_w``: maximum power as
-    its maker states it, 0 where that is not known.
+    its maker states it, 0 where that is not known. ``later``: the stage that installs it, empty for the first.
     """
 
     unit: int
@@ -40,6 +40,7 @@ class RackDevice:
     product: str
     power_w: float
     most_w: float = 0.0
+    later: str = ""
 
     @property
     def top_unit(self) -> int:
@@ -104,7 +105,8 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     """Return the racks of a design; ``InputError`` for one without a floor plan."""
     embedded = Embedded(design)
     floor = embedded.case.site.floor
-    devices = _devices_by_rack(wiring, device_power_w(embedded, wiring), _most_w(embedded, wiring))
+    later = ["", *(stage.name for stage in design.stages[1:])]
+    devices = _devices_by_rack(wiring, device_power_w(embedded, wiring), _most_w(embedded, wiring), later)
     if floor is None or not devices:
         problem = "there are no racks to draw: the case has no floor plan"
         hint = "`site.floor` in the case says where racks are; solve it again with one"
@@ -137,15 +139,17 @@ def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) 
     return kept_places(embedded.case, plan.floor, switches) if own else iter(())
 
 
-def _devices_by_rack(wiring: Wiring, power_w: Floats, most_w: Sequence[float]) -> dict[str, list[RackDevice]]:
+def _devices_by_rack(
+    wiring: Wiring, power_w: Floats, most_w: Sequence[float], later: Sequence[str]
+) -> dict[str, list[RackDevice]]:
     devices = wiring.devices
-    units, heights = devices.unit.tolist(), devices.height_u.tolist()
+    units, heights, stages = devices.unit.tolist(), devices.height_u.tolist(), devices.stage.tolist()
     by_rack: dict[str, list[RackDevice]] = {}
     for row, rack in enumerate(devices.rack):
         if rack:
             names = devices.name[row], devices.role[row], devices.fabric[row], devices.product[row]
             by_rack.setdefault(rack, []).append(
-                RackDevice(units[row], heights[row], *names, float(power_w[row]), most_w[row])
+                RackDevice(units[row], heights[row], *names, float(power_w[row]), most_w[row], later[stages[row]])
             )
     return by_rack
 

@@ -1,4 +1,4 @@
-"""Rack elevations, front view: a list, a text and drawings."""
+"""Rack elevations: a list, a text, and drawings from the front and from behind."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product
 KEPT, PART, LOOSE = "kept", "rack", "loose"
 # Drawings of more racks than this are too large to look at: one file a row then.
 MOST_RACKS_A_DRAWING = 400
-_DRAWING = re.compile(r"racks(-[A-Z]+)?\.svg")
+_DRAWING = re.compile(r"racks(-[A-Z]+)?(-rear)?\.svg")
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``racks.csv``, ``racks.txt`` and ``racks.svg`` (``racks-A.svg`` and so on if there are many)."""
+    """Write ``racks.csv``, ``racks.txt``, ``racks.svg``, ``racks-rear.svg`` (``racks-A.svg`` ... if there are many)."""
     elevation = elevation_of(design, wiring)
     text = folder / "racks.txt"
     text.write_text("\n".join(elevation_lines(elevation, design.case.name)) + "\n", encoding="utf-8")
@@ -52,13 +52,13 @@ def own_files(folder: Path) -> list[Path]:
 
 
 def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Path]:
-    parts = {"racks.svg": elevation.rows}
+    parts = {"racks": elevation.rows}
     if sum(len(row.racks) for row in elevation.rows) > MOST_RACKS_A_DRAWING:
-        parts = {f"racks-{row.name}.svg": (row,) for row in elevation.rows}
+        parts = {f"racks-{row.name}": (row,) for row in elevation.rows}
     for name, rows in parts.items():
-        path = folder / name
-        path.write_text(drawing(elevation, rows, design.case.name), encoding="utf-8")
-        yield path
+        for path, rear in ((folder / f"{name}.svg", False), (folder / f"{name}-rear.svg", True)):
+            path.write_text(drawing(elevation, rows, design.case.name, rear), encoding="utf-8")
+            yield path
 
 
 def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, float]]) -> pd.DataFrame:
@@ -127,7 +127,8 @@ def _rack_lines(rack: Rack, elevation: Elevation, widths: tuple[int, ...]) -> It
     for device in rack.devices:
         yield from _between(rack, device.top_unit + 1, above - 1)
         texts = (text.ljust(width) for text, width in zip((device.name, device.product), widths, strict=True))
-        yield f"  {_units(device.unit, device.top_unit):7}  {'  '.join(texts)}  {watts_text(device.power_w):>7}"
+        later = f"  {device.later}" if device.later else ""
+        yield f"  {_units(device.unit, device.top_unit):7}  {'  '.join(texts)}  {watts_text(device.power_w):>7}{later}"
         above = device.unit
     yield from _between(rack, 1, above - 1)
 

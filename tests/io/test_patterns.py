@@ -29,6 +29,7 @@ ROOT = Path(fabopt.__file__).parent
 # Groups that read any number of digits, and why that does no harm.
 ENDLESS = {
     "fabopt.inspect.audit.counts._BEFORE": "`whole` reads its value, of 15 digits at most",
+    "fabopt.inspect.audit.counts._LAST": "`whole` reads its value, of 15 digits at most",
     "fabopt.inspect.audit.speeds._NIC": "the name of a device, which is not read as a number",
     "fabopt.inspect.ibnetdiscover._SPEED": "the word of a speed, such as NDR or EDR10",
     "fabopt.inspect.port_names._ADAPTER": "the name of a driver, such as mlx5",

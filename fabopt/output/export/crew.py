@@ -19,7 +19,7 @@ from fabopt.wiring.model import Wiring
 if TYPE_CHECKING:
     import pandas as pd
 
-_FILE = re.compile(r"pulls-(a4|letter)(-\d+)?\.html")
+_FILE = re.compile(r"pulls-(a4|letter)(-\d{1,9})?\.html")
 _TICKS = ("in", "ok")
 _SIGNED = "pulled by ____________________  date __________     tested by ____________________  date __________"
 RULES = (

@@ -124,7 +124,7 @@ def _field(text: str) -> str:
 
 def _in_order(port: str) -> list[int | str]:
     """Sort ports by their numbers."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", port)]
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d{1,9})", port)]
 
 
 def quoted(text: str) -> str:

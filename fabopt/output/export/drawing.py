@@ -12,7 +12,7 @@ from fabopt.output.sheet.svg import svg
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
-_PAGE = re.compile(r"drawing(-\d+)?\.svg")
+_PAGE = re.compile(r"drawing(-\d{1,9})?\.svg")
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:

@@ -27,7 +27,7 @@ from fabopt.wiring.model import Wiring, at_stage
 if TYPE_CHECKING:
     import pandas as pd
 
-_NUMBER = re.compile(r"(\d+)")
+_NUMBER = re.compile(r"(\d{1,9})")
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from fabopt.wiring.model import Ints, Wiring
 
 ROLES = ("core", "spine", "leaf", "server", "attachment")
 _HOSTS = ("server", "attachment")
-_OF_NETWORK = re.compile(r"^(p\d+-)?(r\d+-)?")
-_NUMBERED = re.compile(r"([\w ]+?)s? (\d+)(?:–(\d+))?")
+_OF_NETWORK = re.compile(r"^(p\d{1,9}-)?(r\d{1,9}-)?")
+_NUMBERED = re.compile(r"([\w ]+?)s? (\d{1,9})(?:–(\d{1,9}))?")
 Path = tuple[tuple[str, int], ...]
 
 

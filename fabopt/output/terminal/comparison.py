@@ -24,8 +24,8 @@ MOST_ALTERNATIVES = 2
 # Less of the objective is not worth a look.
 LEAST_SHARE = 0.001
 # How a row says the service of its design, and of the answer.
-_PAIRS = re.compile(r"same-rail pairs on one leaf ([\d.]+) % \(here ([\d.]+) %\)")
-_LEFT = re.compile(r"without a leaf ([\d.]+) Gb/s per GPU \(here ([\d.]+)\)")
+_PAIRS = re.compile(r"same-rail pairs on one leaf ([\d.]{1,12}) % \(here ([\d.]{1,12}) %\)")
+_LEFT = re.compile(r"without a leaf ([\d.]{1,12}) Gb/s per GPU \(here ([\d.]{1,12})\)")
 # Rows by what they change, in words.
 _NAMES = {
     "topologies": "{value}",

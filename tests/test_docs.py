@@ -180,6 +180,12 @@ def picture_is_of_the_design(design: Path) -> None:
     assert drawn == (ROOT / "docs/img/finetuning-1024-gpus.svg").read_text(), "run `make picture` again"
 
 
+@pytest.mark.long
+def test_pictures_are_of_what_is_drawn_now() -> None:
+    for name, text in module_of_docs("draw_pictures").pictures().items():
+        assert text == (ROOT / "docs" / "img" / name).read_text(), f"{name}: run `make picture` again"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("pycon"), ids=name_of)
 def test_python_sessions_print_what_is_shown(page: Path, desk: Path) -> None:

@@ -179,6 +179,8 @@ def test_a_mark_is_on_every_page(tmp_path: Path) -> None:
     export(design, wiring_of(design), ["drawing"], tmp_path, Options(mark="Not proven: do not buy"))
     for path in tmp_path.glob("*.svg"):
         assert path.read_text().count("Not proven: do not buy") == 1
+    block = TitleBlock("2026-11-28", "a revision with a long name", "UNCHECKED: the design fails 4 checks. " * 9)
+    assert [fault for sheet in sheets(design, wiring_of(design), block) for fault in faults(sheet)] == []
 
 
 def test_letters_are_no_wider_than_thought(browser: Browser) -> None:

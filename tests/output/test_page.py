@@ -15,6 +15,7 @@ from fabopt.cli import main
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.design import design_bytes
 from fabopt.output.html.build import page_bytes
+from fabopt.output.words import money
 from fabopt.schema.design import Check, Design
 from fabopt.wiring.build import wiring_of
 from tests.samples.export_samples import placed, solved
@@ -258,3 +259,16 @@ def test_scripts_in_racks_stay_text(browser: Browser, tmp_path: Path) -> None:
         tab.page.locator(".map button.servers").first.click()
         assert SCRIPT in tab.page.locator("#rack").inner_text()
         assert tab.page.title() == "small: network design"
+
+
+def test_a_phone_shows_quantity_price_and_total_of_each_line(browser: Browser, tmp_path: Path) -> None:
+    design = solved("splitters")
+    with expanded(browser, page_of(design, tmp_path), 420) as tab:
+        cells = tab.page.locator("#bill-table tr").evaluate_all(
+            "rows => rows.map(row => [...row.cells].filter(cell => cell.getClientRects().length)"
+            ".map(cell => [cell.textContent, cell.getBoundingClientRect().right]))"
+        )
+    assert [text for text, _ in cells[0]] == ["Part", "Quantity", "Unit price", "Total"]
+    assert len(cells) == len(design.bom) + 2
+    assert all(len(row) == 4 and row[-1][1] <= 420 for row in cells)
+    assert [text for text, _ in cells[-1]][::3] == ["Total", money(design.totals.capex_usd if design.totals else 0)]

@@ -13,6 +13,9 @@ from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number
 
+# Columns that a narrow screen shows too.
+ALWAYS = ("Quantity", "Unit price", "Total")
+
 
 @dataclass(frozen=True)
 class BillCell:

@@ -7,7 +7,7 @@ from typing import Any
 from fabopt.output.html.alternatives import alternative_rows, alternative_titles
 from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
 from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows
-from fabopt.output.html.bill import bill_link, bill_view
+from fabopt.output.html.bill import ALWAYS, bill_link, bill_view
 from fabopt.output.html.front_page import front_figures, front_table
 from fabopt.output.html.growth import growth_view
 from fabopt.output.html.network import FabricView, fabric_view
@@ -114,6 +114,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
             if view is not None
         ],
         "bill": bill,
+        "bill_always": ALWAYS,
         "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
         "alternatives": alternative_rows(design),
         "alternative_titles": alternative_titles(design),

@@ -38,14 +38,15 @@ class WorstLoss:
         """``a leaf: degraded to 350 of 400 Gb/s a GPU``, or what is cut off; with NICs lost of a fabric that
         ``is_alone``.
         """
-        if self.cut_off:
+        if self.most_cut:
             return f"{self._device}: {listed(self.cut_off)} cut off"
+        beside = f"; {listed(self.cut_off)} cut off without {self._cutting}" if self.cut_off else ""
         whole = self.fabric.metrics.bisection_gbps_per_gpu
         if self.left >= whole:
-            return f"{self._device}: nothing is cut off, and no GPU loses bandwidth"
+            return f"{self._device}: {'' if beside else 'nothing is cut off, and '}no GPU loses bandwidth{beside}"
         lost = self._nics_lost if is_alone else ""
         across = " across the fabric" if whole < self.fabric.metrics.injection_gbps_per_gpu else ""
-        return f"{self._device}: degraded to {plain(self.left)} of {plain(whole)} Gb/s a GPU{across}{lost}"
+        return f"{self._device}: degraded to {plain(self.left)} of {plain(whole)} Gb/s a GPU{across}{lost}{beside}"
 
     @property
     def _device(self) -> str:
@@ -55,6 +56,12 @@ class WorstLoss:
             return "the only switch" if self.fabric.tiers[0].count == 1 else "a switch"
         only = {tier.role for tier in self.fabric.tiers if tier.count == 1}
         return listed([f"{'the only' if device in only else 'a'} {device}" for device in self.devices], "or")
+
+    @property
+    def _cutting(self) -> str:
+        """The devices without one of which something is cut off."""
+        devices = dict.fromkeys(point.device for point in self.points if not point.degraded)
+        return f"a {listed(list(devices), 'or')}"
 
     @property
     def _nics_lost(self) -> str:

@@ -80,8 +80,11 @@ def _counts_all_racks(evidence: Evidence) -> bool:
 
 
 def _racks_of_attachments(evidence: Evidence) -> set[str]:
-    places = (of_one for fabric in evidence.design.fabrics for of_one in fabric.places.attachments.values())
-    return {rack for of_one in places for rack, _ in of_one}
+    """Racks of attachments alone: hosts that stand with switches are in racks that count as those of switches."""
+    places = [designed.places for designed in evidence.design.fabrics]
+    switches = {rack for of_fabric in places for rack, _ in (*of_fabric.leaf, *of_fabric.spine, *of_fabric.core)}
+    of_attachments = (of_one for of_fabric in places for of_one in of_fabric.attachments.values())
+    return {rack for of_one in of_attachments for rack, _ in of_one} - switches
 
 
 def _strips_are_counted(proof: Proof, evidence: Evidence, fabric: FabricEvidence) -> None:

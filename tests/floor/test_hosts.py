@@ -20,9 +20,11 @@ import pytest
 import fabopt
 from fabopt.cli import main
 from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.schema.design import Design
 from fabopt.schema.hashes import sha256_of
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_force import Json
@@ -338,6 +340,24 @@ def test_what_is_broken_is_found() -> None:
         change(content)
         failed = {one.name for one in verify(Design.model_validate_json(json.dumps(content))) if not one.ok}
         assert check in failed, (check, failed)
+
+
+def test_strips_of_their_racks_count_once() -> None:
+    """Four fabrics on a floor: the racks that they share with switches have no other power strips."""
+    content: Json = {
+        "name": "several", "server": "nvidia-dgx-h100", "servers": 16,
+        "fabrics": [
+            {"name": "compute", "protocol": "infiniband", "attachments": [HOST]},
+            {"name": "storage", "role": "storage", "protocol": "ethernet", "min_gbps_per_server": 200},
+            {"name": "in-band", "role": "in-band", "min_gbps_per_server": 100, "protocol": "ethernet"},
+            {"name": "management", "role": "oob", "oob": {"ports_per_switch": 1, "pdus_per_rack": 2}},
+        ],
+        "site": {"floor": {"rows": 2, "racks_per_row": 8, "rack_power_w": 45000}},
+    }  # fmt: skip
+    design = optimize.solve(inputs_from_objects(content, None), alternatives_s=0)
+    small.assert_proven(design)
+    assert len({rack for rack, _ in places(design)} & racks_of_switches(design)) == 2
+    sums_are_totals(design)
 
 
 # -- random floors ------------------------------------------------------------------------------------------------

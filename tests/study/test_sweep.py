@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,38 @@ def test_what_a_limit_needs_is_shown_in_full(capsys: pytest.CaptureFixture[str])
     front = swept(case(ONE_CARD, limits={"power_w": 100}), None, RATIO)
     Console(width=200).print(front_summary(front))
     assert "limits.power_w needs 2,330.4 W" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", range(40, 121, 5))
+def test_nothing_is_cut_inside_a_word_at_any_width(width: int) -> None:
+    """The words of a narrow table, beside it or below it, are those of a wide one."""
+
+    def words(width: int, front: Front) -> set[str]:
+        with (console := Console(width=width)).capture() as shown:
+            console.print(front_summary(front))
+        lines = shown.get().splitlines()
+        assert all(len(line) <= width for line in lines)
+        return {word.strip(";:") for line in lines for word in line.split()}
+
+    for front in fronts_of_words():
+        numbers = {str(number) for number in range(1, len(front.points) + 1)}
+        rules = {"\u2500" * length for length in range(width + 1)}
+        assert words(width, front) - numbers - rules - {"point"} <= words(400, front)
+
+
+@cache
+def fronts_of_words() -> list[Front]:
+    """Two points with designs of two, long ids and a marginal cost; one without a design, twice."""
+    found = swept(CASE, "500K,750K,1000,2000", RATIO)
+    long = [
+        point.model_copy(
+            update={"summary": f"{number} x a-maker-with-a-long-name-{number}, ethernet", "marginal": 1234.5}
+        )
+        if point.totals
+        else point
+        for number, point in enumerate(found.points)
+    ]
+    return [found, found.model_copy(update={"points": tuple(long)})]
 
 
 def test_budgets_that_nothing_can_meet_share_the_reason() -> None:

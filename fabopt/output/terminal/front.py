@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from textwrap import TextWrapper, wrap
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.text import Text
 
 from fabopt.output.left_out import COLUMN, left_out_cell
@@ -27,6 +29,9 @@ MORE = "⋮"
 # Fronts with more points are cut to the second number of points.
 MOST_SHOWN, FEW_SHOWN = 40, 15
 FEWEST_TO_PLOT = 3
+# Letters of a line beside a table that are worth having there, and of a heading before it is broken between words.
+_LEAST_BESIDE, _HEADING = 24, 12
+_ANY_WIDTH = 1000
 
 
 def front_summary(front: Front) -> RenderableType:
@@ -89,19 +94,64 @@ def _table(front: Front) -> RenderableType:
     columns += [(CUT_OFF, True)] if tells_loss else []
     has_left_out = any(point.rules_left_out for point in front.points)
     columns += [(COLUMN, False)] if has_left_out else []
-    columns.append(("what", False))
     rows: list[list[str]] = []
-    above: FrontPoint | None = None
-    for point in _shown_points(front):
-        if isinstance(point, int):
-            rows.append([*[""] * (len(columns) - 1), f"{MORE} {some(point, 'point')} between"])
-            continue
+    what: list[str] = []
+    before, told = 0, ""
+    for number in _numbers_shown(front):
+        if number - before > 1:
+            rows.append(["", *[""] * len(columns)])
+            what.append(f"{MORE} {some(number - before - 1, 'point')} between")
+        point = front.points[number - 1]
         row = _row(front, point, shown, has_marginal, has_knee, tells_loss, has_left_out)
-        if above is not None and row[-1] == above.summary:
-            row[-1] = _as_above(above, point)
-        above = point
-        rows.append(row)
-    return table(columns, rows)
+        rows.append([str(number), *row[:-1]])
+        what.append(_as_above(front.points[before - 1], point) if before and row[-1] == told else row[-1])
+        before, told = number, row[-1]
+    return _Fitting((("point", True), *columns), tuple(map(tuple, rows)), tuple(what))
+
+
+@dataclass(frozen=True)
+class _Fitting:
+    """A table of points, and ``what`` each is: in the last column, or where that would be narrow below the table.
+
+    The first column numbers the points; it is shown where the lines below refer to it. Where not even the numbers
+    fit, each point is a line of words.
+    """
+
+    columns: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[str, ...], ...]
+    what: tuple[str, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Yield the table, and lines below it where the console is too narrow for them in the table."""
+        beside = [[*row[1:], words] for row, words in zip(self.rows, self.what, strict=True)]
+        room = options.max_width - _width_of(table(self.columns[1:], [row[:-1] for row in beside])) - 3
+        if room >= max(_LEAST_BESIDE, *(len(word) for words in self.what for word in words.split())):
+            yield table((*self.columns[1:], ("what", False)), beside)
+            return
+        headings = [("\n".join(wrap(title, _HEADING, break_long_words=False)), right) for title, right in self.columns]
+        numbers = table(headings, [row if row[0] else (MORE, *row[1:]) for row in self.rows])
+        fits = _width_of(numbers) <= options.max_width
+        if fits:
+            yield numbers
+            yield Text()
+        for row, words in zip(self.rows, self.what, strict=True):
+            named = [f"{title} {cell}".strip() for (title, _), cell in zip(self.columns, row, strict=True) if cell]
+            if not fits:
+                yield _wrapped("; ".join([*named, words]), options.max_width)
+            elif row[0] and words != AS_ABOVE:
+                yield _wrapped(f"{row[0]}: {words}", options.max_width)
+
+
+def _width_of(numbers: RenderableType) -> int:
+    console = Console(width=_ANY_WIDTH)
+    return Measurement.get(console, console.options, numbers).maximum
+
+
+def _wrapped(words: str, width: int) -> Text:
+    """A line broken between words, what follows further in."""
+    breaking = TextWrapper(width, initial_indent=" ", subsequent_indent="    ")
+    breaking.break_on_hyphens = breaking.break_long_words = False
+    return Text(breaking.fill(printable(words)))
 
 
 def _as_above(above: FrontPoint, point: FrontPoint) -> str:
@@ -123,17 +173,13 @@ def _held_back(front: Front) -> Iterator[str]:
         yield printable(f"{listed(list(dict.fromkeys(gbps)))} Gb/s per GPU: {words}")
 
 
-def _shown_points(front: Front) -> Iterator[FrontPoint | int]:
-    """Points, and counts of those left out between them: a long front shows its ends, knee and points spread evenly."""
+def _numbers_shown(front: Front) -> Sequence[int]:
+    """Numbers of the points shown, from 1: a long front shows its ends, knee and points spread evenly."""
     last = len(front.points) - 1
-    told: Sequence[int] = range(last + 1)
-    if front.kind == "pareto" and last >= MOST_SHOWN:
-        knees = [number for number, point in enumerate(front.points) if point.knee]
-        told = sorted({*knees, *(last * step // (FEW_SHOWN - 1) for step in range(FEW_SHOWN))})
-    for before, number in pairwise([-1, *told]):
-        if number - before > 1:
-            yield number - before - 1
-        yield front.points[number]
+    if front.kind != "pareto" or last < MOST_SHOWN:
+        return range(1, last + 2)
+    knees = [number for number, point in enumerate(front.points, 1) if point.knee]
+    return sorted({*knees, *(last * step // (FEW_SHOWN - 1) + 1 for step in range(FEW_SHOWN))})
 
 
 def _row(

@@ -315,6 +315,39 @@ def test_html_opens(browser: Browser, tmp_path: Path, request: pytest.FixtureReq
             mark = tab.page.locator(".chart path[aria-label^='point '], .chart [aria-label^='point 2']").last
             mark.hover(force=True)
             assert tab.page.locator(".tip").inner_text().startswith("point ")
+            if name != "grid":
+                tab.page.locator(".chart path[tabindex][aria-label^='point 1;']").focus()
+                assert tab.page.locator(".tip").inner_text().startswith("point 1;")
+            assert tab.page.locator(".chart path title").count() == 0
+
+
+def test_marks_tell_their_words_on_hover_in_files(pareto: Front) -> None:
+    """Points are reached by keyboard, bars are not; every mark with words has them as its title."""
+    marks = [one for one in drawing(pareto).iter(f"{SVG}path") if one.get("aria-label")]
+    assert all(one.findtext(f"{SVG}title") == one.get("aria-label") for one in marks)
+    reached = [one.get("aria-label", "") for one in marks if one.get("tabindex") == "0"]
+    assert [words.partition(";")[0] for words in reached] == [f"point {n}" for n in range(1, len(pareto.points) + 1)]
+
+
+def test_numbers_of_points_do_not_run_into_each_other(pareto: Front) -> None:
+    """Thirty points of which some lie on each other: their marks stay, numbers that have no room do not."""
+    one = pareto.points[0]
+    assert one.totals is not None
+    points = tuple(
+        one.model_copy(update={"values": {**one.values, "capex_usd": usd, "power_w": 100_000 - 3 * usd}})
+        for usd in [*range(1000, 1015), *range(20_000, 20_300, 20)]
+    )
+    front = pareto.model_copy(update={"points": points})
+    found = drawing(front)
+    assert sum(words.startswith("point ") and ";" in words for words in described(found)) == len(points)
+    places = []
+    for text in found.iter(f"{SVG}text"):
+        if text.get("font-weight") == "bold" and (text.text or "").isdigit():
+            x, y = (text.get("transform") or "")[len("translate(") : -1].split(",")
+            places.append((float(x), float(y)))
+    assert 2 <= len(places) < len(points)
+    for number, (x, y) in enumerate(places):
+        assert all(abs(x - other) >= 13 or abs(y - up) >= 11 for other, up in places[:number])
 
 
 def test_words_of_a_front_stay_words(browser: Browser, pareto: Front, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from fabopt.schema.front import BUDGET_KEY, Front
 
 HEIGHT = 380
 _RADIUS, _TEXT = 9.0, 11.0
+# Pixels that a number of two digits takes, along and up.
+_DIGITS = (13.0, 11.0)
 # More points than this have small marks, without their numbers.
 _MOST_NUMBERED = 30
 _SMALL_RADIUS = 4.0
@@ -172,8 +174,20 @@ def _marks(frame: _Frame, dots: Sequence[Dot], palette: Palette) -> Iterator[Spe
     yield {"data": {"values": rows}, "mark": mark, "encoding": place | area | described}
     if numbered:
         number = {"type": "text", "color": palette.on_accent, "fontSize": 10, "fontWeight": "bold", "aria": False}
-        yield {"data": {"values": rows}, "mark": number, "encoding": place | {"text": {"field": "number"}}}
+        legible = {dot.number for dot in _legible(frame, drawn)}
+        told = [row for row in rows if row["number"] in legible]
+        yield {"data": {"values": told}, "mark": number, "encoding": place | {"text": {"field": "number"}}}
     yield from _labels(frame, drawn, radius * max(growth, default=1.0) + (_RING if knees else 0), palette)
+
+
+def _legible(frame: _Frame, drawn: Sequence[Dot]) -> list[Dot]:
+    """Points whose numbers do not run into each other: knees and ends first, then the others in order."""
+    kept: list[tuple[float, float, Dot]] = []
+    for dot in sorted(drawn, key=lambda dot: not _is_urgent(dot, drawn)):
+        x, y = frame.x_place(dot.x or 0), frame.y.at(dot.y or 0)
+        if all(abs(x - other) >= _DIGITS[0] or abs(y - up) >= _DIGITS[1] for other, up, _ in kept):
+            kept.append((x, y, dot))
+    return [dot for _, _, dot in kept]
 
 
 def _mark(dot: Dot, radius: float) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from fabopt.output.charts.style import Palette, Spec, config
 
 # The release of Vega-Lite that specifications are written for; vl-convert carries several.
@@ -9,11 +11,23 @@ _VEGA_LITE = "6.4"
 _SCALE = 2.0
 
 
+# A mark with words, of a kind named at its end; points of a front are circles, those without a design crosses.
+_MARK = re.compile(r'<path aria-label="([^"]*)"([^>]* aria-roledescription="(\w+)"[^>]*)/>')
+_REACHED_BY_KEYS = ("circle", "point")
+
+
 def svg(spec: Spec, palette: Palette) -> str:
-    """Return a chart as SVG; texts in it are escaped."""
+    """Return a chart as SVG; texts in it are escaped. Marks tell their words on hover, points by keyboard too."""
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(_whole(spec, palette), vl_version=_VEGA_LITE)
+    return _MARK.sub(_told, vl_convert.vegalite_to_svg(_whole(spec, palette), vl_version=_VEGA_LITE))
+
+
+def _told(mark: re.Match[str]) -> str:
+    """Vega escapes what is in attributes such that it can stand between tags."""
+    words, rest, kind = mark.groups()
+    reached = ' tabindex="0"' if kind in _REACHED_BY_KEYS else ""
+    return f'<path aria-label="{words}"{rest}{reached}><title>{words}</title></path>'
 
 
 def png(spec: Spec, palette: Palette) -> bytes:

@@ -150,13 +150,16 @@ const tip = element("div", "", "tip");
 tip.hidden = true;
 document.body.append(tip);
 for (const mark of all(".chart svg [role='graphics-symbol'][aria-label]:not(g)")) {
-  mark.addEventListener("pointermove", (event) => {
+  mark.querySelector("title")?.remove();
+  const show = (x, y) => {
     tip.textContent = mark.getAttribute("aria-label");
     tip.hidden = false;
-    tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8)}px`;
-    tip.style.top = `${Math.max(8, event.clientY - tip.offsetHeight - 10)}px`;
-  });
-  mark.addEventListener("pointerleave", () => { tip.hidden = true; });
+    tip.style.left = `${Math.min(x + 14, window.innerWidth - tip.offsetWidth - 8)}px`;
+    tip.style.top = `${Math.max(8, y - tip.offsetHeight - 10)}px`;
+  };
+  mark.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+  mark.addEventListener("focus", () => { const box = mark.getBoundingClientRect(); show(box.right, box.top); });
+  for (const name of ["pointerleave", "blur"]) mark.addEventListener(name, () => { tip.hidden = true; });
 }
 
 // -- printing: what is folded is unfolded ----------------------------------------------------------------------------

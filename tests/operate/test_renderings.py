@@ -61,7 +61,7 @@ def test_refusal_names_the_formats_that_could_be_written(tmp_path: Path) -> None
     """All are written or none, so whoever asks for many is told which of them to ask for again."""
     with pytest.raises(InputError) as refused:
         exported(solved("plain"), tmp_path, "dot", "opensm", "hosts")
-    assert refused.value.faults[-1].hint == "`--to dot,hosts` can be" and not any(tmp_path.iterdir())
+    assert refused.value.faults[-1].hint == "`--to dot,hosts` can be, as with `--skip`" and not any(tmp_path.iterdir())
     with pytest.raises(InputError) as refused:
         exported(solved("plain"), tmp_path, "opensm")
     assert "`--to" not in refused.value.faults[-1].hint

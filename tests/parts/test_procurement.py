@@ -145,7 +145,7 @@ def test_incremental_breaks_charge_the_first_units_more() -> None:
 
 def test_workbook_has_stages_and_quotes(design: Design) -> None:
     book = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")), data_only=True)
-    sheets = ["Summary", "Bill", "Stages", "Orders", "Deliveries", "RFQ", "Offers", "Prices & sources"]
+    sheets = ["Summary", "Bill", "Stages", "Orders", "Deliveries", "RFQ", "Offers", "Prices & sources", "Basis"]
     assert book.sheetnames == sheets
     stages = [[cell.value for cell in row] for row in book["Stages"].iter_rows()]
     assert design.totals is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fabopt.output.words import KIND_NAMES, count, listed, signed_money
+from fabopt.output.words import count, listed, signed_money
 from fabopt.schema.design import BomRow
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.units import cents, usd
@@ -40,29 +40,45 @@ def ratio_of(point: FrontPoint) -> str:
 def step_of(front: Front, number: int) -> str:
     """The extra cost of a point (from 1) over the last one before it with a design; empty for the first.
 
-    Dollars by kind of part, and the parts whose change of quantity changes the bill most.
+    What it is due to, in dollars, and the parts whose change of quantity changes the bill most.
     """
-    point = front.points[number - 1]
-    before = next((other for other in reversed(range(1, number)) if front.points[other - 1].bom), None)
-    if before is None or not point.bom:
+    before = _before(front, number)
+    if before is None:
         return ""
-    return _difference(front.points[before - 1], point, f"point {before}")
+    parts = "; ".join(_parts(front.points[before - 1], front.points[number - 1]))
+    return "; ".join(
+        text for text in (causes_of(front, number) or f"costs the same against point {before}", parts) if text
+    )
 
 
-def _difference(before: FrontPoint, after: FrontPoint, name: str) -> str:
-    assert before.totals is not None and after.totals is not None
-    more = cents(after.totals.capex_usd) - cents(before.totals.capex_usd)
-    kinds = listed(list(_kinds(before, after)))
-    parts = "; ".join(_parts(before, after))
-    words = "costs the same" if more == 0 else f"{signed_money(usd(more))}"
-    return "; ".join(text for text in (f"{words} against {name}" + (f": {kinds}" if kinds else ""), parts) if text)
+def causes_of(front: Front, number: int) -> str:
+    """What the extra cost of a point (from 1) over the last one before it is due to, the most dollars first.
+
+    Empty where nothing is; what the design adds is named by the kind of its parts.
+    """
+    before = _before(front, number)
+    if before is None:
+        return ""
+    from fabopt.design.points import design_at
+    from fabopt.inspect.differences.sides import whole
+    from fabopt.inspect.differences.waterfall import waterfall
+    from fabopt.output.differences import step_words
+
+    reasons = waterfall(*(whole("", design_at(front, place)) for place in (before, number)))
+    told = [
+        f"{step_words(reason).removeprefix('design: ')} {signed_money(usd(reason.cents))}"
+        for reason in sorted(reasons, key=lambda reason: -abs(reason.cents))
+    ]
+    more = sum(reason.cents for reason in reasons)
+    words = signed_money(usd(more)) if more else "costs the same"
+    return f"{words} against point {before}: {listed(told)}" if told else ""
 
 
-def _kinds(before: FrontPoint, after: FrontPoint) -> Iterator[str]:
-    for kind, name in KIND_NAMES.items():
-        change = cents(after.capex_by_kind.get(kind, 0)) - cents(before.capex_by_kind.get(kind, 0))
-        if change:
-            yield f"{name} {signed_money(usd(change))}"
+def _before(front: Front, number: int) -> int | None:
+    """The last point with a bill before one that has a bill."""
+    if not front.points[number - 1].bom:
+        return None
+    return next((other for other in reversed(range(1, number)) if front.points[other - 1].bom), None)
 
 
 def _parts(before: FrontPoint, after: FrontPoint) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from fabopt.design.points import design_at, gathered, spread
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.design import read_front
 from fabopt.output.export.design import design_bytes
-from fabopt.output.steps import step_of
+from fabopt.output.steps import causes_of, step_of
 from fabopt.output.words import KIND_NAMES, money, signed_money
 from fabopt.schema.front import Front
 from fabopt.solution import optimize
@@ -158,6 +159,19 @@ def test_points_open_what_they_are_and_why_they_cost_it() -> None:
     for kind in {*before.capex_by_kind, *after.capex_by_kind}:
         change = after.capex_by_kind.get(kind, 0) - before.capex_by_kind.get(kind, 0)
         assert change == 0 or f"{KIND_NAMES[kind]} {signed_money(change)}" in told
+
+
+@pytest.mark.parametrize("name", ["servers", "ratios"])
+def test_what_a_step_is_due_to_adds_up_to_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    studied(name)
+    front = read_front(Path("study.json"))
+    told = [causes_of(front, number) for number in range(1, len(front.points) + 1)]
+    assert told[0] == "" and any(told)
+    for before, after, words in zip(front.points, front.points[1:], told[1:], strict=False):
+        assert before.totals is not None and after.totals is not None
+        amounts = [sign + usd.replace(",", "") for sign, usd in re.findall(r"([+-])\$([\d,]+(?:\.\d\d)?)", words)]
+        more, *parts = [round(100 * float(amount)) for amount in amounts] or [0]
+        assert more == sum(parts) == round(100 * after.totals.capex_usd) - round(100 * before.totals.capex_usd)
 
 
 def test_tables_have_gpus_ratio_and_the_unit_of_one_more() -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
-from fabopt.output.steps import marginal_unit
+from fabopt.output.steps import causes_of, marginal_unit
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.braille import BLANK, dots, span, stairs
 from fabopt.output.terminal.summary import table
@@ -62,6 +62,7 @@ def _blocks(front: Front) -> Iterator[RenderableType]:
     yield Text()
     if front.points:
         yield _table(front)
+        yield from map(Text, _steps(front))
     yield from map(Text, _held_back(front))
     yield from _plot(front)
     for note in front.notes:
@@ -160,6 +161,17 @@ def _as_above(above: FrontPoint, point: FrontPoint) -> str:
         fabric.nic.id for fabric, before in zip(point.fabrics, above.fabrics, strict=False) if fabric.nic != before.nic
     ]
     return f"{AS_ABOVE}, with {listed(list(dict.fromkeys(others)))}" if others else AS_ABOVE
+
+
+def _steps(front: Front) -> Iterator[str]:
+    """Why each point of a short front, or sweep over one key, costs more than the one before."""
+    if len(front.points) <= FEW_SHOWN and len(front.keys) <= 1:
+        told = [
+            f"point {number}: {causes}"
+            for number in range(2, len(front.points) + 1)
+            if (causes := causes_of(front, number))
+        ]
+        yield from map(printable, ["", *told] if told else [])
 
 
 def _held_back(front: Front) -> Iterator[str]:

@@ -28,6 +28,7 @@ from fabopt.wiring.model import Wiring
 from tests.samples import qr, small
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, on_floor, placed, solved, text_table
+from tests.samples.page_samples import outside
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -183,10 +184,12 @@ def test_moved_cables_come_first_with_new_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sheet", ["pulls-a4.html", "pulls-letter.html", "L7651.html", "5167.html"])
 def test_a_browser_prints_each_page_on_one_sheet(browser: Browser, tmp_path: Path, sheet: str) -> None:
     path = written("attachments", tmp_path, "crew", "labels")[sheet]
+    assert outside(path.read_text()) == []
     tab = browser.new_page()
     failures: list[str] = []
     tab.on("console", lambda message: failures.append(message.text))
     tab.goto(path.as_uri())
+    assert tab.locator("main > h1").count() == 1
     printed = tab.pdf(prefer_css_page_size=True)
     tab.close()
     assert not failures

@@ -170,6 +170,14 @@ def test_keyboard_reaches_everything(browser: Browser, tmp_path: Path) -> None:
         keys = tab.page.keyboard
         keys.press("Tab")
         assert tab.page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        assert tab.page.locator(".stack svg [tabindex='0']").count() == 2
+        tab.page.locator(".stack rect").first.focus()
+        keys.press("ArrowRight")
+        rects = tab.page.locator(".stack rect")
+        assert tab.page.locator(".tip").inner_text() == rects.nth(1).get_attribute("aria-label")
+        assert rects.nth(0).get_attribute("tabindex") == "-1" and rects.nth(1).get_attribute("tabindex") == "0"
+        keys.press("Escape")
+        assert tab.page.locator(".tip").is_hidden()
         tab.page.locator("#bill-table thead button").nth(3).focus()
         keys.press("Enter")
         assert tab.page.locator("#bill-table th").nth(3).get_attribute("aria-sort") == "ascending"

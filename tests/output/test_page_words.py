@@ -19,6 +19,7 @@ from fabopt.output.charts.style import FILE_PALETTE, KINDS
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.elevation import Elevation, Rack, RackDevice, RackRow
 from fabopt.output.html import racks
+from fabopt.output.html.alternatives import alternative_rows
 from fabopt.output.html.answer import answer
 from fabopt.output.html.assumptions import assumptions, confidence_sentence, price_rows
 from fabopt.output.html.build import page_bytes
@@ -28,7 +29,7 @@ from fabopt.output.sheet.svg import svg
 from fabopt.output.space import space_line
 from fabopt.output.terminal.growth import growth_rows
 from fabopt.output.words import run
-from fabopt.schema.design import Design, Placement
+from fabopt.schema.design import Alternative, Design, Placement
 from fabopt.solution import optimize
 from fabopt.units import some
 from fabopt.verify import verify
@@ -47,6 +48,7 @@ from tests.samples.page_samples import (
     TEMPLATES,
     grown,
     hopeless,
+    outside,
     trade,
 )
 from tests.samples.shipped import shipped
@@ -137,7 +139,7 @@ def test_kinds_add_up_to_the_totals() -> None:
 
 
 def test_slices_fill_the_bar_and_leave_out_nothing() -> None:
-    found = list(slices([("switch", 0.5), ("nic", 0.0), ("cable", 0.5)]))
+    found = list(slices([("switch", 0.5, "$2"), ("nic", 0.0, "$0"), ("cable", 0.5, "$2")]))
     assert [(one.kind, one.begin, one.length) for one in found] == [("switch", 0, 50), ("cable", 50, 50)]
 
 
@@ -277,7 +279,7 @@ def test_large_halls_stay_small() -> None:
     )
     data = racks.rack_data(Elevation(rows, 48, None))
     assert len(data["racks"]) == 3200
-    assert data["kinds"] == [["server", "gpu-8", "10.2 kW"]]
+    assert data["kinds"] == [["server", "gpu-8", "10.2 kW", ""]]
     assert len(json.dumps(data)) < MOST_BYTES / 2
 
 
@@ -305,6 +307,30 @@ def test_a_rack_shows_what_is_kept_in_it() -> None:
     assert [data["kinds"][entry[3]][0] for entry in shown] == ["leaf", "kept", "leaf", "kept"]
 
 
+def test_gear_of_later_stages_is_told_from_what_stands_already() -> None:
+    devices = tuple(
+        RackDevice(unit, 1, f"leaf-{unit}", "leaf", "c", "x", 900.0, later=stage)
+        for unit, stage in ((2, "s2"), (1, ""))
+    )
+    data = racks.rack_data(Elevation((RackRow("A", (Rack("A01", "", devices),)),), 12, None))
+    assert [data["kinds"][entry[3]] for entry in data["racks"]["A01"][1]] == [
+        ["leaf", "x", "900 W", "s2"], ["leaf", "x", "900 W", ""]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("deltas", [(-50, 150, 0), (-50, -200), (10, 20), (0,)])
+def test_bars_of_alternatives_run_from_the_most_saved_to_the_most_added(deltas: tuple[int, ...]) -> None:
+    """A bar that saves ends where one that adds begins; the words have the sign."""
+    others = tuple(Alternative(what="rails", value="any", summary="", capex_delta_usd=usd) for usd in deltas)
+    rows = alternative_rows(solved("plain").model_copy(update={"alternatives": others}))
+    low, high = min(0, *deltas, 0), max(0, *deltas, 0)
+    for row, usd in zip(rows, deltas, strict=True):
+        ends = row.start, row.start + row.length
+        assert (row.look, row.cells[1][0]) == (("less", "-") if usd < 0 else ("more", "+" if usd else "s"))
+        expected = [100 * (one - low) / (high - low or 1) for one in sorted((0, usd))]
+        assert ends == pytest.approx(expected, abs=0.02)
+
+
 # -- form -------------------------------------------------------------------------------------------------------------
 
 
@@ -315,15 +341,18 @@ def test_page_is_well_formed(name: str) -> None:
     page = text_of(design, front=trade() if name == "front" else None)
     outline = Outline(page)
     names = [tag for tag, _ in outline.tags]
-    assert [names.count(one) for one in ("h1", "main", "header", "footer", "nav", "title")] == [1] * 6
+    assert [names.count(one) for one in ("h1", "main", "header", "footer", "nav")] == [1] * 5
+    assert [tag for tag, _ in Outline(page.partition("</head>")[0]).tags].count("title") == 1  # those of SVG come later
     assert all(below - above <= 1 for above, below in zip([0, *outline.headings], outline.headings, strict=False))
     ids = outline.values("id")
     assert len(set(ids)) == len(ids)
     assert set(outline.values("aria-labelledby")) <= set(ids)
-    assert {one[1:] for one in outline.values("href") if one.startswith("#")} <= set(ids)
+    assert outside(page) == []
     assert all("scope" in attributes for tag, attributes in outline.tags if tag == "th")
     labelled = [a for tag, a in outline.tags if tag == "table" and {"aria-label", "aria-labelledby"} & set(a)]
     assert names.count("caption") + len(labelled) == names.count("table")
+    regions = [a["aria-label"] for _, a in outline.tags if a.get("role") == "region"]
+    assert len(set(regions)) == len(regions) and not any(f">{one}</h" in page for one in regions)
     assert not outline.values("style") and not any(one.startswith("on") for _, a in outline.tags for one in a)
 
 
@@ -370,7 +399,8 @@ def test_policy_allows_only_the_page_itself() -> None:
     [policy] = re.findall(r'Content-Security-Policy" content="([^"]+)"', page)
     assert policy.startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
     assert "unsafe" not in policy and "http" not in policy
-    assert not re.search(r'(?:src|href)="(?!#|data:)', page)
+    strays = ("<a href='#nowhere'>", '<img src="https://x.example/a.png">', '<a href="more.html">', "url(x.woff)")
+    assert [len(outside(page + one.replace("'", '"'))) for one in strays] == [1, 1, 1, 1]
 
 
 def test_control_characters_are_not_passed_on() -> None:

@@ -24,7 +24,7 @@ from fabopt.output.words import KIND_NAMES
 from fabopt.schema.design import CaseRecord
 from fabopt.schema.front import Front, FrontObjective
 from tests.samples import front_samples, small
-from tests.samples.page_samples import SCRIPT, expanded
+from tests.samples.page_samples import SCRIPT, expanded, outside
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -306,7 +306,7 @@ def test_html_opens(browser: Browser, tmp_path: Path, request: pytest.FixtureReq
     front = request.getfixturevalue(name)
     path = tmp_path / "front.html"
     write_plot(front, path)
-    assert path.stat().st_size < 500_000
+    assert path.stat().st_size < 500_000 and outside(path.read_text()) == []
     for width in (400, 1600):
         with expanded(browser, path, width) as tab:
             content, window = tab.widths()
@@ -319,6 +319,12 @@ def test_html_opens(browser: Browser, tmp_path: Path, request: pytest.FixtureReq
                 tab.page.locator(".chart path[tabindex][aria-label^='point 1;']").focus()
                 assert tab.page.locator(".tip").inner_text().startswith("point 1;")
             assert tab.page.locator(".chart path title").count() == 0
+            stops = tab.page.locator(".chart svg [tabindex='0']")
+            assert stops.count() == tab.page.locator(".chart svg").count()
+            stops.first.focus()
+            tab.page.keyboard.press("ArrowRight")
+            said = tab.page.evaluate("document.activeElement.getAttribute('aria-label')")
+            assert tab.page.locator(".tip").inner_text() == said
 
 
 def test_marks_tell_their_words_on_hover_in_files(pareto: Front) -> None:

@@ -46,6 +46,14 @@ def page_of(design: Design, folder: Path, front: Front | None = None, checks: tu
     return path
 
 
+def outside(page: str) -> list[str]:
+    """What a page that is mailed would miss: all that its markup and style point to and that is not in it."""
+    ids = set(re.findall(r'\sid="([^"]*)"', page))
+    pointed = re.findall(r'[\s:](?:href|src|srcset|action|poster|data)="([^"]*)"', page)
+    pointed += re.findall(r"(?:url\(|@import)\s*[\"']?([^\"')\s]*)", page)
+    return [one for one in pointed if not one.startswith("data:") and not (one[:1] == "#" and one[1:] in ids)]
+
+
 @cache
 def trade() -> Front:
     """A front of the small case: dollars against Gb/s for each GPU."""

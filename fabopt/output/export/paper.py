@@ -32,6 +32,7 @@ _FONT = "'Liberation Mono','DejaVu Sans Mono',Menlo,Consolas,'Courier New',monos
 _STYLE = (
     "@page{size:%gmm %gmm;margin:0}body{margin:0;background:#fff}svg{display:block;width:%gmm;height:%gmm;"
     "break-after:page;break-inside:avoid}svg:last-of-type{break-after:auto}"
+    "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%%)}"
     "@media screen{body{background:#dfe4ea}svg{margin:6mm auto;background:#fff;max-width:100%%;height:auto}}"
 )
 
@@ -109,9 +110,11 @@ def write_pages(folder: Path, name: str, title: str, paper: Paper, pages: Sequen
             stream.write(f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, ""))}">\n')
             stream.write('<meta name="viewport" content="width=device-width, initial-scale=1">\n')
             stream.write(f'<meta name="generator" content="fabopt {VERSION}">\n<link rel="icon" href="data:,">\n')
-            stream.write(f"<title>{escape(printable(title))}</title>\n<style>{style}</style>\n</head>\n<body>\n")
+            heading = escape(printable(title))
+            stream.write(f"<title>{heading}</title>\n<style>{style}</style>\n</head>\n")
+            stream.write(f"<body>\n<main>\n<h1>{heading}</h1>\n")
             stream.writelines(pages[first : first + MOST_PAGES])
-            stream.write("</body>\n</html>\n")
+            stream.write("</main>\n</body>\n</html>\n")
         files.append(path)
     return files
 

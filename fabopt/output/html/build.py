@@ -26,7 +26,7 @@ from fabopt.output.space import pages_line
 from fabopt.output.terminal.answer import conflict_quantity, leading_notes, needed_text, proof_line, totals_line
 from fabopt.output.terminal.cash import TITLE as CASH_TITLE
 from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
-from fabopt.output.words import limit_name, sentence
+from fabopt.output.words import limit_name, money, power, sentence
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Check, Conflict, Design
 from fabopt.schema.front import Front
@@ -99,8 +99,8 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "kinds": kinds,
         "fabric_names": fabric_names(design),
         "fabric_sums": [sum_usd(row for row in design.bom if row.fabric == name) for name in fabric_names(design)],
-        "cost_slices": list(slices((row.kind, row.usd_share) for row in kinds)),
-        "power_slices": list(slices((row.kind, row.power_share) for row in kinds)),
+        "cost_slices": list(slices((row.kind, row.usd_share, money(row.usd)) for row in kinds)),
+        "power_slices": list(slices((row.kind, row.power_share, power(row.power_w)) for row in kinds)),
         "fabrics": [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
         "workload": workload_view(design),
         "floor": floor,

@@ -27,10 +27,11 @@ class KindRow:
 
 @dataclass(frozen=True)
 class Slice:
-    """A piece of a stacked bar of length 100: where it begins, and how long it is."""
+    """A piece of a stacked bar of length 100: where it begins, how long it is, and what it says when it is reached."""
 
     kind: str
     name: str
+    words: str
     begin: float
     length: float
 
@@ -56,12 +57,13 @@ def fabric_names(design: Design) -> list[str]:
     return list(dict.fromkeys(row.fabric for row in design.bom))
 
 
-def slices(shares: Iterable[tuple[str, float]]) -> Iterator[Slice]:
-    """Yield the pieces of a bar of kinds and their shares of one."""
+def slices(shares: Iterable[tuple[str, float, str]]) -> Iterator[Slice]:
+    """Yield the pieces of a bar of kinds, their shares of one and their amounts in words."""
     begin = 0.0
-    for kind, share in shares:
+    for kind, share, amount in shares:
         if share:
-            yield Slice(kind, KIND_NAMES[kind], round(begin, 3), round(100 * share, 3))
+            name = KIND_NAMES[kind]
+            yield Slice(kind, name, f"{name}: {amount}, {100 * share:.1f} %", round(begin, 3), round(100 * share, 3))
         begin += 100 * share
 
 

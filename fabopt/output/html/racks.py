@@ -96,11 +96,13 @@ def _use(rack: Rack) -> str:
 
 
 def rack_data(elevation: Elevation) -> dict[str, Any]:
-    """Return devices and kept units as [lowest unit, height, name, index of a kind]; a kind is [role, product, power].
+    """Return devices and kept units as [lowest unit, height, name, index of a kind].
+
+    A kind is [role, product, power, the later stage that installs it or nothing].
 
     Devices of a kind are alike but for their names: so a hall of thousands of servers stays small.
     """
-    kinds: dict[tuple[str, str, str], int] = {}
+    kinds: dict[tuple[str, ...], int] = {}
     racks = {rack.id: _rack(rack, elevation, kinds) for rack in _filled(elevation)}
     return {"units": elevation.rack_units, "kinds": [list(kind) for kind in kinds], "racks": racks}
 
@@ -109,14 +111,14 @@ def _filled(elevation: Elevation) -> Iterator[Rack]:
     return (rack for row in elevation.rows for rack in row.racks if rack.devices)
 
 
-def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, str, str], int]) -> list[Any]:
+def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, ...], int]) -> list[Any]:
     """Return a rack's sentence on units and power, then its devices and kept units, from the top down."""
     entries = [
-        (device.unit, device.top_unit - device.unit + 1, device.name, (device.role, device.product, watts))
+        (device.unit, device.top_unit - device.unit + 1, device.name, kind)
         for device in rack.devices
-        for watts in (watts_text(device.power_w),)
+        for kind in ((device.role, device.product, watts_text(device.power_w), device.later),)
     ]
-    entries += [(kept.unit, kept.units, kept.what, (KEPT, "", "")) for kept in rack.kept]
+    entries += [(kept.unit, kept.units, kept.what, (KEPT, "", "", "")) for kept in rack.kept]
     entries.sort(key=lambda entry: -entry[0])
     devices = [[*entry[:3], kinds.setdefault(entry[3], len(kinds))] for entry in entries]
     return [f"{units_text(rack, elevation)}, {power_text(rack, elevation)}", devices]

@@ -110,10 +110,11 @@ if (rackData) {
     table.tBodies[0].replaceChildren();
     let above = data.units;
     for (const [unit, height, device, kind, fault] of devices) {
-      const [role, product, watts] = data.kinds[kind];
+      const [role, product, watts, later] = data.kinds[kind];
       if (unit + height <= above) addRow(unit + height, above, "free", ["free", "", ""]);
-      const shown = fault ? `${device}: ${fault}` : device;
-      addRow(unit, unit + height - 1, fault ? `${role} faulty` : role, [shown, product, watts]);
+      const shown = [later ? `${device} (${later})` : device, fault].filter(Boolean).join(": ");
+      const look = [role, later && "later", fault && "faulty"].filter(Boolean).join(" ");
+      addRow(unit, unit + height - 1, look, [shown, product, watts]);
       above = unit - 1;
     }
     if (above >= 1) addRow(1, above, "free", ["free", "", ""]);
@@ -125,7 +126,8 @@ if (rackData) {
     }
     const [words, devices] = data.racks[button.dataset.rack] || [button.getAttribute("aria-label").replace(/^.*: /, ""), []];
     document.getElementById("rack-name").textContent = `Rack ${button.dataset.rack}`;
-    document.getElementById("rack-words").textContent = words;
+    const later = devices.some((device) => data.kinds[device[3]][3]) ? "; dashed: of the later stage in brackets" : "";
+    document.getElementById("rack-words").textContent = words + later;
     table.hidden = devices.length === 0;
     draw(devices);
   };
@@ -149,17 +151,40 @@ if (rackData) {
 const tip = element("div", "", "tip");
 tip.hidden = true;
 document.body.append(tip);
-for (const mark of all(".chart svg [role='graphics-symbol'][aria-label]:not(g)")) {
-  mark.querySelector("title")?.remove();
-  const show = (x, y) => {
-    tip.textContent = mark.getAttribute("aria-label");
-    tip.hidden = false;
-    tip.style.left = `${Math.min(x + 14, window.innerWidth - tip.offsetWidth - 8)}px`;
-    tip.style.top = `${Math.max(8, y - tip.offsetHeight - 10)}px`;
-  };
-  mark.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
-  mark.addEventListener("focus", () => { const box = mark.getBoundingClientRect(); show(box.right, box.top); });
-  for (const name of ["pointerleave", "blur"]) mark.addEventListener(name, () => { tip.hidden = true; });
+// The Tab key reaches the first mark of a chart, arrow keys the others.
+const tell = (mark, x, y) => {
+  tip.textContent = mark.getAttribute("aria-label");
+  tip.hidden = false;
+  tip.style.left = `${Math.max(8, Math.min(x + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${Math.max(8, y - tip.offsetHeight - 10)}px`;
+};
+let reached = null;
+const point = () => {
+  const place = reached.getBoundingClientRect();
+  tell(reached, place.left + place.width / 2, place.top);
+};
+const untell = () => { tip.hidden = true; reached = null; };
+window.addEventListener("scroll", () => { if (reached) point(); }, { passive: true, capture: true });
+for (const chart of all(".chart svg, .stack svg")) {
+  const marks = all("[role='graphics-symbol'][aria-label]:not(g), rect[role='img']", chart);
+  marks.forEach((mark, index) => {
+    mark.querySelector("title")?.remove();
+    mark.tabIndex = index === 0 ? 0 : -1;
+    mark.addEventListener("pointermove", (event) => tell(mark, event.clientX, event.clientY));
+    mark.addEventListener("pointerleave", untell);
+    mark.addEventListener("focus", () => { reached = mark; point(); });
+    mark.addEventListener("blur", untell);
+    mark.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") untell();
+      const next = { ArrowLeft: index - 1, ArrowUp: index - 1, ArrowRight: index + 1, ArrowDown: index + 1 }[event.key];
+      if (next === undefined) return;
+      event.preventDefault();
+      if (!marks[next]) return;
+      mark.tabIndex = -1;
+      marks[next].tabIndex = 0;
+      marks[next].focus();
+    });
+  });
 }
 
 // -- printing: what is folded is unfolded ----------------------------------------------------------------------------

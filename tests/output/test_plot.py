@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -307,6 +308,8 @@ def test_html_opens(browser: Browser, tmp_path: Path, request: pytest.FixtureReq
     path = tmp_path / "front.html"
     write_plot(front, path)
     assert path.stat().st_size < 500_000 and outside(path.read_text()) == []
+    regions = re.findall(r'region" aria-label="([^"]*)"', path.read_text())
+    assert regions and not any(f">{one}</h" in path.read_text() for one in regions)
     for width in (400, 1600):
         with expanded(browser, path, width) as tab:
             content, window = tab.widths()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fabopt.output.charts.style import Palette, Spec, config
+from fabopt.output.charts.style import PAGE_PALETTE, Palette, Spec, config
 
 # The release of Vega-Lite that specifications are written for; vl-convert carries several.
 _VEGA_LITE = "6.4"
@@ -17,17 +17,21 @@ _REACHED_BY_KEYS = ("circle", "point")
 
 
 def svg(spec: Spec, palette: Palette) -> str:
-    """Return a chart as SVG; texts in it are escaped. Marks tell their words on hover, points by keyboard too."""
+    """Return a chart as SVG; texts in it are escaped. Points are reached by keyboard; a file tells the words of marks
+    on hover, which a page does by its script.
+    """
     import vl_convert
 
-    return _MARK.sub(_told, vl_convert.vegalite_to_svg(_whole(spec, palette), vl_version=_VEGA_LITE))
+    drawn = vl_convert.vegalite_to_svg(_whole(spec, palette), vl_version=_VEGA_LITE)
+    return _MARK.sub(lambda mark: _told(mark, palette is not PAGE_PALETTE), drawn)
 
 
-def _told(mark: re.Match[str]) -> str:
+def _told(mark: re.Match[str], is_titled: bool) -> str:
     """Vega escapes what is in attributes such that it can stand between tags."""
     words, rest, kind = mark.groups()
     reached = ' tabindex="0"' if kind in _REACHED_BY_KEYS else ""
-    return f'<path aria-label="{words}"{rest}{reached}><title>{words}</title></path>'
+    title = f"<title>{words}</title>" if is_titled else ""
+    return f'<path aria-label="{words}"{rest}{reached}>{title}</path>'
 
 
 def png(spec: Spec, palette: Palette) -> bytes:

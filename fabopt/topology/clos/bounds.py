@@ -241,10 +241,13 @@ class Bounds(LinkBounds):
         nics = self.costs.of(nic.item) * nic.nics_per_server
         return np.asarray(self.problem.servers * (nics + nic.ports_per_server * share.T).T)
 
-    @remembered("server-leaf", "attachment-leaf")
     def lowest(self, protocol: str) -> float:
         """Lower bound of the cost of every network, from NICs, server links and leaves."""
-        nics = [nic for nic in self.nics(protocol) if self.lowers(nic.port, protocol)]
+        return self._lowest_with(tuple(self.nics(protocol)), protocol)
+
+    @remembered("server-leaf", "attachment-leaf")
+    def _lowest_with(self, all_: tuple[NicOption, ...], protocol: str) -> float:
+        nics = [nic for nic in all_ if self.lowers(nic.port, protocol)]
         leasts = (self.of_leaves(0, nic, protocol) for nic in nics)
         return min((float(least[0]) for least in leasts), default=np.inf)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -48,9 +48,9 @@ def sample(name: str) -> tuple[Design, Wiring]:
     return design, wiring_of(design)
 
 
-def written(name: str, folder: Path, *formats: str, **options: object) -> dict[str, Path]:
+def written(name: str, folder: Path, *formats: str, **options: Any) -> dict[str, Path]:
     design, wiring = sample(name)
-    paths = export(design, wiring, formats, folder, replace(Options(), **options))  # type: ignore[arg-type]
+    paths = export(design, wiring, formats, folder, replace(Options(), **options))
     return {path.name: path for path in paths}
 
 

@@ -43,7 +43,10 @@ def read(grid: Grid) -> str:
     bits = [grid[y][x] ^ mask(y, x) for y, x in places(size)]
     data = bits[: (16 if size == 21 else 28) * 8]
     assert data[:4] == [0, 0, 1, 0], "alphanumeric"
-    number = lambda first, length: int("".join(map(str, data[first : first + length])), 2)  # noqa: E731
+
+    def number(first: int, length: int) -> int:
+        return int("".join(map(str, data[first : first + length])), 2)
+
     count, at, letters = number(4, 9), 13, ""
     while len(letters) < count - 1:
         letters += ALPHANUMERIC[number(at, 11) // 45] + ALPHANUMERIC[number(at, 11) % 45]

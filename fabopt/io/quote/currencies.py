@@ -54,7 +54,10 @@ _SHARED = {
     "shilling shillings schilling": "shilling", "円": "JPY", "원": "KRW",
 }  # fmt: skip
 # Codes that are words too: taken alone, in brackets, beside a number, or after `in`.
-_WORDLIKE = frozenset("ALL BAM BOB COP CUP CVE ERN GEL GIP LAK MAD MOP PEN SHP SOS STN TOP TRY".split())  # noqa: SIM905
+_WORDLIKE = frozenset({
+    "ALL", "BAM", "BOB", "COP", "CUP", "CVE", "ERN", "GEL", "GIP", "LAK", "MAD", "MOP", "PEN", "SHP", "SOS", "STN",
+    "TOP", "TRY",
+})  # fmt: skip
 _SIGN = re.compile(r"(?:US|AU?|CAN?|S|HK|NT|NZ|R|MX)\$|[€£₹₩₺₪฿₫₱₦₴₽$¥￥]|zł|(?<![^\W\d_])(?:[sS]?Fr\.)|\b(?:kr|Rs)\b")
 _CODE = re.compile(r"(?<![A-Za-z])([A-Z]{3})(?![A-Za-z])")
 _BEFORE_WORDLIKE = re.compile(

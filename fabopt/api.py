@@ -130,15 +130,15 @@ def solve(
 
     inputs = inputs_from_objects(case, catalog, catalogs, price_changes)
     looks = ALTERNATIVES_S if alternatives_s is None else alternatives_s
-    watch = _Watch(progress or (lambda progress: None))
+    watch = None if progress is None else _Watch(progress)
     design = optimize.solve(
         inputs,
         engine=engine,
         time_limit_s=time_limit_s,
-        progress=watch.say,
+        progress=None if watch is None else watch.say,
         alternatives_s=looks,
-        bracket=watch.bracket,
-        share=watch.share,
+        bracket=None if watch is None else watch.bracket,
+        share=None if watch is None else watch.share,
         cancel=cancel,
     )
     return Result(design)

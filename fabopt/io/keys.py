@@ -116,6 +116,14 @@ def _copy(content: Any) -> Any:
     return [_copy(value) for value in content] if isinstance(content, list) else content
 
 
+def value_at(content: Mapping[str, Any], key: str) -> int | float | str | None:
+    """The number or word at a dotted key of a case's content, entries of lists by name; None where there is none."""
+    path, value = key_path(key, content), content
+    for step in () if isinstance(path, Fault) else path:
+        value = _inside(value, step)
+    return value if isinstance(value, int | float | str) else None
+
+
 def is_case(content: Mapping[str, Any], change: Mapping[str, Any]) -> bool:
     """Whether a case's content holds together with dotted keys of other values; references are not looked up."""
     paths = {key: key_path(key, content) for key in change}

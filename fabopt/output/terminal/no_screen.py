@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from rich.console import RenderableType
 
+from fabopt.io.keys import value_at
 from fabopt.output.terminal.answer import BUDGET, conflict_quantity, infeasible_lines
 from fabopt.output.terminal.comparison import LOST_WITH, named
 from fabopt.output.terminal.first_screen import LABEL_WIDTH, LEFT_OUT, LOST, ScreenRow, grid
@@ -110,17 +110,6 @@ def _value_of(design: Design, key: str) -> str:
     if stated is None:
         stated = value_at(design.case.content, key)
     return conflict_quantity(key, stated)
-
-
-def value_at(content: Any, key: str) -> int | float | str | None:
-    """The value of a dotted key, entries of lists by name; None where the case has none."""
-    for word in key.split("."):
-        if isinstance(content, Sequence) and not isinstance(content, str):
-            rows = (row for row in content if isinstance(row, Mapping))
-            content = next((row for row in rows if row.get("name") == word), None)
-        else:
-            content = content.get(word) if isinstance(content, Mapping) else None
-    return content if isinstance(content, int | float | str) else None
 
 
 # -- the nearest design -----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,6 +116,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 def share_of(item: pytest.Item, shares: int) -> int:
     """The share that a test is in, by its name alone, so that a test that comes or goes moves no other."""
     return int(hashlib.sha256(item.nodeid.encode()).hexdigest(), 16) % shares
+
+
+@pytest.fixture(autouse=True)
+def heard_signals() -> Iterator[None]:
+    """What a test leaves blocked would not be heard in any later test of its process."""
+    yield
+    deaf = signal.pthread_sigmask(signal.SIG_BLOCK, ()) & {signal.SIGINT, signal.SIGTERM, signal.SIGALRM}
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, deaf)
+    assert not deaf
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,10 @@ from fabopt.program.settings import LAST_SECONDS, Clock, unbroken
 # How often the clock is looked at, and how long an engine has to end once it was told to.
 POLL_S = 0.05
 LEAVE_S = 0.5
+# Signals that ask a command to end, and the one by which a clock rings.
+HEARD_IN_MAIN_THREAD = {
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGUSR1", "SIGALRM") if hasattr(signal, name)
+}
 
 Returned = TypeVar("Returned")
 
@@ -33,7 +37,11 @@ class EngineThread(threading.Thread, Generic[Returned]):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Call the engine, and keep its result or error."""
+        """Call the engine, and keep its result or error. Signals are left to the main thread: Python would hear one
+        that arrives in native code only once another thread asks for its turn.
+        """
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, HEARD_IN_MAIN_THREAD)
         try:
             self.returned.append(self._run())
         except BaseException as error:

@@ -17,6 +17,7 @@ from types import FrameType
 import numpy as np
 import pytest
 
+from fabopt.cli.supervisor import TOLD_BY
 from fabopt.explain.what_if import Watch
 from fabopt.program import bell, settings
 from fabopt.program.bell import BELL, PATIENCE_S
@@ -57,7 +58,8 @@ def test_what_is_stopped_by_a_signal_is_left() -> None:
     before = signal.signal(signal.SIGTERM, lambda number, frame: clock.stop())
     try:
         with pytest.raises(StoppedError), clock.bounded():
-            os.kill(os.getpid(), signal.SIGTERM)
+            # to this thread: a native one that took it would not tell Python while this one keeps its turn
+            signal.raise_signal(signal.SIGTERM)
             forever()
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -259,6 +261,11 @@ def test_an_engine_that_does_not_listen_is_left_behind() -> None:
         assert in_thread(lambda: told.wait(LONG_S), lambda: None, Clock(SHORT_S)) is None
     finally:
         told.set()
+
+
+def test_an_engine_leaves_signals_to_the_main_thread() -> None:
+    blocked = in_thread(lambda: signal.pthread_sigmask(signal.SIG_BLOCK, ()), lambda: None, None)
+    assert blocked is not None and blocked >= {signal.SIGINT, signal.SIGTERM, TOLD_BY, signal.SIGALRM}
 
 
 def test_what_an_engine_raises_is_raised() -> None:

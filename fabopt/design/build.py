@@ -19,6 +19,7 @@ from fabopt.problem.demand import resolved
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
+from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, PAIRING, REDUNDANCY, TWO_SWITCHES
 from fabopt.schema.base import Strict
 from fabopt.schema.design import (
     BomRow,
@@ -41,7 +42,6 @@ from fabopt.schema.fabric_design import classes_in_use
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.homing import MULTIHOMING, PEER_LINK, UNJOINED, Pairing, asks_for_pair
 from fabopt.schema.losses import RuleStanding
-from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, PAIRING, REDUNDANCY, TWO_SWITCHES
 from fabopt.schema.server import Server
 from fabopt.schema.standing import standing_words
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS

@@ -14,13 +14,12 @@ from itertools import chain, combinations
 from typing import NamedTuple
 
 from fabopt.explain.demands import (
-    DEMANDED_FIGURES,
     MOST_RATIO,
     bandwidth_conflict,
     bandwidth_key,
     boundaries,
-    figure_conflict,
-    path_conflict,
+    largest_levers,
+    rate_conflict,
     ratio_conflict,
     ratio_key,
     with_any_bandwidth,
@@ -39,6 +38,7 @@ from fabopt.explain.structures import OpenKey, open_keys
 from fabopt.explain.supply import listed, part_number_conflicts
 from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, with_needed
 from fabopt.program.settings import StoppedError
+from fabopt.rules.demands import RATES
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.schema.distances import Distances
@@ -247,21 +247,18 @@ def _of_lever(inquiry: Inquiry, lever: Lever) -> Change:
 
 
 def _shape(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
-    if fabric.max_switch_hops is not None:
-        limit, of = f"fabrics.{fabric.name}.max_switch_hops", with_key(fabric, "max_switch_hops", None)
-        yield Change(limit, fabric.max_switch_hops, None, of, partial(path_conflict, index=index))
+    yield from (_of_lever(inquiry, lever) for lever in largest_levers(inquiry, index))
     yield from (_open_key(key) for key in open_keys(inquiry, fabric) if not key.is_of_products)
 
 
 def _speeds(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
     of = partial(with_any_bandwidth, inquiry, fabric)
     yield Change(bandwidth_key(fabric), None, ANY_GBPS, of, partial(bandwidth_conflict, index=index))
-    for figure in DEMANDED_FIGURES:
-        key = f"min_{figure}_gbps_per_gpu"
-        if getattr(fabric, key) is not None:
-            nearest = partial(figure_conflict, index=index, figure=figure)
-            of_figure = with_key(fabric, key, None)
-            yield Change(f"fabrics.{fabric.name}.{key}", getattr(fabric, key), None, of_figure, nearest)
+    for demand in RATES:
+        if (wanted := getattr(fabric, demand.key)) is not None:
+            nearest = partial(rate_conflict, index=index, demand=demand)
+            of_rate = with_key(fabric, demand.key, None)
+            yield Change(f"fabrics.{fabric.name}.{demand.key}", wanted, None, of_rate, nearest)
     if fabric.survived:
         survived = ", ".join(demand.survive for demand in fabric.survived)
         of_losses = with_key(fabric, "resilience", NO_RULE)

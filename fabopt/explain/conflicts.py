@@ -14,7 +14,7 @@ from functools import partial
 from fabopt.errors import InputError
 from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
-from fabopt.explain.demands import path_conflicts, ratio_conflicts, speed_conflicts
+from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_conflicts
 from fabopt.explain.exposure import exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.gaps import gap_sentences
@@ -35,18 +35,8 @@ from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.problem.vendors import sources_are_short
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
+from fabopt.rules.defaults import DEFAULT_RULES, is_asked_for, without
 from fabopt.schema.base import NO_SINGLE_LIMIT
-from fabopt.schema.default_rules import (
-    LENGTHS,
-    NIC_PAIRING,
-    ONE_GENERATION,
-    ONE_PORT,
-    SLOT_SPEED,
-    SUBNET_MANAGER,
-    TESTED_NICS,
-    is_asked_for,
-    without,
-)
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.front import BUDGET_KEY
 from fabopt.search.context import Context
@@ -62,17 +52,6 @@ FAR_TOO_MANY = 4
 MOST_REFUSED = 3
 # Of the ports of no NIC at all.
 NO_SPEED = "none"
-# What a design without a default rule may have.
-WITHOUT_RULE = {
-    LENGTHS: "the usual lengths, which do not follow from the size of the groups,",
-    NIC_PAIRING: "a number of NICs that neither divides the GPUs of a server nor is a multiple of them",
-    ONE_PORT: "NICs that need several ports for what a GPU must get",
-    SLOT_SPEED: "NICs whose ports carry more than their slots give",
-    TESTED_NICS: "NICs that the server is not known to be sold or tested with",
-    ONE_GENERATION: "InfiniBand switches of several generations in one fabric",
-    SUBNET_MANAGER: "subnets of InfiniBand that no switch manages",
-}
-
 Lines = Callable[[Inquiry], Iterator[Conflict]]
 OF_PARTS: tuple[Lines, ...] = (product_conflicts, buying_conflicts, lacking_conflicts)
 
@@ -100,7 +79,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         spent = _asked(quiet, spending, stage_limit_conflicts) or _asked(quiet, joint_limits)
         if spent:
             size = partial(size_advice, share=share_of(spent))
-            demands = (ratio_conflicts, path_conflicts, shape_conflicts, speed_conflicts)
+            demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts)
             return tuple(_asked(inquiry, *demands, *OF_PARTS, size, date_conflicts, named_rules, _known(spent)))
     conflicts = _unspendable(inquiry) or _asked(inquiry, joint_conflicts)
     if not conflicts and unlimited(inquiry.case) != inquiry.case:
@@ -172,8 +151,10 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
         return [*placing, *_asked(inquiry, more_racks)]
     size = _asked(replace(inquiry, report=lambda conflict: None), size_advice)
     if any(map(_is_far_too_many, size)):
-        return _asked(inquiry, path_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules)
-    demands = (ratio_conflicts, path_conflicts, shape_conflicts, speed_conflicts)
+        return _asked(
+            inquiry, largest_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules
+        )
+    demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts)
     others = (delivery_conflicts, run_conflicts, named_rules)
     return _asked(inquiry, *demands, *OF_PARTS, _known(size), more_racks, *others)
 
@@ -264,10 +245,10 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
 def named_rules(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of default rules that the case asks for by name: other default rules yield by themselves."""
     rules = inquiry.case.rules
-    for rule, words in WITHOUT_RULE.items():
-        if is_asked_for(rules, rule):
-            case = inquiry.case.model_copy(update={"rules": without(rules, rule)})
-            detail = f"with {words} there is a design"
+    for name, rule in DEFAULT_RULES.items():
+        if rule.without and is_asked_for(rules, name):
+            case = inquiry.case.model_copy(update={"rules": without(rules, name)})
+            detail = f"with {rule.without} there is a design"
             yield from inquiry.opened(
-                case, Conflict(limit=f"rules.{rule}", value="true", needed="false", detail=detail)
+                case, Conflict(limit=f"rules.{name}", value="true", needed="false", detail=detail)
             )

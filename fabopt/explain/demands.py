@@ -7,16 +7,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from fabopt.explain.levers import advice, first_of
+from fabopt.explain.levers import Lever, advice, move_each_alone
 from fabopt.explain.relaxation import closest, halfway
-from fabopt.explain.what_if import Inquiry, narrowed
+from fabopt.explain.what_if import Inquiry, Supposition, narrowed
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_rules import demand_met
+from fabopt.problem.problem import Problem
+from fabopt.program.lexicographic import Optimum
+from fabopt.rules.demands import LARGEST, RATES, FabricDemand
 from fabopt.schema.case import Case, Fabric, Oversubscription
-from fabopt.schema.design import Conflict, Needed
+from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.schema.resilience import DEFAULT_RULE, NO_RULE, Resilience, keeps_default, losses_of
-from fabopt.schema.topologies import TIERED
-from fabopt.topology.clos.figures import HOPS_BY_TIERS
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
@@ -34,7 +35,6 @@ GBPS_DIGITS = 3
 LEAST_GBPS = 0.001
 # Of a bandwidth that the case does not say.
 LEFT_OUT = "the case leaves it out, which takes the default"
-DEMANDED_FIGURES = {"bisection": "bisection", "alltoall": "all-to-all", "allreduce": "ring all-reduce"}
 
 
 def changed(case: Case, fabric: Fabric, **update: object) -> Case:
@@ -69,12 +69,12 @@ def speed_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of each demanded bandwidth: the most below it that some design gives."""
     for index, fabric, _ in inquiry.fabrics:
         yield from bandwidth_conflict(inquiry, index)
-        for figure in DEMANDED_FIGURES:
-            yield from figure_conflict(inquiry, index, figure)
+        for demand in RATES:
+            yield from rate_conflict(inquiry, index, demand)
         yield from _priorities(inquiry, fabric, index)
         survived = losses_of(inquiry.case.resilience_of(fabric))
-        for number, demand in enumerate(survived):
-            if demand.min_gbps_per_gpu is not None:
+        for number, loss in enumerate(survived):
+            if loss.min_gbps_per_gpu is not None:
                 yield from _left_over(inquiry, fabric, index, survived, number)
 
 
@@ -219,9 +219,9 @@ def _ratio_between(works: Fraction, fails: Fraction) -> Fraction | None:
     return exact(float(f"{middle:.{RATIO_DIGITS}g}"))
 
 
-def figure_conflict(inquiry: Inquiry, index: int, figure: str) -> Iterator[Conflict]:
-    """The conflict of a demanded figure: the most below it that some design gives (within 0.1 %)."""
-    fabric, key = inquiry.fabric(index), f"min_{figure}_gbps_per_gpu"
+def rate_conflict(inquiry: Inquiry, index: int, demand: FabricDemand) -> Iterator[Conflict]:
+    """The conflict of a demanded bandwidth: the most below it that some design gives (within 0.1 %)."""
+    fabric, key = inquiry.fabric(index), demand.key
     wanted = getattr(fabric, key)
     if wanted is None or key in _of_model(inquiry, fabric):
         return
@@ -230,11 +230,10 @@ def figure_conflict(inquiry: Inquiry, index: int, figure: str) -> Iterator[Confl
         network, gpus = _network(inquiry, fabric, index, **{key: least}), inquiry.problem.gpus
         if network is None:
             return None
-        given: Fraction | None = getattr(network.figures(gpus), figure)
+        given: Fraction | None = getattr(network.figures(gpus), demand.figure)
         return given if given is not None else network.allreduce(gpus)
 
-    words = f"the most {DEMANDED_FIGURES[figure]} bandwidth per GPU that a design gives"
-    yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, words)
+    yield from _most(inquiry, f"fabrics.{fabric.name}.{key}", wanted, reached, f"{demand.words} that a design gives")
 
 
 def _left_over(
@@ -299,22 +298,32 @@ def nearly(words: str, is_least: bool) -> str:
     return f"{words} (within 0.1%)" if is_least else f"a value with which there is a design, not yet {words}"
 
 
-def path_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Conflicts of ``max_switch_hops``: the fewest switches on the longest path that give a design."""
-    for index, fabric, _ in inquiry.fabrics:
-        if fabric.max_switch_hops is not None:
-            yield from path_conflict(inquiry, index)
+def largest_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Conflicts of the largest numbers that a case allows fabrics: the least above each that gives a design."""
+    for index, _, _ in inquiry.fabrics:
+        yield from move_each_alone(inquiry, largest_levers(inquiry, index))
 
 
-def path_conflict(inquiry: Inquiry, index: int) -> Iterator[Conflict]:
-    """The conflict of a fabric's ``max_switch_hops``: the fewest above it that give a design."""
+def largest_levers(inquiry: Inquiry, index: int) -> list[Lever]:
+    """Levers of the largest numbers that a case allows a fabric."""
     fabric = inquiry.fabric(index)
-    limit, most, of_clos = f"fabrics.{fabric.name}.max_switch_hops", fabric.max_switch_hops or 0, HOPS_BY_TIERS.values()
-    is_tiered = set(inquiry.problem.fabrics[index].topologies) <= set(TIERED)
-    lengths = of_clos if is_tiered else range(1, max(of_clos) + 1)
-    cases = ((hops, changed(inquiry.case, fabric, max_switch_hops=hops)) for hops in lengths if hops > most)
-    detail = "the fewest switches on the longest path with which there is a design"
-    return first_of(inquiry, limit, most, cases, detail)
+    return [_largest(index, fabric, demand) for demand in LARGEST if getattr(fabric, demand.key) is not None]
+
+
+def _largest(index: int, fabric: Fabric, demand: FabricDemand) -> Lever:
+    value = getattr(fabric, demand.key)
+
+    def applied(asked: Supposition, most: Number | None) -> Supposition:
+        return asked._replace(case=changed(asked.case, fabric, **{demand.key: most}))
+
+    def taken(problem: Problem, optimum: Optimum) -> Number:
+        network, (part, _, key) = optimum.picked[index][0].design, demand.figure.partition(".")
+        entries = getattr(network.file_part(), part) if key else [network.figures(problem.gpus)]
+        most: int = max(value, sum(getattr(entry, key or part) for entry in entries))
+        return most
+
+    limit = f"fabrics.{fabric.name}.{demand.key}"
+    return Lever(limit, value, f"{demand.words} with which there is a design", applied, taken)
 
 
 def _rounded_down(value: Fraction, digits: int) -> Fraction:

@@ -18,7 +18,7 @@ from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating, servers_with_nics
 from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
-from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, is_asked_for
+from fabopt.rules.defaults import DEFAULT_RULES, RACK_RULES, is_asked_for
 from fabopt.schema.design import Conflict
 from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
 from fabopt.schema.site import MAX_RACKS, MAX_RACKS_PER_ROW

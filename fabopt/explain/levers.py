@@ -5,7 +5,7 @@ Every value told is one of a found design; nearer values were asked for, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -14,7 +14,6 @@ from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError, unbroken
-from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict, Needed, Number
 
 # So near to a value that fails, a value is told: twice as near as it has to be.
@@ -83,19 +82,6 @@ class Lever:
     shown: Callable[[Number], Number] = as_it_is
     along: Callable[[Number], tuple[Needed, ...]] = lambda value: ()
     least: Callable[[Inquiry, Supposition], Number | None] = lambda inquiry, asked: None
-
-
-def first_of(
-    inquiry: Inquiry, limit: str, value: int, changes: Iterable[tuple[int, Case]], detail: str
-) -> Iterator[Conflict]:
-    """The conflict of a limit with the first number whose changed case has a design; none without one."""
-
-    def questions() -> Iterator[Conflict]:
-        needed = inquiry.first_with_design(changes)
-        if needed is not None:
-            yield advice(limit, value, needed, detail)
-
-    return inquiry.of_limit(limit, value, questions())
 
 
 def move_each_alone(inquiry: Inquiry, levers: Sequence[Lever]) -> Iterator[Conflict]:

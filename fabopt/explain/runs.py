@@ -22,9 +22,9 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.site import RUN_OF_PEERS
 from fabopt.program.lexicographic import Optimum
+from fabopt.rules.defaults import ATTACHMENT_RUNS, without
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength, Catalog
-from fabopt.schema.default_rules import ATTACHMENT_RUNS, without
 from fabopt.schema.design import Conflict
 from fabopt.schema.distances import Distances
 from fabopt.topology.clos.attached_runs import attached_runs_m

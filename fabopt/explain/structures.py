@@ -10,11 +10,10 @@ from fabopt.explain.demands import changed, with_key
 from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.rails import RAIL_ONLY
+from fabopt.rules.defaults import PAIR, is_asked_for
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import is_asked_for
 from fabopt.schema.design import Conflict, Number
-from fabopt.schema.resilience import PAIR
 from fabopt.schema.topologies import refused
 
 # Keys of products; all other open keys are of the shape of a network.

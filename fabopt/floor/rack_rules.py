@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fabopt.floor.racks import Floats, Ints, servers_per_rack
+from fabopt.rules.defaults import RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.case import Case, Fabric, Floor
-from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.rack_rules import OFF, SPREAD, RackRules
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact

@@ -10,9 +10,9 @@ from fabopt.errors import Fault, fault
 from fabopt.floor.appliances import ApplianceRacks, on_a_floor
 from fabopt.floor.rack_rules import kept_units
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
+from fabopt.rules.defaults import RACK_RULES, is_asked_for
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Floor
-from fabopt.schema.default_rules import RACK_RULES, is_asked_for
 from fabopt.schema.server import Server
 from fabopt.units import exact, some
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fabopt.errors import Fault, fault
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.problem.demand import stages_of
+from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.resilience import FEED, RACK, losses_of
 from fabopt.schema.server import Server
 from fabopt.units import some

@@ -17,9 +17,9 @@ from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType
 from fabopt.parts.procurement import is_allowed_at
 from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
+from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic
-from fabopt.schema.default_rules import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS
 from fabopt.schema.product import Pcie, Protocol
 from fabopt.schema.server import BuiltInNic, Server
 from fabopt.units import ceil_div, exact, gbps, some

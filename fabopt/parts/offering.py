@@ -11,9 +11,9 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.port_types import PortTypes
 from fabopt.parts.price_books import products
 from fabopt.parts.procurement import Terms, allowed, qualified_parts, terms_of
+from fabopt.rules.defaults import INTERCHANGEABLE, ONE_GENERATION, SUBNET_MANAGER, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
-from fabopt.schema.default_rules import INTERCHANGEABLE, ONE_GENERATION, SUBNET_MANAGER, is_kept
 from fabopt.schema.product import Airflow
 
 

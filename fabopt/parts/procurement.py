@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import TypeVar
 
 from fabopt.parts.price_books import KIND_OF_WORD
+from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.asics import asic_is
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Switch
 from fabopt.schema.charges import Charge
-from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.procurement import Procurement, Spares, lists_at
 from fabopt.schema.product import Airflow, Product, Purchasable, Supply

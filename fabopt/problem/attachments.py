@@ -13,13 +13,12 @@ from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.nic_rules import Nics, by_rules
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
+from fabopt.rules.defaults import PAIR, Rules
 from fabopt.schema.attachment import Attachment, AttachmentTier
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Fabric
-from fabopt.schema.default_rules import Rules
 from fabopt.schema.homing import Homing, asks_for_pair
 from fabopt.schema.product import PROTOCOLS, Cage
-from fabopt.schema.resilience import PAIR
 from fabopt.schema.roles import Carried
 from fabopt.schema.server import Server
 from fabopt.units import exact, mbps

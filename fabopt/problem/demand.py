@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
+from fabopt.rules.defaults import SCATTERED_RANKS, is_kept
 from fabopt.schema.base import ratio
 from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
-from fabopt.schema.default_rules import SCATTERED_RANKS, is_kept
 from fabopt.schema.model import Model
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server

@@ -24,11 +24,11 @@ from fabopt.problem.nic_rules import Nics, broken_by
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.problem.subnet_manager import SubnetManagers
-from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER
+from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
 from fabopt.schema.homing import Homing, Pairing
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
-from fabopt.schema.resilience import PAIR, PAIRING, Surviving
+from fabopt.schema.resilience import Surviving
 from fabopt.workload.deadline import Deadline
 
 

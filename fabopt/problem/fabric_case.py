@@ -20,12 +20,12 @@ from fabopt.problem.nic_rules import by_rules, rules_on_nics
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import subnet_managers
+from fabopt.rules.defaults import PAIR, PAIRING, is_asked_for
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import is_asked_for, rules_of_fabric
 from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import NO_RULE, PAIR, PAIRING, RACK
+from fabopt.schema.resilience import NO_RULE, RACK, rules_of_fabric
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import families_of
 from fabopt.units import exact, mbps

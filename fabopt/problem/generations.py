@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from fabopt.parts.switches import TIER_ROLES, SwitchType
+from fabopt.rules.defaults import ONE_GENERATION, is_asked_for, is_kept
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import ONE_GENERATION, is_asked_for, is_kept
 
 # Switches that a fabric may have, by protocol and tier.
 Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]

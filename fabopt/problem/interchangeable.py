@@ -14,8 +14,8 @@ from fabopt.parts.interchangeable import are_alike, are_offers_of_one
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import TIER_ROLES, SwitchType
+from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import INTERCHANGEABLE, is_kept
 
 Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
 

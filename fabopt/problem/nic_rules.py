@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
-from fabopt.schema.default_rules import NIC_RULES, ONE_PORT, Rules, is_asked_for, is_kept
+from fabopt.rules.defaults import NIC_RULES, ONE_PORT, Rules, is_asked_for, is_kept
 
 Nics = Mapping[str, tuple[NicOption, ...]]
 

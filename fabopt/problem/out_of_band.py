@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fabopt.floor.appliances import racks_of_appliances
+from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.product import Cage
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div

@@ -13,8 +13,8 @@ from fabopt.problem.rules_kept import (
     parts_of_fabrics,
     without_parts_of_fabrics,
 )
+from fabopt.rules.defaults import RACK_SPREAD, is_asked_for
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import RACK_SPREAD, is_asked_for
 from fabopt.schema.rack_rules import SPREAD
 
 

@@ -19,12 +19,12 @@ from fabopt.problem.hosts import host_of
 from fabopt.problem.out_of_band import COUNTED, ServersInRacks, as_attachment, counted_ports, port_cage
 from fabopt.problem.separation import combinations
 from fabopt.problem.site import with_distances
+from fabopt.rules.defaults import PAIR, PAIRING
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.default_rules import redundancy_kept
 from fabopt.schema.homing import FEATURE_OF_PAIRING
-from fabopt.schema.resilience import PAIR, PAIRING
+from fabopt.schema.resilience import redundancy_kept
 from fabopt.schema.roles import SHARED_PORTS, Carried, OutOfBand, SharedPort, StorageDemand
 from fabopt.schema.server import Role, Server
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some

@@ -1,6 +1,6 @@
 """Default rules in a problem that can be left out, part by part, where no design keeps them.
 
-These are the rules of ``YIELDING``: see ``fabopt.schema.default_rules``.
+These are the rules of ``YIELDING``: see ``fabopt.rules.defaults``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_rules import parted, together
 from fabopt.problem.problem import Problem
 from fabopt.problem.subnet_manager import INFINIBAND
-from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, YIELDING, is_asked_for
-from fabopt.schema.resilience import REDUNDANCY
+from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, REDUNDANCY, SUBNET_MANAGER, YIELDING, is_asked_for
 
 # Rules that can be left out: those of NICs, that of generations and that of subnet managers.
 OF_NICS: Final = frozenset(NIC_RULES)

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from fabopt.problem.hosts import host_of
 from fabopt.problem.names import confused_attachments
+from fabopt.rules.demands import FABRIC_DEMANDS
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.server import Server
@@ -25,10 +26,6 @@ WAYS: tuple[Way, ...] = ("physical", "logical", "shared")
 ALLOWED: dict[str, tuple[Way, ...]] = {"none": WAYS, "logical": WAYS[:2], "physical": WAYS[:1]}
 SHARERS = ("storage", "in-band")
 HOST_FAMILY = "clos"
-# What a fabric asks of the network that it is on: it needs one of its own for that.
-_PROMISES = (
-    "min_alltoall_gbps_per_gpu", "min_bisection_gbps_per_gpu", "min_allreduce_gbps_per_gpu", "max_switch_hops",
-)  # fmt: skip
 
 
 class Hindrance(NamedTuple):
@@ -119,7 +116,7 @@ def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindranc
 
 def _promised(fabric: Fabric) -> Iterator[str]:
     """Keys of a fabric's demands on a network of its own."""
-    yield from (key for key in _PROMISES if getattr(fabric, key) is not None)
+    yield from (demand.key for demand in FABRIC_DEMANDS if getattr(fabric, demand.key) is not None)
     if fabric.survived:
         yield "resilience"
 

@@ -19,8 +19,8 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import POLICIES, Policy
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
 from fabopt.floor.racks import Floats
+from fabopt.rules.defaults import ATTACHMENT_RUNS, LENGTHS, is_kept
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import ATTACHMENT_RUNS, LENGTHS, is_kept
 from fabopt.schema.distances import Distances
 from fabopt.schema.server import Server
 

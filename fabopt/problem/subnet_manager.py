@@ -10,9 +10,9 @@ from typing import NamedTuple
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering
+from fabopt.rules.defaults import SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import SUBNET_MANAGER, is_asked_for, is_kept
 
 INFINIBAND = "infiniband"
 ONE, TWO = 1, 2

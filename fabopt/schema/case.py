@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from fabopt.errors import cut
+from fabopt.rules.defaults import RuleChoices
 from fabopt.schema.base import Identifier, Reference, Strict, Text
 from fabopt.schema.charges import Charge, check_charges
-from fabopt.schema.default_rules import RuleChoices
 from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Finance
 from fabopt.schema.growth import Growth

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.rules.defaults import ONE_GENERATION, SUBNET_MANAGER, is_kept
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, is_kept
 
 
 def switched_tiers(fabric: Fabric) -> tuple[int, ...]:

@@ -7,6 +7,19 @@ from typing import Annotated, Final, Literal, NamedTuple, Self, cast
 
 from pydantic import AfterValidator, model_validator
 
+from fabopt.rules.defaults import (
+    MOST_ON_ONE_SWITCH,
+    PAIR,
+    PAIRING,
+    RACK_SPREAD,
+    REDUNDANCY,
+    TWO_LEAVES,
+    TWO_SWITCHES,
+    YIELDING,
+    Rules,
+    is_asked_for,
+    is_kept,
+)
 from fabopt.schema.base import Gbps, Strict
 from fabopt.schema.homing import PAIRED_ROLES, Homing, Pairing, asks_for_pair, asks_for_pairing
 
@@ -91,20 +104,6 @@ def keeps_default(resilience: AnyResilience | None) -> bool:
     return DEFAULT_RULE in _said(resilience)
 
 
-TWO_SPINES: Final = "two-spines"
-TWO_CORES: Final = "two-cores"
-TWO_LEAVES: Final = "two-leaves"
-PAIR: Final = "pair"
-TWO_SWITCHES: Final = "two-switches"
-PAIRING: Final = "pairing"
-# The parts of the default rule, in the order in which a design file lists them.
-REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES, PAIRING)
-
-
-# Compute of more GPUs does not stand on one switch.
-MOST_ON_ONE_SWITCH: Final = 128
-
-
 class Homed(NamedTuple):
     """What a case says of a fabric that parts of the default rule follow from; ``gpus``: of all servers at last;
     ``carries_pairs``: whether what it carries for others is on pairs of switches by default.
@@ -127,3 +126,21 @@ def redundancy_of(asked: Homed) -> tuple[str, ...]:
         PAIRING: asks_for_pairing(role, homing, pairing),
     }
     return tuple(rule for rule in REDUNDANCY if has.get(rule, True))
+
+
+def redundancy_kept(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:
+    """The parts of the default rule of resilience that hold for a fabric: as ``rules`` say, else as ``resilience``."""
+    by_name = {} if isinstance(rules, str) else rules
+    by_default = dict.fromkeys(redundancy_of(asked), keeps_default(resilience))
+    if asked.carries_pairs:  # by the words of what it carries
+        by_default[PAIR] = True
+    return tuple(rule for rule, kept in by_default.items() if by_name.get(rule, kept))
+
+
+def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:
+    """Rules that hold for a fabric of a role and may be left out; and parts of that of resilience, even if they are
+    asked for by name. Others that are asked for are part of its space.
+    """
+    others = (rule for rule in YIELDING if rule not in (RACK_SPREAD, *REDUNDANCY))
+    may_yield = (rule for rule in others if is_kept(rules, rule) and not is_asked_for(rules, rule))
+    return (*redundancy_kept(rules, resilience, asked), *may_yield)

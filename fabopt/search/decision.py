@@ -21,8 +21,8 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.rules.defaults import MOST_ROBUST_RATIO, ROBUST_DESIGNS, is_asked_for, is_kept
 from fabopt.schema.case import Fabric
-from fabopt.schema.default_rules import MOST_ROBUST_RATIO, ROBUST_DESIGNS, is_asked_for, is_kept
 from fabopt.schema.objective import DecidedBy, Number
 from fabopt.schema.workload import PROFILES
 from fabopt.search.choice import search_of

@@ -22,10 +22,10 @@ from fabopt.problem.rules_kept import is_bound
 from fabopt.problem.separation import combinations, is_open
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.orders import all_uses
+from fabopt.rules.defaults import INTERCHANGEABLE, NIC_RULES, SUBNET_MANAGER, WITH_ROWS, is_kept
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.default_rules import INTERCHANGEABLE, NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, is_kept
 from fabopt.schema.resilience import NO_RULE, keeps_default, losses_of
 from fabopt.schema.stages import Stage
 from fabopt.schema.topologies import refused
@@ -122,7 +122,7 @@ def redundancy_of(case: Case) -> Iterator[CaseChange]:
 
 
 def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
-    for rule in (ONE_GENERATION, *NIC_RULES, SUBNET_MANAGER):
+    for rule in WITH_ROWS:
         if is_kept(case.rules, rule) and is_bound(problem, frozenset({rule})):
             added: Callable[[FabricProblem], FabricProblem] | None = None
             is_apart, effort = True, USUAL

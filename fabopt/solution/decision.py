@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.rules.defaults import DEFAULT_RULES, MOST_ROBUST_RATIO, ROBUST_DESIGNS, is_kept
 from fabopt.schema.case import EFFECTIVE, Case
-from fabopt.schema.default_rules import DEFAULT_RULES, MOST_ROBUST_RATIO, ROBUST_DESIGNS, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.objective import DecidedBy
 from fabopt.units import some

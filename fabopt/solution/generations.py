@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from fabopt.problem.generations import Generations
 from fabopt.problem.problem import Problem
 from fabopt.problem.subnet_manager import INFINIBAND
+from fabopt.rules.defaults import DEFAULT_RULES, ONE_GENERATION
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import DEFAULT_RULES, ONE_GENERATION
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.schema.default_rules import DEFAULT_RULES, INTERCHANGEABLE
+from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE
 from fabopt.schema.design import Design
 
 RULE = DEFAULT_RULES[INTERCHANGEABLE]

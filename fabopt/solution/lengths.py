@@ -8,7 +8,7 @@ from fabopt.floor.group_runs import HALL, RACKS_PER_ROW, TO_SPARE, GroupRuns, gi
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUN_OF_PEERS
-from fabopt.schema.default_rules import DEFAULT_RULES, LENGTHS, is_kept
+from fabopt.rules.defaults import DEFAULT_RULES, LENGTHS, is_kept
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.homing import PEER_LINK
 from fabopt.schema.structure import Structure

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.default_rules import DEFAULT_RULES, NIC_PAIRING, NIC_RULES, ONE_PORT, SLOT_SPEED, is_kept
+from fabopt.rules.defaults import DEFAULT_RULES, NIC_PAIRING, NIC_RULES, ONE_PORT, SLOT_SPEED, is_kept
 from fabopt.schema.design import Design, NicUse
 from fabopt.units import MBPS_PER_GBPS, plain_fraction, some
 

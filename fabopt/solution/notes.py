@@ -8,8 +8,8 @@ from fractions import Fraction
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes, share_notes
+from fabopt.rules.defaults import ATTACHMENT_RUNS, NO_RULES, is_kept
 from fabopt.schema.attachment import HOST_UNITS, HOST_W, WITH_SWITCHES
-from fabopt.schema.default_rules import ATTACHMENT_RUNS, NO_RULES, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, refused

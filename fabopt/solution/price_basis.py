@@ -15,8 +15,8 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError, Work
+from fabopt.rules.defaults import NO_RULES
 from fabopt.schema.catalog import KINDS
-from fabopt.schema.default_rules import NO_RULES
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of

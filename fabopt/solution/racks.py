@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.floor.rack_rules import keys_without_racks, parts_of, rule_of
+from fabopt.rules.defaults import DEFAULT_RULES, RACK_RULES, RACK_SPREAD
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import DEFAULT_RULES, RACK_RULES, RACK_SPREAD
 from fabopt.units import some
 
 

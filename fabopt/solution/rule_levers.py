@@ -15,11 +15,11 @@ from fabopt.floor.rack_rules import with_parts
 from fabopt.problem.lifted import purchased, unlimited
 from fabopt.problem.rack_parts import parts_that_yield
 from fabopt.program.settings import StoppedError, Work
+from fabopt.rules.defaults import NO_RULES, RACK_SPREAD, REDUNDANCY, YIELDING, is_asked_for, without
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import NO_RULES, RACK_SPREAD, YIELDING, is_asked_for, without
 from fabopt.schema.design import Conflict, Design, Needed, Totals
 from fabopt.schema.left_out import NOT_OF_THE_CASE, NearestDesign
-from fabopt.schema.resilience import NO_RULE, REDUNDANCY
+from fabopt.schema.resilience import NO_RULE
 from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import summaries_of

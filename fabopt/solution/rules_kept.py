@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fabopt.problem.problem import Problem
 from fabopt.problem.rack_parts import rack_parts_left_out
 from fabopt.problem.rules_kept import RulePart
+from fabopt.rules.defaults import ONE_GENERATION, SUBNET_MANAGER, YIELDING
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import ONE_GENERATION, SUBNET_MANAGER, YIELDING
 from fabopt.schema.design import Design
 from fabopt.schema.left_out import NO_DESIGN, RuleLeftOut
 from fabopt.solution.generations import mixed_generations

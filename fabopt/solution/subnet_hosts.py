@@ -17,9 +17,9 @@ from fabopt.problem.lifted import lifted_case, lifted_catalog, on_larger_floors
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import StoppedError
+from fabopt.rules.defaults import SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case
-from fabopt.schema.default_rules import SUBNET_MANAGER
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import can_be_asked
 from fabopt.search.answer import Answer

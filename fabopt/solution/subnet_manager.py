@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.rules.defaults import DEFAULT_RULES, SUBNET_MANAGER
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import DEFAULT_RULES, SUBNET_MANAGER
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.design_file import Embedded
 

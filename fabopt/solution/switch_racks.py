@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from fabopt.problem.rules_kept import managed_by_switches
 from fabopt.program.settings import StoppedError
+from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.schema.design import Design
 from fabopt.schema.roles import OutOfBand
 from fabopt.search.answer import Answer, answer_in

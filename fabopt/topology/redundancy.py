@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from fabopt.rules.defaults import PAIR, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.schema.design import StageStructure
-from fabopt.schema.resilience import PAIR, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.schema.structure import AnyStructure, Structure
 from fabopt.topology.design import FilePart, NetworkDesign
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import RACK_RULES, is_kept
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, where

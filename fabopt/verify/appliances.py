@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.rules.defaults import RACK_SPREAD, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
-from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.units import ceil_div, exact, milliwatts, some
 from fabopt.verify.editions import FIRST, named_edition, since
 from fabopt.verify.evidence import Evidence

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.floor.appliances import appliances_of
 from fabopt.floor.racks import height_m
-from fabopt.schema.default_rules import ATTACHMENT_RUNS, is_kept
+from fabopt.rules.defaults import ATTACHMENT_RUNS, is_kept
 from fabopt.units import ceil_decimetres
 from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence, FabricEvidence

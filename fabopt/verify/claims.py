@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.io.keys import is_case
-from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, SUBNET_MANAGER, YIELDING
+from fabopt.rules.defaults import WITH_ROWS, YIELDING
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
@@ -37,7 +37,7 @@ KEYS_OF_ALTERNATIVES = {
     "leaf switch": "forbidden_parts", "switches": "rules.interchangeable",
     "sourcing": "procurement.", "part numbers": "max_part_numbers",
     "growth": "stages", "recabling": "recabling", OTHER_SEPARATION: "separation", "placement": "network_racks",
-    "flat runs": "distances_m", **dict.fromkeys((*NIC_RULES, ONE_GENERATION, SUBNET_MANAGER), "rules."),
+    "flat runs": "distances_m", **dict.fromkeys(WITH_ROWS, "rules."),
 }  # fmt: skip
 EARLIER_KINDS = ("spines", "family")
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from fabopt.rules.defaults import RACK_SPREAD, is_kept
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import Nic, Switch
-from fabopt.schema.default_rules import RACK_SPREAD, is_kept
 from fabopt.schema.design import BomRow, FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
 from fabopt.schema.product import Cage
 from fabopt.schema.server import BuiltInNic

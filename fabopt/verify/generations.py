@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from fabopt.schema.default_rules import ONE_GENERATION, is_asked_for, is_kept
+from fabopt.rules.defaults import ONE_GENERATION, is_asked_for, is_kept
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, where

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.schema.default_rules import is_asked_for, redundancy_kept
+from fabopt.rules.defaults import PAIR, PAIRING, is_asked_for
 from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair
-from fabopt.schema.resilience import PAIR, PAIRING
+from fabopt.schema.resilience import redundancy_kept
 from fabopt.units import some
 from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.editions import since

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.catalog import Nic, Switch
-from fabopt.schema.default_rules import INTERCHANGEABLE, is_kept
 from fabopt.schema.design import TierUse
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
-from fabopt.schema.default_rules import NIC_RULES, ONE_GENERATION, RACK_SPREAD, SUBNET_MANAGER, YIELDING, is_asked_for
+from fabopt.rules.defaults import (
+    NIC_RULES,
+    ONE_GENERATION,
+    RACK_SPREAD,
+    REDUNDANCY,
+    SUBNET_MANAGER,
+    YIELDING,
+    is_asked_for,
+)
 from fabopt.schema.rack_rules import SPREAD
-from fabopt.schema.resilience import REDUNDANCY
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.generations import mixed_tiers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabopt.floor.group_runs import KINDS, given_m
-from fabopt.schema.default_rules import LENGTHS, is_kept
+from fabopt.rules.defaults import LENGTHS, is_kept
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import all_kinds

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from fabopt.rules.demands import FABRIC_DEMANDS
+
 NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "0.2.0": (
         "alternatives_complete", "bom.beyond_need", "bom.charge", "bom.expedite_usd", "bom.from_earlier",
@@ -47,5 +49,6 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "bom.sold_by", "case.asked", "fabrics.nic.stand_ins", "nearest", "objective.decision.least_in_ratio_usd",
         "objective.decision.most_oversubscription",
         "objective.decision.stressed_usd", "rules_left_out", "case.content.fabrics.attachments.stands",
+        *(f"case.content.fabrics.{demand.key}" for demand in FABRIC_DEMANDS if demand.since == "0.3.0"),
     ),
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fabopt.schema.default_rules import RACK_RULES, is_kept
+from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.design import LinkRow
 from fabopt.units import ceil_div, some
 from fabopt.verify.editions import FIRST, named_edition

@@ -6,6 +6,7 @@ from itertools import takewhile
 
 import numpy as np
 
+from fabopt.rules.defaults import PAIRING
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.homing import (
@@ -15,7 +16,6 @@ from fabopt.schema.homing import (
     PEER_LINK,
     UNJOINED,
 )
-from fabopt.schema.resilience import PAIRING
 from fabopt.units import gbps, some
 from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.editions import since

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from math import ceil
 
+from fabopt.rules.defaults import RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.catalog import Switch, Transceiver
-from fabopt.schema.default_rules import RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.design import FabricDesign
 from fabopt.units import exact, milliwatts, some
 from fabopt.verify.editions import since

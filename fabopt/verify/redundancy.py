@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabopt.schema.default_rules import is_asked_for, redundancy_kept
+from fabopt.rules.defaults import (
+    MOST_ON_ONE_SWITCH,
+    PAIR,
+    PAIRING,
+    TWO_CORES,
+    TWO_LEAVES,
+    TWO_SPINES,
+    TWO_SWITCHES,
+    is_asked_for,
+)
 from fabopt.schema.homing import UNJOINED, asks_for_pair
-from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
+from fabopt.schema.resilience import redundancy_kept
 from fabopt.schema.standing import standing_words
 from fabopt.verify.codes import combined
 from fabopt.verify.editions import named_edition, number_of, since

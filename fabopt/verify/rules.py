@@ -8,356 +8,305 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from fabopt.verify.airflow import airflows_agree
-from fabopt.verify.appliances import attachments_stand_apart, hosts_stand_with_switches
-from fabopt.verify.bandwidth import figures_meet_demand, metrics_are_recomputed, uplinks_carry_demand
-from fabopt.verify.cables import (
-    modules_fill_cages,
-    schedule_matches_bill,
-    wires_are_listed,
-    wires_cover_runs,
-    wires_fit_cages,
-    wires_join_cages,
+from fabopt.rules.demands import FABRIC_DEMANDS
+from fabopt.verify import (
+    airflow,
+    appliances,
+    bandwidth,
+    cables,
+    charges,
+    choices,
+    claims,
+    direct,
+    direct_wiring,
+    dual_homing,
+    editions,
+    failures,
+    fit,
+    floor,
+    free_ports,
+    futures,
+    generations,
+    graph,
+    graph_failures,
+    growth,
+    homing,
+    interchangeable,
+    last_group,
+    left_out,
+    lengths,
+    links,
+    mixed_spines,
+    nic_rules,
+    orders,
+    out_of_band,
+    pairing,
+    paths,
+    payments,
+    pools,
+    ports,
+    purchases,
+    qualified,
+    rack_losses,
+    racks,
+    rails,
+    recount,
+    redundancy,
+    separation,
+    server_torus,
+    single_points,
+    sourcing,
+    structure,
+    subnet_manager,
+    totals,
+    workload,
 )
-from fabopt.verify.charges import charges_are_counted
-from fabopt.verify.choices import (
-    content_matches_hash,
-    injection_meets_demand,
-    nics_fit_slots,
-    one_candidate_per_fabric,
-    parts_are_known,
-    planes_are_disjoint,
-    ports_fit_nics,
-    products_are_offered,
-    protocols_agree,
-    tiers_match_case,
-)
-from fabopt.verify.claims import (
-    alternatives_add_up,
-    case_is_resolved,
-    facts_match_hash,
-    nothing_is_left_out,
-    prices_match_hash,
-)
-from fabopt.verify.direct import figures_are_recomputed, flow_carries_demand, switches_form_network
-from fabopt.verify.direct_wiring import (
-    cages_keep_one_kind,
-    cuts_carry_claim,
-    paths_are_as_long,
-    switches_are_joined,
-    switches_are_numbered,
-)
-from fabopt.verify.dual_homing import leaves_split_pairs, ports_reach_two_leaves
-from fabopt.verify.editions import rules_are_named
 from fabopt.verify.evidence import Evidence, FabricEvidence
-from fabopt.verify.failures import failures_leave_bandwidth
-from fabopt.verify.fit import (
-    assemblies_are_complete,
-    cables_fit_reach,
-    cage_groups_come_first,
-    optics_speak_alike,
-    parts_are_offered,
-    parts_fit_cages,
-)
-from fabopt.verify.floor import boxes_fit_racks, servers_fill_racks
-from fabopt.verify.free_ports import attachments_take_free_ports
-from fabopt.verify.futures import futures_are_recounted
-from fabopt.verify.generations import generations_agree
-from fabopt.verify.graph import figures_hold_on_graph
-from fabopt.verify.graph_failures import failures_leave_flow
-from fabopt.verify.growth import stage_counts_close, stages_are_fabrics, stages_only_add
-from fabopt.verify.homing import homing_is_cabled, homing_is_kept
-from fabopt.verify.interchangeable import nics_are_of_one_product, switches_are_interchangeable
-from fabopt.verify.last_group import last_group_may_differ
-from fabopt.verify.left_out import left_out_rules_are_broken, left_out_spread_is_broken
-from fabopt.verify.lengths import runs_follow_from_groups
-from fabopt.verify.links import attachments_are_placed, bundles_join_boxes, cages_close, links_close, parts_cover_links
-from fabopt.verify.mixed_spines import spines_may_differ
-from fabopt.verify.nic_rules import (
-    nics_are_tested,
-    nics_pair_with_gpus,
-    one_port_serves_gpu,
-    slots_carry_ports,
-)
-from fabopt.verify.orders import (
-    orders_are_whole,
-    orders_arrive_in_time,
-    part_numbers_are_few,
-    parts_are_approved,
-    purchases_cover_use,
-    spares_are_kept,
-    supply_lasts,
-)
-from fabopt.verify.out_of_band import oob_covers_boxes
-from fabopt.verify.pairing import pairs_are_cabled, pairs_are_joined
-from fabopt.verify.paths import (
-    bisection_carries_claim,
-    leaves_reach_spines,
-    planes_are_connected,
-    rails_reach_leaves,
-    rails_use_same_ports,
-    spines_reach_cores,
-)
-from fabopt.verify.payments import payments_keep_budgets
-from fabopt.verify.pools import pools_hold_headroom
-from fabopt.verify.ports import (
-    boxes_are_listed,
-    boxes_are_numbered,
-    cages_keep_one_use,
-    endpoints_are_cabled,
-    ends_run_at_one_speed,
-    links_join_tiers,
-    planes_stay_apart,
-    ports_are_used_once,
-)
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import bom_covers_parts, bom_names_products, power_adds_up, prices_are_applied
-from fabopt.verify.qualified import pairs_are_qualified
-from fabopt.verify.rack_losses import feeds_carry_racks, racks_leave_bandwidth
-from fabopt.verify.racks import devices_are_spread, named_racks_are_kept, racks_keep_rules
-from fabopt.verify.rails import rails_never_meet, scale_up_carries_rails
-from fabopt.verify.recount import statements_are_true
-from fabopt.verify.redundancy import redundancy_is_cabled, redundancy_is_kept
-from fabopt.verify.separation import (
-    LogicalEvidence,
-    isolation_is_kept,
-    logical_cards_are_allowed,
-    shared_ports_are_told,
-)
-from fabopt.verify.server_torus import (
-    cards_pass_on,
-    halves_carry_claim,
-    server_ports_are_joined,
-    servers_form_torus,
-    wires_join_neighbours,
-)
-from fabopt.verify.single_points import single_points_are_listed
-from fabopt.verify.sourcing import quarterly_supply_lasts, vendors_are_kept
-from fabopt.verify.structure import (
-    cores_join_pods,
-    groups_cover_servers,
-    pods_cover_groups,
-    ports_fit_radix,
-    rails_are_aligned,
-    reserve_is_kept,
-    speeds_agree,
-    spines_serve_pods,
-    striping_is_even,
-    switch_counts_close,
-)
-from fabopt.verify.subnet_manager import subnets_are_cabled, subnets_are_managed
-from fabopt.verify.totals import (
-    energy_is_paid,
-    limits_hold,
-    objective_matches_totals,
-    stages_add_up,
-    status_is_honest,
-    totals_add_up,
-)
+from fabopt.verify.separation import LogicalEvidence
 from fabopt.verify.wiring import CabledDesign, FabricCabling
-from fabopt.verify.workload import robust_choice_is_recounted, workload_is_recomputed, workload_needs_are_met
 
 FabricRule = Callable[[Proof, FabricEvidence], None]
 WiringRule = Callable[[Proof, FabricCabling], None]
 FloorRule = Callable[[Proof, CabledDesign], None]
 DesignRule = Callable[[Proof, Evidence], None]
 
+
+def _named(check: str) -> FabricRule:
+    """The rule that proves a demand of the case on a fabric."""
+    rule: FabricRule = next(getattr(module, check) for module in (bandwidth, structure) if hasattr(module, check))
+    return rule
+
+
 # What a file says it is without, and of its racks.
-LEFT_OUT_RULES: tuple[DesignRule, ...] = (left_out_rules_are_broken,)
+LEFT_OUT_RULES: tuple[DesignRule, ...] = (left_out.left_out_rules_are_broken,)
 FILE_RULES: tuple[DesignRule, ...] = (
-    content_matches_hash, status_is_honest, rules_are_named, case_is_resolved,
-)  # fmt: skip
+    choices.content_matches_hash,
+    totals.status_is_honest,
+    editions.rules_are_named,
+    claims.case_is_resolved,
+)
 DESIGN_RULES: tuple[DesignRule, ...] = (
-    parts_are_known, facts_match_hash, prices_match_hash, one_candidate_per_fabric, nics_fit_slots,
-    oob_covers_boxes,
-    isolation_is_kept,
-    shared_ports_are_told,
-)  # fmt: skip
+    choices.parts_are_known,
+    claims.facts_match_hash,
+    claims.prices_match_hash,
+    choices.one_candidate_per_fabric,
+    choices.nics_fit_slots,
+    out_of_band.oob_covers_boxes,
+    separation.isolation_is_kept,
+    separation.shared_ports_are_told,
+)
 # of the NICs that a logical fabric has on the switches of another
 LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
-    logical_cards_are_allowed, protocols_agree, ports_fit_nics, injection_meets_demand,
-    nics_are_tested,
-    slots_carry_ports,
-    one_port_serves_gpu,
-    nics_pair_with_gpus,
-)  # fmt: skip
-FABRIC_RULES: tuple[FabricRule, ...] = (
-    tiers_match_case,
-    products_are_offered,
-    protocols_agree,
-    ports_fit_nics,
-    planes_are_disjoint,
-    injection_meets_demand,
-    groups_cover_servers,
-    rails_are_aligned,
-    attachments_are_placed,
-    reserve_is_kept,
-    pods_cover_groups,
-    striping_is_even,
-    spines_serve_pods,
-    cores_join_pods,
-    switch_counts_close,
-    speeds_agree,
-    ports_fit_radix,
-    uplinks_carry_demand,
-    links_close,
-    cages_close,
-    assemblies_are_complete,
-    parts_are_offered,
-    parts_fit_cages,
-    optics_speak_alike,
-    cables_fit_reach,
-    bundles_join_boxes,
-    parts_cover_links,
-    cage_groups_come_first,
-    metrics_are_recomputed,
-    figures_meet_demand,
-    failures_leave_bandwidth,
-    scale_up_carries_rails,
-    homing_is_kept,
-    leaves_split_pairs,
-    pairs_are_joined,
-    attachments_take_free_ports,
-    redundancy_is_kept,
-    nics_are_tested,
-    slots_carry_ports,
-    one_port_serves_gpu,
-    nics_pair_with_gpus,
-    generations_agree,
-    airflows_agree,
-    pairs_are_qualified,
-    pools_hold_headroom,
-    runs_follow_from_groups,
-    subnets_are_managed,
-    last_group_may_differ,
-    switches_are_interchangeable,
-    nics_are_of_one_product,
-    spines_may_differ,
+    separation.logical_cards_are_allowed,
+    choices.protocols_agree,
+    choices.ports_fit_nics,
+    choices.injection_meets_demand,
+    nic_rules.nics_are_tested,
+    nic_rules.slots_carry_ports,
+    nic_rules.one_port_serves_gpu,
+    nic_rules.nics_pair_with_gpus,
+)
+FABRIC_RULES: tuple[FabricRule, ...] = tuple(
+    dict.fromkeys(
+        (
+            choices.tiers_match_case,
+            choices.products_are_offered,
+            choices.protocols_agree,
+            choices.ports_fit_nics,
+            choices.planes_are_disjoint,
+            choices.injection_meets_demand,
+            structure.groups_cover_servers,
+            structure.rails_are_aligned,
+            links.attachments_are_placed,
+            structure.reserve_is_kept,
+            structure.pods_cover_groups,
+            structure.striping_is_even,
+            structure.spines_serve_pods,
+            structure.cores_join_pods,
+            structure.switch_counts_close,
+            structure.speeds_agree,
+            structure.ports_fit_radix,
+            bandwidth.uplinks_carry_demand,
+            links.links_close,
+            links.cages_close,
+            fit.assemblies_are_complete,
+            fit.parts_are_offered,
+            fit.parts_fit_cages,
+            fit.optics_speak_alike,
+            fit.cables_fit_reach,
+            links.bundles_join_boxes,
+            links.parts_cover_links,
+            fit.cage_groups_come_first,
+            bandwidth.metrics_are_recomputed,
+            bandwidth.figures_meet_demand,
+            failures.failures_leave_bandwidth,
+            rails.scale_up_carries_rails,
+            homing.homing_is_kept,
+            dual_homing.leaves_split_pairs,
+            pairing.pairs_are_joined,
+            free_ports.attachments_take_free_ports,
+            redundancy.redundancy_is_kept,
+            nic_rules.nics_are_tested,
+            nic_rules.slots_carry_ports,
+            nic_rules.one_port_serves_gpu,
+            nic_rules.nics_pair_with_gpus,
+            generations.generations_agree,
+            airflow.airflows_agree,
+            qualified.pairs_are_qualified,
+            pools.pools_hold_headroom,
+            lengths.runs_follow_from_groups,
+            subnet_manager.subnets_are_managed,
+            last_group.last_group_may_differ,
+            interchangeable.switches_are_interchangeable,
+            interchangeable.nics_are_of_one_product,
+            mixed_spines.spines_may_differ,
+            *(_named(demand.check) for demand in FABRIC_DEMANDS),
+        )
+    )
 )
 WIRING_RULES: tuple[WiringRule, ...] = (
-    boxes_are_listed,
-    boxes_are_numbered,
-    links_join_tiers,
-    ports_are_used_once,
-    cages_keep_one_use,
-    ends_run_at_one_speed,
-    endpoints_are_cabled,
-    planes_stay_apart,
-    rails_reach_leaves,
-    rails_use_same_ports,
-    leaves_reach_spines,
-    spines_reach_cores,
-    planes_are_connected,
-    bisection_carries_claim,
-    figures_hold_on_graph,
-    wires_are_listed,
-    wires_fit_cages,
-    wires_join_cages,
-    wires_cover_runs,
-    modules_fill_cages,
-    schedule_matches_bill,
-    stages_are_fabrics,
-    stages_only_add,
-    stage_counts_close,
-    rails_never_meet,
-    homing_is_cabled,
-    ports_reach_two_leaves,
-    pairs_are_cabled,
-    redundancy_is_cabled,
-    subnets_are_cabled,
-    racks_leave_bandwidth,
+    ports.boxes_are_listed,
+    ports.boxes_are_numbered,
+    ports.links_join_tiers,
+    ports.ports_are_used_once,
+    ports.cages_keep_one_use,
+    ports.ends_run_at_one_speed,
+    ports.endpoints_are_cabled,
+    ports.planes_stay_apart,
+    paths.rails_reach_leaves,
+    paths.rails_use_same_ports,
+    paths.leaves_reach_spines,
+    paths.spines_reach_cores,
+    paths.planes_are_connected,
+    paths.bisection_carries_claim,
+    graph.figures_hold_on_graph,
+    cables.wires_are_listed,
+    cables.wires_fit_cages,
+    cables.wires_join_cages,
+    cables.wires_cover_runs,
+    cables.modules_fill_cages,
+    cables.schedule_matches_bill,
+    growth.stages_are_fabrics,
+    growth.stages_only_add,
+    growth.stage_counts_close,
+    rails.rails_never_meet,
+    homing.homing_is_cabled,
+    dual_homing.ports_reach_two_leaves,
+    pairing.pairs_are_cabled,
+    redundancy.redundancy_is_cabled,
+    subnet_manager.subnets_are_cabled,
+    rack_losses.racks_leave_bandwidth,
 )
 # What takes the place of a rule of the Clos where switches are joined to each other.
 DIRECT: Mapping[FabricRule, tuple[FabricRule, ...]] = {
-    pods_cover_groups: (switches_form_network,),
-    striping_is_even: (),
-    spines_serve_pods: (),
-    cores_join_pods: (),
-    switch_counts_close: (),
-    uplinks_carry_demand: (flow_carries_demand,),
-    metrics_are_recomputed: (figures_are_recomputed,),
-    failures_leave_bandwidth: (),
+    structure.pods_cover_groups: (direct.switches_form_network,),
+    structure.striping_is_even: (),
+    structure.spines_serve_pods: (),
+    structure.cores_join_pods: (),
+    structure.switch_counts_close: (),
+    bandwidth.uplinks_carry_demand: (direct.flow_carries_demand,),
+    bandwidth.metrics_are_recomputed: (direct.figures_are_recomputed,),
+    failures.failures_leave_bandwidth: (),
 }
 DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
-    boxes_are_numbered: (switches_are_numbered,),
-    cages_keep_one_use: (cages_keep_one_use, cages_keep_one_kind),
-    leaves_reach_spines: (switches_are_joined,),
-    spines_reach_cores: (),
-    bisection_carries_claim: (bisection_carries_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
+    ports.boxes_are_numbered: (direct_wiring.switches_are_numbered,),
+    ports.cages_keep_one_use: (ports.cages_keep_one_use, direct_wiring.cages_keep_one_kind),
+    paths.leaves_reach_spines: (direct_wiring.switches_are_joined,),
+    paths.spines_reach_cores: (),
+    paths.bisection_carries_claim: (
+        paths.bisection_carries_claim,
+        direct_wiring.cuts_carry_claim,
+        direct_wiring.paths_are_as_long,
+        graph_failures.failures_leave_flow,
+    ),
 }
 SWITCHLESS: Mapping[FabricRule, tuple[FabricRule, ...]] = {
-    rails_are_aligned: (),
-    attachments_are_placed: (),
-    reserve_is_kept: (),
-    pods_cover_groups: (servers_form_torus,),
-    ports_fit_radix: (cards_pass_on,),
-    bundles_join_boxes: (wires_join_neighbours,),
-    failures_leave_bandwidth: (),
+    structure.rails_are_aligned: (),
+    links.attachments_are_placed: (),
+    structure.reserve_is_kept: (),
+    structure.pods_cover_groups: (server_torus.servers_form_torus,),
+    structure.ports_fit_radix: (server_torus.cards_pass_on,),
+    links.bundles_join_boxes: (server_torus.wires_join_neighbours,),
+    failures.failures_leave_bandwidth: (),
 }
 SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
-    boxes_are_numbered: (),
-    endpoints_are_cabled: (server_ports_are_joined,),
-    planes_stay_apart: (),
-    rails_reach_leaves: (),
-    rails_use_same_ports: (),
-    planes_are_connected: (),
-    bisection_carries_claim: (halves_carry_claim, cuts_carry_claim, paths_are_as_long, failures_leave_flow),
+    ports.boxes_are_numbered: (),
+    ports.endpoints_are_cabled: (server_torus.server_ports_are_joined,),
+    ports.planes_stay_apart: (),
+    paths.rails_reach_leaves: (),
+    paths.rails_use_same_ports: (),
+    paths.planes_are_connected: (),
+    paths.bisection_carries_claim: (
+        server_torus.halves_carry_claim,
+        direct_wiring.cuts_carry_claim,
+        direct_wiring.paths_are_as_long,
+        graph_failures.failures_leave_flow,
+    ),
 }
 # Of the wiring of all fabrics together.
-CABLED_RULES: tuple[FloorRule, ...] = (single_points_are_listed,)
+CABLED_RULES: tuple[FloorRule, ...] = (single_points.single_points_are_listed,)
 # Rules of a file's statements about all fabrics; on the wiring, where it is listed.
-STATEMENT_RULES: tuple[FloorRule, ...] = (statements_are_true,)
+STATEMENT_RULES: tuple[FloorRule, ...] = (recount.statements_are_true,)
 FLOOR_RULES: tuple[FloorRule, ...] = (
-    servers_fill_racks,
-    boxes_fit_racks,
-    racks_keep_rules,
-    devices_are_spread,
-    left_out_spread_is_broken,
-    named_racks_are_kept,
-    feeds_carry_racks,
-    attachments_stand_apart,
-    hosts_stand_with_switches,
+    floor.servers_fill_racks,
+    floor.boxes_fit_racks,
+    racks.racks_keep_rules,
+    racks.devices_are_spread,
+    left_out.left_out_spread_is_broken,
+    racks.named_racks_are_kept,
+    rack_losses.feeds_carry_racks,
+    appliances.attachments_stand_apart,
+    appliances.hosts_stand_with_switches,
 )
 MONEY_RULES: tuple[DesignRule, ...] = (
-    bom_covers_parts,
-    purchases_cover_use,
-    orders_are_whole,
-    supply_lasts,
-    orders_arrive_in_time,
-    spares_are_kept,
-    part_numbers_are_few,
-    parts_are_approved,
-    prices_are_applied,
-    bom_names_products,
-    power_adds_up,
-    totals_add_up,
-    energy_is_paid,
-    stages_add_up,
-    limits_hold,
-    objective_matches_totals,
-    nothing_is_left_out,
-    alternatives_add_up,
-    vendors_are_kept,
-    quarterly_supply_lasts,
-    charges_are_counted,
-    payments_keep_budgets,
-    futures_are_recounted,
+    purchases.bom_covers_parts,
+    orders.purchases_cover_use,
+    orders.orders_are_whole,
+    orders.supply_lasts,
+    orders.orders_arrive_in_time,
+    orders.spares_are_kept,
+    orders.part_numbers_are_few,
+    orders.parts_are_approved,
+    purchases.prices_are_applied,
+    purchases.bom_names_products,
+    purchases.power_adds_up,
+    totals.totals_add_up,
+    totals.energy_is_paid,
+    totals.stages_add_up,
+    totals.limits_hold,
+    totals.objective_matches_totals,
+    claims.nothing_is_left_out,
+    claims.alternatives_add_up,
+    sourcing.vendors_are_kept,
+    sourcing.quarterly_supply_lasts,
+    charges.charges_are_counted,
+    payments.payments_keep_budgets,
+    futures.futures_are_recounted,
 )
 WORKLOAD_RULES: tuple[DesignRule, ...] = (
-    workload_needs_are_met,
-    workload_is_recomputed,
-    robust_choice_is_recounted,
+    workload.workload_needs_are_met,
+    workload.workload_is_recomputed,
+    workload.robust_choice_is_recounted,
 )
 
 # What takes the place of rules of a Clos, by the kind of structure.
 INSTEAD: Mapping[str, Mapping[FabricRule, tuple[FabricRule, ...]]] = {
-    "clos": {}, "hyperx": DIRECT, "torus": DIRECT, "dragonfly": DIRECT, "dragonfly+": DIRECT,
+    "clos": {},
+    "hyperx": DIRECT,
+    "torus": DIRECT,
+    "dragonfly": DIRECT,
+    "dragonfly+": DIRECT,
     "server-torus": {**DIRECT, **SWITCHLESS},
-}  # fmt: skip
+}
 INSTEAD_WIRING: Mapping[str, Mapping[WiringRule, tuple[WiringRule, ...]]] = {
-    "clos": {}, "hyperx": DIRECT_WIRING, "torus": DIRECT_WIRING, "dragonfly": DIRECT_WIRING,
-    "dragonfly+": DIRECT_WIRING, "server-torus": {**DIRECT_WIRING, **SWITCHLESS_WIRING},
-}  # fmt: skip
+    "clos": {},
+    "hyperx": DIRECT_WIRING,
+    "torus": DIRECT_WIRING,
+    "dragonfly": DIRECT_WIRING,
+    "dragonfly+": DIRECT_WIRING,
+    "server-torus": {**DIRECT_WIRING, **SWITCHLESS_WIRING},
+}
 
 
 def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabopt.rules.defaults import SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import SUBNET_MANAGER, is_asked_for, is_kept
 from fabopt.schema.design import TierUse
 from fabopt.schema.subnet_manager import ON_A_SERVER, SubnetManagerUse, TwinUse, twins_of, words_of
 from fabopt.units import some

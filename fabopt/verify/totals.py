@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from fabopt.rules.defaults import ROBUST_DESIGNS, is_kept
 from fabopt.schema.case import Limits
 from fabopt.schema.catalog import Switch
-from fabopt.schema.default_rules import ROBUST_DESIGNS, is_kept
 from fabopt.schema.design import FabricDesign, Totals
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadUse

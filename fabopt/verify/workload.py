@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.problem.demand import case_workload, computing, longest_step_s, runs_of
+from fabopt.rules.defaults import MOST_ROBUST_RATIO
 from fabopt.schema.case import Fabric, Oversubscription
-from fabopt.schema.default_rules import MOST_ROBUST_RATIO
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fabopt.rules.demands import FABRIC_DEMANDS
 from fabopt.schema.case import Case
 from tests.test_schema_words import models_of
 from tests.verify.test_keys import read_in
@@ -16,7 +17,6 @@ FUTURE = "weighs or prices a future: the limit that it does not meet is what wou
 MEANING = "says what is compared, or what a number of the case means, and rules out nothing"
 NEED = "makes the bandwidth that is needed, whose lever is that of the demand or of the step"
 BOUNDARY = "is read under the names of boundaries, tier by tier (`explain.demands.boundaries`)"
-FIGURE = "is read under the name of its figure (`explain.demands.figure_conflict`)"
 GEOMETRY = "makes the runs of a floor: what would have to move are racks, distances or parts that are longer"
 ROOM = "makes the room of racks: what would have to move are racks, or the rule of racks that counts it"
 RULE = "is read as a part of the rule of racks (`floor.rack_rules.parts_of`), each by its key"
@@ -38,9 +38,8 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Formats": {"*": NEED}, "Plan": {"*": NEED}, "Overlap": {"*": NEED}, "PlanChanges": {"*": NEED},
     "OverlapChanges": {"*": NEED}, "Within": {"*": NEED}, "QueuePairs": {"*": NEED}, "OtherJob": {"*": NEED},
     "Scenario": {"*": NEED}, "StorageDemand": {"*": NEED},
-    "Fabric": {"min_alltoall_gbps_per_gpu": FIGURE, "min_bisection_gbps_per_gpu": FIGURE,
-               "min_allreduce_gbps_per_gpu": FIGURE, "oob": COUNTED, "isolation": SHARED, "shared_port": SHARED,
-               "host": SHARED, "carries": SHARED, "spines": CHECKED},
+    "Fabric": {"oob": COUNTED, "isolation": SHARED, "shared_port": SHARED, "host": SHARED, "carries": SHARED,
+               "spines": CHECKED},
     "OutOfBand": {"*": COUNTED},
     "Carried": {"isolation": SHARED, "shared_port": SHARED, "max_oversubscription_leaf": BOUNDARY,
                 "max_oversubscription_spine": BOUNDARY},
@@ -60,8 +59,8 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
 
 
 def unread() -> Iterator[tuple[str, str]]:
-    """(Class, key) of every key of a case that no part of ``fabopt.explain`` reads."""
-    read = set(read_in("explain"))
+    """(Class, key) of every key of a case that neither ``fabopt.explain`` reads nor a record whose levers it makes."""
+    read = {*read_in("explain"), *(demand.key for demand in FABRIC_DEMANDS)}
     for model in models_of(Case, {}):
         for name, field in model.model_fields.items():
             if not {name, field.alias} & read:

@@ -21,7 +21,7 @@ from fabopt.output.terminal.answer import headline, proof_line
 from fabopt.output.terminal.workload import placement_lines
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.default_rules import MOST_ROBUST_RATIO
+from fabopt.rules.defaults import MOST_ROBUST_RATIO
 from fabopt.schema.design import Alternative, Design
 from fabopt.schema.workload import PROFILES, QueuePairs, Within
 from fabopt.search.decision import ERROR, stressed

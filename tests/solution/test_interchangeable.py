@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fabopt.io.case import inputs_from_objects
-from fabopt.schema.default_rules import DEFAULT_RULES, INTERCHANGEABLE
+from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify

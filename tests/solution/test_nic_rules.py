@@ -13,7 +13,7 @@ import pytest
 
 import fabopt
 from fabopt.io.case import inputs_from_objects
-from fabopt.schema.default_rules import DEFAULT_RULES
+from fabopt.rules.defaults import DEFAULT_RULES
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify

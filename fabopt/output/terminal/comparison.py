@@ -8,15 +8,7 @@ from collections.abc import Iterator
 from fabopt.output.words import dollars, power
 from fabopt.parts.names import with_names
 from fabopt.parts.price_basis import PRICES
-from fabopt.schema.default_rules import (
-    NIC_PAIRING,
-    NIC_RULES,
-    ONE_GENERATION,
-    ONE_PORT,
-    SLOT_SPEED,
-    SUBNET_MANAGER,
-    TESTED_NICS,
-)
+from fabopt.rules.defaults import DEFAULT_RULES
 from fabopt.schema.design import Alternative, Design
 from fabopt.units import some
 
@@ -36,7 +28,7 @@ _NAMES = {
     "protocol": "{value}",
     "leaf switch": "leaf switch {value}",
     "growth": "{value}",
-    **{rule: f"without rule {rule}" for rule in (*NIC_RULES, ONE_GENERATION, SUBNET_MANAGER)},
+    **{name: f"without rule {name}" for name, rule in DEFAULT_RULES.items() if rule.lost},
 }
 # Letters of another design; a longer one is not named.
 MOST_LETTERS = 100
@@ -47,12 +39,7 @@ _NO_CHOICE = ("flat runs", "part numbers")
 # What a row takes away, by what it changes.
 LOST_WITH = {
     "redundancy": "redundancy by default",
-    TESTED_NICS: "NICs that the server is sold or tested with",
-    SLOT_SPEED: "slots that carry all ports of their NICs",
-    ONE_PORT: "one port for a GPU",
-    NIC_PAIRING: "NICs that pair with GPUs",
-    ONE_GENERATION: "one generation of switches",
-    SUBNET_MANAGER: "a switch that manages the subnet",
+    **{name: rule.lost for name, rule in DEFAULT_RULES.items() if rule.lost},
     "topologies": "paths between rails outside the servers",
     "recabling": "cables that stay where they are",
     "separation": "the separation of fabrics asked for",

@@ -23,7 +23,7 @@ from fabopt.output.terminal.worst_loss import WorstLoss, rack_loss
 from fabopt.output.words import dollars, listed, measured, money, percent, plain, power, printable
 from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import IN_DOUBT, PRICES
-from fabopt.schema.default_rules import DEFAULT_RULES, NO_RULES
+from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.resilience import NO_RULE

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from fabopt.output.words import count, listed
+from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.losses import SinglePoint
-from fabopt.schema.resilience import TWO_SWITCHES
 from fabopt.units import some
 
 TITLE = "Single points of failure"

@@ -21,7 +21,7 @@ from dataclasses import replace
 from fabopt.network.clos_stages import StageNumbers, modules_suffice
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.schema.resilience import MOST_ON_ONE_SWITCH, TWO_SWITCHES
+from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, TWO_SWITCHES
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines

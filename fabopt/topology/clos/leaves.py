@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
-from fabopt.schema.resilience import TWO_SWITCHES
+from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.blocks import Block

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.schema.resilience import TWO_CORES
+from fabopt.rules.defaults import TWO_CORES
 from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.blocks import Block, SpineRows, Stack
 from fabopt.topology.clos.bounds import Bounds

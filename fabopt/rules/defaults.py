@@ -14,29 +14,22 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator
 
 from fabopt.errors import cut
-from fabopt.schema.resilience import (
-    MOST_ON_ONE_SWITCH,
-    PAIR,
-    PAIRING,
-    REDUNDANCY,
-    TWO_CORES,
-    TWO_LEAVES,
-    TWO_SPINES,
-    TWO_SWITCHES,
-    AnyResilience,
-    Homed,
-    keeps_default,
-    redundancy_of,
-)
 
 
 class DefaultRule(NamedTuple):
-    """``sentence``: what holds where it is kept; ``check``: its check in a design; ``anchor``: its place in docs."""
+    """``sentence``: what holds where it is kept; ``check``: its check in a design; ``anchor``: its place in docs.
+
+    ``kept_with``: what would have to change so that it can be kept; ``without``: what a design without it may have;
+    ``lost``: what is lost without it, of rules that a row of *what else* is without. Empty: not told.
+    """
 
     name: str
     sentence: str
     check: str
     anchor: str
+    kept_with: str = ""
+    without: str = ""
+    lost: str = ""
 
 
 ATTACHMENT_RUNS: Final = "attachment-runs"
@@ -45,6 +38,8 @@ LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
 ONE_GENERATION: Final = "one-generation"
 ONE_PORT: Final = "one-port"
+PAIR: Final = "pair"
+PAIRING: Final = "pairing"
 RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
 ROBUST_DESIGNS: Final = "robust-designs"
@@ -52,8 +47,18 @@ SCATTERED_RANKS: Final = "scattered-ranks"
 SLOT_SPEED: Final = "slot-speed"
 SUBNET_MANAGER: Final = "subnet-manager"
 TESTED_NICS: Final = "tested-nics"
+TWO_CORES: Final = "two-cores"
+TWO_LEAVES: Final = "two-leaves"
+TWO_SPINES: Final = "two-spines"
+TWO_SWITCHES: Final = "two-switches"
+# The parts of the rule of resilience, in the order in which a design file lists them.
+REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES, PAIRING)
 # Rules about the NICs that a fabric may have, in the order in which they are kept where not all can be.
 NIC_RULES: Final = (TESTED_NICS, SLOT_SPEED, ONE_PORT, NIC_PAIRING)
+# Rules of which *what else* has a row without them, in this order.
+WITH_ROWS: Final = (ONE_GENERATION, *NIC_RULES, SUBNET_MANAGER)
+# Compute of more GPUs does not stand on one switch.
+MOST_ON_ONE_SWITCH: Final = 128
 # The most oversubscription at a boundary, where the case says none, of what rule ``robust-designs`` picks.
 MOST_ROBUST_RATIO: Final = 8
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
@@ -79,18 +84,25 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "floor says them",
             "runs_follow_from_groups",
             "docs/sites.md#how-long-cables-are",
+            without="the usual lengths, which do not follow from the size of the groups,",
         ),
         DefaultRule(
             NIC_PAIRING,
             "the NICs of a server divide its GPUs or are a multiple of them, where `nics_per_server` names no number",
             "nics_pair_with_gpus",
             "docs/rules.md#nics-and-gpus",
+            kept_with="servers whose slots divide their GPUs evenly",
+            without="a number of NICs that neither divides the GPUs of a server nor is a multiple of them",
+            lost="NICs that pair with GPUs",
         ),
         DefaultRule(
             ONE_GENERATION,
             "the InfiniBand switches of a fabric are of one generation, but for tiers whose switches `switches` names",
             "generations_agree",
             "docs/rules.md#generations-of-infiniband",
+            kept_with="InfiniBand switches of one generation for every tier",
+            without="InfiniBand switches of several generations in one fabric",
+            lost="one generation of switches",
         ),
         DefaultRule(
             ONE_PORT,
@@ -98,12 +110,16 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "that `nics_per_server` names",
             "one_port_serves_gpu",
             "docs/rules.md#which-nics",
+            kept_with="NICs with a port as fast as a GPU needs",
+            without="NICs that need several ports for what a GPU must get",
+            lost="one port for a GPU",
         ),
         DefaultRule(
             PAIR,
             "a server of storage or in-band is on two switches at least, over all planes, whatever its NICs are",
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
+            kept_with="servers with two ports or two cards for this fabric",
         ),
         DefaultRule(
             PAIRING,
@@ -111,6 +127,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "multihoming",
             "redundancy_is_kept",
             "docs/bandwidth.md#pairs-of-leaves",
+            kept_with="leaf switches that the catalog says can run `mlag` or `evpn-multihoming`",
         ),
         DefaultRule(
             RACK_RULES,
@@ -125,6 +142,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "an attachment are in two racks at least, where racks and switches allow",
             "devices_are_spread",
             "docs/sites.md#racks-that-fail",
+            kept_with="more racks, or more and smaller switches",
         ),
         DefaultRule(
             ROBUST_DESIGNS,
@@ -147,6 +165,9 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "the ports in use of a NIC carry no more than its slot gives, where `nics` names none",
             "slots_carry_ports",
             "docs/rules.md#which-nics",
+            kept_with="servers with faster slots, or NICs with slower ports",
+            without="NICs whose ports carry more than their slots give",
+            lost="slots that carry all ports of their NICs",
         ),
         DefaultRule(
             SUBNET_MANAGER,
@@ -154,6 +175,9 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "redundancy is on",
             "subnets_are_managed",
             "docs/rules.md#subnet-managers",
+            kept_with="managed InfiniBand switches for subnets of this size",
+            without="subnets of InfiniBand that no switch manages",
+            lost="a switch that manages the subnet",
         ),
         DefaultRule(
             TESTED_NICS,
@@ -161,30 +185,37 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "names none",
             "nics_are_tested",
             "docs/rules.md#which-nics",
+            kept_with="a NIC of this speed that the server is sold or tested with",
+            without="NICs that the server is not known to be sold or tested with",
+            lost="NICs that the server is sold or tested with",
         ),
         DefaultRule(
             TWO_CORES,
             "there are two cores at least, over all planes",
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
+            kept_with="a shape with two cores: more links upwards, or smaller cores",
         ),
         DefaultRule(
             TWO_LEAVES,
             "a server of storage or in-band whose NICs have two ports is on two leaves at least",
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
+            kept_with="two leaves for every server",
         ),
         DefaultRule(
             TWO_SPINES,
             "a leaf has uplinks to two spines at least, over all planes",
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
+            kept_with="a shape with two spines: more uplinks of a leaf, or smaller spines",
         ),
         DefaultRule(
             TWO_SWITCHES,
             f"compute of more than {MOST_ON_ONE_SWITCH} GPUs stands on two switches at least",
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
+            kept_with="a shape of more than one switch",
         ),
     )
 }
@@ -225,24 +256,6 @@ def is_kept(rules: Rules, name: str) -> bool:
 def is_asked_for(rules: Rules, name: str) -> bool:
     """Whether the case asks for a default rule by its name, so that no design may break it."""
     return not isinstance(rules, str) and rules.get(name, False)
-
-
-def redundancy_kept(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:
-    """The parts of the default rule of resilience that hold for a fabric: as ``rules`` say, else as ``resilience``."""
-    by_name = {} if isinstance(rules, str) else rules
-    by_default = dict.fromkeys(redundancy_of(asked), keeps_default(resilience))
-    if asked.carries_pairs:  # by the words of what it carries
-        by_default[PAIR] = True
-    return tuple(rule for rule, kept in by_default.items() if by_name.get(rule, kept))
-
-
-def rules_of_fabric(rules: Rules, resilience: AnyResilience | None, asked: Homed) -> tuple[str, ...]:
-    """Rules that hold for a fabric of a role and may be left out; and parts of that of resilience, even if they are
-    asked for by name. Others that are asked for are part of its space.
-    """
-    others = (rule for rule in YIELDING if rule not in (RACK_SPREAD, *REDUNDANCY))
-    may_yield = (rule for rule in others if is_kept(rules, rule) and not is_asked_for(rules, rule))
-    return (*redundancy_kept(rules, resilience, asked), *may_yield)
 
 
 def without(rules: Rules, name: str) -> Rules:

@@ -1,0 +1,46 @@
+"""Numbers that a case asks of a fabric, one record each: what is left of *a key with a rule* beside its functions.
+
+The key is described in ``fabopt.schema.fabric``. What keeps a fabric to it is a function of the search or the program,
+what proves it is the rule ``check`` of the verifier, and neither knows the other. Levers, sets of keys that clash, what
+fabrics on the switches of others cannot promise, the order of rules and the keys of an edition follow from the records.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class FabricDemand(NamedTuple):
+    """A key of a fabric that asks for a number where it is not null.
+
+    ``check``: the rule that proves it. ``figure``: what a design has of it: a figure of the network, or a key of the
+    entries of a list in its part of the design file, added up (``tiers.num_switches``). ``words``: of the nearest
+    number with a design. ``since``: the version that brought the key, "" for the first.
+    """
+
+    key: str
+    check: str
+    figure: str
+    words: str
+    since: str = ""
+
+
+# Least bandwidths for each GPU.
+RATES: Final = (
+    FabricDemand(
+        "min_bisection_gbps_per_gpu", "figures_meet_demand", "bisection", "the most bisection bandwidth per GPU"
+    ),
+    FabricDemand(
+        "min_alltoall_gbps_per_gpu", "figures_meet_demand", "alltoall", "the most all-to-all bandwidth per GPU"
+    ),
+    FabricDemand(
+        "min_allreduce_gbps_per_gpu", "figures_meet_demand", "allreduce", "the most ring all-reduce bandwidth per GPU"
+    ),
+)
+# Largest whole numbers.
+LARGEST: Final = (
+    FabricDemand(
+        "max_switch_hops", "figures_meet_demand", "max_switch_hops", "the fewest switches on the longest path"
+    ),
+)
+FABRIC_DEMANDS: Final = (*RATES, *LARGEST)

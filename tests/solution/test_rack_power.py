@@ -19,7 +19,7 @@ from tests.samples.bare import bare
 
 Json = dict[str, Any]
 # Of the first forty seeds those that take little, with a given number of servers a rack and without.
-QUICK = (0, 1, 2, 3, 6, 9)
+QUICK = (1, 4, 5, 9, 12, 34, 35)
 
 
 def keeps_its_limit(design: Design) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +24,7 @@ from fabopt.output.export.cables import moves, schedule
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.labels import LETTERS, SHEETS, CableLabel, labels_of, letter_size, lines_of
 from fabopt.output.export.pulls import Visit, visits
+from fabopt.output.sheet.svg import svg
 from fabopt.output.terminal.floor import CLASSES
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -52,6 +56,9 @@ def written(name: str, folder: Path, *formats: str, **options: Any) -> dict[str,
     design, wiring = sample(name)
     paths = export(design, wiring, formats, folder, replace(Options(), **options))
     return {path.name: path for path in paths}
+
+
+FILES_OF_PULLS = ["pulls-a4.html", "pulls-a4.pdf", "pulls-letter.html", "pulls-letter.pdf"]
 
 
 def pages(path: Path) -> list[ElementTree.Element]:
@@ -110,8 +117,8 @@ def test_pairs_come_by_the_rule(name: str) -> None:
 def test_nothing_stands_outside_its_place(name: str, tmp_path: Path) -> None:
     """All texts are on the sheet, none over another one, and none of a table smaller than 9 points."""
     files = written(name, tmp_path, "crew", mark="UNCHECKED: " + "a sentence that is long " * 8)
-    assert {"pulls-a4.html", "pulls-letter.html"} == set(files)
-    for path in files.values():
+    assert sorted(files) == FILES_OF_PULLS
+    for path in (files["pulls-a4.html"], files["pulls-letter.html"]):
         sheets = pages(path)
         for number, sheet in enumerate(sheets, start=1):
             width, height = (float(side) for side in sheet.attrib["viewBox"].split()[2:])
@@ -149,7 +156,7 @@ def test_a_long_table_goes_on_under_its_headings(tmp_path: Path) -> None:
     table = paper.Table("Many", "about", ("no.", "what"), rows, ("in",), right=(0,))
     laid = paper.lay_out(paper.PAPERS[0], [table])
     assert sum(len(part.rows) for parts in laid for part in parts) == 300 and len(laid) > 5
-    drawn = list(paper.drawn(paper.PAPERS[0], laid, "document", ""))
+    drawn = [svg(sheet) for sheet in paper.drawn(paper.PAPERS[0], laid, "document", "")]
     assert all(">what</text>" in page and ">in</text>" in page for page in drawn)
     assert sum("(continued)" in page for page in drawn) == len(drawn) - 1
     cells = "".join(re.findall(r">(x+)</text>", "".join(drawn)))
@@ -159,10 +166,10 @@ def test_a_long_table_goes_on_under_its_headings(tmp_path: Path) -> None:
 def test_many_pages_are_several_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(paper, "MOST_PAGES", 2)
     files = written("plain", tmp_path, "crew")
-    assert "pulls-a4-2.html" in files and "pulls-a4.html" not in files
+    assert "pulls-a4-2.html" in files and "pulls-a4-2.pdf" in files and "pulls-a4.html" not in files
     monkeypatch.undo()
     written("plain", tmp_path, "crew")
-    assert sorted(path.name for path in (tmp_path / "crew").iterdir()) == ["pulls-a4.html", "pulls-letter.html"]
+    assert sorted(path.name for path in (tmp_path / "crew").iterdir()) == FILES_OF_PULLS
 
 
 def test_moved_cables_come_first_with_new_labels(tmp_path: Path) -> None:
@@ -274,26 +281,74 @@ def test_labels_are_within_theirs(sheet: labels.LabelSheet, tmp_path: Path) -> N
     assert sheet.step_x >= sheet.width and sheet.step_y >= sheet.height - 0.001
     assert letter_size(sheet, 3) / POINT > 6
     found = all_labels("splitters")
-    drawn = []
-    for page in pages(written("splitters", tmp_path, "labels", sheets=[sheet.code])[f"{sheet.code}.html"]):
-        for label in page.findall(f"{SVG}g"):
-            path, group = label.find(f"{SVG}path"), label.find(f"{SVG}g")
-            assert path is not None and group is not None
-            x, y, scale = map(float, re.findall(r"[\d.]+", path.attrib["transform"]))
-            size = float(group.attrib["font-size"])
-            grid = qr.grid_of(round((sheet.height - 2 * y) / scale), path.attrib["d"])
-            assert scale > 0.3 and y > 0 and x + scale * len(grid) + 4 * scale > x
-            for text in group:
-                left, base = float(text.attrib["x"]), float(text.attrib["y"])
-                assert x + scale * len(grid) < left and left + LETTERS * size * WIDTH <= sheet.width
-                assert base - size > 0 and base < sheet.height
-            drawn.append(([str(text.text) for text in group], qr.read(grid)))
-    assert drawn == [(lines_of(label), label.code) for label in found]
+    files = written("splitters", tmp_path, "labels", sheets=[sheet.code])
+    on_pages = [codes_and_texts(page, sheet) for page in pages(files[f"{sheet.code}.html"])]
+    assert [label for labels in on_pages for label in labels] == [(lines_of(label), label.code) for label in found]
+    printed = [code for page in contents(files[f"{sheet.code}.pdf"]) for code in codes_of_pdf(page)]
+    assert printed == [label.code for label in found]
+
+
+def codes_and_texts(page: ElementTree.Element, sheet: labels.LabelSheet) -> list[tuple[list[str], str]]:
+    """Lines and code of each label of a page, all of them within it and beside each other."""
+    lines, codes = defaultdict[tuple[int, int], list[str]](list), {}
+    right_of_code = {}
+    for path in page.findall(f"{SVG}path"):
+        x, y, scale = map(float, re.findall(r"[\d.]+", path.attrib["transform"]))
+        place, left, top = label_at(sheet, x, y)
+        size = max(float(row) for row in re.findall(r"M0 ([\d.]+)", path.attrib["d"])) + 0.5
+        grid = qr.grid_of(round(size), path.attrib["d"])
+        assert scale > 0.3 and left > 0 and top > 0 and top + scale * size < sheet.height
+        codes[place], right_of_code[place] = qr.read(grid), left + scale * size
+    for text in page.findall(f"{SVG}text"):
+        place, left, base = label_at(sheet, float(text.attrib["x"]), float(text.attrib["y"]))
+        size = float(text.attrib["font-size"])
+        assert right_of_code[place] < left and left + LETTERS * size * WIDTH <= sheet.width
+        assert base - size > 0 and base < sheet.height
+        lines[place].append(str(text.text))
+    return [(lines[place], code) for place, code in codes.items()]
+
+
+def label_at(sheet: labels.LabelSheet, x: float, y: float) -> tuple[tuple[int, int], float, float]:
+    """Row and column of the label at a place of a sheet, and the place on it."""
+    row, column = int((y - sheet.top) / sheet.step_y), int((x - sheet.left) / sheet.step_x)
+    return (row, column), x - sheet.left - column * sheet.step_x, y - sheet.top - row * sheet.step_y
+
+
+def contents(path: Path) -> list[str]:
+    """What is drawn on each page of a PDF."""
+    streams = re.findall(rb"/FlateDecode >>\nstream\n(.*?)\nendstream", path.read_bytes(), re.DOTALL)
+    return [zlib.decompress(stream).decode("ascii") for stream in streams]
+
+
+def codes_of_pdf(page: str) -> Iterator[str]:
+    """The QR codes of a page, from the rectangles that are filled."""
+    for drawn in re.findall(r"cm 0 g ((?:\d+ \d+ \d+ 1 re )+)f Q", page):
+        runs = [tuple(map(int, run)) for run in re.findall(r"(\d+) (\d+) (\d+) 1 re", drawn)]
+        size = max(y for _, y, _ in runs) + 1
+        dark = {(y, at) for x, y, length in runs for at in range(x, x + length)}
+        yield qr.read([[int((y, x) in dark) for x in range(size)] for y in range(size)])
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler is not installed")
+@pytest.mark.parametrize("name", ["pulls-a4", "pulls-letter", "L7651", "5167"])
+def test_a_pdf_says_what_its_pages_say(name: str, tmp_path: Path) -> None:
+    """A4 and Letter, in Courier, each text of a page on that page of the PDF."""
+    files = written("attachments", tmp_path, "crew", "labels", mark="UNCHECKED: the design was not proven")
+    shown, path = pages(files[f"{name}.html"]), files[f"{name}.pdf"]
+    read = subprocess.run(["pdftotext", "-layout", str(path), "-"], capture_output=True, text=True, check=True)
+    assert read.stderr == "" and read.stdout.count("\f") == len(shown)
+    for page, words in zip(shown, read.stdout.split("\f"), strict=False):
+        found = Counter("".join(words.split()))
+        assert found == Counter("".join("".join(text.text or "" for text in page.iter(f"{SVG}text")).split()))
+    info = subprocess.run(["pdffonts", str(path)], capture_output=True, text=True, check=True).stdout
+    assert "Courier" in info
+    about = subprocess.run(["pdfinfo", str(path)], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"Page size: .*\((A4|letter)\)", about), about
 
 
 def test_list_of_labels(tmp_path: Path) -> None:
     files = written("floor", tmp_path, "labels")
-    assert set(files) == {"labels.csv", "L7651.html", "5167.html"}
+    assert set(files) == {"labels.csv", "L7651.html", "L7651.pdf", "5167.html", "5167.pdf"}
     table = text_table(files["labels.csv"])
     assert tuple(table.columns) == labels.COLUMNS
     sha = sample("floor")[0].case.sha256[:8].upper()
@@ -310,7 +365,8 @@ def test_sheets_are_those_that_can_be_asked_for(tmp_path: Path, capsys: pytest.C
     path.write_text(solved("plain").model_dump_json(by_alias=True))
     to = ["export", str(path), "-o", str(tmp_path / "out")]
     assert main([*to, "--to", "labels", "--sheet", "5160", "--sheet", "L7654"]) == 0
-    assert {path.name for path in (tmp_path / "out" / "labels").iterdir()} == {"labels.csv", "L7654.html", "5160.html"}
+    sheets = {f"{code}.{ending}" for code in ("L7654", "5160") for ending in ("html", "pdf")}
+    assert {path.name for path in (tmp_path / "out" / "labels").iterdir()} == {"labels.csv", *sheets}
     capsys.readouterr()
     assert main([*to, "--to", "labels", "--sheet", "L7652"]) == 2
     assert "--sheet: no such sheet of labels; found 'L7652'; allowed: L7651, 5167" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fabopt.output.export.formats import Options
 from fabopt.output.export.paper import PAPERS, Paper, Table, drawn, fits, lay_out, write_pages
 from fabopt.output.export.pulls import Pair, Visit, named, place, visits
+from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.words import count, listed, plain
 from fabopt.schema.design import Design
 from fabopt.units import some
@@ -19,7 +20,7 @@ from fabopt.wiring.model import Wiring
 if TYPE_CHECKING:
     import pandas as pd
 
-_FILE = re.compile(r"pulls-(a4|letter)(-\d{1,9})?\.html")
+_FILE = re.compile(r"pulls-(a4|letter)(-\d{1,9})?\.(html|pdf)")
 _TICKS = ("in", "ok")
 _SIGNED = "pulled by ____________________  date __________     tested by ____________________  date __________"
 RULES = (
@@ -32,7 +33,7 @@ RULES = (
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``crew/pulls-a4.html`` and ``crew/pulls-letter.html``, in parts if there are many pages."""
+    """Write ``crew/pulls-a4`` and ``crew/pulls-letter``, each as HTML and PDF, in parts if there are many pages."""
     wiring = named(design, wiring)
     work = list(visits(design, wiring, options.stage))
     tables = list(_tables(work, wiring, len(design.stages) > 1))
@@ -41,7 +42,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     for paper in PAPERS:
         sheet = paper if fits(paper, tables) else paper.turned
         pages = _pages(design, work, tables, sheet, document, options.mark)
-        files += write_pages(folder / "crew", f"pulls-{paper.name}", f"{design.case.name}: cables", sheet, pages)
+        files += write_pages(folder / "crew", f"pulls-{paper.name}", f"{design.case.name}: cables", pages)
     return files
 
 
@@ -54,7 +55,7 @@ def own_files(folder: Path) -> list[Path]:
 
 def _pages(
     design: Design, work: Sequence[Visit], tables: Sequence[Table], paper: Paper, document: str, mark: str
-) -> list[str]:
+) -> list[DrawnSheet]:
     """All pages on a paper; the first ones say what is on the others."""
     pages = lay_out(paper, tables)
     before = len(lay_out(paper, _cover(design, work, tables, [""] * len(tables))))

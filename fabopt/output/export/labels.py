@@ -11,17 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
-from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from fabopt.output.export.formats import Options
-from fabopt.output.export.paper import LETTER, PAPERS, POINT, Paper, page, warning, write_pages
+from fabopt.output.export.paper import PAPERS, POINT, Paper, page, text, warning, write_pages
 from fabopt.output.export.pulls import Visit, named, visits
 from fabopt.output.export.spreadsheet import safe
-from fabopt.output.words import printable
+from fabopt.output.sheet.model import WIDEST_MONO, Code, DrawnSheet, Text
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates
 from fabopt.wiring.design_file import Embedded
@@ -29,7 +27,7 @@ from fabopt.wiring.model import Wiring
 
 LETTERS = 20
 COLUMNS = ("order", "stage", "cable", "end", "rack", "unit", "line_1", "line_2", "code")
-_FILE = re.compile(r"(L7651|L7654|5167|5160)(-\d{1,9})?\.html")
+_FILE = re.compile(r"(L7651|L7654|5167|5160)(-\d{1,9})?\.(html|pdf)")
 # Millimetres: from the edge of a label, between code and text (four modules: ISO/IEC 18004), of the largest code and
 # letters; the share of a label's width for its code; lines to letters.
 _EDGE, _GAP, _LARGEST_CODE, _LARGEST_TEXT, _CODE_SHARE, _LEADING = 1.2, 1.6, 12.0, 3.4, 0.22, 1.16
@@ -67,9 +65,11 @@ class CableLabel:
     code: str
 
     @cached_property
-    def qr(self) -> tuple[int, str]:
-        """The modules on a side of its QR code, and its path."""
-        return qr_path(self.code)
+    def modules(self) -> Sequence[Sequence[int]]:
+        """The modules of its QR code (ISO/IEC 18004, level M), row by row."""
+        import segno
+
+        return segno.make(self.code, error="m", micro=False, boost_error=False, mask=_MASK).matrix
 
 
 _A4, _US = PAPERS
@@ -87,14 +87,14 @@ _MASK = 2
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``labels/labels.csv`` and a page file for each sheet chosen, in parts if there are many pages."""
+    """Write ``labels/labels.csv``, and each sheet chosen as HTML and PDF, in parts if there are many pages."""
     labels = list(labels_of(design, visits(design, called(design, wiring), options.stage)))
     within = folder / "labels"
     within.mkdir(parents=True, exist_ok=True)
     files = [_list(within / "labels.csv", labels)]
     for sheet in (sheet for sheet in SHEETS if sheet.code in options.sheets):
         pages = list(_pages(sheet, labels, options.mark))
-        files += write_pages(within, sheet.code, f"{design.case.name}: labels on {sheet.code}", sheet.paper, pages)
+        files += write_pages(within, sheet.code, f"{design.case.name}: labels on {sheet.code}", pages)
     return files
 
 
@@ -166,47 +166,28 @@ def lines_of(label: CableLabel) -> list[str]:
 def letter_size(sheet: LabelSheet, lines: int) -> float:
     """Millimetres of letters with which lines of ``LETTERS`` letters have room on a label."""
     width = sheet.width - 2 * _EDGE - _GAP - _code_size(sheet)
-    return min(_LARGEST_TEXT, width / (LETTERS * LETTER), (sheet.height - 2 * _EDGE) / (lines * _LEADING))
+    return min(_LARGEST_TEXT, width / (LETTERS * WIDEST_MONO), (sheet.height - 2 * _EDGE) / (lines * _LEADING))
 
 
 def _code_size(sheet: LabelSheet) -> float:
     return min(_LARGEST_CODE, sheet.height - 2 * _EDGE, _CODE_SHARE * sheet.width)
 
 
-def _pages(sheet: LabelSheet, labels: Sequence[CableLabel], mark: str) -> Iterator[str]:
+def _pages(sheet: LabelSheet, labels: Sequence[CableLabel], mark: str) -> Iterator[DrawnSheet]:
     most = sheet.across * sheet.down
     for first in range(0, len(labels), most):
-        parts = list(warning(sheet.paper, mark))
+        parts: list[Text | Code] = [*warning(sheet.paper, mark)]
         for place, label in enumerate(labels[first : first + most]):
             x = sheet.left + place % sheet.across * sheet.step_x
             y = sheet.top + place // sheet.across * sheet.step_y
-            parts.append(f'<g transform="translate({x:.2f} {y:.2f})">{_label(sheet, label)}</g>')
-        yield page(sheet.paper, parts, f"Labels {first + 1} to {min(first + most, len(labels))}")
+            parts += _label(sheet, label, x, y)
+        yield page(sheet.paper, f"Labels {first + 1} to {min(first + most, len(labels))}", parts)
 
 
-def _label(sheet: LabelSheet, label: CableLabel) -> str:
-    side, (modules, path) = _code_size(sheet), label.qr
-    top = (sheet.height - side) / 2
-    place = f'transform="translate({_EDGE} {top:.2f}) scale({side / modules:.4f})"'
-    # a little wider than a module, so that no light line shows between two rows
-    code = f'<path {place} d="{path}" stroke="#000" stroke-width="1.03"/>'
-    lines = lines_of(label)
-    size, step = letter_size(sheet, len(lines)), letter_size(sheet, len(lines)) * _LEADING
-    y = (sheet.height - len(lines) * step) / 2 + size * 0.9
-    texts = [
-        f'<text x="{_EDGE + side + _GAP:.2f}" y="{y + number * step:.2f}">{escape(printable(line))}</text>'
-        for number, line in enumerate(lines)
-    ]
-    return f'{code}<g font-size="{size:.3f}">{"".join(texts)}</g>'
-
-
-def qr_path(words: str) -> tuple[int, str]:
-    """The modules on a side of a QR code (ISO/IEC 18004, level M), and its dark ones as lines of an SVG."""
-    import segno
-
-    rows = segno.make(words, error="m", micro=False, boost_error=False, mask=_MASK).matrix
-    pieces = []
-    for y, row in enumerate(rows):
-        pieces.append(f"M0 {y + 0.5:g}")
-        pieces += [f"{'h' if dark else 'm'}{len(list(run))}{'' if dark else ' 0'}" for dark, run in groupby(row)]
-    return len(rows), "".join(pieces)
+def _label(sheet: LabelSheet, label: CableLabel, x: float, y: float) -> Iterator[Text | Code]:
+    side, lines = _code_size(sheet), lines_of(label)
+    yield Code(x + _EDGE, y + (sheet.height - side) / 2, side, label.modules)
+    size = letter_size(sheet, len(lines))
+    base = y + (sheet.height - len(lines) * size * _LEADING) / 2 + size * 0.9
+    for number, line in enumerate(lines):
+        yield text(x + _EDGE + side + _GAP, base + number * size * _LEADING, line, size / POINT)

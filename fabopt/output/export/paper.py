@@ -1,7 +1,7 @@
 """Pages for paper, laid out in millimetres: tables whose cells wrap and whose headings stand on every page.
 
-A page is an SVG of its sheet's size. All pages of a document are one HTML file that fetches nothing, which a browser
-shows and prints at the size that is meant.
+All pages of a document are one PDF, and one HTML file that fetches nothing, which a browser shows and prints at the
+size that is meant.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from pathlib import Path
 from textwrap import wrap
 
 from fabopt.output.html.rendering import policy
+from fabopt.output.sheet.model import PAPER, WIDEST_MONO, Box, Code, DrawnSheet, Stroke, Text
+from fabopt.output.sheet.pdf import pdf_bytes
+from fabopt.output.sheet.svg import svg
 from fabopt.output.words import printable
 from fabopt.schema.version import VERSION
 
-# Millimetres of a point, and of a letter of a monospaced font by the size of the font (DejaVu's are the widest).
 POINT = 25.4 / 72
-LETTER = 0.603
 TEXT, SMALL, MIDDLE, LARGE = 9.0, 7.0, 12.0, 16.0
 INK, FADED, LINE, ALARM = "#1b2430", "#56616e", "#a9b4c0", "#b3261e"
 # Pages of a file; a browser takes long to open more.
@@ -27,8 +28,7 @@ MOST_PAGES = 400
 _MARGIN, _HEAD, _FOOT, _GAP, _STEP = 12.0, 19.0, 10.0, 3.0, 4.4
 # Between tables on a page; how much wider gaps may be; rows below a heading; millimetres of a letter.
 _BETWEEN, _MOST_SPARE, _LEAST_ROWS = 4.0, 5.0, 3
-_ADVANCE = LETTER * TEXT * POINT
-_FONT = "'Liberation Mono','DejaVu Sans Mono',Menlo,Consolas,'Courier New',monospace"
+_ADVANCE = WIDEST_MONO * TEXT * POINT
 _STYLE = (
     "@page{size:%gmm %gmm;margin:0}body{margin:0;background:#fff}svg{display:block;width:%gmm;height:%gmm;"
     "break-after:page;break-inside:avoid}svg:last-of-type{break-after:auto}"
@@ -84,39 +84,51 @@ class TablePart:
     begins: bool
 
 
-def text(x: float, y: float, words: str, points: float = TEXT, fill: str = INK, look: str = "") -> str:
-    """Return a line of text, its base line at ``y``; ``look``: further attributes."""
-    place = f'x="{x:.2f}" y="{y:.2f}" font-size="{points * POINT:.3f}" fill="{fill}"'
-    return f"<text {place}{look and f' {look}'}>{escape(printable(words))}</text>"
+def text(
+    x: float, y: float, words: str, points: float = TEXT, fill: str = INK, anchor: str = "start", bold: bool = False
+) -> Text:
+    """Return a line of text, its base line at ``y``."""
+    return Text(x, y, printable(words), points * POINT, fill, anchor, bold)
 
 
-def page(paper: Paper, parts: Iterable[str], title: str) -> str:
-    """Return a page of parts as SVG."""
-    size = f'width="{paper.width:g}mm" height="{paper.height:g}mm" viewBox="0 0 {paper.width:g} {paper.height:g}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{_FONT}" xml:space="preserve">'
-    return f"{head}<title>{escape(printable(title))}</title>{''.join(parts)}</svg>\n"
+def page(paper: Paper, title: str, parts: Iterable[Text | Stroke | Box | Code]) -> DrawnSheet:
+    """Return a page of parts."""
+    kept = list(parts)
+    texts = tuple(part for part in kept if isinstance(part, Text))
+    lines = tuple(part for part in kept if isinstance(part, Stroke))
+    boxes = tuple(part for part in kept if isinstance(part, Box))
+    codes = tuple(part for part in kept if isinstance(part, Code))
+    return DrawnSheet(title, paper.width, paper.height, boxes, lines, (), texts, codes, mono=True)
 
 
-def write_pages(folder: Path, name: str, title: str, paper: Paper, pages: Sequence[str]) -> list[Path]:
-    """Write pages as ``NAME.html``, or, if there are many, as ``NAME-1.html`` and so on; return the files."""
-    style = _STYLE % (paper.width, paper.height, paper.width, paper.height - 0.1)
+def write_pages(folder: Path, name: str, title: str, pages: Sequence[DrawnSheet]) -> list[Path]:
+    """Write pages as ``NAME.html`` and ``NAME.pdf``, or, if there are many, as ``NAME-1.html`` and so on.
+
+    Returns the files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
     files = []
     for first in range(0, len(pages), MOST_PAGES):
-        number = "" if len(pages) <= MOST_PAGES else f"-{first // MOST_PAGES + 1}"
-        path = folder / f"{name}{number}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
-            stream.write(f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, ""))}">\n')
-            stream.write('<meta name="viewport" content="width=device-width, initial-scale=1">\n')
-            stream.write(f'<meta name="generator" content="fabopt {VERSION}">\n<link rel="icon" href="data:,">\n')
-            heading = escape(printable(title))
-            stream.write(f"<title>{heading}</title>\n<style>{style}</style>\n</head>\n")
-            stream.write(f"<body>\n<main>\n<h1>{heading}</h1>\n")
-            stream.writelines(pages[first : first + MOST_PAGES])
-            stream.write("</main>\n</body>\n</html>\n")
-        files.append(path)
+        number, some_pages = "", pages[first : first + MOST_PAGES]
+        if len(pages) > MOST_PAGES:
+            number = f"-{first // MOST_PAGES + 1}"
+        files += [folder / f"{name}{number}.html", folder / f"{name}{number}.pdf"]
+        with files[-2].open("w", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(_html(title, some_pages))
+        files[-1].write_bytes(pdf_bytes(some_pages))
     return files
+
+
+def _html(title: str, pages: Sequence[DrawnSheet]) -> Iterator[str]:
+    width, height = pages[0].width, pages[0].height
+    style, heading = _STYLE % (width, height, width, height - 0.1), escape(printable(title))
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, ""))}">\n'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    yield f'<meta name="generator" content="fabopt {VERSION}">\n<link rel="icon" href="data:,">\n'
+    yield f"<title>{heading}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n<h1>{heading}</h1>\n"
+    yield from map(svg, pages)
+    yield "</main>\n</body>\n</html>\n"
 
 
 # -- tables ---------------------------------------------------------------------------------------------------------
@@ -150,28 +162,27 @@ def lay_out(paper: Paper, tables: Iterable[Table]) -> list[list[TablePart]]:
     return pages
 
 
-def drawn(paper: Paper, pages: Sequence[Sequence[TablePart]], document: str, mark: str) -> Iterator[str]:
+def drawn(paper: Paper, pages: Sequence[Sequence[TablePart]], document: str, mark: str) -> Iterator[DrawnSheet]:
     """Yield the pages of a document; ``document``: what stands at the foot of each, ``mark``: what warns on each."""
     bottom, right = paper.height - _MARGIN, paper.width - _MARGIN
     for number, parts in enumerate(pages, start=1):
-        lines = [line for part in parts for line in _part(part, right)]
-        lines += [text(_MARGIN, bottom - 4.5, parts[-1].table.foot), _rule(_MARGIN, bottom - 2.6, right)]
-        lines.append(text(_MARGIN, bottom, document, SMALL, FADED))
-        lines.append(text(right, bottom, f"page {number} of {len(pages)}", SMALL, FADED, 'text-anchor="end"'))
-        lines += warning(paper, mark)
-        yield page(paper, lines, f"{parts[0].table.title}, page {number}")
+        marks = [mark for part in parts for mark in _part(part, right)]
+        marks += [text(_MARGIN, bottom - 4.5, parts[-1].table.foot), _rule(_MARGIN, bottom - 2.6, right)]
+        marks.append(text(_MARGIN, bottom, document, SMALL, FADED))
+        marks.append(text(right, bottom, f"page {number} of {len(pages)}", SMALL, FADED, "end"))
+        yield page(paper, f"{parts[0].table.title}, page {number}", [*marks, *warning(paper, mark)])
 
 
-def warning(paper: Paper, mark: str) -> Iterator[str]:
+def warning(paper: Paper, mark: str) -> Iterator[Text]:
     """Yield the lines of a mark, at the head of a page; none for an empty one."""
-    letters = int((paper.width - 2 * _MARGIN) / (LETTER * SMALL * POINT))
+    letters = int((paper.width - 2 * _MARGIN) / (WIDEST_MONO * SMALL * POINT))
     for number, line in enumerate(wrap(mark, letters)):
-        yield text(_MARGIN, 4 + 3 * number, line, SMALL, ALARM, 'font-weight="bold"')
+        yield text(_MARGIN, 4 + 3 * number, line, SMALL, ALARM, bold=True)
 
 
-def _part(part: TablePart, right: float) -> Iterator[str]:
+def _part(part: TablePart, right: float) -> Iterator[Text | Stroke | Box]:
     table, y = part.table, part.top + _HEAD - 3
-    yield text(_MARGIN, part.top + 5, table.title, LARGE if part.top == _MARGIN else MIDDLE, look='font-weight="bold"')
+    yield text(_MARGIN, part.top + 5, table.title, LARGE if part.top == _MARGIN else MIDDLE, bold=True)
     yield text(_MARGIN, part.top + 10.5, table.about + ("" if part.begins else " (continued)"), TEXT, FADED)
     tick = _tick_width(table)
     spare = right - _MARGIN - sum(part.widths) * _ADVANCE - len(part.widths) * _GAP - len(table.ticks) * tick
@@ -181,29 +192,26 @@ def _part(part: TablePart, right: float) -> Iterator[str]:
     end = places[-1] + len(boxes) * tick - (0 if boxes else gap)
     columns = list(zip(places, [place - gap for place in places[1:]], range(len(part.widths)), strict=False))
     for title, (x, last, index) in zip(table.columns, columns, strict=True):
-        yield _cell(title, x, last, y, index in table.right, 'font-weight="bold"')
+        yield _cell(title, x, last, y, index in table.right, bold=True)
     for title, x in zip(table.ticks, boxes, strict=True):
-        yield text(x, y, title, TEXT, INK, 'font-weight="bold"')
+        yield text(x, y, title, bold=True)
     yield _rule(_MARGIN, y + 1.5, end, INK)
     for row in part.rows:
         for cell, (x, last, index) in zip(row, columns, strict=True):
             for line, words in enumerate(cell):
                 yield _cell(words, x, last, y + _STEP * (line + 1) + 0.6, index in table.right)
         for x in boxes:
-            box = f'x="{x:.2f}" y="{y + 1.9:.2f}" width="3.2" height="3.2" fill="none" stroke="{INK}"'
-            yield f'<rect {box} stroke-width="0.25"/>'
+            yield Box(x, y + 1.9, 3.2, 3.2, PAPER, INK, "tick")
         y += _height(row)
         yield _rule(_MARGIN, y + 1.5, end)
 
 
-def _cell(words: str, x: float, end: float, y: float, right: bool, look: str = "") -> str:
-    if right:
-        return text(end, y, words, look=f'{look} text-anchor="end"'.strip())
-    return text(x, y, words, look=look)
+def _cell(words: str, x: float, end: float, y: float, right: bool, bold: bool = False) -> Text:
+    return text(end if right else x, y, words, anchor="end" if right else "start", bold=bold)
 
 
-def _rule(x: float, y: float, right: float, colour: str = LINE) -> str:
-    return f'<path d="M{x:.2f} {y:.2f}H{right:.2f}" stroke="{colour}" stroke-width="0.2"/>'
+def _rule(x: float, y: float, right: float, colour: str = LINE) -> Stroke:
+    return Stroke(((x, y), (right, y)), colour, 0.2)
 
 
 def _height(row: Sequence[Sequence[str]]) -> float:

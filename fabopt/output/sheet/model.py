@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabopt.output.words import printable
@@ -27,6 +28,8 @@ _WIDTHS = {
 _WIDTH_OF = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
 # Letters that are not in the table are no wider; bold ones, and other fonts, not much.
 _WIDEST, _SPARE, _BOLD = 1100, 1.04, 1.09
+# The width of all letters of a monospaced font by its size: Courier's. DejaVu's are the widest.
+MONO, WIDEST_MONO = 0.6, 0.603
 # What of a text is left of its anchor.
 _SHARES = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
@@ -54,10 +57,10 @@ class Text:
         """Where it begins."""
         return self.x - _SHARES[self.anchor] * self.width
 
-    @property
-    def inked_left(self) -> float:
-        """Where it begins when it is set in Helvetica."""
-        return self.x - _SHARES[self.anchor] * self.width / _SPARE
+    def inked_left(self, mono: bool) -> float:
+        """Where it begins when it is set in Helvetica, or in a monospaced font."""
+        width = len(self.words) * MONO * self.size if mono else self.width / _SPARE
+        return self.x - _SHARES[self.anchor] * width
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,21 @@ class Stroke:
 
 
 @dataclass(frozen=True)
+class Code:
+    """A QR code; ``rows``: its modules from the top, 1 for a dark one."""
+
+    x: float
+    y: float
+    side: float
+    rows: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
 class DrawnSheet:
-    """A page: what holds others, then lines, boxes and texts, in the order in which they are drawn."""
+    """A page: what holds others, then lines, boxes, texts and codes, in the order in which they are drawn.
+
+    ``mono``: its font has letters of one width.
+    """
 
     title: str
     width: float
@@ -107,6 +123,8 @@ class DrawnSheet:
     lines: tuple[Stroke, ...]
     boxes: tuple[Box, ...]
     texts: tuple[Text, ...]
+    codes: tuple[Code, ...] = ()
+    mono: bool = False
 
 
 def width_of(words: str, size: float, bold: bool = False) -> float:

@@ -1,40 +1,48 @@
-"""Sheets as the pages of a PDF of their true size, with texts that can be searched, in the Helvetica of readers."""
+"""Sheets as the pages of a PDF of their true size, with texts that can be searched.
+
+Its fonts are Helvetica and Courier, which every reader has (ISO 32000-1, 9.6.2.2).
+"""
 
 from __future__ import annotations
 
 import unicodedata
+import zlib
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from fabopt.output.sheet.model import Box, DrawnSheet, Stroke, Text
+from fabopt.output.sheet.model import Box, Code, DrawnSheet, Stroke, Text
 from fabopt.output.sheet.svg import BEHIND
 from fabopt.output.words import printable
 
 _POINTS = 72 / 25.4
 _DASHES, _SOLID = "[1.6 1.1] 0 d", "[] 0 d"
-_FONTS = (
-    "<< /Font << /F0 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    " /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >> >> >>"
+_FONTS = "".join(
+    f"/F{number} << /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >> "
+    for number, name in enumerate(("Helvetica", "Helvetica-Bold", "Courier", "Courier-Bold"))
 )
 
 
 def pdf_bytes(sheets: Sequence[DrawnSheet]) -> bytes:
-    """Return sheets as one PDF; letters that Helvetica has not are question marks."""
+    """Return sheets as one PDF; letters that its fonts have not are question marks."""
     kids = " ".join(f"{4 + 2 * index} 0 R" for index in range(len(sheets)))
-    objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Count {len(sheets)} /Kids [{kids}] >>", _FONTS]
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Count {len(sheets)} /Kids [{kids}] >>".encode()]
+    objects.append(f"<< /Font << {_FONTS}>> >>".encode())
     for index, sheet in enumerate(sheets):
         size = f"[0 0 {sheet.width * _POINTS:.2f} {sheet.height * _POINTS:.2f}]"
         parts = f"/Resources 3 0 R /Contents {5 + 2 * index} 0 R"
-        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox {size} {parts} >>")
-        content = "\n".join(_content(sheet))
-        objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
-    file, places = "%PDF-1.7\n", list[int]()
-    for number, content in enumerate(objects, start=1):
+        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox {size} {parts} >>".encode())
+        content = zlib.compress("\n".join(_content(sheet)).encode("ascii"))
+        head = f"<< /Length {len(content)} /Filter /FlateDecode >>\nstream\n".encode()
+        objects.append(head + content + b"\nendstream")
+    # a line of bytes above 127 tells programs that the file is not text
+    file, places = bytearray(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), list[int]()
+    for number, entry in enumerate(objects, start=1):
         places.append(len(file))
-        file += f"{number} 0 obj\n{content}\nendobj\n"
+        file += b"%d 0 obj\n%b\nendobj\n" % (number, entry)
     table = "".join(f"{place:010} 00000 n \n" for place in places)
-    head = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n"
+    head_of_table = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n"
     trailer = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(file)}\n%%EOF\n"
-    return f"{file}{head}{table}{trailer}".encode("ascii")
+    return bytes(file) + f"{head_of_table}{table}{trailer}".encode()
 
 
 def _content(sheet: DrawnSheet) -> Iterator[str]:
@@ -49,8 +57,9 @@ def _content(sheet: DrawnSheet) -> Iterator[str]:
         yield _rect(box)
         if box.rail:
             yield f"{_colour(box.rail)} rg {box.x:.2f} {box.y + box.height - 1.4:.2f} {box.width:.2f} 1.4 re f"
-        yield from map(_text, box.texts)
-    yield from map(_text, sheet.texts)
+        yield from (_text(text, sheet.mono) for text in box.texts)
+    yield from (_text(text, sheet.mono) for text in sheet.texts)
+    yield from map(_code, sheet.codes)
 
 
 def _rect(box: Box, off: float = 0.0) -> str:
@@ -64,13 +73,23 @@ def _line(line: Stroke) -> str:
     return f"{_colour(line.colour)} RG {line.width:.2f} w {_DASHES if line.dashed else _SOLID} {path} S"
 
 
-def _text(text: Text) -> str:
+def _text(text: Text, mono: bool) -> str:
     ground = ""
     if text.ground:
         place = f"{text.left:.2f} {text.y - text.size * 0.85:.2f} {text.width:.2f} {text.size * 1.1:.2f}"
         ground = f"{_colour(text.ground)} rg {place} re f "
-    font = f"/F{int(text.bold)} {text.size:g} Tf 1 0 0 -1 {text.inked_left:.2f} {text.y:.2f} Tm"
+    font = f"/F{2 * mono + text.bold} {text.size:g} Tf 1 0 0 -1 {text.inked_left(mono):.2f} {text.y:.2f} Tm"
     return f"{ground}BT {_colour(text.fill)} rg {font} ({_words(text.words)}) Tj ET"
+
+
+def _code(code: Code) -> str:
+    scale, dark_runs = code.side / len(code.rows), []
+    for y, row in enumerate(code.rows):
+        x = 0
+        for dark, run in groupby(row):
+            x += (length := len(list(run)))
+            dark_runs += [f"{x - length} {y} {length} 1 re"] * dark
+    return f"q {scale:.4f} 0 0 {scale:.4f} {code.x:.2f} {code.y:.2f} cm 0 g {' '.join(dark_runs)} f Q"
 
 
 def _words(words: str) -> str:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 
-from fabopt.output.sheet.model import PAPER, Box, DrawnSheet, Stroke, Text
+from fabopt.output.sheet.model import PAPER, Box, Code, DrawnSheet, Stroke, Text
 from fabopt.output.words import printable
 
 _FONT = "font-family=\"'Liberation Sans', Arial, Helvetica, sans-serif\""
+_MONO = (
+    "font-family=\"'Liberation Mono', 'DejaVu Sans Mono', Menlo, Consolas, 'Courier New', monospace\""
+    ' xml:space="preserve"'
+)
 _DASHES = ' stroke-dasharray="1.6 1.1"'
 # How far the edge of a box for several devices looks out behind it, in millimetres.
 BEHIND = 1.2
@@ -21,12 +26,13 @@ def svg(sheet: DrawnSheet, is_inline: bool = False) -> str:
     else:
         name = f"<title>{_words(sheet.title)}</title>"
         measures = f'width="{sheet.width:g}mm" height="{sheet.height:.4g}mm"'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {measures} {size} {_FONT}>\n{name}'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {measures} {size} {_MONO if sheet.mono else _FONT}>\n{name}'
     ground = f'<rect width="{sheet.width:g}" height="{sheet.height:.4g}" fill="{PAPER}"/>'
     parts = [_rect(box) for box in sheet.holders]
     parts += [_line(line) for line in sheet.lines]
     parts += [_box(box, is_inline) for box in sheet.boxes]
     parts += [_text(text) for text in sheet.texts]
+    parts += [_code(code) for code in sheet.codes]
     return "\n".join([head, ground, *parts, "</svg>"]) + "\n"
 
 
@@ -65,6 +71,16 @@ def _text(text: Text) -> str:
     anchor = "" if text.anchor == "start" else f' text-anchor="{text.anchor}"'
     look = f'font-size="{text.size:g}" fill="{text.fill}"{anchor}{weight}'
     return f'{ground}<text x="{text.x:.2f}" y="{text.y:.2f}" {look}>{_words(text.words)}</text>'
+
+
+def _code(code: Code) -> str:
+    """A code as lines, a little wider than a module, so that no light line shows between two rows."""
+    pieces = []
+    for y, row in enumerate(code.rows):
+        pieces.append(f"M0 {y + 0.5:g}")
+        pieces += [f"{'h' if dark else 'm'}{len(list(run))}{'' if dark else ' 0'}" for dark, run in groupby(row)]
+    place = f'transform="translate({code.x:.2f} {code.y:.2f}) scale({code.side / len(code.rows):.4f})"'
+    return f'<path {place} d="{"".join(pieces)}" stroke="#000" stroke-width="1.03"/>'
 
 
 def _words(words: str) -> str:

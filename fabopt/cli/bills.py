@@ -19,11 +19,19 @@ from fabopt.output.export.bill import bill_bytes, bill_format
 
 
 def write_bill(
-    request: SolveRequest, output: str, prices: Sequence[str], unchecked: bool, point: int | None = None
+    request: SolveRequest,
+    output: str,
+    prices: Sequence[str],
+    unchecked: bool,
+    point: int | None = None,
+    *,
+    date: str = "",
+    revision: str = "",
 ) -> int:
     """Write the bill of a saved design, which is proven again first, or of a case that is solved for it.
 
     ``prices``: price books, by name or path, in place of the design's prices. ``point``: of a sweep or front, from 1.
+    ``date``, ``revision``: of the bill, as text.
     """
     ending = bill_format(output)
     check_targets([output])
@@ -38,7 +46,7 @@ def write_bill(
         return EXIT_OF_STATUS[design.status]
     evidence = (proven if saved else required)(design, request.case, unchecked)
     with evidence.written(request.case):
-        data = _bill_bytes(evidence, ending, prices)
+        data = _bill_bytes(evidence, ending, prices, date, revision)
     deliver(output, data)
     return EXIT_OF_STATUS[design.status]
 
@@ -56,7 +64,7 @@ def _check_as_saved(request: SolveRequest) -> None:
         raise refuse(faults)
 
 
-def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str]) -> bytes:
+def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str], date: str, revision: str) -> bytes:
     """The bill with its marks, at the prices of the books if there are any."""
     from fabopt.output.export.marks import MARK, REPRICED
     from fabopt.output.export.repriced import NamedBook, mark_of, repriced
@@ -66,4 +74,4 @@ def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str]) -> bytes:
         catalog = named_catalogs(design.case.content.get("catalog", ()))
         books = [NamedBook(name, find_book(name, "", catalog, Path(), "--prices")[0]) for name in prices]
         design, marks = repriced(design, books), marks | {REPRICED: mark_of(books, design)}
-    return bill_bytes(design, ending, marks)
+    return bill_bytes(design, ending, marks, date=date, revision=revision)

@@ -71,7 +71,11 @@ def test_other_endings_are_refused(target: str) -> None:
 def test_csv_has_the_columns_of_a_row(design: Design) -> None:
     rows = list(csv.DictReader(io.StringIO(bill_bytes(design, ".csv").decode())))
     own = [name for name in BomRow.model_fields if name not in chain(*SOME_COLUMNS)]
-    assert list(rows[0]) == [*own, "maker", "vendor", "currency", "price_basis", "price_date"]
+    issue = ["project", "date", "revision"]
+    assert list(rows[0]) == [*own, "maker", "vendor", "currency", "price_basis", "price_date", *issue]
+    assert {(row["project"], row["date"], row["revision"]) for row in rows} == {
+        (design.case.name, max(row["price_date"] for row in rows), design.case.sha256[:12])
+    }
     assert {row["maker"] for row in rows if row["kind"] == "switch"} == {"Acme"} and {
         row["currency"] for row in rows
     } == {"USD"}
@@ -168,6 +172,8 @@ def test_the_first_sheet_is_what_a_manager_reads(design: Design) -> None:
     assert {"Project", "Answer", "Network", "Cost", "Power", "Proof", "Lead time", "Size"} <= set(said)
     assert said["Revision"] == f"design {design.case.sha256[:12]}, proven" and said["Currency"] == "USD"
     assert said["Date"] == "prices of 2026-01" and len(rows) < 40
+    issued = {row[0]: row[1] for row in sheets(bill_bytes(design, ".xlsx", date="7 May", revision="C"))["Summary"]}
+    assert issued["Date"] == "7 May, prices of 2026-01" and issued["Revision"] == f"C, {said['Revision']}"
     assert said["all"].startswith("month 0: ") and "to buy $" in said["all"]
     hurried = [row.model_copy(update={"lead_time_weeks": 26.0, "order_by": "2026-03-01"}) for row in design.bom[:1]]
     later = design.model_copy(update={"bom": (*hurried, *design.bom[1:])})

@@ -283,7 +283,7 @@ def test_tables_have_the_charges_with_who_is_paid(design: Design) -> None:
     assert design.totals is not None
     assert total == pytest.approx(design.totals.capex_usd)
     header, *lines = bill_bytes(design, ".csv").decode().splitlines()
-    assert "order_by,charge,yearly_usd," in header and header.endswith("price_basis,price_date")
+    assert "order_by,charge,yearly_usd," in header and header.endswith("price_basis,price_date,project,date,revision")
     assert len(lines) == len(design.bom)
 
 

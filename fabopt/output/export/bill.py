@@ -7,6 +7,7 @@ spreadsheet compute anything.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -36,16 +37,22 @@ def bill_format(target: str) -> str:
     return ending
 
 
-def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS) -> bytes:
+def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS, *, date: str = "", revision: str = "") -> bytes:
     """Return the bill of materials in the format of ``ending``, the same bytes for the same design.
 
-    ``marks``: sentences by the word that marks a bill as not proven, or as priced by other books.
+    ``marks``: sentences by the word that marks a bill as not proven, or as priced by other books. ``date``: without one
+    that of the newest price; ``revision``: without one the first digits of the hash of the case.
     """
     if ending == ".xlsx":
         from fabopt.output.export.workbook import workbook_bytes
 
-        return workbook_bytes(design, marks)
-    return _csv(design, marks) if ending == ".csv" else _json(design, marks)
+        return workbook_bytes(design, marks, date, revision)
+    issue = {
+        "project": design.case.name,
+        "date": date or max((str(row["price_date"] or "") for row in bill_rows(design)), default=""),
+        "revision": revision or design.case.sha256[:12],
+    }
+    return _csv(design, marks, issue) if ending == ".csv" else _json(design, marks, issue)
 
 
 def bill_rows(design: Design) -> list[dict[str, Any]]:
@@ -78,19 +85,21 @@ def _price(design: Design, row: BomRow) -> dict[str, object]:
     return dict(zip(PRICE_COLUMNS, known, strict=True))
 
 
-def _csv(design: Design, marks: Marks) -> bytes:
-    columns = bill_columns(design)
-    data = csv_bytes(columns, ([row.get(column) for column in columns] for row in bill_rows(design)))
+def _csv(design: Design, marks: Marks, issue: Mapping[str, str]) -> bytes:
+    columns = [*bill_columns(design), *issue]
+    rows = ({**row, **issue} for row in bill_rows(design))
+    data = csv_bytes(columns, ([row.get(column) for column in columns] for row in rows))
     for title, mark in marks.items():
         data = marked_csv(data.decode(), mark, title).encode()
     return data
 
 
-def _json(design: Design, marks: Marks) -> bytes:
+def _json(design: Design, marks: Marks, issue: Mapping[str, str]) -> bytes:
     case = {"name": design.case.name, "sha256": design.case.sha256}
     content = {
         **{title.lower(): mark for title, mark in marks.items()},
         "case": case,
+        **issue,
         "status": design.status,
         "rows": bill_rows(design),
     }

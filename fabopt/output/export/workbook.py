@@ -99,13 +99,16 @@ _PRICES = (
 )
 
 
-def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
-    """Return the workbook of a design's bill; ``marks`` are sheets before all others."""
+def workbook_bytes(design: Design, marks: Marks = NO_MARKS, date: str = "", revision: str = "") -> bytes:
+    """Return the workbook of a design's bill; ``marks`` are sheets before all others.
+
+    ``date``, ``revision``: on the first sheet and at the foot of each, where they are given.
+    """
     stream = io.BytesIO()
     book = new_book(stream, f"{design.case.name}: bill of materials")
     formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
     write_marks(book, marks)
-    _Lines(book.add_worksheet("Summary"), formats, _LABEL_WIDTH).write_summary(design, marks)
+    _Lines(book.add_worksheet("Summary"), formats, _LABEL_WIDTH).write_summary(design, marks, date, revision)
     _bill(book.add_worksheet("Bill"), formats, design)
     if len(design.stages) > 1:
         write_table(book.add_worksheet("Stages"), formats, stage_table(design))
@@ -122,7 +125,7 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS) -> bytes:
     if design.alternatives and REPRICED not in marks:
         write_table(book.add_worksheet("Alternatives"), formats, alternative_table(design))
     _Lines(book.add_worksheet("Basis"), formats, _KEY_WIDTH).write_basis(design)
-    set_feet(book, f"{design.case.name}, {_revision(design)}")
+    set_feet(book, f"{design.case.name}, {_revision(design, revision)}")
     book.close()
     return stream.getvalue()
 
@@ -134,8 +137,8 @@ _LOOKS = {LOST: "bad", LEFT_OUT: "warn"}
 _STATUS = {"optimal": "proven", "feasible": "not proven to be the best"}
 
 
-def _revision(design: Design) -> str:
-    return f"design {design.case.sha256[:12]}"
+def _revision(design: Design, revision: str) -> str:
+    return f"{revision and f'{revision}, '}design {design.case.sha256[:12]}"
 
 
 class _Lines:
@@ -150,7 +153,7 @@ class _Lines:
         sheet.hide_gridlines(2)
         set_page(sheet, [label_width, _TEXT_WIDTH])
 
-    def write_summary(self, design: Design, marks: Marks) -> None:
+    def write_summary(self, design: Design, marks: Marks, date: str, revision: str) -> None:
         """What whoever signs must know: the answer, money by stage, power, lead times, what was left out."""
         write_text(self.sheet, 0, 0, design.case.name, self.formats["title"])
         self.row = 2
@@ -158,8 +161,9 @@ class _Lines:
         dates = sorted({str(source["date"]) for source in sources if source.get("date")})
         self.line("Project", str(design.case.content.get("description") or design.case.name))
         status = "" if REPRICED in marks else f", {_STATUS.get(design.status, design.status)}"
-        self.line("Revision", f"{_revision(design)}{status}")
-        self.line("Date", f"prices of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else "not stated")
+        self.line("Revision", f"{_revision(design, revision)}{status}")
+        of_prices = f"prices of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else "not stated"
+        self.line("Date", f"{date}, {of_prices}" if date and dates else date or of_prices)
         self.line("Currency", DOLLAR)
         self.row += 1
         self.line("Answer", served(design) if REPRICED in marks else headline(design))

@@ -163,6 +163,12 @@ def bom(
         list[str] | None,
         typer.Option("--prices", metavar="BOOK", help="Price the bill again with a price book; repeatable."),
     ] = None,
+    date: Annotated[
+        str, typer.Option("--date", metavar="TEXT", help="Date of the bill; default: that of its newest price.")
+    ] = "",
+    revision: Annotated[
+        str, typer.Option("--revision", metavar="TEXT", help="Revision of the bill; default: the hash of its case.")
+    ] = "",
     unchecked: Unchecked = False,
     point: Point = None,
     budget: WithinBudget = None,
@@ -175,7 +181,7 @@ def bom(
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
     number = chosen_point(source, point, budget, nearest)
-    raise typer.Exit(write_bill(request, output, prices or (), unchecked, number))
+    raise typer.Exit(write_bill(request, output, prices or (), unchecked, number, date=date, revision=revision))
 
 
 @app.command()
@@ -311,6 +317,9 @@ def report(
     front: Annotated[
         str | None, typer.Option("--front", metavar="FRONT.json", help="Front or sweep of the same case to show.")
     ] = None,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="Of a front or sweep: a page of each point too, in FILE-points/.")
+    ] = False,
     unchecked: Unchecked = False,
     point: Point = None,
     budget: WithinBudget = None,
@@ -321,7 +330,7 @@ def report(
     from fabopt.cli.saved import chosen_point
 
     number = chosen_point(design, point, budget, nearest)
-    raise typer.Exit(write_report(design, output, front, unchecked, number))
+    raise typer.Exit(write_report(design, output, front, unchecked, number, pages))
 
 
 @app.command()

@@ -29,7 +29,7 @@ def saved_design(path: str, point: int | None, asked: str = OPTION) -> Design:
     if point == THE_NEAREST:
         return _nearest(saved, path)
     if isinstance(saved, Front):
-        return _at(saved, path, point, asked)
+        return design_of_point(saved, path, point, asked)
     if point is not None:
         what = f"{path} is one design, not a sweep or front"
         number = OPTION if asked == OPTION else f"#{point}"
@@ -96,7 +96,8 @@ def chosen_point(path: str, point: int | None, budget: str | None, nearest: bool
     return number
 
 
-def _at(front: Front, path: str, point: int | None, asked: str) -> Design:
+def design_of_point(front: Front, path: str, point: int | None, asked: str = OPTION) -> Design:
+    """Return the design of a point (from 1); ``InputError`` if there is none."""
     what = f"a {WHAT[front.kind]} of {some(len(front.points), 'point')}"
     if point is None:
         takes = f"{OPTION} N" if asked == OPTION else f"`{path}#1`"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -21,6 +22,7 @@ from fabopt.output.words import KIND_NAMES, money, signed_money
 from fabopt.schema.front import Front
 from fabopt.solution import optimize
 from tests.samples import small
+from tests.samples.page_samples import outside
 from tests.solution import test_pair
 
 Json = dict[str, Any]
@@ -316,6 +318,8 @@ REFUSED = {
     ("check", "study.json", "--point", "0"): "allowed: 1 to 2",
     ("check", "design.json", "--point", "1"): "not a sweep or front",
     ("report", "study.json", "--front", "study.json", "-o", "page.html"): "--front: study.json is no design",
+    ("report", "study.json", "--pages", "-o", "-"): "--pages: pages of points stand beside a file",
+    ("report", "study.json", "--pages", "--point", "1", "-o", "page.html"): "--pages: study.json is one design",
     ("bom", "study.json", "--point", "1", "-o", "x.csv", "--price-change", "switch=+1%"): "not solved again",
     ("check", "old.json", "--point", "1"): "points[0].bom: this point has no bill of materials",
 }
@@ -352,3 +356,22 @@ def test_a_point_leaves_out_what_its_design_leaves_out(study: list[str]) -> None
         design = design_at(read_front(Path("study.json")), number)
         assert [row.name for row in design.rules_left_out] == ["rules.pair of storage"]
         assert main(["check", "study.json", "--point", str(number)]) == 0
+
+
+@pytest.mark.parametrize("name", ["budgets", "front"])
+def test_pages_of_points_are_a_click_away(name: str) -> None:
+    """Each number leads to the page that ``--point`` writes; a page without them leads nowhere."""
+    content = studied(name)
+    found = [number for number, point in enumerate(content["points"], 1) if point["fabrics"]]
+    folder = Path("my front #1-points")
+    folder.mkdir()
+    (folder / "9.html").write_text("of an earlier front")
+    assert main(["report", "study.json", "-o", "my front #1.html", "--pages"]) == 0
+    links = re.findall(r'<a href="([^#"]+)">(\d+)</a>', Path("my front #1.html").read_text())
+    assert [number for _, number in links] == list(map(str, found)) and links
+    assert {path.name for path in folder.iterdir()} == {f"{number}.html" for number in found}
+    for link, number in links:
+        assert main(["report", "study.json", "--point", number, "-o", "point.html"]) == 0
+        assert Path(unquote(link)).read_bytes() == Path("point.html").read_bytes()
+    assert main(["report", "study.json", "-o", "alone.html"]) == 0
+    assert outside(Path("alone.html").read_text()) == []

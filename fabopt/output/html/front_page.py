@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from fabopt.output.charts.compose import charts, trade
@@ -39,19 +40,21 @@ class FrontTable:
     """Points as rows of words.
 
     A column is (title, whether it holds numbers). ``details``: texts under each row: the design in a line, the slot
-    that limits its NICs, and the reasons for its extra cost; ``design``: the column that opens them.
+    that limits its NICs, and the reasons for its extra cost; ``design``: the column that opens them. ``links``: the
+    page of each row's point, empty where it has none.
     """
 
     columns: tuple[tuple[str, bool], ...]
     rows: tuple[tuple[str, ...], ...]
     details: tuple[tuple[str, ...], ...]
     design: int
+    links: tuple[str, ...]
 
 
-def plot_page(front: Front) -> bytes:
-    """Return a page with the charts of a front and its points."""
-    content = {"front": front, "title": trade(front), "figures": front_figures(front), "points": front_table(front)}
-    return render("plot.html", **content, version=VERSION)
+def plot_page(front: Front, links: Mapping[int, str] = MappingProxyType({})) -> bytes:
+    """Return a page with the charts of a front and its points; ``links``: pages of points, by their numbers."""
+    content = {"front": front, "title": trade(front), "figures": front_figures(front)}
+    return render("plot.html", **content, points=front_table(front, links), version=VERSION)
 
 
 def front_figures(front: Front) -> list[Figure]:
@@ -61,7 +64,7 @@ def front_figures(front: Front) -> list[Figure]:
     ]
 
 
-def front_table(front: Front) -> FrontTable:
+def front_table(front: Front, links: Mapping[int, str] = MappingProxyType({})) -> FrontTable:
     """Return every point shown, with its settings, its design or the reason for none, and its figures."""
     axes = axes_of(front)
     metrics = _metrics(front, axes)
@@ -69,7 +72,7 @@ def front_table(front: Front) -> FrontTable:
     columns += [("GPUs", True), ("ratio", True), *((metric.title, True) for metric in metrics)]
     more = _Optional(front)
     columns = [(_capitalized(title), numbers) for title, numbers in (*columns, *more.columns())]
-    rows, details = [], []
+    rows, details, pages = [], [], []
     for number, point in shown_points(front):
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
         figures = (_words(metric, value_of(point, metric.name)) for metric in metrics)
@@ -77,8 +80,9 @@ def front_table(front: Front) -> FrontTable:
         size = _NOTHING if gpus is None else count(gpus), ratio_of(point) or _NOTHING
         label = shown_label(front, point) or why_not(point)
         rows.append((str(number), *settings, label, *size, *figures, *more.cells(point)))
+        pages.append(links.get(number, ""))
         details.append(tuple(text for text in (point.summary, slots_at(front, number), step_of(front, number)) if text))
-    return FrontTable(tuple(columns), tuple(rows), tuple(details), 1 + len(front.keys))
+    return FrontTable(tuple(columns), tuple(rows), tuple(details), 1 + len(front.keys), tuple(pages))
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,18 @@ from fabopt import solve
 from fabopt.output.html.build import page_bytes
 
 CASE = "cases/hall-1024-gpus.yaml"
-WIDTH, HEIGHT, SCALE = 1200, 1600, 1.0
+WIDTH, HEIGHT = 1200, 1600
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-def photograph(page: Path, target: Path) -> None:
+def photograph(page: Path, target: Path, width: int = WIDTH, height: int = HEIGHT) -> None:
+    """Take a page, or a drawing, in a window of a size in pixels; of a height of 0 whole."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     with sync_playwright() as engine:
         browser = engine.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        tab = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE)
+        tab = browser.new_page(viewport={"width": width, "height": height or HEIGHT})
         tab.goto(page.as_uri())
-        tab.screenshot(path=target)
+        tab.screenshot(path=target, full_page=not height)
         browser.close()
 
 

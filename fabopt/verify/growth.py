@@ -11,7 +11,7 @@ from fabopt.schema.attachment import FreePorts
 from fabopt.schema.design import FabricDesign, StageStructure, TierUse
 from fabopt.units import some
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
-from fabopt.verify.codes import combined, repeated
+from fabopt.verify.codes import combined, distinct, repeated
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.paths import (
     bisection_carries_claim,
@@ -196,7 +196,7 @@ def _moves(proof: Proof, cabling: FabricCabling, stages: int) -> list[int]:
         proof.equal(f"links lent twice at stage {stage + 1}", repeated(lent.link[elsewhere]), 0)
         outside = there & ((links.b_lane < 0) | (links.b_lane >= links.b_lanes))
         proof.equal(f"ports outside their cage at stage {stage + 1}", int(outside.sum()), 0)
-        filled, with_module = (len(np.unique(combined(of.b[there], of.b_cage[there]))) for of in (links, wiring.links))
+        filled, with_module = (len(distinct(combined(of.b[there], of.b_cage[there]))) for of in (links, wiring.links))
         proof.equal(f"cages with links that have no module at stage {stage + 1}", max(0, filled - with_module), 0)
         if before is not None:
             old = own & (links.stage < stage)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.clos_counts import ClosCounts
-from fabopt.verify.codes import combined, counts_of
+from fabopt.verify.codes import combined, counts_of, distinct
 from fabopt.verify.editions import since
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.mixed_spines import links_are_in_proportion
@@ -96,7 +96,7 @@ def _at_other_ports(cabling: FabricCabling, rows: Ints, per_group: int) -> int:
     holder[port.ravel()] = alike
     by_use = np.lexsort((-count, holder))
     usual = by_use[np.unique(holder[by_use], return_index=True)[1]]
-    return len(np.unique(server[port.ravel() != usual[alike]]))
+    return len(distinct(server[port.ravel() != usual[alike]]))
 
 
 def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
@@ -208,11 +208,11 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     switches = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
     alone = clos.tiers == 1 and not cabling.fabric.is_direct
     number = clos.planes * (clos.leaves if alone else 1)
-    proof.equal("connected sets of switches", len(np.unique(component[switches])), number)
-    places = np.unique(combined(component[switches], devices.plane[switches]))
+    proof.equal("connected sets of switches", len(distinct(component[switches])), number)
+    places = distinct(combined(component[switches], devices.plane[switches]))
     proof.equal("sets of switches by plane", len(places), number)
     rows = cabling.of(SERVER_LEAF)
-    reached = np.unique(combined(links.a[rows], component[links.b[rows]]))
+    reached = distinct(combined(links.a[rows], component[links.b[rows]]))
     proof.equal("(server, set) pairs that are joined", len(reached), clos.servers * number)
     planes = f"{some(len(switches), 'switch')} in {some(clos.planes, 'connected plane')}"
     proof.note(f"{planes}, {some(clos.servers, 'server')} on each")

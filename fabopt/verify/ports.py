@@ -13,7 +13,7 @@ from fabopt.schema.design import FabricDesign, TierUse
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.cage_pairs import pairs_are_driven
-from fabopt.verify.codes import combined, counts_of, repeated
+from fabopt.verify.codes import combined, counts_of, distinct, repeated
 from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind
@@ -225,7 +225,7 @@ def cages_keep_one_use(proof: Proof, cabling: FabricCabling) -> None:
     _sides_are_apart(proof, cabling)
     if not cabling.fabric.shared_cages:
         _nics_are_apart(proof, cabling)
-    proof.note(f"{some(len(np.unique(combined(*_both_ends(cabling.links)[:2]))), 'cage')} in use")
+    proof.note(f"{some(len(distinct(combined(*_both_ends(cabling.links)[:2]))), 'cage')} in use")
 
 
 def _sides_are_apart(proof: Proof, cabling: FabricCabling) -> None:
@@ -235,7 +235,8 @@ def _sides_are_apart(proof: Proof, cabling: FabricCabling) -> None:
     equals = links.kind >= KINDS.index(_BETWEEN_EQUALS[0])
     up = np.concatenate([code[: len(links)], code[len(links) :][equals]])
     down = code[len(links) :][~equals]
-    proof.equal("cages with links up and down", len(np.intersect1d(up, down)), 0)
+    both = repeated(np.concatenate([distinct(up), distinct(down)]))
+    proof.equal("cages with links up and down", both, 0)
 
 
 def _nics_are_apart(proof: Proof, cabling: FabricCabling) -> None:

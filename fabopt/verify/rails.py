@@ -5,10 +5,8 @@ They are proven for such fabrics only.
 
 from __future__ import annotations
 
-import numpy as np
-
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
-from fabopt.verify.codes import combined, counts_of
+from fabopt.verify.codes import combined, counts_of, distinct
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
@@ -60,9 +58,9 @@ def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
     above = cabling.between_switches
     component = components(len(cabling.devices), links.a[above], links.b[above])
     rows = cabling.of(SERVER_LEAF)
-    sets = np.unique(component[links.b[rows]])
+    sets = distinct(component[links.b[rows]])
     proof.equal("sets of switches that servers reach", len(sets), clos.planes)
-    pairs = np.unique(combined(component[links.b[rows]], links.a_nic[rows]))
+    pairs = distinct(combined(component[links.b[rows]], links.a_nic[rows]))
     proof.equal("(set of switches, NIC) pairs", len(pairs), clos.planes)
     of_pair = counts_of(combined(component[links.b[rows]], links.a[rows]))
     proof.equal("(set of switches, server) pairs", len(of_pair), clos.planes * clos.servers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
-from fabopt.verify.codes import combined, repeated
+from fabopt.verify.codes import combined, distinct, repeated
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import between_equals
 from fabopt.verify.paths import components
@@ -76,7 +76,7 @@ def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:
     wanted = nic.per_server * nic.ports_per_nic
     proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
     component = components(len(cabling.devices), cabling.links.a, cabling.links.b)
-    proof.equal("connected sets of servers", len(np.unique(component[cabling.devices_of("server")])), 1)
+    proof.equal("connected sets of servers", len(distinct(component[cabling.devices_of("server")])), 1)
     proof.note(f"{some(len(ends.server), 'server port')}")
 
 

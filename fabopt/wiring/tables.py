@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.wiring.assembly import RowAssembly
 from fabopt.wiring.join import CabledLinks, LinkCables
 from fabopt.wiring.model import NOTHING, Cables, Ints, Lent, Links, Modules
-
-# A device, and the number of a cage of it.
-_Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -101,56 +97,31 @@ def _cables(cabled_kinds: Sequence[CabledKinds]) -> Cables:
     )
 
 
-class _CagesOfLinks(NamedTuple):
-    """An end of links of one kind, in columns of shape (links,).
-
-    ``modules``: the module of each assembly at that end.
-    """
-
-    device: Ints
-    cage: Ints
-    row: Ints
-    stage: Ints
-    modules: Sequence[str]
-
-
 def _modules(cabled_kinds: Sequence[CabledKinds]) -> Modules:
-    """Every bought module, cage by cage; where several kinds of links share a cage it is counted once."""
-    bought: dict[_Place, tuple[str, int]] = {}
-    earliest: dict[_Place, int] = {}
-    for kinds in cabled_kinds:
-        for end in _ends(kinds):
-            for place, module, stage in _cages(end):
-                earliest[place] = min(stage, earliest.get(place, stage))
-                if module:
-                    bought.setdefault(place, (module, kinds.fabric))
-    taken = sorted(bought)
-    return Modules(
-        np.array([device for device, _ in taken], dtype=np.int64),
-        np.array([cage for _, cage in taken], dtype=np.int64),
-        [bought[place][0] for place in taken],
-        np.array([bought[place][1] for place in taken], dtype=np.int64),
-        np.array([earliest[place] for place in taken], dtype=np.int64),
-    )
+    """Every bought module, cage by cage, with the stage of the cage's first link; where several kinds of links share a
+    cage it is counted once.
+    """
+    names = {"": 0}
+    columns = [column for kinds in cabled_kinds for column in _ends(kinds, names)]
+    device, cage, module, fabric, stage = (np.concatenate(column) for column in zip(*columns, strict=True))
+    order = np.lexsort((cage, device))
+    start = np.flatnonzero(np.diff(device[order], prepend=-1) | np.diff(cage[order], prepend=-1))
+    first = np.minimum.reduceat(np.where(module[order] > 0, order, len(order)), start)
+    bought = first < len(order)
+    first, part = first[bought], list(names)
+    parts = [part[number] for number in module[first].tolist()]
+    return Modules(device[first], cage[first], parts, fabric[first], np.minimum.reduceat(stage[order], start)[bought])
 
 
-def _ends(kinds: CabledKinds) -> Iterator[_CagesOfLinks]:
-    """The ends of each kind of links that was cabled."""
+def _ends(kinds: CabledKinds, names: dict[str, int]) -> Iterator[tuple[Ints, ...]]:
+    """Device, cage, number of the module, fabric and stage of every link at each end of each kind of links.
+
+    ``names``: numbers of modules, to which new ones are added.
+    """
     before = 0
-    near = [assembly.near_module for assembly in kinds.assemblies]
-    far = [assembly.far_module for assembly in kinds.assemblies]
     for part in kinds.parts:
         row = kinds.row[before : before + len(part)]
-        yield _CagesOfLinks(part.a, part.near.cage, row, part.stage, near)
-        yield _CagesOfLinks(part.b, part.far.cage, row, part.stage, far)
+        for device, cages, end in ((part.a, part.near, "near_module"), (part.b, part.far, "far_module")):
+            modules = [names.setdefault(getattr(assembly, end), len(names)) for assembly in kinds.assemblies]
+            yield device, cages.cage, np.array(modules)[row], np.full(len(row), kinds.fabric), part.stage
         before += len(part)
-
-
-def _cages(end: _CagesOfLinks) -> Iterator[tuple[_Place, str, int]]:
-    """Every cage of an end: its place, the module of its first link, and the stage of its earliest."""
-    places, first, cage = np.unique(np.stack([end.device, end.cage]), axis=1, return_index=True, return_inverse=True)
-    earliest = np.full(len(first), np.iinfo(np.int64).max)
-    np.minimum.at(earliest, cage.ravel(), end.stage)
-    modules = [end.modules[row] for row in end.row[first].tolist()]
-    numbers = [(device, number) for device, number in places.T.tolist()]
-    yield from zip(numbers, modules, earliest.tolist(), strict=True)

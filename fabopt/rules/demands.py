@@ -1,8 +1,8 @@
 """Numbers that a case asks of a fabric, one record each: what is left of *a key with a rule* beside its functions.
 
 The key is described in ``fabopt.schema.fabric``. What keeps a fabric to it is a function of the search or the program,
-what proves it is the rule ``check`` of the verifier, and neither knows the other. Levers, sets of keys that clash, what
-fabrics on the switches of others cannot promise, the order of rules and the keys of an edition follow from the records.
+what proves it a function of the verifier with the name ``check``, and neither knows the other. Levers, sets of keys
+that clash, what fabrics on the switches of others cannot promise, and the rules that are evaluated come from here.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from typing import Final, NamedTuple
 class FabricDemand(NamedTuple):
     """A key of a fabric that asks for a number where it is not null.
 
-    ``check``: the rule that proves it. ``figure``: what a design has of it: a figure of the network, or a key of the
+    ``check``: name of what proves it. ``figure``: what a design has of it: a figure of the network, or a key of the
     entries of a list in its part of the design file, added up (``tiers.num_switches``). ``words``: of the nearest
-    number with a design. ``since``: the version that brought the key, "" for the first.
+    number with a design.
     """
 
     key: str
     check: str
     figure: str
     words: str
-    since: str = ""
 
 
 # Least bandwidths for each GPU.

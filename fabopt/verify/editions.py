@@ -27,14 +27,16 @@ BROUGHT: dict[str, set[str]] = {version: set() for version in EDITIONS[1:]}
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
 # Keys of a design file, and of its case below ``case.content``, that a rule is about: by the name of the rule.
 SUBJECTS: dict[str, tuple[str, ...]] = {}
+# Subjects of later rules that the first version had.
+EARLIER_SUBJECTS = frozenset({"case.content.resilience"})
 AnyRule = TypeVar("AnyRule", bound=Callable[..., None])
 
 
 def since(version: str, *subjects: str) -> Callable[[AnyRule], AnyRule]:
     """Mark a rule with the version that brings it: files of earlier ones are not judged by it.
 
-    ``subjects``: keys of the file; a file with any of them is judged by the rule whatever version it names. Raises
-    ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
+    ``subjects``: keys of the file that the version brings too; a file with any of them is judged by the rule whatever
+    version it names. Raises ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
     """
 
     def marked(rule: AnyRule) -> AnyRule:
@@ -81,8 +83,16 @@ def later_keys(design: Design) -> list[str]:
     named = named_edition(design)
     if named not in EDITIONS:
         return []
-    later = (keys for version, keys in NEW_KEYS.items() if number_of(version) > number_of(named))
-    return [key for keys in later for key in keys if has_key(design, key)]
+    later = frozenset[str]().union(
+        *(new_keys(version) for version in NEW_KEYS if number_of(version) > number_of(named))
+    )
+    return sorted(key for key in later if has_key(design, key))
+
+
+def new_keys(version: str) -> frozenset[str]:
+    """Keys that a version brought: those of ``NEW_KEYS``, and the subjects of its rules."""
+    subjects = (key for name in BROUGHT[version] for key in SUBJECTS[name])
+    return frozenset((*NEW_KEYS[version], *subjects)) - EARLIER_SUBJECTS
 
 
 def has_key(design: Design, key: str) -> bool:

@@ -1,7 +1,7 @@
 """Keys of design files by the version that brought them, and keys of the case in them: no earlier version wrote them.
 
-Of keys with keys below, only the outer one is here. A key of every file of a version is enough to tell that an earlier
-version did not write it.
+What rules of a version are about is marked beside them (``fabopt.verify.editions.since``). Of keys with keys below,
+only the outer one is here. A key of every file of a version is enough to tell that an earlier version did not write it.
 """
 
 from __future__ import annotations
@@ -9,33 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fabopt.rules.demands import FABRIC_DEMANDS
-
 NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "0.2.0": (
-        "alternatives_complete", "bom.beyond_need", "bom.charge", "bom.expedite_usd", "bom.from_earlier",
-        "bom.from_stock", "bom.yearly_usd", "conflicts.direction", "conflicts.minimal", "conflicts.together",
-        "fabrics.failures.servers_lost", "fabrics.failures.worst", "fabrics.free_ports", "fabrics.redundancy",
-        "fabrics.structure.last_group", "fabrics.structure.mixed_spines", "fabrics.subnet_manager",
-        "fabrics.tiers.other", "fabrics.tiers.stand_ins", "futures", "objective.decision", "objective.floor",
-        "parts_sha256", "rules", "single_points_of_failure", "totals.expected_tco_usd",
+        "bom.beyond_need", "bom.expedite_usd", "bom.yearly_usd", "conflicts.direction", "conflicts.minimal",
+        "conflicts.together", "fabrics.free_ports", "fabrics.structure.last_group", "fabrics.structure.mixed_spines",
+        "fabrics.tiers.other", "objective.decision", "objective.floor", "totals.expected_tco_usd",
         "workload.allowed_oversubscription", "workload.ends", "workload.memory", "workload.placement",
         "workload.plan.expert_tensor", "workload.plan.fused_attention", "workload.plan.reduce_gradients",
         "workload.plan.sequence_parallel", "workload.plan.shard_group", "workload.scenarios", "workload.software",
-        "workload.step_band_s", "workload.tapers", "worst_rack", "case.content.charges",
-        "case.content.fabrics.attachments.counts_in_ratio", "case.content.fabrics.attachments.kind",
-        "case.content.fabrics.attachments.tier", "case.content.fabrics.group_by.racks",
-        "case.content.fabrics.oob.switch_racks", "case.content.fabrics.racks", "case.content.fabrics.roce",
-        "case.content.fabrics.spines", "case.content.finance.currency", "case.content.finance.depreciation_years",
-        "case.content.finance.payment", "case.content.finance.rates", "case.content.finance.residual",
-        "case.content.growth.decide_by", "case.content.have", "case.content.limits.quarterly_budget_usd",
-        "case.content.limits.yearly_budget_usd", "case.content.only_priced_by", "case.content.operate",
-        "case.content.price_basis", "case.content.procurement.approved_asics",
-        "case.content.procurement.forbidden_asics", "case.content.procurement.max_vendors",
-        "case.content.procurement.min_sources", "case.content.procurement.qualified",
-        "case.content.procurement.quarterly_supply", "case.content.procurement.single_vendor", "case.content.scenarios",
-        "case.content.site.distances_m.attachment-spine", "case.content.site.floor.server_racks",
-        "case.content.site.rack_rules", "case.content.stages.probability", "case.content.workload.decide_by",
+        "workload.step_band_s", "workload.tapers", "case.content.fabrics.attachments.counts_in_ratio",
+        "case.content.fabrics.attachments.kind", "case.content.fabrics.attachments.tier",
+        "case.content.fabrics.group_by.racks", "case.content.fabrics.oob.switch_racks", "case.content.fabrics.spines",
+        "case.content.finance.currency", "case.content.finance.depreciation_years", "case.content.finance.payment",
+        "case.content.finance.rates", "case.content.finance.residual", "case.content.growth.decide_by",
+        "case.content.have", "case.content.only_priced_by", "case.content.operate", "case.content.price_basis",
+        "case.content.procurement.approved_asics", "case.content.procurement.forbidden_asics",
+        "case.content.site.distances_m.attachment-spine", "case.content.workload.decide_by",
         "case.content.workload.model.plan.expert_tensor", "case.content.workload.model.plan.fused_attention",
         "case.content.workload.model.plan.reduce_gradients", "case.content.workload.model.plan.sequence_parallel",
         "case.content.workload.model.plan.shard_group", "case.content.workload.other_jobs",
@@ -46,9 +35,6 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "case.content.workload.spreading",
     ),
     "0.3.0": (
-        "bom.sold_by", "case.asked", "fabrics.nic.stand_ins", "nearest", "objective.decision.least_in_ratio_usd",
-        "objective.decision.most_oversubscription",
-        "objective.decision.stressed_usd", "rules_left_out", "case.content.fabrics.attachments.stands",
-        *(f"case.content.fabrics.{demand.key}" for demand in FABRIC_DEMANDS if demand.since == "0.3.0"),
+        "bom.sold_by", "case.asked", "nearest", "objective.decision.least_in_ratio_usd",
     ),
 }  # fmt: skip

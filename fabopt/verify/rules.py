@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from fabopt.rules.demands import FABRIC_DEMANDS
+from fabopt.rules import demands
 from fabopt.verify import (
     airflow,
     appliances,
@@ -161,7 +161,7 @@ FABRIC_RULES: tuple[FabricRule, ...] = tuple(
             interchangeable.switches_are_interchangeable,
             interchangeable.nics_are_of_one_product,
             mixed_spines.spines_may_differ,
-            *(_named(demand.check) for demand in FABRIC_DEMANDS),
+            *(_named(demand.check) for demand in demands.FABRIC_DEMANDS),
         )
     )
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt.schema.hashes import sha256_of
-from fabopt.verify.editions import number_of
+from fabopt.verify.editions import new_keys, number_of
 from fabopt.verify.new_keys import NEW_KEYS
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ def as_written_by(version: str, document: Json) -> None:
     # what switches later rules off is no key that a file is refused for
     for key in ("fabrics.groups", "resilience", "rules") if version == "0.1.0" else ():
         without_key(document["case"]["content"], key.split("."))
-    for later, keys in NEW_KEYS.items():
-        for key in keys if number_of(later) > number_of(version) else ():
+    for later in NEW_KEYS:
+        for key in sorted(new_keys(later)) if number_of(later) > number_of(version) else ():
             without_key(document, key.split("."))
     document["case"]["sha256"] = sha256_of(document["case"]["content"])

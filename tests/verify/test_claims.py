@@ -16,8 +16,8 @@ from fabopt.schema.design import Check, Design
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.version import VERSION
 from fabopt.solution import optimize
-from fabopt.verify import not_asked, rules, verify
-from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, since
+from fabopt.verify import not_asked, verify
+from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, rules_are_named, since
 from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
 from tests.samples import small
 from tests.samples.designs_of_families import MAKERS, designed
@@ -141,14 +141,14 @@ def test_a_file_names_the_version_that_wrote_it(version: str) -> None:
 def test_editions_name_rules_that_there_are() -> None:
     assert {rule.__name__ for rule in checks_of_verifier()} >= LATER
     assert edition_of(VERSION) == EDITIONS[-1] and edition_of("0.1.7") == "0.1.0"
-    assert rules.rules_are_named.__name__ not in LATER
+    assert rules_are_named.__name__ not in LATER
     assert "single_points_are_listed" in BROUGHT["0.2.0"] and "totals_add_up" not in LATER
 
 
 @pytest.mark.parametrize("version", [EDITIONS[0], "9.9.9"])
 def test_a_rule_comes_with_an_edition_after_the_first(version: str) -> None:
     with pytest.raises(KeyError, match=version):
-        since(version)(rules.rules_are_named)
+        since(version)(rules_are_named)
 
 
 # -- what is said -----------------------------------------------------------------------------------------------------

@@ -543,7 +543,7 @@ def test_knows_no_solver() -> None:
     What packet memory holds is a table of makers, which tests hold against theirs row by row.
     """
     allowed = (
-        "errors", "units", "schema", "network", "floor", "workload", "problem.demand", "wiring",
+        "errors", "units", "rules", "schema", "network", "floor", "workload", "problem.demand", "wiring",
         "verify", "parts.lookup", "parts.lanes", "parts.pools", "io.keys",
     )  # fmt: skip
     for file in Path(fabopt.verify.__file__).parent.glob("*.py"):

@@ -21,6 +21,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
 from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, PAIRING, REDUNDANCY, TWO_SWITCHES
 from fabopt.schema.base import Strict
+from fabopt.schema.case import Fabric
 from fabopt.schema.design import (
     BomRow,
     CaseRecord,
@@ -82,6 +83,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         topology=candidate.topology,
         protocol=part.protocol,
         planes=part.planes,
+        own_rails=part.nic.own_rails and _asked(problem, fabric).planes == "any",
         rails=part.rails,
         striping="even" if fabric.even else "rail" if fabric.by_rail else "any",
         structure=part.structure,
@@ -163,10 +165,14 @@ def _placement(problem: Problem, fabric: FabricProblem, switches: Placement | No
     return switches.model_copy(update={"attachments": {**appliances, **switches.attachments}})
 
 
+def _asked(problem: Problem, fabric: FabricProblem) -> Fabric:
+    """A fabric as the case has it."""
+    return next(asked for asked in problem.case.fabrics if asked.name == fabric.name)
+
+
 def _shared_uses(problem: Problem, fabric: FabricProblem) -> Iterator[SharedUse]:
     """Other fabrics that share the NICs of a fabric."""
-    carrier = next(asked for asked in problem.case.fabrics if asked.name == fabric.name)
-    for carried in carrier.carries:
+    for carried in _asked(problem, fabric).carries:
         if carried.separation == "shared":
             port, gbps_per_gpu = carried.shared_port or "added", plain_fraction(exact(carried.min_gbps_per_gpu))
             yield SharedUse(name=carried.name, role=carried.role, shared_port=port, gbps_per_gpu=gbps_per_gpu)

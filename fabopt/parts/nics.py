@@ -96,10 +96,6 @@ class NicOption:
         """Mb/s of one flow into the network: that of one port, and at most that of the slot."""
         return min(Fraction(self.port.lane.port_mbps), self.nic_mbps)
 
-    def carries_alone(self, rate_mbps: Fraction | int) -> bool:
-        """Whether one port carries a rate of a GPU, where rule ``one-port`` asks for it."""
-        return self.shares_ports or self.flow_mbps >= rate_mbps
-
     @property
     def crosses_any_cut(self) -> Fraction:
         """Upper bound of a GPU's Mb/s across any cut of the network: one between rails is crossed inside servers."""
@@ -110,11 +106,9 @@ class NicOption:
 
         Rail-only has one or two, planes that are rails two or three, and one switch is not two leaves.
         """
-        if self.dual and tiers == 1:
-            return False
         if self.topology == RAIL_ONLY:
-            return tiers < 3
-        return not self.apart or tiers > 1
+            return tiers < 3 and not (self.dual and tiers == 1)
+        return not (self.apart or self.dual) or tiers > 1
 
     def takes(self, k: int) -> bool:
         """Whether ``k`` ports of a server may share a leaf: dual-homed ones are of different NICs.
@@ -127,6 +121,11 @@ class NicOption:
     def planes_per_nic(self) -> int:
         """Planes that one NIC has ports in."""
         return self.planes // self.nics_per_server if self.apart else self.planes
+
+    @property
+    def own_rails(self) -> bool:
+        """Whether its planes are rails: ports of one NIC of every server."""
+        return self.apart and self.topology != RAIL_ONLY
 
     @property
     def rails_per_plane(self) -> int:
@@ -251,7 +250,8 @@ def _nic_options(
             # Rule ``scale_up_carries_rails``
             why = cannot_forward(server, option.nics_per_server, option.injection) if option.apart else None
             if why is not None:
-                refusals.add(f"{nic.id} on rails of its own", option, why)
+                told = None if option.own_rails and fabric.planes == "any" else why
+                refusals.add(f"{nic.id} on rails of its own", option, told)
             elif option.apart and server.scale_up is not None:
                 yield replace(option, scale_up=exact(server.scale_up.gbps_per_gpu) * 1000)
             else:
@@ -269,7 +269,7 @@ def _judged(option: NicOption, nic: Nic, fabric: Fabric, server: Server, demand_
     # Rules ``nics_pair_with_gpus`` and ``one_port_serves_gpu``, rules ``slots_carry_ports`` and ``nics_are_tested``
     keeps = {
         NIC_PAIRING: is_counted or pairs_with_gpus(option.nics_per_server, server.gpus),
-        ONE_PORT: option.carries_alone(demand_mbps),
+        ONE_PORT: option.shares_ports or option.flow_mbps >= demand_mbps,
         SLOT_SPEED: is_named or not option.is_slowed,
         TESTED_NICS: is_named or not tested or nic.is_among(tested),
     }
@@ -333,8 +333,7 @@ def share_of_gpu(nics: int, gpus: int) -> Fraction:
 
 def _nic_mbps(limit: Fraction | None, ports: int, port_mbps: int) -> Fraction:
     """Mb/s of a NIC with so many ports in use; ``limit``: over its bus."""
-    nominal = Fraction(ports * port_mbps)
-    return nominal if limit is None else min(nominal, limit)
+    return Fraction(ports * port_mbps) if limit is None else min(Fraction(ports * port_mbps), limit)
 
 
 def _chosen_options(

@@ -36,7 +36,7 @@ def divisions(fabric: Fabric, nics_per_server: int, ports_per_nic: int) -> Itera
     if allowed - {RAIL_ONLY}:
         if fabric.planes != "rails":
             yield from (Division(number) for number in planes)
-        elif nics_per_server >= FEWEST_RAILS:
+        if fabric.planes in ("rails", "any") and nics_per_server >= FEWEST_RAILS and allowed & {"clos", "any"}:
             yield Division(nics_per_server, apart=True)
     if allowed & {RAIL_ONLY, "any"} and nics_per_server >= FEWEST_RAILS:
         yield from (Division(nics_per_server * number, RAIL_ONLY, True) for number in planes)

@@ -20,7 +20,7 @@ from fabopt.problem.nic_rules import by_rules, rules_on_nics
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty
 from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import subnet_managers
-from fabopt.rules.defaults import PAIR, PAIRING, is_asked_for
+from fabopt.rules.defaults import NO_RULES, PAIR, PAIRING, is_asked_for
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
@@ -46,7 +46,7 @@ def fabric_of(
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(rules_on_nics(case.rules))
     able = _nics(_paired(fabric, case, kept_rules), protocols, demand, offering, server, pcie, refusals)
-    nics = by_rules(able, case.rules)
+    nics = by_rules(able if _may_be_rails(fabric, case) else _in_numbers(able), case.rules)
     switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     problem = FabricProblem(
@@ -79,6 +79,15 @@ def fabric_of(
         logical_fabrics=tuple(logical_fabric_of(nic, offering, server, pcie, case.rules) for nic in fabric.on_own_nics),
     )  # fmt: skip
     return _with_pairs(problem)
+
+
+def _may_be_rails(fabric: Fabric, case: Case) -> bool:
+    """Whether planes may be rails; where they are open the bare space has numbers of planes only."""
+    return fabric.planes != "any" or case.rules != NO_RULES
+
+
+def _in_numbers(nics: dict[str, tuple[NicOption, ...]]) -> dict[str, tuple[NicOption, ...]]:
+    return {protocol: tuple(one for one in of if not one.own_rails) for protocol, of in nics.items()}
 
 
 def _asks_to_join(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> bool:

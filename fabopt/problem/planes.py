@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Final
+
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import keeps_default
 from fabopt.schema.topologies import TIERED
+from fabopt.units import some
+
+# In the place of a number of planes: the planes are rails.
+RAILS: Final = 0
 
 
 def planes_of(nic: NicOption) -> int:
-    """Planes as a design file counts them: the rails of a rail-only fabric are one."""
-    return nic.planes // nic.rails_per_plane
+    """Planes as the key of a case counts them: the rails of a rail-only fabric are one; ``RAILS`` for planes that are
+    rails.
+    """
+    return RAILS if nic.own_rails else nic.planes // nic.rails_per_plane
+
+
+def planes_words(choices: Collection[int]) -> str:
+    """Choices of planes in words: ``1 and 2 planes and planes that are rails``."""
+    numbers = sorted(set(choices) - {RAILS})
+    words = [" and ".join(map(str, numbers[:-1])), some(numbers[-1], "plane")] if numbers else []
+    return " and ".join(filter(None, [*words, "planes that are rails" * (RAILS in choices)]))
 
 
 def weighs_planes(problem: Problem, fabric: FabricProblem) -> bool:

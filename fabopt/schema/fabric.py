@@ -51,7 +51,7 @@ class Fabric(Strict):
         topologies: Families of networks to choose from; `any` is all that can do what the case asks for.
         tiers: Tiers of switches, 1, 2 or 3, or a list of them.
         planes: Disjoint copies of the network; every NIC has the same number of ports in each. `rails` makes each rail
-            a plane.
+            a plane; `any` looks at all that NICs can do, and at rails.
         rails: `aligned`: one port of a server on each leaf of its group. `any`: several ports of a server may share a
             leaf.
         striping: How a leaf's uplinks are dealt to spines. `even`: equally many to each. `rail`, `any`: numbers may

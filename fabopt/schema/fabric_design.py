@@ -147,6 +147,9 @@ class Failure(Strict):
         count: How many fail.
         gbps_per_gpu: Bandwidth that is left for each GPU, in Gb/s.
         servers_cut_off: Servers cut off from the largest part that stays joined. Null for more than one failure.
+        made_up_gbps_per_gpu: The same where servers deal traffic over planes by what each still carries, in Gb/s.
+        with_switch_gbps_per_gpu: Of a plane (failed, or out of service for an upgrade), what is left if a switch of
+            another plane fails too, in Gb/s.
         worst: The rack whose loss leaves least.
         servers_lost: Servers in that rack, which the other figures leave out.
     """
@@ -155,6 +158,8 @@ class Failure(Strict):
     count: int
     gbps_per_gpu: Number
     servers_cut_off: int | None = None
+    made_up_gbps_per_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    with_switch_gbps_per_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
     worst: Annotated[str | None, Field(exclude_if=is_open)] = None
     servers_lost: Annotated[int | None, Field(exclude_if=is_open)] = None
 
@@ -232,6 +237,7 @@ class FabricDesign(Strict):
         topology: Family of the network.
         protocol: Ethernet or InfiniBand.
         planes: Number of planes; counts below are over all of them.
+        own_rails: Whether each plane is a rail, ports of one NIC of every server, where the case leaves planes open.
         rails: Leaves that a server group is spread over, in each plane.
         striping: How a leaf's uplinks are dealt to spines.
         structure: Sizes of the network, from which all its links follow.
@@ -258,6 +264,7 @@ class FabricDesign(Strict):
     topology: str
     protocol: str
     planes: int
+    own_rails: Annotated[bool, Field(exclude_if=lambda own: not own)] = False
     rails: int
     striping: Literal["even", "any", "rail"]
     structure: AnyStructure

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from fabopt.parts.switches import TIER_ROLES
+from fabopt.problem.planes import planes_words
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes, share_notes
 from fabopt.rules.defaults import ATTACHMENT_RUNS, NO_RULES, is_kept
@@ -85,9 +86,10 @@ def _equal_planes(answers: Answers, design: Design) -> Iterator[str]:
         equal = answers.optimum.equal_planes.get(fabric.name, ())
         if len(equal) > 1:
             left = min(row.gbps_per_gpu for row in fabric.failures if row.failed in TIER_ROLES)
+            own = "planes that are rails" if fabric.own_rails else str(fabric.planes)
             yield (
-                f"{fabric.name}: {' and '.join(map(str, equal))} planes cost the same; with {fabric.planes} there are "
-                f"{left:g} Gb/s per GPU without the worst switch"
+                f"{fabric.name}: {planes_words(equal)} cost the same; with {own} there are {left:g} Gb/s per GPU "
+                f"without the worst switch"
             )
 
 

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from functools import cached_property
 
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.planes import planes_of
+from fabopt.problem.planes import planes_of, planes_words
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
@@ -177,8 +177,8 @@ class Rows:
             sums, own_sums = DesignFigures(other).sums, self.own.sums
             is_alike = (sums.cents, sums.power_mw) == (own_sums.cents, own_sums.power_mw)
             return NOTHING_CHEAPER if is_alike else NOTHING_LESS
-        number = planes_of(design.nic)
-        return f"the same cost in {some(number, 'plane')}{service_beside(design, own, self.answer.problem)}"
+        planes = planes_words({planes_of(design.nic)})
+        return f"the same cost in {planes}{service_beside(design, own, self.answer.problem)}"
 
     def _looks_otherwise(self, other: Answer) -> bool:
         """Whether a design of the same objective differs in structure or devices."""

@@ -36,6 +36,13 @@ class Failures(Protocol):
     def servers_cut_off(self, failed: Failed) -> int:
         """Servers that one failure cuts off from the largest part that stays joined."""
 
+    def beside(self, failed: Failed) -> tuple[Fraction | None, Fraction | None]:
+        """Mb/s per GPU after one failure where planes make up for each other; and of a plane, with a switch of another.
+
+        None where they are no other than without.
+        """
+        return None, None
+
     def place(self, failed: Failed) -> LostPlace | None:
         """The rack whose loss is the worst; None for devices lost one by one."""
         return None
@@ -54,11 +61,14 @@ def left_by_a_switch(failures: Failures) -> Fraction:
 
 def _failure(failures: Failures, failed: Failed, count: int) -> Failure:
     place = failures.place(failed)
+    made_up, with_switch = failures.beside(failed) if count == 1 else (None, None)
     return Failure(
         failed=failed,
         count=count,
         gbps_per_gpu=plain_fraction(failures.bandwidth_left(failed, count) / MBPS_PER_GBPS),
         servers_cut_off=failures.servers_cut_off(failed) if count == 1 else None,
+        made_up_gbps_per_gpu=None if made_up is None else plain_fraction(made_up / MBPS_PER_GBPS),
+        with_switch_gbps_per_gpu=None if with_switch is None else plain_fraction(with_switch / MBPS_PER_GBPS),
         worst=None if place is None else place.rack,
         servers_lost=None if place is None else place.servers,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabopt.rules.defaults import NO_RULES
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.product import Cage
@@ -76,6 +77,8 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     if allowed == "rails":
         allowed = 1 if designed.topology == RAIL_ONLY else designed.nic.per_server
     proof.holds(allows(allowed, designed.planes), f"{some(designed.planes, 'plane')}, allowed {wanted.planes}")
+    open_to_rails = wanted.planes == ANY and fabric.evidence.case.rules != NO_RULES and designed.topology == "clos"
+    proof.holds(open_to_rails or not designed.own_rails, f"planes that are rails, allowed {wanted.planes}")
     proof.holds(allows(wanted.protocol, designed.protocol), f"protocol {designed.protocol}, allowed {wanted.protocol}")
     proof.equal("striping", designed.striping, wanted.striping)
     (_mesh_matches if fabric.is_direct else _tiers_match)(proof, fabric)
@@ -89,7 +92,7 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
 def _tiers_match(proof: Proof, fabric: FabricEvidence) -> None:
     """A Clos has tiers of leaves, spines and cores, as many as are allowed."""
     designed, wanted, tiers = fabric.designed, fabric.wanted, len(fabric.designed.tiers)
-    least, most = (1, 2) if designed.topology == RAIL_ONLY else (2 if wanted.planes == "rails" else 1, 3)
+    least, most = (1, 2) if designed.topology == RAIL_ONLY else (2 if fabric.networks.apart else 1, 3)
     proof.holds(allows(wanted.tiers, tiers), f"{some(tiers, 'tier')}, allowed {wanted.tiers}")
     proof.holds(least <= tiers <= most, f"{some(tiers, 'tier')} of {least} to {most} that {designed.topology} has")
     proof.equal("structure.tiers", designed.clos.tiers, tiers)

@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from fabopt.network.graph.survival import PLACES, ServerPorts, by_number, over_rails, worst_mix
+from fabopt.network.graph.survival import (
+    MAKING_UP,
+    PLACES,
+    PLANE_OUT,
+    SAME,
+    OtherPlanes,
+    ServerPorts,
+    by_number,
+    over_rails,
+    worst_mix,
+)
 from fabopt.schema.resilience import FEED, RACK
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT, across_stripes, through_servers
 from fabopt.verify.clos_counts import ClosCounts
+from fabopt.verify.editions import named_edition, number_of
 from fabopt.verify.equal_devices import links_to_spines
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
 from fabopt.verify.proof import Proof
 
 TIERS = ("leaf", "spine", "core")
+# The version from which files say what several planes leave.
+OF_PLANES = "0.3.0"
 ENDS = ("server-leaf", "leaf-spine", "spine-core")
 
 
@@ -40,6 +53,10 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
         if row.servers_cut_off is not None:
             proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
             proof.equal(f"servers cut off by {what}", row.servers_cut_off, cut_off(fabric, row.failed))
+        if row.count == 1 and number_of(named_edition(fabric.evidence.design)) >= number_of(OF_PLANES):
+            stated = row.made_up_gbps_per_gpu, row.with_switch_gbps_per_gpu
+            what = f"after {what} with planes that make up for it, and with a switch of another"
+            proof.equal(f"Gb/s per GPU {what}", stated, beside(fabric, row.failed))
     for demand in fabric.wanted.survived:
         if demand.failures[0] == RACK:
             continue
@@ -52,27 +69,44 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note("the file says nothing of failures")
 
 
-def bandwidth_left(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
+def beside(fabric: FabricEvidence, failed: str) -> tuple[int | float | None, int | float | None]:
+    """Gb/s per GPU after one failure of several planes that make up for each other, where that is more; and with a
+    plane out of service, after that of the worst switch.
+    """
+    if fabric.designed.planes == 1 or failed == FEED:
+        return None, None
+    if failed == "plane":
+        left = min(bandwidth_left(fabric, tier, 1, PLANE_OUT) for tier in TIERS[: fabric.clos.tiers])
+        return None, plain_fraction(left / MBPS_PER_GBPS)
+    made_up = bandwidth_left(fabric, failed, 1, MAKING_UP)
+    is_more = made_up > bandwidth_left(fabric, failed, 1)
+    return (plain_fraction(made_up / MBPS_PER_GBPS) if is_more else None), None
+
+
+def bandwidth_left(fabric: FabricEvidence, failed: str, count: int, other: OtherPlanes = SAME) -> Fraction:
     """Mb/s per GPU after ``count`` failures of a kind, at the worst places.
 
     One of two feeds takes nothing: rule ``feeds_carry_racks``.
     """
     failed, count = ("spine", 0) if failed == FEED else (failed, count)
     at_server, above_leaf, above_spine = PLACES[failed]
-    own = by_number(lambda lost: of_server(fabric, at_server, lost), count if at_server else 0)
+    injection, networks = fabric.injection, fabric.networks.number
+    if other.is_out:
+        injection, networks = injection * of_server(fabric, "plane", 1), networks - networks // fabric.designed.planes
+    own = by_number(lambda lost: of_server(fabric, at_server, lost, other.is_out), count if at_server else 0)
     leaf = by_number(lambda lost: _sent_up(fabric, above_leaf, lost), count if above_leaf else 0)
     pod = by_number(lambda lost: _sent_on(fabric, above_spine, lost), count if above_spine else 0)
     above = worst_mix(leaf, pod, count)
-    if fabric.networks.apart:
-        above = over_rails(above, fabric.networks.number, count)
+    if fabric.networks.apart or other.make_up:
+        above = over_rails(above, networks, count)
     share = worst_mix(own, above, count)[-1]
     assert isinstance(share, Fraction)
-    return across_stripes(fabric, through_servers(fabric, fabric.injection * share))
+    return across_stripes(fabric, through_servers(fabric, injection * share))
 
 
-def of_server(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
-    """Share of its injection that a server keeps through its own ports."""
-    return min(_of_server(fabric, per_leaf, failed, count) for per_leaf in _ports_on_leaves(fabric))
+def of_server(fabric: FabricEvidence, failed: str, count: int, is_plane_out: bool = False) -> Fraction:
+    """Share of its injection, without a plane that is out of service, that a server keeps through its own ports."""
+    return min(_of_server(fabric, per_leaf, failed, count, is_plane_out) for per_leaf in _ports_on_leaves(fabric))
 
 
 def _ports_on_leaves(fabric: FabricEvidence) -> set[int]:
@@ -81,13 +115,14 @@ def _ports_on_leaves(fabric: FabricEvidence) -> set[int]:
     return {clos.per_leaf, clos.last_per_leaf} if clos.has_own_last else {clos.per_leaf}
 
 
-def _of_server(fabric: FabricEvidence, per_leaf: int, failed: str, count: int) -> Fraction:
+def _of_server(fabric: FabricEvidence, per_leaf: int, failed: str, count: int, is_plane_out: bool) -> Fraction:
     nic, apart = fabric.designed.nic, fabric.networks.apart
     top = fabric.nic_mbps / fabric.nic_lane.port_mbps
     ports = ServerPorts(
         nic.per_server, nic.ports_per_nic, fabric.designed.planes, per_leaf, top, fabric.wanted.homing == "dual",
         apart, apart and fabric.designed.topology != RAIL_ONLY,
     )  # fmt: skip
+    ports = ports.with_plane_out if is_plane_out else ports
     left = {"leaf": ports.without_leaves, "plane": ports.without_planes, "server-leaf": ports.without_cables}
     return left[failed](count) if failed in left else Fraction(1)
 

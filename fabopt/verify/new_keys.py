@@ -35,6 +35,8 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "case.content.workload.spreading",
     ),
     "0.3.0": (
-        "bom.sold_by", "case.asked", "nearest", "objective.decision.least_in_ratio_usd",
+        "bom.sold_by", "case.asked", "fabrics.failures.made_up_gbps_per_gpu",
+        "fabrics.failures.with_switch_gbps_per_gpu", "fabrics.own_rails", "nearest",
+        "objective.decision.least_in_ratio_usd",
     ),
 }  # fmt: skip

@@ -54,7 +54,7 @@ def networks_of(fabric: FabricDesign, wanted: Fabric) -> DisjointNetworks:
     """The disjoint networks of a fabric of the file: planes, or where rails never meet, each rail of each plane."""
     rail_only = fabric.topology == "rail-only"
     rails = fabric.nic.per_server if rail_only else 1
-    return DisjointNetworks(fabric.planes * rails, rail_only or wanted.planes == "rails")
+    return DisjointNetworks(fabric.planes * rails, rail_only or wanted.planes == "rails" or fabric.own_rails)
 
 
 def divide(number: int, divisor: int, what: str) -> int:

@@ -178,6 +178,7 @@ class Structure:
             self.cards.number,
             self.cards.ports,
             self.planes,
+            self.own_rails,
             self.pod_of,
             [-number for _, number in self.twins],
         )
@@ -418,8 +419,13 @@ def divisions(space: Space, cards: Cards) -> Iterator[Division]:
             yield Division(planes, "clos", False)
         if "rail-only" in topologies and forwards and among(1 if wanted == "rails" else wanted, planes):
             yield Division(planes * cards.number, "rail-only", True)
-    if "clos" in topologies and wanted == "rails" and forwards:
+    if "clos" in topologies and forwards and (wanted == "rails" or (wanted == "any" and not is_bare(space))):
         yield Division(cards.number, "clos", True)
+
+
+def is_bare(space: Space) -> bool:
+    """Whether the case is of the bare space, in which open planes are numbers only."""
+    return bool(space.case.get("rules") == "none")
 
 
 def rails_can_forward(space: Space, cards: Cards) -> bool:

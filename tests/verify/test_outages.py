@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -16,7 +18,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.resilience import Failing
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.failures import bandwidth_left
-from fabopt.verify.outages import Grounds, Outages
+from fabopt.verify.outages import Grounds, Outages, lost_of, number_of
 from tests.samples import small
 from tests.solution import test_brute_force
 from tests.topology import test_rails
@@ -145,6 +147,57 @@ def test_quantiles_by_hand() -> None:
     """Of ten samples the median is the fifth."""
     found = Outages("compute", "leaf", 2, 45, tuple(float(one) for one in range(10)), (0,) * 10)
     assert (found.quantile(0.5), found.quantile(0.05), found.quantile(0.95), found.mean) == (4, 0, 9, 4.5)
+
+
+def planes(ports: int, fabric: dict[str, object], servers: int = 9) -> Design:
+    """Cards of several ports on switches of 16."""
+    parts = test_brute_force.catalog(
+        switches=[test_brute_force.switch("switch", test_brute_force.cage(16, "1x100"))],
+        nics=[test_brute_force.card("card", test_brute_force.cage(ports, "1x100"))],
+    )
+    wanted = {"min_gbps_per_gpu": 100 * ports, "nics_per_server": 1, "max_oversubscription": 2, "tiers": 2}
+    return small.solved(test_brute_force.case(servers, wanted | fabric), parts)
+
+
+IN_PLANES: dict[str, Callable[[], Design]] = {
+    "two": lambda: planes(2, {"planes": 2}, 17),
+    "four": lambda: planes(4, {"planes": 4}, 17),
+    "two ports in each of two": lambda: planes(4, {"planes": 2, "rails": "any"}, 17),
+    "dual-homed": lambda: planes(4, {"planes": 2, "homing": "dual"}),
+    "three tiers": lambda: planes(2, {"planes": 2, "tiers": 3}, 24),
+    "one tier": lambda: planes(2, {"planes": 2, "tiers": 1}),
+    "slow slots": lambda: slow_slots({"tiers": 2, "planes": 2}),
+    "rails of two planes": DESIGNS["rails of two planes"],
+    "rails": DESIGNS["planes that are rails"],
+}
+
+
+@pytest.mark.parametrize("name", IN_PLANES)
+def test_what_planes_leave_is_that_of_every_way_on_the_wiring(name: str) -> None:
+    """A plane is out and each switch of the others fails in turn; and each device where planes make up for it."""
+    made = IN_PLANES[name]()
+    plant = Grounds(made).fabrics["compute"]
+    number, rows = number_of(plant, "plane"), {row.failed: row for row in made.fabrics[0].failures}
+    assert number == made.fabrics[0].planes > 1
+    left = []
+    for plane in range(number):
+        for switch in np.flatnonzero(plant.plane != plane):
+            lost = lost_of(plant, "plane", [plane])
+            lost.switches[switch] = True
+            left.append(plant.after(lost).mbps / 1000)
+    assert rows["plane"].with_switch_gbps_per_gpu == pytest.approx(min(left), abs=2e-6)
+    making_up = replace(plant, apart=True)
+    for row in rows.values():
+        ways = (lost_of(making_up, row.failed, [one]) for one in range(number_of(plant, row.failed)))
+        worst = min(making_up.after(lost).mbps / 1000 for lost in ways)
+        stated = row.gbps_per_gpu if row.made_up_gbps_per_gpu is None else row.made_up_gbps_per_gpu
+        assert stated == pytest.approx(worst, abs=2e-6), row
+
+
+def test_planes_make_up_for_a_spine() -> None:
+    """Two planes: a spine of four is an eighth of all, or a quarter where traffic is dealt over planes alike."""
+    (row,) = (row for row in IN_PLANES["two"]().fabrics[0].failures if row.failed == "spine")
+    assert row.made_up_gbps_per_gpu is not None and row.gbps_per_gpu < row.made_up_gbps_per_gpu
 
 
 def test_planes_of_rails_fail_together() -> None:

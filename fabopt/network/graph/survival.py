@@ -31,6 +31,20 @@ PLACES = {
 _MOST_WAYS = 5_000
 
 
+class OtherPlanes(NamedTuple):
+    """What is assumed of the planes beside the one that a device fails in.
+
+    ``make_up``: servers deal traffic over planes by what each still carries; else alike, as planes that are routed
+    apart know nothing of each other. ``is_out``: one of them is out of service.
+    """
+
+    make_up: bool = False
+    is_out: bool = False
+
+
+SAME, MAKING_UP, PLANE_OUT = OtherPlanes(), OtherPlanes(make_up=True), OtherPlanes(is_out=True)
+
+
 class ServerPorts(NamedTuple):
     """The ports of a server: ``ports`` of each of its ``nics``, evenly over ``planes``; ``per_leaf`` on each leaf.
 
@@ -52,6 +66,14 @@ class ServerPorts(NamedTuple):
     def leaves(self) -> int:
         """Leaves that a server is on, over all planes."""
         return self.nics * self.ports // self.per_leaf
+
+    @property
+    def with_plane_out(self) -> ServerPorts:
+        """The ports of a server that are left with a plane out of service."""
+        if self.own_planes:
+            return self._replace(nics=self.nics - 1, planes=self.planes - 1)
+        ports = self.ports // self.planes * (self.planes - 1)
+        return self._replace(ports=ports, planes=self.planes - 1, top=min(self.top, Fraction(ports)))
 
     def without_planes(self, failed: int) -> Fraction:
         """Share of the server's injection that is left if ``failed`` planes fail."""

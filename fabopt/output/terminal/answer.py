@@ -194,7 +194,7 @@ def fabric_line(fabric: FabricDesign) -> str:
     """Name a fabric's family: protocol, topology, tiers, planes."""
     parts = [fabric.protocol, fabric.topology, shape_of(fabric.structure)]
     if fabric.planes > 1:
-        parts.append(f"{fabric.planes} planes")
+        parts.append(f"{fabric.planes} planes{' that are rails' * fabric.own_rails}")
     return ", ".join(parts)
 
 
@@ -239,6 +239,10 @@ def failure_line(fabric: FabricDesign) -> str:
         told = [f"{some(failure.servers_cut_off, 'server')} cut off"] if failure.servers_cut_off else []
         if failure.worst is not None:
             told.insert(0, f"{failure.worst} with {some(failure.servers_lost or 0, 'server')}")
+        if failure.made_up_gbps_per_gpu is not None:
+            told.append(f"{plain(failure.made_up_gbps_per_gpu)} where planes make up for it")
+        if failure.with_switch_gbps_per_gpu is not None:
+            told.append(f"{plain(failure.with_switch_gbps_per_gpu)} if a switch of another fails while it is out")
         cut = f" ({', '.join(told)})" if told else ""
         parts.append(f"{some(failure.count, failure.failed)} {plain(failure.gbps_per_gpu)}{cut}")
     return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""

@@ -280,6 +280,7 @@ def _survived(design: Design) -> Iterator[ScreenRow]:
     rows = [(f"{loss.fabric.name}: " * (not is_alone) + loss.words(is_alone), bool(loss.cut_off)) for loss in told]
     if len(told) < len(losses):
         rows.append(("other fabrics: nothing is cut off", False))
+    rows += [(f"{loss.fabric.name}: " * (not is_alone) + words, False) for loss in losses for words in loss.of_planes()]
     rows += rack_loss(design.single_points_of_failure or (), not is_alone)
     for number, (words, is_cut_off) in enumerate(rows):
         yield ScreenRow("" if number else "Worst loss", words, LOST if is_cut_off else "")

@@ -48,6 +48,14 @@ class WorstLoss:
         across = " across the fabric" if whole < self.fabric.metrics.injection_gbps_per_gpu else ""
         return f"{self._device}: degraded to {plain(self.left)} of {plain(whole)} Gb/s a GPU{across}{lost}{beside}"
 
+    def of_planes(self) -> Iterator[str]:
+        """What a plane leaves that has failed, or is out of service for an upgrade; nothing of a fabric with one."""
+        for row in self.fabric.failures:
+            if (row.failed, row.count) == ("plane", 1) and row.with_switch_gbps_per_gpu is not None:
+                whole = plain(self.fabric.metrics.bisection_gbps_per_gpu)
+                after = f"{plain(row.with_switch_gbps_per_gpu)} if a switch of another fails meanwhile"
+                yield f"a plane, failed or upgraded: {plain(row.gbps_per_gpu)} of {whole} Gb/s a GPU; {after}"
+
     @property
     def _device(self) -> str:
         if not self.fabric.tiers:

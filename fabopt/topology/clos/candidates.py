@@ -159,7 +159,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         *(use.split if use is not None else "" for use in uses),
         parts.nic.group,
         *(use.group if use is not None else -1 for use in uses),
-        parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
+        parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes, parts.nic.own_rails,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
         int(shape.odd_k), int(shape.odd_u), *_last_leaf_order(parts),

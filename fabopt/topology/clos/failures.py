@@ -14,7 +14,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.network.graph.survival import PLACES, ServerPorts, Share, by_number, over_rails, worst_mix
+from fabopt.network.graph.survival import (
+    MAKING_UP,
+    PLACES,
+    PLANE_OUT,
+    SAME,
+    OtherPlanes,
+    ServerPorts,
+    Share,
+    by_number,
+    over_rails,
+    worst_mix,
+)
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.schema.resilience import FEED, RACK, Failed, Failing
 from fabopt.topology.clos.classes import LeafEndpoints
@@ -35,23 +46,29 @@ def tiers_of(parts: Parts) -> tuple[Failing, ...]:
     return tiers[: parts.tiers]
 
 
-def bandwidth_left(parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int, failed: str, count: int) -> Share:
+def bandwidth_left(
+    parts: Parts, shape: Shape, endpoints: LeafEndpoints, gpus: int, failed: str, count: int, other: OtherPlanes = SAME
+) -> Share:
     """Mb/s per GPU (``gpus`` of a server) after ``count`` failures; an exact fraction for one candidate.
 
     For candidates in arrays the result has shape (rows,).
     """
     nic, servers = parts.nic, [server_ports(parts, kind, gpus) for kind in _kinds_of_groups(shape)]
+    injection, networks = nic.injection, nic.planes
+    if other.is_out:
+        injection, networks = injection * servers[0].without_planes(1), networks - networks // servers[0].planes
+        servers = [ports.with_plane_out for ports in servers]
     at_server, above_leaf, above_spine = PLACES[failed]
     own = by_number(lambda lost: min(without(ports, at_server, lost) for ports in servers), count if at_server else 0)
     leaf = by_number(lambda lost: _of_leaves(parts, shape, endpoints, above_leaf, lost), count if above_leaf else 0)
     pod = by_number(lambda lost: _of_pod(parts, shape, above_spine, lost), count if above_spine else 0)
     above = worst_mix(leaf, pod, count)
-    if nic.apart:
-        above = over_rails(above, nic.planes, count)
+    if nic.apart or other.make_up:
+        above = over_rails(above, networks, count)
     share = worst_mix(own, above, count)[-1]
     if isinstance(share, np.ndarray):
-        return np.asarray(np.minimum(float(nic.injection) * share, float(nic.crosses_any_cut)))
-    return min(nic.injection * share, nic.crosses_any_cut)
+        return np.asarray(np.minimum(float(injection) * share, float(nic.crosses_any_cut)))
+    return min(injection * share, nic.crosses_any_cut)
 
 
 def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
@@ -59,9 +76,8 @@ def server_ports(parts: Parts, shape: Shape, gpus: int) -> ServerPorts:
     nic = parts.nic
     top = nic.nic_mbps / nic.port.lane.port_mbps
     planes = nic.planes // nic.rails_per_plane
-    own_planes = nic.apart and planes == nic.planes
     return ServerPorts(
-        nic.nics_per_server, nic.ports_per_nic, planes, int(shape.k), top, nic.dual, nic.apart, own_planes
+        nic.nics_per_server, nic.ports_per_nic, planes, int(shape.k), top, nic.dual, nic.apart, nic.own_rails
     )
 
 
@@ -176,21 +192,34 @@ class ClosFailures:
         """Kinds of devices and links that can fail alone."""
         return (*tiers_of(self.clos.parts), "plane", "cable")
 
-    def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
+    def bandwidth_left(self, failed: Failed, count: int, other: OtherPlanes = SAME) -> Fraction:
         """Mb/s per GPU after ``count`` failures of a kind; the loss of one of two feeds takes nothing.
 
         Raises ``ValueError`` for a rack of a network that is not in racks.
         """
-        left = self._worst_rack.mbps if failed == RACK else self._of_devices(failed, count)
+        left = self._worst_rack.mbps if failed == RACK else self._of_devices(failed, count, other)
         across = across_halves(self.clos.parts, self.clos.shape, self.gpus)
         return left if across is None else min(left, across)
 
-    def _of_devices(self, failed: Failed, count: int) -> Fraction:
+    def _of_devices(self, failed: Failed, count: int, other: OtherPlanes) -> Fraction:
         clos = self.clos
         failed, count = ("spine", 0) if failed == FEED else (failed, count)
-        left = bandwidth_left(clos.parts, clos.shape, clos.endpoints, self.gpus, failed, count)
+        left = bandwidth_left(clos.parts, clos.shape, clos.endpoints, self.gpus, failed, count, other)
         assert isinstance(left, Fraction)  # of one candidate
         return left
+
+    def beside(self, failed: Failed) -> tuple[Fraction | None, Fraction | None]:
+        """Mb/s per GPU after one failure where planes make up for each other; and of a plane, with a switch of another.
+
+        None where they are no other than without.
+        """
+        nic = self.clos.parts.nic
+        if nic.planes == nic.rails_per_plane or failed in (RACK, FEED):
+            return None, None
+        if failed == "plane":
+            return None, min(self.bandwidth_left(tier, 1, PLANE_OUT) for tier in tiers_of(self.clos.parts))
+        made_up = self.bandwidth_left(failed, 1, MAKING_UP)
+        return (made_up if made_up > self.bandwidth_left(failed, 1) else None), None
 
     def servers_cut_off(self, failed: Failed) -> int:
         """Servers that one failure, at the worst place, cuts off from the largest part that stays joined.

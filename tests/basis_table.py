@@ -14,7 +14,7 @@ from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Switch
 from fabopt.schema.product import Product
 from fabopt.schema.server import Server
 
-BASES = ("list", "street", "quote", "paper", "estimate", "derived", "unknown")
+BASES = ("list", "street", "quote", "compatible", "paper", "estimate", "derived", "unknown")
 NO_PRICE = "no price"
 
 FIGURES = (

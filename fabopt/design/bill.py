@@ -269,7 +269,10 @@ def part_number(product: Product, length_m: float | None) -> str:
 
 
 def products_by_id(problem: Problem) -> dict[str, tuple[Bom, Product]]:
-    """Kind and product of every id."""
+    """Kind and product of every id, as it is offered where it is."""
     return {
-        product.id: (kind, product) for field, kind in KIND_OF.items() for product in getattr(problem.catalog, field)
+        product.id: (kind, product)
+        for catalog in (problem.catalog, problem.offering.offered)
+        for field, kind in KIND_OF.items()
+        for product in getattr(catalog, field)
     }

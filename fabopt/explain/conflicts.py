@@ -235,8 +235,6 @@ def _nothing_helps(inquiry: Inquiry) -> Conflict:
     reasons = [*gap_sentences(inquiry), *clashes(inquiry)] or [prescribed(inquiry)]
     refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics][:MOST_REFUSED]
     told = NO_SINGLE_CHANGE
-    if inquiry.case.price_basis != "any":
-        told += ", `price_basis` left as it is"
     if inquiry.clock.is_over():
         told = "no single change that gives a design was found in the time there was"
     return Conflict(limit=NO_SINGLE_LIMIT, value=None, needed=None, detail="; ".join([told, *reasons, *refused]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from fabopt.explain.demands import changed
 from fabopt.explain.what_if import Inquiry
+from fabopt.parts.price_basis import why_not_paid, with_each_sold
 from fabopt.parts.procurement import airflow_of
 from fabopt.problem.problem import problem_of
 from fabopt.schema.base import Strict, parse_split
@@ -16,7 +17,7 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
 from fabopt.schema.distances import Distances
 from fabopt.schema.homing import UNJOINED
-from fabopt.schema.product import Cage, Product
+from fabopt.schema.product import Cage, PriceSource, Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
 OPEN_KEYS: tuple[tuple[str, object], ...] = (
@@ -46,6 +47,12 @@ RULES = (
     "forbidden_parts",
     "qualified",
 )
+# Rules of prices, and what each is where it leaves nothing out.
+PRICE_KEYS: Final[dict[str, str | bool | tuple[str, ...]]] = {
+    "price_basis": "any",
+    "only_priced_by": (),
+    "only_orderable": False,
+}
 # Rules that count vendors, by kind, tier or fabric.
 COUNTED = ("max_vendors", "min_sources", "single_vendor")
 SHORTEST_RUN_M = 0.5
@@ -90,6 +97,8 @@ def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
     for rule in RULES:
         if getattr(inquiry.case.procurement, rule) is not None:
             yield Freedom(ruled(inquiry.case, **{rule: None}), inquiry.catalog, _without(f"procurement.{rule}"))
+    for key, case in without_price_rules(inquiry.case):
+        yield Freedom(case, inquiry.catalog, _without(key))
     yield from _of_airflow(inquiry)
     yield from catalog_freedoms(inquiry)
 
@@ -97,6 +106,13 @@ def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
 def ruled(case: Case, **changes: object) -> Case:
     """The case with procurement rules updated."""
     return case.model_copy(update={"procurement": case.procurement.model_copy(update=changes)})
+
+
+def without_price_rules(case: Case) -> Iterator[tuple[str, Case]]:
+    """Each rule of prices that a case has, and the case without it."""
+    for key, free in PRICE_KEYS.items():
+        if getattr(case, key) != free:
+            yield key, case.model_copy(update={key: free})
 
 
 def _of_airflow(inquiry: Inquiry) -> Iterator[Freedom]:
@@ -167,8 +183,8 @@ def catalog_freedoms(inquiry: Inquiry) -> Iterator[Freedom]:
 
 def lacking_freedoms(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
     """The catalog with a price, a power figure, or all splits of its cages, of every product that lacks it."""
+    yield from _with_prices(inquiry, dollars)
     for key, update, why in (
-        ("price_usd", partial(_priced, dollars), _why_unpriced(inquiry.case)),
         ("power_w", _powered, "has no power figure, so it is listed, never chosen"),
         ("cages", partial(_split, _splits_of(inquiry.catalog)), "lists no such split, which others of its cages have"),
     ):
@@ -183,16 +199,38 @@ def _with_terms(
         yield Freedom(inquiry.case, catalog, _if_changed(key, why), key)
 
 
-def _why_unpriced(case: Case) -> str:
-    if case.only_priced_by:
-        return f"has no price in {' or '.join(case.only_priced_by)}, and `only_priced_by` lets nothing else price it"
-    if case.price_basis != "any":
-        return "has no price of a kind that `price_basis` allows, so it is listed, never chosen"
-    return "has no price, so it is listed, never chosen"
+def _with_prices(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
+    """The catalog with a price that may be paid for all that has none."""
+    case, terms = inquiry.case, inquiry.problem.offering.terms
+    kind = "quote" if case.price_basis == "any" or "quote" in case.price_basis else case.price_basis[0]
+    source = PriceSource(kind=kind, book=next(iter(case.only_priced_by), None))
+    why: dict[str, str] = {}
+
+    def priced(word: str, product: Product, sold: Strict, length_m: float | None) -> dict[str, object]:
+        reason = "has no price, so it is listed, never chosen"
+        if getattr(sold, "price_usd", None) is not None:
+            reason = (
+                why_not_paid(terms.price_rules, word, product, length_m, terms.airflow)
+                if terms.price_rules.are_set
+                else ""
+            )
+        if not reason:
+            return {}
+        why[product.id] = reason
+        own = {"provenance": {**sold.provenance, "price_usd": source}} if isinstance(sold, Product) else {}
+        return {"price_usd": dollars, **(own or {"source": source})}
+
+    catalog = with_each_sold(inquiry.catalog, priced)
+    if why:
+        yield Freedom(case, catalog, partial(_if_each_changed, "price_usd", why), "price_usd")
+
+
+def _if_each_changed(key: str, why: Mapping[str, str], ids: Sequence[str]) -> str:
+    return " and ".join(f"`catalog.{id_}.{key}` ({id_} {why[id_]})" for id_ in ids)
 
 
 def _if_changed(key: str, why: str) -> Says:
-    return lambda ids: " and ".join(f"`catalog.{id_}.{key}` ({id_} {why})" for id_ in ids)
+    return lambda ids: _if_each_changed(key, dict.fromkeys(ids, why), ids)
 
 
 def not_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
@@ -238,8 +276,13 @@ def _at(product: Product, length_m: float | None) -> Product:
 
 
 def newly_on_sale(inquiry: Inquiry, ids: Sequence[str]) -> list[str]:
-    """Ids among ``ids`` that the unchanged case rules out; all if it rules out none."""
-    sold = {product.id for kind in KINDS_ON_SALE for product in getattr(inquiry.problem.offering.offered, kind)}
+    """Ids among ``ids`` that the unchanged case rules out, or leaves without a price; all if it rules out none."""
+    sold = {
+        product.id
+        for kind in KINDS_ON_SALE
+        for product in getattr(inquiry.problem.offering.offered, kind)
+        if any(getattr(one, "price_usd", None) is not None for one in getattr(product, "lengths", (product,)))
+    }
     return [id_ for id_ in ids if id_ not in sold] or list(ids)
 
 
@@ -260,10 +303,6 @@ def _updated(product: Entry, update: Callable[[Strict], dict[str, object]]) -> E
     if lengths:
         changes["lengths"] = tuple(_updated(length, update) for length in lengths)
     return product.model_copy(update=changes) if changes else product
-
-
-def _priced(dollars: float, product: Strict) -> dict[str, object]:
-    return {} if getattr(product, "price_usd", 0) is not None else {"price_usd": dollars}
 
 
 def _powered(product: Strict) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fabopt.explain.freedoms import COUNTED, RULES, ruled
+from fabopt.explain.freedoms import COUNTED, PRICE_KEYS, RULES, ruled, without_price_rules
 from fabopt.explain.levers import advice
 from fabopt.explain.sources import vendor_conflicts
 from fabopt.explain.what_if import Inquiry
@@ -21,6 +21,11 @@ def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         value = getattr(rules, key)
         if value is not None:
             yield from inquiry.of_limit(f"procurement.{key}", listed(value), _freed(inquiry, key, value))
+    for key, case in without_price_rules(inquiry.case):
+        value, free = getattr(inquiry.case, key), PRICE_KEYS[key]
+        words = ("true", "false") if isinstance(value, bool) else (listed(value), free)
+        detail = f"without {key} there is a design"
+        yield from inquiry.opened(case, Conflict(limit=key, value=words[0], needed=words[1], detail=detail))
     for key in COUNTED:
         for place in getattr(rules, key):
             yield from vendor_conflicts(inquiry, key, place)

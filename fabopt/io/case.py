@@ -20,12 +20,12 @@ from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
 from fabopt.io.workload import with_model, with_plan
 from fabopt.parts.chassis import with_fills
-from fabopt.parts.price_basis import usable
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
 from fabopt.parts.stock import check_stock, with_stock
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.price_book import PriceBook
+from fabopt.schema.product import PriceSource
 
 _STDIN = "<standard input>"
 
@@ -150,10 +150,9 @@ def _assembled(
     faults += check_stock(case.have, catalog, file)
     if faults:
         raise refuse(faults)
-    named_books = {name: book for name, book in zip(case.only_priced_by, only, strict=True) if book is not None}
-    books += named_books.values()
-    catalog = changed(usable(catalog, with_price_books(catalog, books), books, case, named_books), changes)
-    catalog = with_stock(catalog, case)
+    alone = [_alone(name, book) for name, book in zip(case.only_priced_by, only, strict=True) if book is not None]
+    priced = [book for book in books if book.vendor is None or not alone]
+    catalog = with_stock(changed(with_price_books(catalog, [*priced, *alone]), changes), case)
     if faults := check_counted_servers(case, catalog, file):
         raise refuse(faults)
     notes = [*spelled.notes, *remarks]
@@ -163,6 +162,12 @@ def _assembled(
     notes += [f"nothing has a price but by the price book {name}" for name in case.only_priced_by]
     notes += [f"price change {text}" for text in price_changes]
     return Inputs(case, catalog, file, tuple(notes))
+
+
+def _alone(name: str, book: PriceBook) -> PriceBook:
+    """A book that alone sets prices, with its name in the source of each."""
+    said = {} if book.source is None else book.source.model_dump()
+    return book.model_copy(update={"source": PriceSource(**{**said, "book": name})})
 
 
 def read_price_books(names: Sequence[str], catalog: Catalog, base: Path, file: str = "prices") -> tuple[PriceBook, ...]:

@@ -9,8 +9,9 @@ from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.item_table import ItemTable, item_table_of
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.port_types import PortTypes
+from fabopt.parts.price_basis import payable
 from fabopt.parts.price_books import products
-from fabopt.parts.procurement import Terms, allowed, qualified_parts, terms_of
+from fabopt.parts.procurement import Terms, allowed, built_in, qualified_parts, terms_of
 from fabopt.rules.defaults import INTERCHANGEABLE, ONE_GENERATION, SUBNET_MANAGER, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
@@ -92,6 +93,7 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     named, terms = named_products(case, catalog), terms_of(case)
     qualified = qualified_parts(terms.rules, catalog, case.server)
     offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server), terms.airflow)
+    offered = payable(offered, terms.price_rules, built_in(catalog, case.server), terms.airflow)
     item_table = item_table_of(offered, terms)
     if prune and not whole:
         kept = named | _stood_in_for(case, offered, item_table)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
+from fabopt.parts.part_numbers import order_code
+from fabopt.schema.base import Strict
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
-from fabopt.schema.price_book import PriceBook
+from fabopt.schema.finance import KIND_WORDS
 from fabopt.schema.product import PriceSource, Product, Source
 
 # First word of the note on a bill of mixed prices, which is shown on top.
@@ -17,10 +20,14 @@ IN_DOUBT = "in doubt: "
 UNKNOWN = "unknown"
 # What somebody judged or a rule made, where the others were read.
 GUESSED = ("estimate", "derived")
-_OF_PRICES = frozenset(("list", "street", "quote", "paper", *GUESSED))
-_UNPRICED = {"price_usd": None}
-# A price: the id of its product, and the length where it is sold by length.
-Priced = tuple[str, float | None]
+_OF_PRICES = frozenset(("list", "street", "quote", "compatible", "paper", *GUESSED))
+# Kinds of prices at which a part can be ordered by its own number.
+ORDERED_AT = ("list", "street", "quote")
+_A_PRICE = {"list": "of a list", "street": "of the street", "quote": "of a quote", "paper": "of a paper",
+            "compatible": "of a compatible part", "estimate": "that is an estimate",
+            "derived": "derived from those of like parts", UNKNOWN: "of unknown source"}  # fmt: skip
+# The changed keys of what is sold: of a product of a kind (its word), itself or a length of it, in metres.
+Change = Callable[[str, Product, Strict, float | None], dict[str, object]]
 
 
 def price_source(part: Mapping[str, object], length_m: float | None) -> Mapping[str, object]:
@@ -72,72 +79,84 @@ def is_guessed(product: Product, length_m: float | None) -> bool:
     return source is not None and source.kind in GUESSED
 
 
-def usable(
-    before: Catalog, booked: Catalog, books: Sequence[PriceBook], case: Case, only: Mapping[str, PriceBook]
-) -> Catalog:
-    """A catalog with the prices of ``books`` without those that a case does not allow, whose products are then listed
-    only.
+class PriceRules(NamedTuple):
+    """What a case asks of the prices of what it buys.
 
-    ``before``: the catalog's own prices; ``only``: by name the books that the case makes the only source of prices. The
-    server and its built-in parts keep their prices.
+    ``kinds``: kinds of their sources, and ``books`` that alone give prices (None and none: any). ``orderable``: whether
+    an order code is asked for, and a price at which that orders.
     """
-    if case.price_basis == "any" and not only:
-        return booked
-    sources = _sources(before, books)
-    allowed = None if case.price_basis == "any" else frozenset(case.price_basis)
-    named = {price: name for name, book in only.items() for price in _prices_of(book)}
-    kept = {
-        price: source if price not in named else _of_book(source, named[price])
-        for price, source in sources.items()
-        if (allowed is None or _word(source and source.kind) in allowed) and (not only or price in named)
-    }
-    server = next((server for server in booked.servers if server.id == case.server), None)
-    exempt = {nic.id for nic in server.nics} if server else set()
-    return booked.model_copy(
-        update={
-            kind: tuple(
-                product if product.id in exempt else _without(product, kept) for product in getattr(booked, kind)
-            )
-            for kind in KINDS[:-1]
-        }
+
+    kinds: frozenset[str] | None = None
+    books: tuple[str, ...] = ()
+    orderable: bool = False
+
+    @property
+    def are_set(self) -> bool:
+        """Whether they leave anything out."""
+        return self != ANY_PRICE
+
+
+ANY_PRICE = PriceRules()
+
+
+def price_rules_of(case: Case) -> PriceRules:
+    """The price rules of a case."""
+    kinds = None if case.price_basis == "any" else frozenset(case.price_basis)
+    return PriceRules(kinds, case.only_priced_by, case.only_orderable)
+
+
+def why_not_paid(
+    rules: PriceRules, word: str, product: Product, length_m: float | None, airflow: str | None = None
+) -> str:
+    """Why a price of a product of a kind, at a length of a cable or fibre, may not be paid; empty if it may.
+
+    In words that go on after its id.
+    """
+    source = source_of_price(product, length_m)
+    kind, book = _word(source and source.kind), getattr(source, "book", None)
+    if rules.books and book not in rules.books:
+        return f"has no price in {' or '.join(rules.books)}, and `only_priced_by` lets nothing else price it"
+    if rules.kinds is not None and kind not in rules.kinds:
+        return f"has a price {_A_PRICE[kind]}, which `price_basis` leaves out"
+    if rules.orderable and kind not in ORDERED_AT:
+        return f"has a price {_A_PRICE[kind]}, at which nobody sells it, and `only_orderable` asks for one"
+    if rules.orderable:
+        body = {"kind": word, **product.model_dump(mode="json", by_alias=True)}
+        code = order_code(body, length_m, airflow)
+        return "" if code.code else f"has no order code ({code.remark}), and `only_orderable` asks for one"
+    return ""
+
+
+def with_each_sold(catalog: Catalog, change: Change) -> Catalog:
+    """The catalog with all that is sold changed, servers apart."""
+
+    def changed(word: str, product: Product) -> Product:
+        if not isinstance(product, Cable | Fibre):
+            return product.model_copy(update=change(word, product, product, None))
+        lengths = (length.model_copy(update=change(word, product, length, length.m)) for length in product.lengths)
+        return product.model_copy(update={"lengths": tuple(lengths)})
+
+    words = dict(zip(KINDS[:-1], KIND_WORDS, strict=False))
+    return catalog.model_copy(
+        update={kind: tuple(changed(word, one) for one in getattr(catalog, kind)) for kind, word in words.items()}
     )
 
 
-def _of_book(source: Source | None, name: str) -> PriceSource:
-    said = {} if source is None else source.model_dump()
-    return PriceSource(**{**said, "book": name})
+def payable(catalog: Catalog, rules: PriceRules, exempt: Collection[str], airflow: str | None = None) -> Catalog:
+    """The catalog without the prices that may not be paid, whose products are then listed only.
 
+    What is in stock can be had as long as it lasts. ``exempt``: ids of parts built into the case's server, which is
+    exempt itself. Rule ``parts_are_approved``.
+    """
 
-def _prices_of(book: PriceBook) -> Collection[Priced]:
-    return [(id_, m) for id_, price in book.prices.items() for m in (price if isinstance(price, dict) else (None,))]
+    def paid(word: str, product: Product, sold: Strict, length_m: float | None) -> dict[str, object]:
+        if product.id in exempt or getattr(sold, "price_usd", None) is None:
+            return {}
+        if not why_not_paid(rules, word, product, length_m, airflow):
+            return {}
+        return {"price_usd": 0.0, "supply": 0} if getattr(sold, "stock", None) else {"price_usd": None}
 
-
-def _sources(catalog: Catalog, books: Sequence[PriceBook]) -> dict[Priced, Source | None]:
-    """The source of every price, length by length: that of the last book that has the price and a source."""
-    sources: dict[Priced, Source | None] = {}
-    for kind in KINDS[:-1]:
-        for product in getattr(catalog, kind):
-            lengths = product.lengths if isinstance(product, Cable | Fibre) else None
-            for m in [None] if lengths is None else [length.m for length in lengths]:
-                sources[product.id, m] = source_of_price(product, m)
-    for book in books:
-        sources.update((price, book.source) for price in _prices_of(book) if book.source is not None)
-    return sources
-
-
-def _without(product: Product, kept: Mapping[Priced, Source | None]) -> Product:
-    """The product without the prices that are not kept, and with the source of those that are."""
-    lengths = product.lengths if isinstance(product, Cable | Fibre) else ()
-    if lengths:
-        left = (
-            length if (product.base_id, length.m) in kept else length.model_copy(update=_UNPRICED) for length in lengths
-        )
-        product = product.model_copy(update={"lengths": tuple(left)})
-    elif (product.base_id, None) not in kept:
-        product = product.model_copy(update=_UNPRICED)
-    priced: tuple[float | None, ...] = tuple(length.m for length in lengths) or (None,)
-    sources = {m: kept.get((product.base_id, m)) for m in priced} if product.sold_by is None else {}
-    return with_sources(product, {m: source for m, source in sources.items() if source != source_of_price(product, m)})
+    return with_each_sold(catalog, paid) if rules.are_set else catalog
 
 
 def with_sources(product: Product, sources: Mapping[float | None, Source | None]) -> Product:

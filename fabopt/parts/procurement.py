@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
 
+from fabopt.parts.price_basis import ANY_PRICE, PriceRules, price_rules_of
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.asics import asic_is
@@ -57,7 +58,7 @@ class Terms:
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
     ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether the quarter or year of
     an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
-    month that is month 0, if given.
+    month that is month 0, if given. ``price_rules``: which prices may be paid.
     """
 
     months: tuple[int, ...] = (0,)
@@ -69,6 +70,7 @@ class Terms:
     dated: bool = False
     airflow: Airflow | None = None
     start: str | None = None
+    price_rules: PriceRules = ANY_PRICE
 
     @property
     def chance_unit(self) -> int:
@@ -98,7 +100,7 @@ def terms_of(case: Case) -> Terms:
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
-        case.start,
+        case.start, price_rules_of(case),
     )  # fmt: skip
 
 
@@ -162,12 +164,17 @@ def _asic_may_be(rules: Procurement, asic: str | None) -> bool:
     )
 
 
+def built_in(catalog: Catalog, server_id: str) -> set[str]:
+    """Ids of the NICs that are built into a server."""
+    return {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
+
+
 def allowed(catalog: Catalog, rules: Procurement, server_id: str) -> Catalog:
     """The catalog without forbidden products. Servers, and the parts built into the case's, are exempt.
 
     Rule ``parts_are_approved``.
     """
-    exempt = {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
+    exempt = built_in(catalog, server_id)
     kept: dict[str, tuple[Product, ...]] = {}
     for word in KIND_WORDS[:-1]:
         products: tuple[Product, ...] = getattr(catalog, KIND_OF_WORD[word])
@@ -186,8 +193,8 @@ def qualified_parts(rules: Procurement, catalog: Catalog, server_id: str) -> dic
     restricted = {device: frozenset(parts) for device, parts in rules.parts_by_device.items()}
     of_server = restricted.get(server_id)
     if of_server is not None:
-        built_in = {nic.id for server in catalog.servers if server.id == server_id for nic in server.nics}
-        restricted |= {nic: restricted.get(nic, of_server) & of_server for nic in built_in}
+        built_ins = built_in(catalog, server_id)
+        restricted |= {nic: restricted.get(nic, of_server) & of_server for nic in built_ins}
     return _with_offers(restricted, catalog) if restricted else restricted
 
 

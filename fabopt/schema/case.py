@@ -39,7 +39,7 @@ Metric = Literal["capex_usd", "tco_usd", "power_w", "usd_per_effective_gpu"]
 EFFECTIVE: Final = "usd_per_effective_gpu"
 Units = Annotated[int, Field(ge=0, le=1_000_000_000)]
 # How a price may be known.
-Basis = Literal["list", "street", "quote", "paper", "estimate", "derived"]
+Basis = Literal["list", "street", "quote", "compatible", "paper", "estimate", "derived"]
 
 
 def is_any(value: object) -> bool:
@@ -64,6 +64,7 @@ class Case(Strict):
         price_basis: Kinds of prices that may be used; parts with other prices are never chosen.
         only_priced_by: Price books that alone give prices; nothing else is bought, the server and its built-in NICs
             aside.
+        only_orderable: Whether all that is bought needs an order code, and a list, street or quoted price of its own.
         have: Units that are there already, by id, and by length in metres of what is sold by length; used first, and
             free.
         charges: What is paid beside the price of parts, such as licences, support, freight and tax.
@@ -96,6 +97,7 @@ class Case(Strict):
         Literal["any"] | Annotated[tuple[Basis, ...], Field(min_length=1)], Field(exclude_if=is_any)
     ] = "any"
     only_priced_by: Annotated[tuple[Reference, ...], Field(exclude_if=is_empty)] = ()
+    only_orderable: Annotated[bool, Field(exclude_if=is_empty)] = False
     have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
     charges: Annotated[tuple[Charge, ...], Field(exclude_if=is_empty)] = ()
     server: Identifier

@@ -44,14 +44,14 @@ class Source(Strict):
     Attributes:
         url: Address or title of the source; free text.
         date: Day or month on which it was read.
-        kind: Kind of price or figure.
+        kind: Kind of price or figure; `compatible` is the price of another maker's part that stands for this one.
         confidence: How sure the figure is.
         note: What else there is to say of it.
     """
 
     url: Text | None = None
     date: Word | None = None
-    kind: Literal["list", "street", "quote", "estimate", "paper", "derived", "datasheet"] | None = None
+    kind: Literal["list", "street", "quote", "compatible", "estimate", "paper", "derived", "datasheet"] | None = None
     confidence: Word | None = None
     note: Text | None = None
 

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
+from fabopt.explain.freedoms import PRICE_KEYS
 from fabopt.io.case import Inputs
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
@@ -256,6 +257,9 @@ def _other_sources(case: Case, answer: Answer) -> Iterator[CaseChange]:
     """Changes that drop each rule of vendors, ASICs, supply or pairs; and one with one switch product a tier."""
     if any(candidate.stand_ins for candidate, _ in answer.picked):
         yield CaseChange("switches", "one product a tier", {f"rules.{INTERCHANGEABLE}": False})
+    for key, free in PRICE_KEYS.items():
+        if getattr(case, key) != free:
+            yield CaseChange("sourcing", f"without {key}", {key: dumped(free)}, RowsShown.SAID)
     for key, nothing in _SOURCES.items():
         given, path = getattr(case.procurement, key), f"procurement.{key}"
         if isinstance(given, dict) and key not in _WHOLE:

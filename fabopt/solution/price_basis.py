@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
+from fabopt.explain.freedoms import PRICE_KEYS
 from fabopt.parts.names import with_names
 from fabopt.parts.offering import offering_of
 from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_guessed
@@ -32,14 +33,19 @@ MOST_SECONDS = 10.0
 # Work of the search at one factor, in units of ``program.settings.Work``.
 WORK_PER_FACTOR = 2_500
 _WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
-          "estimate": "estimates", "derived": "derived prices", UNKNOWN: "prices of unknown source"}  # fmt: skip
+          "compatible": "prices of compatible parts", "estimate": "estimates", "derived": "derived prices",
+          UNKNOWN: "prices of unknown source"}  # fmt: skip
 
 
 def price_notes(question: Question, answers: Answers, design: Design) -> Iterator[str]:
-    """One note on a bill with several kinds of prices; none for a case without rules."""
-    shares = shares_by_basis(design)
-    if len(shares) > 1 and question.inputs.case.rules != NO_RULES:
+    """One note on a bill with several kinds of prices, or of a case that asks for some of them; of the rest a case
+    without rules says nothing.
+    """
+    case, shares = question.inputs.case, shares_by_basis(design)
+    asked = [f"`{key}`" for key, free in PRICE_KEYS.items() if getattr(case, key) != free]
+    if shares and (asked or (len(shares) > 1 and case.rules != NO_RULES)):
         told = ", ".join(f"{_percent(share)} {_WORDS[basis]}" for basis, share in shares.items())
+        told += f", all that {' and '.join(asked)} {'let' if len(asked) > 1 else 'lets'} it pay" if asked else ""
         guessed = any(basis in GUESSED for basis in shares)
         yield f"{PRICES} the bill is {told}{_verdict(question, answers.best) if guessed else ''}"
 

@@ -37,6 +37,6 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "0.3.0": (
         "bom.sold_by", "case.asked", "fabrics.failures.made_up_gbps_per_gpu",
         "fabrics.failures.with_switch_gbps_per_gpu", "fabrics.own_rails", "nearest",
-        "objective.decision.least_in_ratio_usd",
+        "objective.decision.least_in_ratio_usd", "case.content.only_orderable",
     ),
 }  # fmt: skip

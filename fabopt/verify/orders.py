@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 
+from fabopt.parts.part_numbers import order_code
+from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction, some
@@ -282,8 +284,8 @@ def part_numbers_are_few(proof: Proof, evidence: Evidence) -> None:
 def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     """Every product bought or in use is allowed, by vendor and by part, and so is its price.
 
-    Source: case file, ``procurement``, ``price_basis`` and ``only_priced_by``; servers and their built-in parts are not
-    under its rules.
+    Source: case file, ``procurement``, ``price_basis``, ``only_priced_by`` and ``only_orderable``; servers and their
+    built-in parts are not under its rules, nor prices of what nobody bought.
     """
     rules = evidence.case.procurement
     named = {evidence.kind(part) for part in rules.approved_parts or ()}
@@ -291,8 +293,8 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
     for part in sorted(ids):
         allowed = is_allowed(rules, evidence.kind(part), evidence.product(part), evidence.kind(part) in named)
         proof.holds(allowed, f"{part} of {evidence.product(part).vendor} is not allowed")
-    sold = {(row.id, row.length_m) for row in evidence.goods if row.kind in KINDS_UNDER_RULES}
-    for part, length_m in sorted(sold, key=str):
+    paid = {(row.id, row.length_m) for row in evidence.goods if row.kind in KINDS_UNDER_RULES and row.quantity}
+    for part, length_m in sorted(paid, key=str):
         _price_may_be_used(proof, evidence, part, length_m)
     _places_are_approved(proof, evidence)
     for item in BilledOrder(evidence).items:
@@ -315,7 +317,9 @@ def _places_are_approved(proof: Proof, evidence: Evidence) -> None:
 
 
 def _price_may_be_used(proof: Proof, evidence: Evidence, part: str, length_m: float | None) -> None:
-    """A price is of a kind that the case allows, and of one of the books that alone may set prices."""
+    """A price is of a kind that the case allows, of one of the books that alone may set prices, and of a part that can
+    be ordered where all must be.
+    """
     case, product = evidence.case, evidence.product(part)
     of_price, of_length, of_lengths = product.provenance.get("price_usd"), None, None
     if isinstance(product, Cable | Fibre):
@@ -325,3 +329,9 @@ def _price_may_be_used(proof: Proof, evidence: Evidence, part: str, length_m: fl
     kind, book = (None, None) if source is None else (source.kind, getattr(source, "book", None))
     proof.holds(case.price_basis == "any" or kind in case.price_basis, f"{part}: a price of kind {kind}")
     proof.holds(not case.only_priced_by or book in case.only_priced_by, f"{part}: a price of no book that may price it")
+    if case.only_orderable:
+        proof.holds(kind in ("list", "street", "quote"), f"{part}: a price of kind {kind}, at which nobody sells it")
+        wanted = case.site.rack_rules.airflow if is_kept(case.rules, RACK_RULES) else None
+        body = {"kind": evidence.kind(part), **product.model_dump(mode="json", by_alias=True)}
+        code = order_code(body, length_m, wanted)
+        proof.holds(bool(code.code), f"{part}: {code.remark}")

@@ -71,6 +71,8 @@ def generate(seed: int, most_servers: int = 3000) -> Json:
         case["finance"] = _finance(dice)
     if dice.now_and_then(0.1):
         case["include_servers"] = True
+    if dice.now_and_then(0.1):
+        case["only_orderable"] = True
     return _consistent(case)
 
 
@@ -285,7 +287,7 @@ FREE: Json = {
     "min_gbps_per_gpu": 5,
     "reserve_ports": 0,
 }
-DROPPED = ("limits", "procurement", "price_basis")
+DROPPED = ("limits", "procurement", "price_basis", "only_orderable")
 
 
 def relaxed(case: Json) -> tuple[Json, str, Json]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,9 @@ def test_prices_of_other_kinds_are_not_used() -> None:
     """The small switch is the cheapest, by an estimate; where lists alone count, the lean one is."""
     parts = _catalog(small="estimate")
     assert "small" in bought(_solved(parts))
-    assert "lean" in bought(_solved(parts, price_basis=["list"]))
+    lists = _solved(parts, price_basis=["list"])
+    assert "lean" in bought(lists)
+    assert _prices(lists) == ["prices: the bill is 100 % list prices, all that `price_basis` lets it pay"]
     assert _solved(parts, price_basis=["estimate"]).status == "infeasible"
 
 
@@ -81,8 +84,96 @@ def test_a_book_of_a_length_leaves_other_lengths_as_they_are_known() -> None:
     assert kinds == {1: "list", 3: "quote"}
 
 
+def test_a_price_of_a_compatible_part_is_a_kind_of_its_own() -> None:
+    """The small switch for 16,000 has the price of another maker's: it is neither a list price nor a guess."""
+    parts = _catalog(small="compatible")
+    assert _prices(_solved(parts)) == ["prices: the bill is 62 % prices of compatible parts, 38 % list prices"]
+    assert "lean" in bought(_solved(parts, price_basis=["list"]))
+    assert "small" in bought(_solved(parts, price_basis=["list", "compatible"]))
+
+
+def _orderable(**kinds: str) -> Json:
+    """The small catalog at list prices, all with order codes, of the cables a code for each length."""
+    parts = _catalog(**kinds)
+    for kind, entries in parts.items():
+        for entry in entries:
+            entry["part_number"] = f"PN-{entry['id']}"
+            for length in entry.get("lengths", ()) if kind in ("cables", "fibres") else ():
+                length["part_number"] = f"PN-{entry['id']}-{length['m']}"
+    return parts
+
+
+@pytest.mark.parametrize("kind", ["estimate", "derived", "compatible", "paper"])
+def test_only_what_can_be_ordered_at_its_price_is_bought(kind: str) -> None:
+    """The small switch is the cheapest, at a price at which nobody sells it: the lean one is bought."""
+    parts = _orderable(small=kind)
+    design = _solved(parts, only_orderable=True)
+    assert "lean" in bought(design) and all(check.ok for check in design.checks)
+    assert _prices(design) == ["prices: the bill is 100 % list prices, all that `only_orderable` lets it pay"]
+    assert "small" in bought(_solved(_orderable(), only_orderable=True))
+
+
+def test_only_what_has_an_order_code_is_bought() -> None:
+    parts = _orderable()
+    del product(parts, "small")["part_number"]
+    assert "lean" in bought(_solved(parts, only_orderable=True))
+    del product(parts, "dac")["lengths"][1]["part_number"]
+    assert [row.length_m for row in _solved(parts).bom if row.id == "dac"] == [3]
+    dear = _solved(parts, only_orderable=True)
+    assert "dac" not in bought(dear) and all(check.ok for check in dear.checks)
+
+
+def test_what_is_there_already_needs_no_price() -> None:
+    """A switch in stock is used whatever its price is, and no other one like it."""
+    design = _solved(_orderable(small="estimate"), only_orderable=True, have={"small": 1})
+    assert not bought(design)["small"] and "lean" not in bought(design) and all(check.ok for check in design.checks)
+    more = bought(_solved(_orderable(small="estimate"), only_orderable=True, have={"small": 1}, servers=9))
+    assert "large" in more and not more.get("small")
+
+
 @pytest.mark.parametrize(
-    ("keys", "says"), [({"price_basis": ["list"]}, "kind estimate"), ({"only_priced_by": ["offer"]}, "no book")]
+    "keys",
+    [{"price_basis": ["list"]}, {"only_priced_by": ["offer"]}, {"only_orderable": True}],
+    ids=lambda k: next(iter(k)),
+)
+def test_a_rule_of_prices_is_a_row_of_what_else_there_is(keys: Json) -> None:
+    parts = _orderable(small="estimate")
+    prices = {"lean": 19000, "nic-400": 1500, "dac": {3: 150}}
+    parts["prices"] = [{"name": "offer", "source": {"kind": "quote"}, "prices": prices}]
+    (key,) = keys
+    row = next(row for row in _solved(parts, 20, **keys).alternatives if row.value == f"without {key}")
+    assert (row.objective_delta, row.status) == (-3000, "optimal")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_rule_of_prices_is_as_a_catalog_without_the_others(seed: int) -> None:
+    """Kinds of prices drawn by chance: what a rule leaves out might as well have no price."""
+    dice = random.Random(seed)
+    parts = _orderable()
+    sold = [one for entries in parts.values() for entry in entries for one in entry.get("lengths", (entry,))]
+    sold = [one for one in sold if one not in parts["servers"]]
+    kinds = [dice.choice(["list", "list", "quote", "compatible", "estimate"]) for _ in sold]
+    for one, kind in zip(sold, kinds, strict=True):
+        key = "source" if "m" in one else "provenance"
+        one[key] = {"kind": kind} if key == "source" else {"price_usd": {"kind": kind}}
+    rule: Json = dice.choice([{"price_basis": ["list", "compatible"]}, {"only_orderable": True}])
+    kept = rule.get("price_basis", ["list", "quote"])
+    ruled = _solved(parts, **rule)
+    for one, kind in zip(sold, kinds, strict=True):
+        if kind not in kept:
+            del one["price_usd"]
+    bare_of = _solved(parts)
+    assert (ruled.status, ruled.objective.value) == (bare_of.status, bare_of.objective.value)
+    assert all(check.ok for check in ruled.checks)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ({"price_basis": ["list"]}, "kind estimate"),
+        ({"only_priced_by": ["offer"]}, "no book"),
+        ({"only_orderable": True}, "at which nobody sells it"),
+    ],
 )
 def test_the_verifier_sees_a_price_that_may_not_be_used(keys: Json, says: str) -> None:
     document = document_of(_solved(_catalog(small="estimate")))

@@ -93,9 +93,10 @@ schemas: setup  ## Write docs/schemas and the tables of keys from the types
 goldens: setup  ## Write the programs that tests compare whole
 	$(BIN)/python -m tests.program.lp_goldens
 
-picture: setup  ## Take the picture of a report, and draw those of networks
+picture: setup  ## Draw the pictures of the pages; with PICTURES=FOLDER all that people are shown, to be looked at
 	$(BIN)/python docs/photograph_report.py docs/img/report.png
 	$(BIN)/python docs/draw_pictures.py docs/img
+	$(if $(PICTURES),$(BIN)/python docs/take_pictures.py $(PICTURES))
 
 fuzz: setup  ## Run commands on wrong inputs for FUZZ_SECONDS, 300 by default
 	$(BIN)/python -m tests.fuzz.broken_disk

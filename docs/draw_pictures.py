@@ -26,7 +26,6 @@ IN_README = "finetuning-1024-gpus"
 # The name of a picture, of its case, and keys to change.
 SHEETS: dict[str, tuple[str, dict[str, Any]]] = {
     "2-switches": ("twin-plane-1024-gpus", {"gpus": 64}),
-    "4-switches": ("pretraining-16384-gpus", {"gpus": 32, "fabrics": [{"name": "compute", "tiers": "any"}]}),
     "22-switches": ("pretraining-16384-gpus", {"gpus": 512, "fabrics": [{"name": "compute", "tiers": "any"}]}),
     "24-switches-on-a-floor": ("hall-1024-gpus", {}),
     "160-switches": ("pretraining-16384-gpus", {"gpus": 6144, "fabrics": [{"name": "compute", "tiers": "any"}]}),

@@ -27,6 +27,7 @@ from fabopt.output.html.parts import kind_rows, slices
 from fabopt.output.sheet.pages import in_column
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import space_line
+from fabopt.output.terminal.families import links_of
 from fabopt.output.terminal.growth import growth_rows
 from fabopt.output.words import run
 from fabopt.schema.design import Alternative, Design, Placement
@@ -182,6 +183,15 @@ def test_every_fabric_is_drawn_from_its_wiring() -> None:
             assert tier.id in picture
         links = sum(row.count for row in fabric.links if row.from_ == "server")
         assert f">{links} × {fabric.links[0].gbps:g}G to servers<" in picture
+
+
+def test_pairs_are_linked_where_they_have_links() -> None:
+    design = shipped("four-fabrics-1024-gpus")
+    in_band = next(fabric for fabric in design.fabrics if fabric.name == "in-band")
+    assert in_band.peer_links is not None
+    assert "a pair, linked to each other" in links_of(in_band.structure, in_band)
+    alone = in_band.model_copy(update={"peer_links": None})
+    assert "a pair, with no link between them" in links_of(alone.structure, alone)
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -18,7 +19,7 @@ import yaml
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.formats import Options, export
 from fabopt.output.sheet.canvas import Canvas
-from fabopt.output.sheet.model import SMALL, Box, DrawnSheet, Text
+from fabopt.output.sheet.model import SMALL, Box, DrawnSheet, Stroke, Text
 from fabopt.output.sheet.pages import A3, TitleBlock, draw, in_column, sheets
 from fabopt.output.sheet.pdf import pdf_bytes
 from fabopt.output.sheet.svg import svg
@@ -72,6 +73,10 @@ def faults(sheet: DrawnSheet) -> list[str]:
         found.append(f"over each other: {texts[left][0].words} | {texts[right][0].words}")
     for left, right in crossing(np.array([edges(box) for box in sheet.boxes]).reshape(-1, 4)):
         found.append(f"boxes: {sheet.boxes[left].name} | {sheet.boxes[right].name}")
+    for text in sheet.texts:
+        found += [f"across an edge: {text.words}" for box in sheet.holders if box.layer == "holder" and cuts(box, text)]
+    for line in sheet.lines:
+        found += [f"a line runs behind {box.name}" for box in sheet.boxes if box.layer != "fold" and hides(box, line)]
     # no text of the sheet is hidden by a box
     for text in sheet.texts:
         found += [f"under {box.name}: {text.words}" for box in sheet.boxes if covers(box, text)]
@@ -90,6 +95,23 @@ def within(text: Text, x: float, y: float, width: float, height: float) -> bool:
 def covers(box: Box, text: Text) -> bool:
     across = box.x < text.left + text.width - NEAR and text.left < box.x + box.width - NEAR
     return across and box.y < text.y - NEAR and text.y - text.size * 0.72 < box.y + box.height - NEAR
+
+
+def cuts(box: Box, text: Text) -> bool:
+    """Whether an edge of a box runs through a text."""
+    return covers(box, text) and not within(text, box.x, box.y, box.width, box.height)
+
+
+def hides(box: Box, line: Stroke) -> bool:
+    """Whether a line that joins two boxes runs behind another one."""
+    if min(line.a, line.b) < 0 or box.node in (line.a, line.b):
+        return False
+    return any(
+        box.x < x < box.x + box.width and box.y < y < box.y + box.height
+        for (left, top), (right, bottom) in pairwise(line.points)
+        for share in np.linspace(0, 1, 200)
+        for x, y in [(left + share * (right - left), top + share * (bottom - top))]
+    )
 
 
 def crossing(places: np.ndarray) -> list[tuple[int, int]]:

@@ -33,20 +33,22 @@ def draw_lattice(canvas: Canvas, x: float, y: float, width: float, height: float
         canvas.say(x, bottom, f"plane 1 of {tree.fabric.planes}, which are alike", SMALL, FADED)
     left, room = x + GUTTER, width - GUTTER - (_LAYER if sides[2] > 1 else 0)
     columns, rows = _shown(sides[0], int((room - 12) / _COLUMN)), _shown(sides[1], int((height - 16) / _ROW))
-    across, down = min((room - 12) / len(columns), 1.7 * _WIDEST), min((height - 16) / len(rows), 1.6 * _ROW)
+    across, down = min((room - 12) / len(columns), 2.4 * _WIDEST), min((height - 16) / len(rows), 2.2 * _ROW)
+    own_width = min(across - 9, _WIDEST)
+    frame = 14 + across * (len(columns) - 1) + own_width, 20 + down * (len(rows) - 1) + BOX_HEIGHT
     if sides[2] > 1:
-        _other_layers(canvas, points, sides, left, y, 12 + across * len(columns), 16 + down * len(rows))
+        _other_layers(canvas, points, sides, left, y, *frame)
     boxes = []
     for row, run in enumerate(rows):
         devices = [[points[i + sides[0] * j] for j in run for i in of_column] for of_column in columns]
         places = ((left + 8 + across * column, y + 13 + down * row) for column in range(len(columns)))
-        boxes.append([_point(canvas, own, *place, across - 9) for own, place in zip(devices, places, strict=True)])
+        boxes.append([_point(canvas, own, *place, own_width) for own, place in zip(devices, places, strict=True)])
     rings = isinstance(structure, TorusStructure)
     for line in boxes:
         canvas.lines += _along(line, RAILS[0], rings and sides[0] > 2, across=True, full=not rings and sides[0] > 2)
     for line in map(list, zip(*boxes, strict=True)):
         canvas.lines += _along(line, RAILS[1], rings and sides[1] > 2, across=False, full=not rings and sides[1] > 2)
-    return max(bottom, y + 16 + down * len(rows))
+    return max(bottom, y + frame[1])
 
 
 def _other_layers(
@@ -77,7 +79,7 @@ def _point(canvas: Canvas, rows: Sequence[int], x: float, y: float, width: float
     hosts = np.unique(tree.a[np.isin(tree.b, np.array(rows)) & (tree.kind == KINDS.index("server-leaf"))])
     node = tree.fold([Node(tree.name(row), tree.wiring.devices.role[row], (row,), 0) for row in rows])
     extra = [[some(len(hosts), "server")]] if len(hosts) else []
-    return canvas.box(node, x, y, min(width, _WIDEST), BOX_HEIGHT + (2 if extra else 0), extra)
+    return canvas.box(node, x, y, width, BOX_HEIGHT + (2 if extra else 0), extra)
 
 
 def _along(line: Sequence[Box], colour: str, ring: bool, across: bool, full: bool) -> Iterator[Stroke]:

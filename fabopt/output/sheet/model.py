@@ -10,6 +10,8 @@ from fabopt.output.words import printable
 # Sizes of texts in millimetres (7, 8.5, 11 and 17 points): the smallest is read on paper at arm's length.
 SMALL, NORMAL, LARGE, HUGE = 2.5, 3.0, 4.0, 6.0
 INK, FADED, LINE, PAPER, ALARM = "#1f2933", "#52606d", "#8796a5", "#ffffff", "#c00000"
+# How far the edge of a box for several devices looks out behind it, in millimetres.
+BEHIND = 1.2
 # Fill and edge of what has a role.
 ROLES = {
     "core": ("#fbeee6", "#9c4221"),

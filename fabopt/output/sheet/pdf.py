@@ -10,8 +10,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from fabopt.output.sheet.model import Box, Code, DrawnSheet, Stroke, Text
-from fabopt.output.sheet.svg import BEHIND
+from fabopt.output.sheet.model import BEHIND, Box, Code, DrawnSheet, Stroke, Text
 from fabopt.output.words import printable
 
 _POINTS = 72 / 25.4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from itertools import groupby
 
-from fabopt.output.sheet.model import PAPER, Box, Code, DrawnSheet, Stroke, Text
+from fabopt.output.sheet.model import BEHIND, PAPER, Box, Code, DrawnSheet, Stroke, Text
 from fabopt.output.words import printable
 
 _FONT = "font-family=\"'Liberation Sans', Arial, Helvetica, sans-serif\""
@@ -14,8 +14,6 @@ _MONO = (
     ' xml:space="preserve"'
 )
 _DASHES = ' stroke-dasharray="1.6 1.1"'
-# How far the edge of a box for several devices looks out behind it, in millimetres.
-BEHIND = 1.2
 
 
 def svg(sheet: DrawnSheet, is_inline: bool = False) -> str:

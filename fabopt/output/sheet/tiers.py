@@ -7,7 +7,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fabopt.output.sheet.canvas import BOX_HEIGHT, Canvas
-from fabopt.output.sheet.model import FADED, LARGE, LINE, NORMAL, PAPER, SMALL, Box, Stroke, Text, fitting, width_of
+from fabopt.output.sheet.model import (
+    BEHIND,
+    FADED,
+    LARGE,
+    LINE,
+    NORMAL,
+    PAPER,
+    SMALL,
+    Box,
+    Stroke,
+    Text,
+    fitting,
+    width_of,
+)
 from fabopt.output.sheet.tree import Node, bundle, folded
 from fabopt.output.words import count, plain
 from fabopt.units import plural, some
@@ -15,13 +28,13 @@ from fabopt.wiring.model import KINDS, Mask
 
 GUTTER = 56.0
 # Room above and below what a holder has: its title, and the links of the first row.
-_TITLE, _LABEL, _FOOT, _BETWEEN = 6.5, 4.5, 3.0, 1.6
+_TITLE, _LABEL, _FOOT, _BETWEEN = 6.5, 4.5, 5.0, 1.6
 _LEAST_GAP, _MOST_GAP = 14.0, 58.0
 _NARROWEST, _WIDEST, _FOLD, _HOLDER = 13.0, 34.0, 36.0, 60.0
 _HOSTS = ("server", "attachment")
-# More lines than this between boxes that are all joined are drawn as a bar.
-_MOST_LINES = 40
-_MOST_FIRST = 40
+# More lines than this between boxes that are all joined are drawn as a bar; of those to boxes at the side fewer.
+_MOST_LINES, _MOST_ASLANT = 40, 4
+_MOST_FIRST, _MOST_PRODUCTS = 40, 3
 
 
 class Tiers:
@@ -58,7 +71,10 @@ class Tiers:
         for row in node.rows:
             fixed, gaps = self._tallest(row)
             height = fixed + gaps * self.gap
-            self._row(self._chosen(row, width), x, y, width, height)
+            beside = [node for node in row if node.role in _HOSTS] if any(node.rows for node in row) else []
+            room = width - self._row_need(beside)
+            nodes = [*self._chosen([node for node in row if node not in beside], room), *beside]
+            self._row(nodes, x, y, width, height)
             y += height + self.gap
 
     def _row(self, nodes: Sequence[Node], x: float, y: float, width: float, height: float) -> None:
@@ -73,8 +89,11 @@ class Tiers:
             if node.rows:
                 self.canvas.holder(node, x, y, slot, height)
                 self._rows(node, x + 2, y + _TITLE + _LABEL, slot - 4)
+            elif node.role in _HOSTS:
+                # beside what holds servers in a line with these
+                self.canvas.box(node, x, y + height - _FOOT - BOX_HEIGHT if lower else y, slot)
             elif node.role:
-                own = slot if node.role in _HOSTS else min(slot, _WIDEST)
+                own = min(slot, _WIDEST)
                 self.canvas.box(node, x + (slot - own) / 2, y + lower, own)
             else:
                 own = min(slot, 2 * _WIDEST)
@@ -139,7 +158,8 @@ class Tiers:
             alike.setdefault(tuple(sorted(ups)), []).append(low)
         bars, drawn = 0, list[tuple[int, int]]()
         for highs, lows in alike.items():
-            if len(lows) * len(highs) > _MOST_LINES:
+            lines = len(lows) * len(highs)
+            if lines > (_MOST_ASLANT if self._are_aside(lows, highs) else _MOST_LINES):
                 self._bar(lows, highs, bars)
                 bars += 1
                 continue
@@ -159,16 +179,27 @@ class Tiers:
         for index, (low, high) in enumerate(beside):
             self._beside(boxes[low], boxes[high], index, later[low, high])
 
+    def _are_aside(self, lows: Sequence[int], highs: Sequence[int]) -> bool:
+        """Whether hosts stand beside all that they are joined to."""
+        boxes = self.canvas.boxes
+        right = max(boxes[high].x + boxes[high].width for high in highs)
+        return all(boxes[low].layer in _HOSTS and boxes[low].x >= right for low in lows)
+
     def _line(self, pair: tuple[int, int], width: float, dashed: bool, drawn: Sequence[tuple[int, int]]) -> None:
         low, high = (self.canvas.boxes[index] for index in pair)
         at_low, at_high = _middle(low), _middle(high)
-        if low.layer == "fold":
-            at_low = self._spread(low, [other for own, other in drawn if own == low.node], high.node)
-        elif low.layer in _HOSTS:
-            at_low = min(max(at_high, low.x + 2), low.x + low.width - 2)
+        above = [other for own, other in drawn if own == low.node]
+        middles = [_middle(self.canvas.boxes[other]) for other in above]
+        if low.layer in _HOSTS and low.x + 2 <= min(middles) and max(middles) <= low.x + low.width - 2:
+            at_low = at_high
+        elif low.layer == "fold" or low.layer in _HOSTS:
+            at_low = self._spread(low, above, high.node)
         if high.layer == "fold":
             at_high = self._spread(high, [other for other, own in drawn if own == high.node], low.node)
-        ends = ((at_low, low.y), (at_high, high.y + high.height))
+        ends: tuple[tuple[float, float], ...] = (at_low, low.y), (at_high, high.y + high.height)
+        if _reaches_beside(high, low):
+            y = low.y - 3 - 1.4 * above.index(high.node)
+            ends = ((at_low, low.y), (at_low, y), (high.x + high.width, y))
         self.canvas.lines.append(Stroke(ends, high.rail or low.rail or LINE, width, dashed, low.node, high.node))
 
     def _spread(self, box: Box, others: Sequence[int], other: int) -> float:
@@ -179,15 +210,20 @@ class Tiers:
     def _bar(self, lows: Sequence[int], highs: Sequence[int], index: int) -> None:
         """All of two rows joined to each other, as a bar that each has a line to."""
         boxes, lines = self.canvas.boxes, self.canvas.lines
-        foot = max(boxes[high].y + boxes[high].height for high in highs)
-        y = foot + 0.45 * (min(boxes[low].y for low in lows) - foot) + 1.4 * index
-        middles = [_middle(boxes[number]) for number in (*lows, *highs)]
-        lines.append(Stroke(((min(middles), y), (max(middles), y)), LINE, 1.0))
+        top = min(boxes[low].y for low in lows)
+        over = [high for high in highs if not _reaches_beside(boxes[high], boxes[lows[0]])]
+        foot = max((boxes[high].y + boxes[high].height for high in over), default=top - _LEAST_GAP)
+        y = foot + 0.45 * (top - foot) + 1.4 * index
+        # beside the lines to what is below
+        share = 0.8 - 0.1 * (index % 3) if self._are_aside(lows, highs) else 0.5
+        above = {high: boxes[high].x + share * boxes[high].width for high in over}
+        ends = [_middle(boxes[low]) for low in lows] + list(above.values())
+        ends += [boxes[high].x + boxes[high].width for high in highs if high not in above]
+        lines.append(Stroke(((min(ends), y), (max(ends), y)), LINE, 1.0))
         for low in lows:
             lines.append(Stroke(((_middle(boxes[low]), boxes[low].y), (_middle(boxes[low]), y)), LINE, 0.4, a=low))
-        for high in highs:
-            x, bottom = _middle(boxes[high]), boxes[high].y + boxes[high].height
-            lines.append(Stroke(((x, bottom), (x, y)), LINE, 0.4, b=high))
+        for high, x in above.items():
+            lines.append(Stroke(((x, boxes[high].y + boxes[high].height), (x, y)), LINE, 0.4, b=high))
 
     def _beside(self, box: Box, other: Box, index: int, dashed: bool) -> None:
         """Links of two boxes of a row: between neighbours, or over those between them."""
@@ -211,17 +247,18 @@ class Tiers:
         for (low, high), speeds in pairs.items():
             if abs(boxes[low].y - boxes[high].y) < 1:
                 continue
-            ways = ((down, high),) if boxes[low].layer in _HOSTS else ((up, low),)
-            for where, index in ways:
-                total = where.setdefault(index, {})
-                for gbps, number in speeds.items():
-                    total[gbps] = total.get(gbps, 0) + number
+            is_down = boxes[low].layer in _HOSTS
+            if is_down and _reaches_beside(boxes[high], boxes[low]):
+                continue
+            total = (down if is_down else up).setdefault(high if is_down else low, {})
+            for gbps, number in speeds.items():
+                total[gbps] = total.get(gbps, 0) + number
         for where, is_up in ((up, True), (down, False)):
             for index, speeds in where.items():
                 box, words = boxes[index], bundle(speeds)
                 short = fitting(box.width, SMALL, words, words.replace(" ", ""))
                 if short and not short.endswith("…"):
-                    y = box.y - 1.4 if is_up else box.y + box.height + 3.4
+                    y = box.y - 1.4 if is_up else box.y + box.height + 3.4 + (BEHIND if box.stacked else 0)
                     self.canvas.texts.append(Text(_middle(box), y, short, SMALL, FADED, "middle", ground=PAPER))
 
     # -- words on tiers ------------------------------------------------------------------------------------------------
@@ -235,13 +272,12 @@ class Tiers:
         tiers = sorted(tops.items(), key=lambda pair: pair[1])
         for index, (role, y) in enumerate(tiers):
             rows = [row for row in tree.devices if roles[row] == role]
-            if role == "attachment" and tops.get("server") == y:
+            if role == "attachment" and abs(tops.get("server", 0) - y) < 1:
                 continue
             say_tier(canvas, role, rows, self.x, y)
             below = y + BOX_HEIGHT + 4
             for line in self._between(role, [name for name, _ in tiers[index + 1 : index + 3]]):
-                canvas.say(self.x, below, fitting(GUTTER - 3, SMALL, line), SMALL, FADED)
-                below += 3.4
+                below = canvas.paragraph(self.x, below, GUTTER - 3, line)
 
     def _between(self, role: str, below: Sequence[str]) -> Iterator[str]:
         """Links of a tier with each other, and with those below it."""
@@ -250,7 +286,8 @@ class Tiers:
             own = tree.kind == KINDS.index(name)
             if own.any() and tree.wiring.devices.role[tree.a[own][0]] == role:
                 what = "between the leaves of pairs" if name == "leaf-leaf" else f"{name} links"
-                yield f"{self._speeds(own)} {what}, {self._per_pair(own)} a pair of switches"
+                yield f"{self._speeds(own)} {what}"
+                yield f"{self._per_pair(own)} a pair of switches"
         for lower in below:
             name = f"{lower}-{role}"
             if name not in KINDS or not (own := tree.kind == KINDS.index(name)).any():
@@ -284,11 +321,18 @@ def say_tier(canvas: Canvas, role: str, rows: Sequence[int], x: float, y: float)
         products[name] = products.get(name, 0) + 1
     canvas.say(x, y + 4, fitting(room, LARGE, some(len(rows), role), bold=True), LARGE, bold=True)
     below = y + 8
-    for name, number in list(products.items())[:2]:
-        words = name if len(products) == 1 else f"{count(number)} × {name}"
-        canvas.say(x, below, fitting(room, SMALL, words), SMALL, FADED)
+    lines = [name if len(products) == 1 else f"{count(number)} × {name}" for name, number in products.items()]
+    if len(lines) > _MOST_PRODUCTS:
+        lines[_MOST_PRODUCTS - 1 :] = [f"and {len(lines) - _MOST_PRODUCTS + 1} more products"]
+    for line in lines:
+        canvas.say(x, below, fitting(room, SMALL, line), SMALL, FADED)
         below += 3.4
     return below
+
+
+def _reaches_beside(high: Box, low: Box) -> bool:
+    """Whether a box for what holds servers stands beside what its switches are joined to."""
+    return high.y + high.height > low.y
 
 
 def _middle(box: Box) -> float:

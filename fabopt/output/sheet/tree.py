@@ -24,6 +24,8 @@ ROLES = ("core", "spine", "leaf", "server", "attachment")
 _HOSTS = ("server", "attachment")
 _OF_NETWORK = re.compile(r"^(p\d{1,9}-)?(r\d{1,9}-)?")
 _NUMBERED = re.compile(r"([\w ]+?)s? (\d{1,9})(?:–(\d{1,9}))?")
+# Kinds of hosts beside groups that hold others.
+_MOST_BESIDE = 4
 Path = tuple[tuple[str, int], ...]
 
 
@@ -158,7 +160,10 @@ class FabricTree:
         of_cores = [node for node in holders if self._top(node) == "core"]
         rest = [node for node in holders if self._top(node) != "core"]
         hosts = self.folded_hosts([row for row in here if roles[row] in _HOSTS])
-        rows = [[*of_cores, *by_role["core"]], by_role["spine"], [*rest, *by_role["leaf"]], hosts]
+        # below groups, lines to hosts would run behind the servers of these
+        beside = _MOST_BESIDE if any(roles[row] in _HOSTS for node in rest for row in node.devices) else 0
+        lowest = [*rest, *by_role["leaf"], *hosts[:beside]]
+        rows = [[*of_cores, *by_role["core"]], by_role["spine"], lowest, hosts[beside:]]
         kept = tuple(tuple(row) for row in rows if row)
         kind = self._number(tuple(tuple(runs(row)) for row in kept))
         return Node(title, "", tuple(paths), kind, kept)

@@ -73,7 +73,8 @@ def _(structure: Structure, fabric: FabricDesign) -> str:
         return f"{some(fabric.rails, 'rail')} that never meet, a switch each with {ports} of every server"
     if structure.ports_per_server_per_leaf < structure.ports_per_server:
         ports = some(structure.ports_per_server_per_leaf, "port")
-        return f"two switches per plane, each with {ports} of every server: a pair, with no link between them"
+        joined = "linked to each other" if fabric.peer_links else "with no link between them"
+        return f"two switches per plane, each with {ports} of every server: a pair, {joined}"
     return f"one switch per plane holds all {some(structure.ports_per_server, 'port')} of every server"
 
 

@@ -14,8 +14,7 @@ import pytest
 import fabopt.output.export
 from fabopt.output.export import formats
 from fabopt.output.export.formats import Options, export
-from fabopt.program import formulation
-from fabopt.program.naming import Rule
+from fabopt.program import formulation, naming
 from fabopt.schema.design import Design
 from fabopt.schema.version import VERSION
 from fabopt.verify import editions, rules, structure, verify
@@ -51,7 +50,8 @@ def run_in(module: dict[str, Any], code: str) -> dict[str, Any]:
 
 def test_the_rule_decides_and_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     of_program, of_verifier, of_tests = code_of("Add a rule about a tier of switches")
-    added = Rule(run_in(vars(formulation), of_program)[RULE], formulation.MODEL)
+    monkeypatch.setattr(naming, "_MARKED", dict(vars(naming)["_MARKED"]))
+    added = run_in(vars(formulation), of_program)[RULE]
     monkeypatch.setattr(editions, "BROUGHT", {version: set(names) for version, names in editions.BROUGHT.items()})
     check = run_in({**vars(structure), "since": editions.since}, of_verifier)[RULE]
     assert RULE in editions.BROUGHT[VERSION]
@@ -59,7 +59,7 @@ def test_the_rule_decides_and_is_proven(monkeypatch: pytest.MonkeyPatch) -> None
     content = small.case({"switches": {"leaf": ["large"]}})
     without = small.counts(small.solved(content, written["with_mini"]()))
     assert without["spine"] > without["leaf"], "the case is none that the rule decides"
-    monkeypatch.setattr(formulation, "RULES_OF_LINKS", (*formulation.RULES_OF_LINKS, added))
+    monkeypatch.setattr(formulation.Program, RULE, added, raising=False)
     monkeypatch.setattr(rules, "FABRIC_RULES", (*rules.FABRIC_RULES, check))
     tests = [value for name, value in written.items() if name.startswith("test_")]
     assert len(tests) == 2

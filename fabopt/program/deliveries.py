@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from fabopt.parts.items import Item
-from fabopt.problem.problem import Problem
 from fabopt.problem.quotas import Delivery
-from fabopt.program.levels import Level
-from fabopt.program.libraries import pulp
-from fabopt.program.naming import Rule
-from fabopt.program.purchases import PROCUREMENT, Purchases, Terms, is_ordered
+from fabopt.program.naming import rule
+from fabopt.program.purchases import PROCUREMENT, OfOrders, is_ordered
 
 
-@dataclass
-class Deliveries:
-    """Deliveries of each quarter. ``level``: sums of weights of uses and of orders."""
+class Deliveries(OfOrders):
+    """Deliveries of each quarter."""
 
-    problem: Problem
-    lp: pulp.LpProblem
-    purchases: Purchases
-    level: Callable[[str, Callable[[int, Item], int], Terms], Level]
-
+    @rule(PROCUREMENT)
     def quarterly_supply_lasts(self) -> None:
         """No more of a maker's parts come in a quarter than it supplies in one: orders come in the month of their
         stage.
@@ -46,6 +36,3 @@ class Deliveries:
 
 def _comes(delivery: Delivery, stage: int, item: Item) -> bool:
     return stage in delivery.stages and delivery.quota.holds(item.kind, item.vendor)
-
-
-RULES_OF_DELIVERIES = (Rule(Deliveries.quarterly_supply_lasts, PROCUREMENT),)

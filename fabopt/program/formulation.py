@@ -18,15 +18,15 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
-from fabopt.program.deliveries import RULES_OF_DELIVERIES, Deliveries
+from fabopt.program.deliveries import Deliveries
 from fabopt.program.levels import LACKING, Level
 from fabopt.program.libraries import pulp
-from fabopt.program.naming import Rule, Variables
+from fabopt.program.naming import Variables, add_rules, rule, rules_of
 from fabopt.program.part_bounds import Ranges, most_between, most_used
-from fabopt.program.payments import RULES_OF_PAYMENTS, Payments
-from fabopt.program.purchases import RULES_OF_BUYING, Purchases, Use, is_ordered
-from fabopt.program.regret import RULES_OF_REGRET, Regrets
-from fabopt.program.sourcing import RULES_OF_VENDORS, Sourcing
+from fabopt.program.payments import Payments
+from fabopt.program.purchases import Purchases, Use, is_ordered
+from fabopt.program.regret import Regrets
+from fabopt.program.sourcing import Sourcing
 from fabopt.topology.candidate import Candidate, Option, Uses, by_fabric
 
 # Of links of a kind: their fabric, and a number.
@@ -34,6 +34,8 @@ Key = tuple[str, int]
 # of one unit of an item that a stage adds
 Weight = Callable[[int, Item], int]
 
+MODEL = "docs/formulation.md"
+SEVERAL_NETWORKS = "docs/formulation/several-networks.md"
 PICK = Variables("pick", ("candidate",), "", "1 if the candidate is built")
 LINKS = Variables("links", ("kind", "option"), "units of links", "how many of the kind the option makes")
 PART = Variables("part", ("item",), "", "1 if the item is in use, where ties go to fewer part numbers")
@@ -60,22 +62,17 @@ class Program:
         self.pick = [PICK.binary(index) for index in range(len(self.candidates))]
         self._add_links()
         self.purchases = Purchases(self.problem, self.lp, *self._purchased())
-        for rule in RULES_OF_LINKS:
-            rule.add(self)
-        for rule_of_buying in RULES_OF_BUYING:
-            rule_of_buying.add(self.purchases)
-        for rule in RULES_OF_ALL_FABRICS:
-            rule.add(self)
-        for rule_of_payments in RULES_OF_PAYMENTS:
-            rule_of_payments.add(Payments(self.problem, self.lp, self.purchases, self._level))
-        for rule_of_deliveries in RULES_OF_DELIVERIES:
-            rule_of_deliveries.add(Deliveries(self.problem, self.lp, self.purchases, self._level))
-        for rule_of_regret in RULES_OF_REGRET if self.problem.best_alone else ():
-            self.regrets = Regrets(self.problem, self.lp, self.purchases, self._level)
-            rule_of_regret.add(self.regrets)
+        add_rules(self, first=True)
+        add_rules(self.purchases)
+        add_rules(self)
+        given = self.problem, self.lp, self.purchases, self._level
+        add_rules(Payments(*given))
+        add_rules(Deliveries(*given))
+        if self.problem.best_alone:
+            self.regrets = Regrets(*given)
+            add_rules(self.regrets)
         links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
-        for rule_of in RULES_OF_VENDORS:
-            rule_of.add(Sourcing(self.problem, self.lp, list(zip(self.candidates, self.pick, strict=True)), links))
+        add_rules(Sourcing(self.problem, self.lp, list(zip(self.candidates, self.pick, strict=True)), links))
 
     # -- variables --------------------------------------------------------------------------------------------
 
@@ -255,12 +252,14 @@ class Program:
 
     # -- constraints ------------------------------------------------------------------------------------------
 
+    @rule(MODEL, first=True)
     def one_candidate_per_fabric(self) -> None:
         """Every fabric is built, once: sum over its candidates of pick = 1."""
         for fabric in self.problem.fabrics:
             picks = [self.pick[i] for i, candidate in enumerate(self.candidates) if candidate.fabric == fabric.name]
             self.lp += pulp.lpSum(picks) == 1, f"one_candidate_per_fabric_{_word(fabric.name)}"
 
+    @rule(MODEL, first=True)
     def parts_cover_links(self) -> None:
         """For every kind of link: units over all options = units that the picked candidates need."""
         for number, (key, options) in enumerate(self.options.items()):
@@ -268,6 +267,7 @@ class Program:
             terms += [(self.pick[index], -count) for index, count in self.counts[key].items()]
             self.lp += pulp.LpAffineExpression(terms) == 0, f"parts_cover_links_{number}"
 
+    @rule("docs/formulation/clos.md", first=True)
     def ports_fit_radix(self) -> None:
         """Cables below and above a switch that its cages hold singly, not together: at most one of the two."""
         for index, candidate in enumerate(self.candidates):
@@ -276,12 +276,14 @@ class Program:
                 taken += [self.links[(candidate.fabric, self.numbers[key]), a] for key, a in clash]
                 self.lp += pulp.lpSum(taken) <= 2, f"ports_fit_radix_{index}_{number}"
 
+    @rule(SEVERAL_NETWORKS)
     def nics_fit_slots(self) -> None:
         """NICs chosen over all fabrics fit the server's slots."""
         if self.problem.shares_slots:
             cards = [(self.pick[i], built.nic_slots) for i, built in enumerate(self.candidates) if built.nic_slots]
             self.lp += pulp.LpAffineExpression(cards) <= self.problem.nic_slots, "nics_fit_slots"
 
+    @rule(SEVERAL_NETWORKS)
     def oob_covers_boxes(self) -> None:
         """An out-of-band fabric has ports for just the switches of all fabrics installed at each stage, its own too.
 
@@ -297,6 +299,7 @@ class Program:
                 name = f"oob_covers_boxes_{_word(fabric.name)}" + (f"_{stage}" if len(self.problem.stages) > 1 else "")
                 self.lp += pulp.LpAffineExpression(terms) == 0, name
 
+    @rule(MODEL)
     def limits_hold(self) -> None:
         """Budget, power and rack units over all fabrics, and the servers' own if they count; of the case, then of every
         stage: what is spent at it, the power and rack units of what is installed from it on.
@@ -368,27 +371,10 @@ class Program:
         ]
 
 
-MODEL = "docs/formulation.md"
-SEVERAL_NETWORKS = "docs/formulation/several-networks.md"
-RULES_OF_LINKS = (
-    Rule(Program.one_candidate_per_fabric, MODEL),
-    Rule(Program.parts_cover_links, MODEL),
-    Rule(Program.ports_fit_radix, "docs/formulation/clos.md"),
-)
-RULES_OF_ALL_FABRICS = (
-    Rule(Program.nics_fit_slots, SEVERAL_NETWORKS),
-    Rule(Program.oob_covers_boxes, SEVERAL_NETWORKS),
-    Rule(Program.limits_hold, MODEL),
-)
 RULES = (
-    *RULES_OF_LINKS,
-    *RULES_OF_BUYING,
-    *RULES_OF_ALL_FABRICS,
-    *RULES_OF_PAYMENTS,
-    *RULES_OF_DELIVERIES,
-    *RULES_OF_REGRET,
-    *RULES_OF_VENDORS,
-)
+    *rules_of(Program, first=True), *rules_of(Purchases), *rules_of(Program), *rules_of(Payments),
+    *rules_of(Deliveries), *rules_of(Regrets), *rules_of(Sourcing),
+)  # fmt: skip
 
 
 def _within(stages: range, weight: Weight, stage: int, item: Item) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from fabopt.program.libraries import pulp
 
-Holder = TypeVar("Holder")
+Method = TypeVar("Method", bound=Callable[..., None])
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Variables:
 
 
 @dataclass(frozen=True)
-class Rule(Generic[Holder]):
+class Rule:
     """A method that adds rows, whose names begin with its own. ``page``: where it is explained."""
 
-    add: Callable[[Holder], None]
+    add: Callable[..., None]
     page: str
 
     @property
@@ -51,3 +51,29 @@ class Rule(Generic[Holder]):
     def meaning(self) -> str:
         """The first paragraph of the method's docstring."""
         return " ".join((inspect.getdoc(self.add) or "").partition("\n\n")[0].replace("`", "").split())
+
+
+# The page of every method that is marked as a rule, and whether its rows come before those of purchases.
+_MARKED: dict[Callable[..., None], tuple[str, bool]] = {}
+
+
+def rule(page: str, first: bool = False) -> Callable[[Method], Method]:
+    """Mark a method that adds rows, as one of the rules of its class. ``first``: its rows come before all others."""
+
+    def marked(method: Method) -> Method:
+        _MARKED[method] = page, first
+        return method
+
+    return marked
+
+
+def rules_of(holder: type, first: bool = False) -> tuple[Rule, ...]:
+    """The rules of a class in the order of its methods: those that come ``first``, or the others."""
+    methods = (method for method in vars(holder).values() if inspect.isfunction(method) and method in _MARKED)
+    return tuple(Rule(method, _MARKED[method][0]) for method in methods if _MARKED[method][1] == first)
+
+
+def add_rules(holder: object, first: bool = False) -> None:
+    """Add the rows of the rules of an object's class."""
+    for added in rules_of(type(holder), first):
+        added.add(holder)

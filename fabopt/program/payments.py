@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import floor
 
 from fabopt.parts.items import Item
-from fabopt.problem.problem import Problem
-from fabopt.program.levels import Level
-from fabopt.program.libraries import pulp
-from fabopt.program.naming import Rule
-from fabopt.program.purchases import PROCUREMENT, Purchases, Terms, is_ordered
+from fabopt.program.naming import rule
+from fabopt.program.purchases import PROCUREMENT, OfOrders, is_ordered
 
 
-@dataclass
-class Payments:
-    """Payments for orders in each quarter or year. ``level``: sums of weights of uses and of orders."""
+class Payments(OfOrders):
+    """Payments for orders in each quarter or year."""
 
-    problem: Problem
-    lp: pulp.LpProblem
-    purchases: Purchases
-    level: Callable[[str, Callable[[int, Item], int], Terms], Level]
-
+    @rule(PROCUREMENT)
     def payments_keep_budgets(self) -> None:
         """What is paid for orders in a quarter or a year is within its budget: both times what makes shares whole."""
         for budgets in self.problem.limits.periods:
@@ -42,6 +33,3 @@ class Payments:
 
     def _unordered(self, price: Callable[[Item, int], Sequence[int]], stage: int, item: Item) -> int:
         return 0 if is_ordered(self.problem, item) else price(item, stage)[0]
-
-
-RULES_OF_PAYMENTS = (Rule(Payments.payments_keep_budgets, PROCUREMENT),)

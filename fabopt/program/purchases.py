@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from fabopt.parts.items import Item, Piece
 from fabopt.parts.procurement import spares_of
 from fabopt.problem.problem import Problem
+from fabopt.program.levels import Level
 from fabopt.program.libraries import pulp
-from fabopt.program.naming import Rule, Variables
+from fabopt.program.naming import Variables, rule
 from fabopt.program.part_bounds import Ranges
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact
 
 Terms = list[tuple[pulp.LpVariable, int]]
+PROCUREMENT = "docs/formulation/procurement.md"
 
 # With one stage their names have no stage.
 BUY = Variables("buy", ("item", "stage", "break"), "packs", "what the stage orders of the item at the price break")
@@ -174,6 +176,7 @@ class Purchases:
 
     # -- constraints ------------------------------------------------------------------------------------------
 
+    @rule(PROCUREMENT)
     def purchases_cover_use(self) -> None:
         """By every stage, what has been bought of an item and its stock are what is used by then and the spares."""
         for item in self.ordered:
@@ -185,6 +188,7 @@ class Purchases:
                 name = f"purchases_cover_use_{self._name(item, stage)}"
                 self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
 
+    @rule(PROCUREMENT)
     def large_orders_cover_no_more(self) -> None:
         """An order that is larger than all uses from its stage on covers no more than these uses.
 
@@ -209,6 +213,7 @@ class Purchases:
                     name = f"large_orders_cover_no_more_{self._name(item, stage)}"
                     self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
 
+    @rule(PROCUREMENT)
     def prices_are_applied(self) -> None:
         """An order is bought at one break: from its first quantity on, and only if the break is taken."""
         for (item, stage, piece), var in self.buy.items():
@@ -223,6 +228,7 @@ class Purchases:
                 taken_all = [self.paid[key] for key in self._orders(item) if key[1] == stage]
                 self.lp += pulp.lpSum(taken_all) <= 1, f"prices_are_applied_{self._name(item, stage)}"
 
+    @rule(PROCUREMENT)
     def supply_lasts(self) -> None:
         """By every stage no more has been bought than can be had by then (of one stage: the bound of ``buy``)."""
         for item in self.ordered:
@@ -232,6 +238,7 @@ class Purchases:
                     bought = pulp.LpAffineExpression(self._bought(item, self._until(stage)))
                     self.lp += bought <= most, f"supply_lasts_{self._name(item, stage)}"
 
+    @rule(PROCUREMENT)
     def orders_arrive_in_time(self) -> None:
         """What stages add for which an item can no longer be ordered comes out of its stock.
 
@@ -256,6 +263,7 @@ class Purchases:
                 bought = pulp.LpAffineExpression(self._bought(item, closed))
                 self.lp += bought <= item.in_stock, f"orders_arrive_in_time_ready_{item.index}"
 
+    @rule(PROCUREMENT)
     def held_if_used(self) -> None:
         """An item that is used by a stage is held at it; and only then, where a spare may be of it for that."""
         for (item, stage), held in self.held.items():
@@ -266,6 +274,7 @@ class Purchases:
             if item.spares is not None and (item.spares.per == "site" or self._is_exact(item)):
                 self.lp += pulp.LpAffineExpression([*terms, (held, -1)]) >= -constant, f"held_if_used_only_{name}"
 
+    @rule(PROCUREMENT)
     def spares_are_kept(self) -> None:
         """By every stage the spares are the fraction of what is in use and the minimum; none goes away again."""
         for item in self.items:
@@ -280,10 +289,10 @@ class Purchases:
                 if item.spares.per == "site" or self._is_exact(item):
                     most = self._most_spares(item)
                     self.lp += spare - most * self.held[item, stage] <= 0, f"spares_are_kept_of_used_{name}"
-        for kind, rule in self.problem.case.procurement.spares.items():
+        for kind, spares in self.problem.case.procurement.spares.items():
             items = self._of_kind(kind)
-            for stage in self.stages if rule.per == "site" and items else ():
-                self._keep(items, stage, rule, f"{kind}_{stage}")
+            for stage in self.stages if spares.per == "site" and items else ():
+                self._keep(items, stage, spares, f"{kind}_{stage}")
 
     def _keep(self, items: Sequence[Item], stage: int, rule: Spares, name: str) -> None:
         """Spares of some items together: the fraction of the units in use by a stage, and the minimum if any is.
@@ -321,6 +330,7 @@ class Purchases:
             f"spares_are_kept_no_more_fraction_{name}",
         )
 
+    @rule(PROCUREMENT)
     def part_numbers_are_few(self) -> None:
         """No more part numbers of a kind than allowed are in use in the end."""
         for kind, most in self.problem.case.procurement.max_part_numbers.items():
@@ -344,17 +354,14 @@ class Purchases:
         return {(stage, item): values.get(var.name, 0) for (item, stage), var in self.spare.items()}
 
 
-PROCUREMENT = "docs/formulation/procurement.md"
-RULES_OF_BUYING = (
-    Rule(Purchases.purchases_cover_use, PROCUREMENT),
-    Rule(Purchases.large_orders_cover_no_more, PROCUREMENT),
-    Rule(Purchases.prices_are_applied, PROCUREMENT),
-    Rule(Purchases.supply_lasts, PROCUREMENT),
-    Rule(Purchases.orders_arrive_in_time, PROCUREMENT),
-    Rule(Purchases.held_if_used, PROCUREMENT),
-    Rule(Purchases.spares_are_kept, PROCUREMENT),
-    Rule(Purchases.part_numbers_are_few, PROCUREMENT),
-)
+@dataclass
+class OfOrders:
+    """Rows on orders and uses. ``level``: sums of weights of uses and of orders."""
+
+    problem: Problem
+    lp: pulp.LpProblem
+    purchases: Purchases
+    level: Callable[[str, Callable[[int, Item], int], Terms], Level]
 
 
 def _sum(terms: Terms) -> pulp.LpAffineExpression:

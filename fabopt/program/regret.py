@@ -14,8 +14,8 @@ from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem, future_energy
 from fabopt.program.levels import Level
 from fabopt.program.libraries import pulp
-from fabopt.program.naming import Rule, Variables
-from fabopt.program.purchases import Purchases, Terms, is_ordered
+from fabopt.program.naming import Variables, rule
+from fabopt.program.purchases import OfOrders, is_ordered
 from fabopt.program.wide_sums import is_wide
 
 # What the first word of a regret is in units of, where it has two.
@@ -30,13 +30,8 @@ REGRET = Variables(
 
 
 @dataclass
-class Regrets:
-    """The worst regret over all futures. ``level``: sums of weights of uses and of orders."""
-
-    problem: Problem
-    lp: pulp.LpProblem
-    purchases: Purchases
-    level: Callable[[str, Callable[[int, Item], int], Terms], Level]
+class Regrets(OfOrders):
+    """The worst regret over all futures."""
 
     def __post_init__(self) -> None:
         self.scale = scale_of(self.problem)
@@ -48,6 +43,7 @@ class Regrets:
             words = [(REGRET.integer(0, most // HIGH_UNIT, 1), HIGH_UNIT), (REGRET.integer(0, HIGH_UNIT - 1, 0), 1)]
         self.worst = pulp.LpAffineExpression(words, constant=0)
 
+    @rule("docs/formulation/growth.md")
     def worst_regret_is_held(self) -> None:
         """What is spent in every future is at most the best for it alone and the worst regret, which is minimized."""
         for number, regret in enumerate(self.regrets):
@@ -103,6 +99,3 @@ def scale_of(problem: Problem) -> int:
     terms = problem.offering.terms
     energy = (worth for future in terms.futures for worth in future_energy(terms, future))
     return math.lcm(*(amount.denominator for amount in (*energy, *(best.cents for best in problem.best_alone))))
-
-
-RULES_OF_REGRET = (Rule(Regrets.worst_regret_is_held, "docs/formulation/growth.md"),)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
 from fabopt.program.libraries import pulp
-from fabopt.program.naming import Rule, Variables
+from fabopt.program.naming import Variables, rule
 from fabopt.schema.procurement import SOURCE_TIERS, kinds_of_one_vendor
 from fabopt.topology.candidate import Candidate
 
@@ -89,6 +89,7 @@ class Sourcing:
                     taken.setdefault(vendor, []).append(Taken(var, count, max(1, int(var.upBound))))
         return taken
 
+    @rule("docs/formulation/procurement.md")
     def vendors_are_kept(self) -> None:
         """Few and many enough vendors are in use of every group of parts: a vendor's parts only where it is counted,
         and it is counted only where it has any.
@@ -106,6 +107,3 @@ class Sourcing:
                 self.lp += pulp.lpSum(vendors.values()) <= group.most, f"vendors_are_kept_most_{number}"
             if group.fewest:
                 self.lp += pulp.lpSum(vendors.values()) >= group.fewest, f"vendors_are_kept_fewest_{number}"
-
-
-RULES_OF_VENDORS = (Rule(Sourcing.vendors_are_kept, "docs/formulation/procurement.md"),)

@@ -20,6 +20,7 @@ from fabopt.schema.product import (
     PROTOCOLS,
     Airflow,
     Cages,
+    Kilograms,
     Pcie,
     PriceSource,
     Product,
@@ -44,6 +45,7 @@ class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
         max_ports: Most logical ports that the ASIC drives. Absent is what the cages split into.
         ports_per_cage_pair: Most logical ports of two neighbouring cages.
         rack_units: Height in rack units.
+        weight_kg: Weight, in kilograms.
         power_w: Typical power without optics, in watts. Without one a switch is listed, never chosen.
         power_max_w: Most power that its maker states, in watts.
         power_supplies: Power supplies, half of them on each feed. Absent is not known.
@@ -61,6 +63,7 @@ class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
     max_ports: Count | None = None
     ports_per_cage_pair: Count | None = None
     rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
+    weight_kg: Kilograms = None
     power_w: Watts | None = None
     power_max_w: Watts | None = None
     power_supplies: Count | None = None

@@ -174,6 +174,10 @@ def _none(said: object) -> bool:
     return not said
 
 
+# Of a device, where it is known.
+Kilograms = Annotated[float | None, Field(gt=0, le=10**5, exclude_if=_none)]
+
+
 class Purchasable(Strict):
     """What can be ordered, its price and what limits the order.
 

@@ -322,7 +322,9 @@ def test_long_files_are_pasted_because_a_background_job_cannot_read_an_upload(tm
 
 
 def test_device_type_library_files(tmp_path: Path) -> None:
-    files = written(made("one_tier"), tmp_path)
+    document = verify_fixtures.one_tier()
+    document["parts"]["t16"]["weight_kg"] = 14.8
+    files = written(cabled(document), tmp_path)
     content = yaml.safe_load(files["device-types/acme-t-16.yaml"].read_text())
     bays = content.pop("module-bays")
     assert content == {
@@ -332,6 +334,8 @@ def test_device_type_library_files(tmp_path: Path) -> None:
         "part_number": "T-16",
         "u_height": 1.0,
         "is_full_depth": True,
+        "weight": 14.8,
+        "weight_unit": "kg",
         "description": "16 ports of 400G",
     }
     # Keys that the form takes; no interfaces, which the CSV file makes.

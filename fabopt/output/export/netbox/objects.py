@@ -52,6 +52,7 @@ class DeviceType:
     part_number: str
     u_height: float
     height_u: float
+    weight_kg: float | None
     description: str
     bays: tuple[str, ...]
 
@@ -61,6 +62,8 @@ class DeviceType:
         if self.part_number:
             content["part_number"] = self.part_number
         content |= {"u_height": self.u_height, "is_full_depth": True}
+        if self.weight_kg:
+            content |= {"weight": self.weight_kg, "weight_unit": "kg"}
         if self.description:
             content["description"] = self.description
         if self.bays:
@@ -146,7 +149,8 @@ class Objects:
         if len(number) > LONGEST_PART_NUMBER:
             number, about = "", f"{number}: {about}"
         rounded = math.ceil(round(height * _HALF_UNITS, 6)) / _HALF_UNITS
-        return DeviceType(*model, slug, number, rounded, height, text(about), self._bays(part, product))
+        kg = part.get("weight_kg")
+        return DeviceType(*model, slug, number, rounded, height, kg, text(about), self._bays(part, product))
 
     def _bays(self, part: dict[str, Any], product: str) -> tuple[str, ...]:
         if part.get("kind") != "switch":

@@ -39,7 +39,7 @@ class CabledAssembly:
         fibre carries as many ports as at its other end, and of a breakout the single connector carries a port for each
         of the others.
         """
-        near, far = self.kind.near.end.lane, self.kind.far.end.lane
+        near, far = self.kind.near.lane, self.kind.far.lane
         if isinstance(self.cable_or_fibre, Cable):
             return near.ports, far.ports
         far_ports = ports_per_connector(self.far, far) if self.far else 1
@@ -54,7 +54,7 @@ class CabledAssembly:
     def connectors(self) -> set[tuple[int, int]]:
         """Connectors that the cable may have at the near and the far end: one and one, or one and several."""
         if isinstance(self.cable_or_fibre, Cable):
-            splits = self.kind.near.end.split, self.kind.far.end.split
+            splits = self.kind.near.split, self.kind.far.split
             ways = (self.cable_or_fibre.ends, self.cable_or_fibre.ends[::-1])
             return {
                 (near.count, far.count)

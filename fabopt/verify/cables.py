@@ -45,19 +45,10 @@ def wires_are_listed(proof: Proof, cabling: FabricCabling) -> None:
     for kind, rows in cabling.joined:
         bought: Counter[tuple[str, str, str]] = Counter()
         for row in kind.rows:
-            bought[_parts(row)] += row.listed.count
+            bought[row.ids] += row.listed.count
         by_parts[kind.name, ("", "", "")] += int((links.cable[rows] < 0).sum())
         for parts in bought.keys() | {parts for name, parts in by_parts if name == kind.name}:
             proof.equal(f"{kind.name} links by {parts}", by_parts[kind.name, parts], bought[parts])
-
-
-def _parts(row: ListedRow) -> tuple[str, str, str]:
-    """(Near module, cable, far module) of a row of the file; empty for none."""
-    return (
-        row.near.id if row.near else "",
-        row.cable_or_fibre.id if row.cable_or_fibre else "",
-        row.far.id if row.far else "",
-    )
 
 
 def wires_fit_cages(proof: Proof, cabling: FabricCabling) -> None:
@@ -93,7 +84,7 @@ def wires_fit_cages(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _fibre_fits(proof: Proof, assembly: CabledAssembly, fibre: Fibre) -> None:
-    near, far = assembly.kind.near.end, assembly.kind.far.end
+    near, far = assembly.kind.near, assembly.kind.far
     proof.holds(assembly.far is not None, f"{assembly.name}: no module at the far end")
     for module, end in ((assembly.near, near), (assembly.far, far)):
         if module is not None:
@@ -132,7 +123,7 @@ def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:
         proof.holds(
             not unknown, f"{assembly.name} with {unknown} connectors, its product has {sorted(assembly.connectors)}"
         )
-        if assembly.kind.near.end.cages:  # how an attachment's cages are split may be left open
+        if assembly.kind.near.cages:  # how an attachment's cages are split may be left open
             plugged.append(np.stack([cable, 0 * cable, links.a[rows], links.a_cage[rows], links.a_lane[rows] // near]))
         plugged.append(np.stack([cable, 0 * cable + 1, links.b[rows], links.b_cage[rows], links.b_lane[rows] // far]))
     if plugged:

@@ -1,7 +1,7 @@
 """Every rule that holds for a design, evaluated.
 
-Only the design file is read: its case, its embedded parts, its statements. Counts run over classes of equal devices, so
-a fabric of a hundred thousand GPUs takes as long as one of a hundred. The rules of the wiring go on port by port.
+Only the design file is read: its case, its embedded parts, its statements. What a structure implies is worked out by
+classes of equal devices; links, cages, ports and parts are counted one by one in the wiring, as arrays.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def verify(design: Design, wiring: Wiring | None = None) -> tuple[Check, ...]:
     """Return one check for each rule (for each rule and fabric, where a rule is about a fabric).
 
     Rules that the file's version did not have are off; ``rules_are_named`` names them. A file without a design
-    (infeasible, unknown) has only the rules of the file. With more than a million links (``MOST_LINKS``) the rules of
+    (infeasible, unknown) has only the rules of the file. With more than two million links (``MOST_LINKS``) the rules of
     the wiring are left out. ``wiring``: the design's own, where it has been made already. Never raises: a rule that
     cannot be evaluated is a check that fails.
     """

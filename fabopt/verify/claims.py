@@ -152,8 +152,8 @@ def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:
     later = {f"attachment {attachment.name}" for attachment in fabric.wanted.attachments if attachment.adds}
     for kind in all_kinds(fabric):
         attached = kind.name.startswith("attachment ")
-        alone = 1 in (kind.near.end.lane.ports, kind.far.end.lane.ports) and not attached
-        alone &= not (kind.name == LEAF_SPINE and moves and kind.far.end.lane.ports > 1)
+        alone = 1 in (kind.near.lane.ports, kind.far.lane.ports) and not attached
+        alone &= not (kind.name == LEAF_SPINE and moves and kind.far.lane.ports > 1)
         by_cage = kind.name in later or len(kind.rows) > 1 or (alone and not (shared and kind.name == SERVER_LEAF))
         unsaid = sum(row.listed.stages is None for row in kind.rows)
         proof.holds(not (by_cage and unsaid), f"{fabric.designed.name}: stages of {kind.name} links are left out")

@@ -294,17 +294,11 @@ class ClosCounts:
         """The spines of one of these pods, with a last group or spines unlike the others."""
         return pods.spines(self.peers_of(self.uplinks), self.peers_of(self.last_uplinks or self.uplinks))
 
-    @cached_property
-    def leaf_uplinks(self) -> tuple[EqualDevices, ...]:
-        """The leaves, seen from above: their links to the spines of their pod."""
-        last = (EqualDevices(self.last_leaves.count, self.peers_of(self.last_uplinks)),) if self.has_own_last else ()
-        others = self.planes * self.leaves - sum(leaves.count for leaves in last)
-        return EqualDevices(others, self.peers_of(self.uplinks)), *last
-
     @property
     def all_uplinks(self) -> int:
         """Links of all leaves to spines."""
-        return sum(leaves.count * leaves.links for leaves in self.leaf_uplinks)
+        last = self.last_leaves.count if self.has_own_last else 0
+        return (self.planes * self.leaves - last) * self.uplinks + last * self.last_uplinks
 
     @cached_property
     def most_spine_downlinks(self) -> int:
@@ -331,45 +325,14 @@ class ClosCounts:
                 links.append(leaves * base + more)
         return tuple(links) * self.planes
 
-    def attached_to_spines(self, counted_only: bool) -> Counter[int]:
-        """Ports of attachments by number of the spine; with ``counted_only`` only ports that count in its ratio."""
-        return Counter(
-            number
-            for counts, places in zip(self._counts, self.free, strict=False)
-            for tier, number in places
-            if tier == "spine" and (counts or not counted_only)
-        )
-
-    def _most_on_spine(self, counted_only: bool) -> int:
-        attached = self.attached_to_spines(counted_only)
-        if not attached:
-            return self.most_spine_downlinks
-        return max(links + attached[number] for number, links in enumerate(self.spine_downlinks))
-
     @cached_property
     def most_spine_ports(self) -> int:
         """d_S: the most down links and attachment ports on any spine that count in its oversubscription."""
-        return self._most_on_spine(True)
-
-    @cached_property
-    def most_spine_occupied(self) -> int:
-        """The most down links and attachment ports on any spine."""
-        return self._most_on_spine(False)
-
-    def attached_spine_cages(self, lanes: int) -> Counter[int]:
-        """Cages of ``lanes`` ports in use by attachments on spines, each by a single attachment, by spine."""
-        cages: Counter[int] = Counter()
-        for places in self.free:
-            for number, ports in Counter(number for tier, number in places if tier == "spine").items():
-                cages[number] += ceil_div(ports, lanes)
-        return cages
-
-    def spine_cages(self, lanes: int) -> int:
-        """The most cages of ``lanes`` ports in use by attachments and links on any spine."""
-        cages = [ceil_div(self.most_spine_downlinks, lanes)]
-        for number, own in self.attached_spine_cages(lanes).items():
-            cages.append(ceil_div(self.spine_downlinks[number], lanes) + own)
-        return max(cages)
+        counted = (places for counts, places in zip(self._counts, self.free, strict=False) if counts)
+        attached = Counter(number for places in counted for tier, number in places if tier == "spine")
+        if not attached:
+            return self.most_spine_downlinks
+        return max(links + attached[number] for number, links in enumerate(self.spine_downlinks))
 
     @cached_property
     def cores_per_group(self) -> int:
@@ -381,18 +344,12 @@ class ClosCounts:
         """S / q: core groups of one plane."""
         return divide(self.spines, self.spines_per_core_group, "core groups share a pod's spines evenly")
 
-    @cached_property
-    def spine_uplink_devices(self) -> EqualDevices:
-        """Every spine, seen from above: its links to the cores of its group."""
-        return EqualDevices(self.planes * self.pods * self.spines, ((self.cores_per_group, self.links_per_core_pair),))
-
-    @cached_property
-    def core_devices(self) -> EqualDevices:
-        """Every core: all pods (of all rails) of its plane meet in it, q spines of each."""
-        cores = self.planes * self.cores_per_group * self.core_groups
-        return EqualDevices(cores, ((self.pods * self.spines_per_core_group, self.links_per_core_pair),))
+    @property
+    def core_downlinks(self) -> int:
+        """Down links of every core: all pods (of all rails) of its plane meet in it, q spines of each."""
+        return self.pods * self.spines_per_core_group * self.links_per_core_pair
 
     def switches(self) -> Sequence[int]:
         """Switches of each tier over all planes."""
-        spines = self.planes * self.pods * self.spines
-        return [self.planes * self.leaves, spines, self.core_devices.count if self.tiers > 2 else 0][: self.tiers]
+        cores = self.cores_per_group * self.core_groups if self.tiers > 2 else 0
+        return [self.planes * count for count in (self.leaves, self.pods * self.spines, cores)][: self.tiers]

@@ -12,11 +12,12 @@ from fabopt.wiring.model import NOTHING, Wiring
 
 def require_closed(fabric: FabricEvidence) -> None:
     """Raise ``ValueError`` for a fabric whose counts disagree."""
+    kinds = all_kinds(fabric)
     if fabric.is_direct:
         _require_mesh(fabric)
     else:
         _require_clos(fabric)
-    for kind in all_kinds(fabric):
+    for kind in kinds:
         listed = sum(row.listed.count for row in kind.rows)
         if listed != kind.count:
             raise ValueError(f"{fabric.designed.name}: {listed} {kind.name} links are listed, recounted {kind.count}")

@@ -97,12 +97,12 @@ def _pairs_are_joined(proof: Proof, cabling: FabricCabling, scope: MeshLinks) ->
 
 def _leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     """Every leaf and every spine of a group, by m links; no link leads to another group's."""
-    rows, ((leaves,), _) = cabling.of(LEAF_SPINE), cabling.fabric.leaf_spine
-    (spines, links), *_ = leaves.peers
-    a, b = (cabling.fabric.mesh.group_of(end) for end in _ends_of(cabling, rows))
+    rows, mesh = cabling.of(LEAF_SPINE), cabling.fabric.mesh
+    spines, links = mesh.spines_of_leaf
+    a, b = (mesh.group_of(end) for end in _ends_of(cabling, rows))
     proof.equal("links to a spine of another group", int((a != b).sum()), 0)
     of_pair = counts_of(combined(cabling.links.a[rows], cabling.links.b[rows]))
-    proof.equal("joined leaves and spines", len(of_pair), leaves.count * spines)
+    proof.equal("joined leaves and spines", len(of_pair), cabling.clos.planes * mesh.leaves * spines)
     proof.equal(f"leaves and spines without {some(links, 'link')}", int((of_pair != links).sum()), 0)
     proof.note(f"leaf-spine {some(len(rows), 'link')}")
 

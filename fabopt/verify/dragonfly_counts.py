@@ -14,7 +14,6 @@ import numpy as np
 
 from fabopt.schema.structure import DragonflyPlusStructure, DragonflyStructure
 from fabopt.units import ceil_div
-from fabopt.verify.equal_devices import EqualDevices
 from fabopt.verify.mesh_counts import Mask, MeshCounts, MeshLinks, Role, half, require
 from fabopt.wiring.model import Ints
 
@@ -129,13 +128,10 @@ class DragonflyPlusCounts(MeshCounts):
         """Links of a spine to the leaves of its group."""
         return (("spine", self.structure.leaves_per_group * self.structure.links_per_pair),)
 
-    def leaf_spine(self, planes: int) -> tuple[EqualDevices, EqualDevices]:
-        """Leaves by their links to spines, spines by their links to leaves, of all planes."""
-        numbers, (leaves, spines) = self.structure, (planes * count for _, count in self.devices)
-        return (
-            EqualDevices(leaves, ((numbers.spines_per_group, numbers.links_per_pair),)),
-            EqualDevices(spines, ((numbers.leaves_per_group, numbers.links_per_pair),)),
-        )
+    @property
+    def spines_of_leaf(self) -> tuple[int, int]:
+        """Spines of a leaf, those of its group, and links to each of them."""
+        return self.structure.spines_per_group, self.structure.links_per_pair
 
     @property
     def groups(self) -> int:

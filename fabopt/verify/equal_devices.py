@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabopt.units import ceil_div
 from fabopt.wiring.design_file import divide
 
 Peers = tuple[tuple[int, int], ...]
@@ -41,10 +40,6 @@ class EqualDevices:
     def links(self) -> int:
         """Links of one device."""
         return sum(peers * links for peers, links in self.peers)
-
-    def bundles(self, size: int) -> int:
-        """Bundles of at most ``size`` links on one device, none shared by two peers."""
-        return sum(peers * ceil_div(links, size) for peers, links in self.peers)
 
 
 @dataclass(frozen=True)

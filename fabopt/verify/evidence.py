@@ -22,7 +22,6 @@ from fabopt.schema.server import BuiltInNic
 from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos_counts import ClosCounts
-from fabopt.verify.equal_devices import EqualDevices
 from fabopt.verify.families import counts_of
 from fabopt.verify.mesh_counts import MeshCounts, MeshLinks
 from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
@@ -151,39 +150,6 @@ class FabricEvidence:
     def nic_lane(self) -> Lane:
         """How every used cage of the NICs is split."""
         return parse_split(self.designed.nic.split)
-
-    @property
-    def nic_holders(self) -> tuple[int, int]:
-        """(Count, ports of each) of the holders of cages at the server end: NICs or whole servers."""
-        nics, ports = self.designed.nic.per_server, self.designed.nic.ports_per_nic
-        servers = self.evidence.servers
-        return (servers, nics * ports) if self.shared_cages else (servers * nics, ports)
-
-    @cached_property
-    def together(self) -> int:
-        """Ports of a server from one NIC to one leaf, which may share one cable."""
-        return self.together_of(self.designed.structure.ports_per_server_per_leaf)
-
-    @property
-    def last_together(self) -> int:
-        """Ports of a server of the last group from one NIC to one leaf, which may share one cable."""
-        clos = self.clos
-        return self.together_of(clos.last_per_leaf) if clos.has_own_last else self.together
-
-    def together_of(self, per_leaf: int) -> int:
-        """Ports of a server that may share one cable, with ``per_leaf`` of them on a leaf.
-
-        All of a NIC's ports in a plane where leaves take whole NICs, k where NICs serve whole leaves, else 1. NICs that
-        share cages count as one NIC, in one plane. Of dual-homed NICs 1.
-        """
-        if self.wanted.homing == "dual":
-            return 1
-        if self.shared_cages:
-            return per_leaf if self.nic_networks == 1 else 1
-        of_nic = divide(self.designed.nic.ports_per_nic, self.nic_networks, "planes share a NIC's ports evenly")
-        if per_leaf % of_nic == 0:
-            return of_nic
-        return per_leaf if of_nic % per_leaf == 0 else 1
 
     @cached_property
     def nic_mbps(self) -> Fraction:
@@ -384,11 +350,3 @@ class FabricEvidence:
     def equals(self) -> str:
         """The role of the devices joined to each other: the last tier of switches, or servers."""
         return self.designed.tiers[-1].role if self.designed.tiers else "server"
-
-    @cached_property
-    def leaf_spine(self) -> tuple[tuple[EqualDevices, ...], tuple[EqualDevices, ...]]:
-        """Classes of leaves by their links to spines, of spines by their links to leaves."""
-        if not self.is_direct:
-            return self.clos.leaf_uplinks, self.clos.spine_classes
-        leaves, spines = self.mesh.leaf_spine(self.clos.planes)
-        return (leaves,), (spines,)

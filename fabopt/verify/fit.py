@@ -11,8 +11,9 @@ from fabopt.verify.choices import ports_fit_nics
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
 from fabopt.verify.link_rows import CageEnd, LinkKind, ListedRow, ports_per_connector
-from fabopt.verify.proof import UNPROVABLE, Proof
-from fabopt.verify.structure import ports_fit_radix
+from fabopt.verify.proof import Proof, prove
+from fabopt.verify.structure import ports_in_use, switches_fit
+from fabopt.verify.wiring import FabricCabling
 
 # Form factors that a cage takes besides its own, by its name.
 TAKES = {
@@ -64,23 +65,23 @@ def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
                     _protocol_agrees(proof, kind, part, fabric.designed.protocol)
                     retimed = is_equalised(part, kind)
                     proof.holds(retimed, f"{kind.name}: {part.id} does not retime, and a cage does not equalise")
-            for module, end in ((row.near, kind.near.end), (row.far, kind.far.end)):
+            for module, end in ((row.near, kind.near), (row.far, kind.far)):
                 if module is not None:
                     speaks = _split_speaks(module, end.split, fabric.designed.protocol)
                     proof.holds(speaks, f"{kind.name}: {module.id} at {end.split} runs another protocol")
             if row.cable is not None:
                 faults = cable_faults(row.cable, kind)
                 proof.holds(not faults, f"{kind.name}: {row.cable.id}: {faults[0] if faults else ''}")
-            for module, end in ((row.near, kind.near.end), (row.far, kind.far.end)):
+            for module, end in ((row.near, kind.near), (row.far, kind.far)):
                 if module is not None:
                     _module_fits(proof, kind.name, module, end)
-        proof.note(f"{kind.name} {kind.near.end.split or 'open'} to {kind.far.end.split}")
+        proof.note(f"{kind.name} {kind.near.split or 'open'} to {kind.far.split}")
 
 
 def _protocol_agrees(proof: Proof, kind: LinkKind, part: Transceiver | Cable, protocol: str) -> None:
     agrees = not part.protocols or protocol in part.protocols
     proof.holds(agrees, f"{kind.name}: {part.id} speaks {part.protocols}, not {protocol}")
-    for end in (kind.near.end, kind.far.end):
+    for end in (kind.near, kind.far):
         for product in end.products if isinstance(part, Cable) else ():
             proof.holds(works_together(part, product), f"{kind.name}: {part.id} does not work with {product.id}")
 
@@ -92,7 +93,7 @@ def _split_speaks(module: Transceiver, split: str, protocol: str) -> bool:
 
 def is_equalised(part: Transceiver | Cable, kind: LinkKind) -> bool:
     """True if a part retimes in both directions, or every cage at both ends of its links equalises."""
-    ends = (kind.near.end.cages, kind.far.end.cages)
+    ends = (kind.near.cages, kind.far.cages)
     enough = (True, "copper") if isinstance(part, Cable) and part.medium == "ACC" else (True,)
     return part.retiming == "full" or all(cages and all(cage.equalises in enough for cage in cages) for cages in ends)
 
@@ -148,7 +149,7 @@ def cable_faults(cable: Cable, kind: LinkKind) -> list[str]:
 
 def _oriented_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: LinkKind) -> list[str]:
     faults = _lane_faults(cable, near, far, kind)
-    for connector, end in ((near, kind.near.end), (far, kind.far.end)):
+    for connector, end in ((near, kind.near), (far, kind.far)):
         if not end.cages:
             faults.append("the attachment's cage is open")
         if connector.split != end.split:
@@ -163,7 +164,7 @@ def _oriented_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: LinkKind
 def _lane_faults(cable: Cable, near: CableEnd, far: CableEnd, kind: LinkKind) -> list[str]:
     """Faults of lane rates of connectors and cages; where the cable states none, of the two cages."""
     stated = [connector.lane_gbps if connector.lane_gbps is not None else cable.lane_gbps for connector in (near, far)]
-    sides = [[cage.lane_gbps for cage in end.cages] for end in (kind.near.end, kind.far.end)]
+    sides = [[cage.lane_gbps for cage in end.cages] for end in (kind.near, kind.far)]
     pairs = [(lane, cage) for lane, cages in zip(stated, sides, strict=True) for cage in cages]
     if stated == [None, None]:
         pairs = [(lane, other) for lane in sides[0] for other in sides[1]]
@@ -184,8 +185,8 @@ def optics_speak_alike(proof: Proof, fabric: FabricEvidence) -> None:
                 if module is not None:
                     proof.equal(f"{kind.name}: fibre of {module.id}", module.fibre, row.fibre.fibre)
             if row.near is not None and row.far is not None:
-                near = row.near.standard_by_split.get(kind.near.end.split)
-                far = row.far.standard_by_split.get(kind.far.end.split)
+                near = row.near.standard_by_split.get(kind.near.split)
+                far = row.far.standard_by_split.get(kind.far.split)
                 proof.equal(f"{kind.name}: standard of {row.near.id}", near, far)
             proof.holds(fibre_joins(kind, row), f"{kind.name}: {row.fibre.id} does not join the connectors")
         proof.note(f"{kind.name} {', '.join(row.listed.medium for row in kind.rows)}")
@@ -197,17 +198,17 @@ def fibre_joins(kind: LinkKind, row: ListedRow) -> bool:
     ends = row.fibre.both_ends
     if row.far is None:
         return False
-    far_size = ports_per_connector(row.far, kind.far.end.lane)
+    far_size = ports_per_connector(row.far, kind.far.lane)
     if row.near is None:  # what is at the attachment is not bought: only the leaf's end can be compared
         allowed = (1,) if far_size > 1 else (1, max(end.count for end in ends))
-        connector = plugged(row.far, kind.far.end.lane.ports)
+        connector = plugged(row.far, kind.far.lane.ports)
         return any(end.connector == connector and end.count in allowed for end in ends)
-    near_size = ports_per_connector(row.near, kind.near.end.lane)
+    near_size = ports_per_connector(row.near, kind.near.lane)
     if near_size != far_size and min(near_size, far_size) != 1:
         return False
     straight = near_size == far_size
     near_count, far_count = (1, 1) if straight else (far_size, near_size)
-    near_ports, far_ports = kind.near.end.lane.ports, kind.far.end.lane.ports
+    near_ports, far_ports = kind.near.lane.ports, kind.far.lane.ports
     wanted = [(plugged(row.near, near_ports), near_count), (plugged(row.far, far_ports), far_count)]
     given = [(end.connector, end.count) for end in ends]
     return wanted in (given, given[::-1])
@@ -286,13 +287,14 @@ def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(f"{kind.name} {some(len(kind.rows), 'row')}")
 
 
-def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
+def cage_groups_come_first(proof: Proof, cabling: FabricCabling) -> None:
     """Of equally good cage groups, the first is used; only an optimal design owes this.
 
     For every cage group in use, no group of a lower index fits the same parts, splits and counts. Where attachments may
     be on any tier, a switch's group decides its free ports, and so their places: nothing is owed there. Source:
     docs/formulation/search.md.
     """
+    fabric = cabling.fabric
     if fabric.evidence.design.status != OPTIMAL:
         proof.note("the design is not claimed to be optimal")
         return
@@ -303,11 +305,11 @@ def cage_groups_come_first(proof: Proof, fabric: FabricEvidence) -> None:
             for index in _lower(use.cage_group if use is not None else 0):
                 changed = tier.model_copy(update={side: PortUse(cage_group=index, split=use.split if use else "")})
                 tiers = tuple(changed if tier_use is tier else tier_use for tier_use in fabric.designed.tiers)
-                _serves_no_better(proof, fabric, {"tiers": tiers}, f"{tier.role} {side}: cage group {index}")
+                _serves_no_better(proof, cabling, {"tiers": tiers}, f"{tier.role} {side}: cage group {index}")
     for index in _lower(fabric.designed.nic.cage_group):
         nic = fabric.designed.nic.model_copy(update={"cage_group": index})
-        _serves_no_better(proof, fabric, {"nic": nic}, f"NIC: cage group {index}")
-    proof.note(f"{some(len(fabric.designed.tiers), 'tier')}")
+        _serves_no_better(proof, cabling, {"nic": nic}, f"NIC: cage group {index}")
+    proof.note(f"{some(len(fabric.designed.tiers), 'tier')}, {some(len(cabling.links), 'link')}")
 
 
 def _lower(group: int) -> range:
@@ -315,14 +317,8 @@ def _lower(group: int) -> range:
     return range(min(group, MOST_CAGE_GROUPS))
 
 
-def _serves_no_better(proof: Proof, fabric: FabricEvidence, change: dict[str, object], what: str) -> None:
-    other = FabricEvidence(fabric.evidence, fabric.designed.model_copy(update=change))
-    for rule in (ports_fit_nics, ports_fit_radix, parts_fit_cages):
-        trial = Proof()
-        try:
-            rule(trial, other)
-        except UNPROVABLE:
-            return
-        if trial.broken:
-            return
-    proof.holds(False, f"{what} would serve as well")
+def _serves_no_better(proof: Proof, cabling: FabricCabling, change: dict[str, object], what: str) -> None:
+    other = FabricEvidence(cabling.fabric.evidence, cabling.fabric.designed.model_copy(update=change))
+    used = list(ports_in_use(cabling))
+    trials = (prove(ports_fit_nics, other), prove(switches_fit, other, used), prove(parts_fit_cages, other))
+    proof.holds(any(trial.broken for trial in trials), f"{what} would serve as well")

@@ -17,7 +17,6 @@ from fabopt.schema.design import TierUse
 from fabopt.units import some
 from fabopt.verify.attached_leaves import Exchanged
 from fabopt.verify.bandwidth import class_ratios
-from fabopt.verify.equal_switches import server_ports
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.free_port_tiers import RANKS, tiers_for
 from fabopt.verify.growth import numbers_at_last, stage_of
@@ -137,10 +136,13 @@ class _Switches(NamedTuple):
 
     @staticmethod
     def _of_equals(fabric: FabricEvidence) -> _Switches:
-        """Switches of a direct network, each with as many links to others as the busiest one."""
+        """Switches of a direct network, each with as many links to others as the busiest one; those with servers come
+        first in every plane.
+        """
         tier, mesh = fabric.tier("leaf"), fabric.mesh
         switch, lanes = fabric.evidence.part(tier.id, Switch), fabric.down("leaf").ports
-        servers = server_ports(fabric)
+        of_plane = [ports for ports, _ in fabric.clos.dealt_leaves[: fabric.clos.leaves]]
+        servers = np.tile(np.array(of_plane + [0] * (mesh.leaves - len(of_plane))), fabric.clos.planes)
         used, number = servers + tier.reserved_ports, len(servers)
         cages = np.full(number, item_at(switch.cages, tier.down.cage_group, "leaf cage group").count)
         if tier.up is not None and tier.up.cage_group == tier.down.cage_group:

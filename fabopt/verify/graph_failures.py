@@ -197,7 +197,7 @@ class LossesOfGroups(SwitchLosses):
     @property
     def is_large(self) -> bool:
         """Whether links, both ways, times groups, times spines and global links of a group are too many."""
-        (scope,), (spines, _), groups = self.fabric.scopes, self.fabric.leaf_spine[0][0].peers[0], self.mesh.groups
+        (scope,), (spines, _), groups = self.fabric.scopes, self.mesh.spines_of_leaf, self.mesh.groups
         links = sum(len(self.cabling.of(kind)) for kind in (LEAF_SPINE, scope.name)) // self.fabric.clos.planes
         return 2 * links * groups * (spines + 2 * scope.links // groups) > MOST_WORK_IN_GROUPS
 

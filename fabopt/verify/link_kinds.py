@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import Lane, parse_split
@@ -14,21 +13,10 @@ from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
 from fabopt.schema.product import Cage
 from fabopt.units import ceil_div
 from fabopt.verify.attached_runs import attached_run_m
-from fabopt.verify.equal_devices import EqualDevices
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_rows import (
-    NO_MEDIUM,
-    CageEnd,
-    Fill,
-    LinkKind,
-    LinkSide,
-    ListedRow,
-    fill_of,
-    ports_per_connector,
-    read_row,
-)
+from fabopt.verify.link_rows import NO_MEDIUM, CageEnd, LinkKind, ListedRow, read_row
 from fabopt.verify.mesh_counts import MeshLinks
-from fabopt.wiring.design_file import divide, item_at
+from fabopt.wiring.design_file import item_at
 
 SERVER_LEAF = "server-leaf"
 LEAF_SPINE = "leaf-spine"
@@ -135,57 +123,27 @@ def switch_end(fabric: FabricEvidence, role: str, upwards: bool) -> CageEnd:
     return CageEnd(tuple(cages), use.split, parse_split(use.split), tuple(switch for _, switch in types))
 
 
-def switch_side(end: CageEnd, devices: tuple[EqualDevices, ...]) -> LinkSide:
-    """A side of switches: the links of a device fill its cages one after another."""
-    return LinkSide(end, fill_of(((device.count, device.links) for device in devices), end.lane.ports), devices)
-
-
 def server_leaf(fabric: FabricEvidence) -> LinkKind:
-    """Links of every used port of every NIC to the leaves of the server's group.
-
-    For links in one cable, the peers of a leaf are the sets of ports that go together: NICs, not servers.
-    """
-    clos = fabric.clos
-    nic = nic_end(fabric)
-    leaf = switch_end(fabric, "leaf", upwards=False)
-    leaves = tuple(
-        EqualDevices(leaves.count, (_bundles(fabric, leaves.servers, leaves.per_leaf),)) for leaves in clos.leaf_classes
-    )
+    """Links of every used port of every NIC to the leaves of the server's group."""
     return LinkKind(
         SERVER_LEAF,
-        LinkSide(nic, fill_of([fabric.nic_holders], nic.lane.ports), tuple(_servers(fabric))),
-        switch_side(leaf, leaves),
-        clos.servers * clos.server_ports,
+        nic_end(fabric),
+        switch_end(fabric, "leaf", upwards=False),
+        fabric.clos.servers * fabric.clos.server_ports,
         fabric.run_m(SERVER_LEAF),
         rows_between(fabric, "server", "leaf"),
     )
 
 
-def _servers(fabric: FabricEvidence) -> Iterator[EqualDevices]:
-    """Servers by the sets of ports that lead to one leaf; servers of a last group unlike the others separately."""
-    clos = fabric.clos
-    others = clos.servers - clos.last_group if clos.has_own_last else clos.servers
-    yield EqualDevices(others, (_bundles(fabric, clos.rails * clos.planes, clos.per_leaf),))
-    if clos.has_own_last:
-        yield EqualDevices(clos.last_group, (_bundles(fabric, clos.last_leaves.count, clos.last_per_leaf),))
-
-
-def _bundles(fabric: FabricEvidence, peers: int, per_leaf: int) -> tuple[int, int]:
-    """Sets of ports that go together to ``peers`` peers, and ports of each."""
-    together = fabric.together_of(per_leaf)
-    return peers * divide(per_leaf, together, "sets of ports that go together fill a leaf's share"), together
-
-
 def leaf_spine(fabric: FabricEvidence) -> LinkKind:
     """Every uplink of every leaf, to the spines of its pod, or of its group in a dragonfly+."""
-    leaf = switch_end(fabric, "leaf", upwards=True)
-    spine = switch_end(fabric, "spine", upwards=False)
-    below, above = fabric.leaf_spine
+    clos = fabric.clos
+    direct = clos.planes * fabric.mesh.leaves * fabric.mesh.up_ports("leaf") if fabric.is_direct else None
     return LinkKind(
         LEAF_SPINE,
-        switch_side(leaf, below),
-        switch_side(spine, above),
-        sum(leaves.count * leaves.links for leaves in below),
+        switch_end(fabric, "leaf", upwards=True),
+        switch_end(fabric, "spine", upwards=False),
+        clos.all_uplinks if direct is None else direct,
         fabric.run_m(LEAF_SPINE),
         rows_between(fabric, "leaf", "spine"),
     )
@@ -194,12 +152,10 @@ def leaf_spine(fabric: FabricEvidence) -> LinkKind:
 def spine_core(fabric: FabricEvidence) -> LinkKind:
     """Every uplink of every spine, to the cores of its group."""
     clos = fabric.clos
-    spine = switch_end(fabric, "spine", upwards=True)
-    core = switch_end(fabric, "core", upwards=False)
     return LinkKind(
         SPINE_CORE,
-        switch_side(spine, (clos.spine_uplink_devices,)),
-        switch_side(core, (clos.core_devices,)),
+        switch_end(fabric, "spine", upwards=True),
+        switch_end(fabric, "core", upwards=False),
         clos.planes * clos.pods * clos.spines * clos.spine_uplinks,
         fabric.run_m(SPINE_CORE),
         rows_between(fabric, "spine", "core"),
@@ -207,37 +163,24 @@ def spine_core(fabric: FabricEvidence) -> LinkKind:
 
 
 def leaf_leaf(fabric: FabricEvidence) -> LinkKind:
-    """The peer links of leaves, by pairs: each end of each cable has a cage of its own."""
+    """The peer links of leaves, by pairs."""
     use = fabric.peer_use
     assert use is not None
     types = [(tier.up or use, switch) for tier, switch in fabric.switch_types if tier.role == "leaf"]
     cages = tuple(item_at(switch.cages, own.cage_group, "leaf cage group") for own, switch in types)
     end = CageEnd(cages, use.split, parse_split(use.split), tuple(switch for _, switch in types))
     cables = CABLES_OF_PEER_LINK * (fabric.clos.planes * fabric.clos.leaves // 2)
-    side = LinkSide(end, Counter({1: cables}), (EqualDevices(cables, ((1, 1),)),))
     rows = rows_between(fabric, "leaf", "leaf", scope=PEER_LINK)
-    return LinkKind(LEAF_LEAF, side, side, cables, fabric.run_m(LEAF_LEAF), rows)
+    return LinkKind(LEAF_LEAF, end, end, cables, fabric.run_m(LEAF_LEAF), rows)
 
 
 def between_equals(fabric: FabricEvidence, scope: MeshLinks) -> LinkKind:
     """Links of one scope between devices of one type: a cage has ends of either side, each pair counts once."""
-    planes, role = fabric.clos.planes, fabric.equals
+    role = fabric.equals
     end = switch_end(fabric, role, upwards=True) if fabric.has_switches else nic_end(fabric)
-    pairs = EqualDevices(1, ((planes * scope.pairs, scope.links_of_pair),))
-    near, far = halved(planes * scope.cages(end.lane.ports))
-    return LinkKind(
-        scope.name,
-        LinkSide(end, Counter({end.lane.ports: near}), (pairs,)),
-        LinkSide(end, Counter({end.lane.ports: far}), (pairs,)),
-        planes * scope.links,
-        fabric.run_m(SPINE_CORE if scope.name == "global" else LEAF_SPINE),
-        rows_between(fabric, role, role, scope=scope.name),
-    )
-
-
-def halved(cages: int) -> tuple[int, int]:
-    """Cages counted at the near and at the far end, of cages that have ends of either."""
-    return cages - cages // 2, cages // 2
+    run_m = fabric.run_m(SPINE_CORE if scope.name == "global" else LEAF_SPINE)
+    rows = rows_between(fabric, role, role, scope=scope.name)
+    return LinkKind(scope.name, end, end, fabric.clos.planes * scope.links, run_m, rows)
 
 
 def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: int) -> CageEnd:
@@ -257,124 +200,36 @@ def attachment_end(fabric: FabricEvidence, attachment: Attachment, port_mbps: in
 
 
 def attachment_kinds(fabric: FabricEvidence) -> Iterator[LinkKind]:
-    """The kinds of links to attachments, one for each in the case's order."""
-    leaf, fills = switch_end(fabric, "leaf", upwards=False), leaf_cages(fabric).attached
-    rows = attachment_rows(fabric, server_leaf(fabric).rows)
+    """The kinds of links from attachments to leaves, one for each in the case's order."""
+    leaf, rows = switch_end(fabric, "leaf", upwards=False), attachment_rows(fabric, server_leaf(fabric).rows)
     for index, attachment in enumerate(fabric.wanted.attachments):
-        end = attachment_end(fabric, attachment, leaf.lane.port_mbps)
-        joined = [(leaves.count, leaves.attached[index]) for leaves in fabric.clos.leaf_classes]
-        used = tuple(EqualDevices(count, ((1, ports),)) for count, ports in joined if ports)
-        peers = tuple((devices.count, devices.links) for devices in used)
-        ports = sum(count * own for count, own in joined)
-        if not ports and attachment.placed_on != "leaf":
-            continue
-        yield LinkKind(
-            f"attachment {attachment.name}",
-            LinkSide(end, fill_of([(1, ports)], end.lane.ports), (EqualDevices(1, peers),)),
-            LinkSide(leaf, fills[index], used),
-            ports,
-            attachment_run_m(fabric, attachment),
-            rows[attachment.name],
-            attachment.buys,
-            attachment.name,
-        )
+        ports = sum(leaves.count * leaves.attached[index] for leaves in fabric.clos.leaf_classes)
+        if ports or attachment.placed_on == "leaf":
+            run_m = attachment_run_m(fabric, attachment)
+            yield _of_attachment(fabric, attachment, leaf, ports, run_m, rows[attachment.name])
 
 
 def kinds_in_own_cages(fabric: FabricEvidence) -> Iterator[LinkKind]:
     """The kinds of links from attachments to spines, or to switches of a direct network, each in cages of its own."""
     role = "leaf" if fabric.is_direct else "spine"
     for attachment in fabric.wanted.attachments:
-        places = fabric.designed.free_ports.get(attachment.name, ())
-        on_switch = Counter(number for tier, number in places if tier == role)
-        if not on_switch:
-            continue
-        host = switch_end(fabric, role, upwards=False)
-        end, ports = attachment_end(fabric, attachment, host.lane.port_mbps), sum(on_switch.values())
-        used = tuple(EqualDevices(count, ((1, own),)) for own, count in Counter(on_switch.values()).items())
-        peers = tuple((devices.count, devices.links) for devices in used)
-        yield LinkKind(
-            f"attachment {attachment.name}" + (" on spines" if role == "spine" else ""),
-            LinkSide(end, fill_of([(1, ports)], end.lane.ports), (EqualDevices(1, peers),)),
-            switch_side(host, used),
-            ports,
-            attached_run_m(fabric, role),
-            rows_between(fabric, "attachment", role, attachment.name),
-            attachment.buys,
-            attachment.name,
-            role,
-        )
+        ports = sum(tier == role for tier, _ in fabric.designed.free_ports.get(attachment.name, ()))
+        if ports:
+            host, run_m = switch_end(fabric, role, upwards=False), attached_run_m(fabric, role)
+            rows = rows_between(fabric, "attachment", role, attachment.name)
+            yield _of_attachment(fabric, attachment, host, ports, run_m, rows, role)
 
 
-@dataclass(frozen=True)
-class LeafCageCounts:
-    """Cages on the down side of the leaves.
-
-    ``most``: on any leaf but those of a last group unlike the others, on which ``most_of_last``; ``attached[i]``: cages
-    that attachment i adds to those occupied before it, over all leaves.
-    """
-
-    most: int
-    most_of_last: int
-    attached: tuple[Fill, ...]
-
-
-Share = tuple[object, ...]
-
-
-def leaf_cages(fabric: FabricEvidence) -> LeafCageCounts:
-    """The down cages of every class of leaves: the servers' first, then the attachments' in listed order (those without
-    parts on the bill last). Links with the same connector in the leaf cage fill up each other's cages.
-    """
-    kind = server_leaf(fabric)
-    ports, shares = kind.far.end.lane.ports, attachment_shares(fabric, kind)
-    order = sorted(range(len(shares)), key=lambda index: fabric.wanted.attachments[index].buys == "none")
-    added: tuple[Fill, ...] = tuple(Counter() for _ in shares)
-    most = [0, 0]
-    for leaves, devices in zip(fabric.clos.leaf_classes, kind.far.devices, strict=True):
-        cages = kind.far.cages_of(devices, kind.bundle)
-        filled: Counter[Share] = Counter({part_in_cage(fabric, kind): leaves.ports})
-        for index in order:
-            before, more = filled[shares[index]], leaves.attached[index]
-            change = fill_of([(leaves.count, before + more)], ports)
-            change.subtract(fill_of([(leaves.count, before)], ports))
-            added[index].update(change)
-            cages += ceil_div(before + more, ports) - ceil_div(before, ports)
-            filled[shares[index]] += more
-        most[leaves.is_of_last] = max(most[leaves.is_of_last], cages)
-    return LeafCageCounts(most[False], most[True], added)
-
-
-def attachment_shares(fabric: FabricEvidence, servers: LinkKind) -> list[Share]:
-    """For each attachment, a key equal to those whose leaf cages it fills up."""
-    shares: list[Share] = []
-    rows = attachment_rows(fabric, servers.rows)
-    for attachment in fabric.wanted.attachments:
-        if attachment.buys == "none":
-            shares.append(("nothing bought",) if servers.bundle is not None else part_in_cage(fabric, servers))
-            continue
-        end = attachment_end(fabric, attachment, servers.far.end.lane.port_mbps)
-        alone = LinkSide(end, Counter(), ())
-        links = LinkKind(attachment.name, alone, servers.far, attachment.ports, 0, rows[attachment.name])
-        part = part_in_cage(fabric, links)
-        shares.append(part or (attachment.name,))
-    return shares
-
-
-def part_in_cage(fabric: FabricEvidence, kind: LinkKind) -> Share:
-    """The part in a leaf cage for the links of a kind: a module, with the fibre if one connector serves several ports,
-    or a splitter. Empty if the links must join the same two devices, or are not of one assembly.
-    """
-    row = kind.single
-    if row is None or kind.bundle is not None:
-        return ()
-    if row.far is None:
-        return cable_bought(fabric, row)
-    alone = ports_per_connector(row.far, kind.far.end.lane) == 1
-    return (row.far.id,) if alone else (row.far.id, *cable_bought(fabric, row))
-
-
-def cable_bought(fabric: FabricEvidence, row: ListedRow) -> Share:
-    """The order key of a row's cable or fibre: the product, and the length where that is the same for all."""
-    if row.run_part is None:
-        return ()
-    return (row.run_part.id,) if fabric.runs_differ else (row.run_part.id, row.run_part.length_m)
+def _of_attachment(
+    fabric: FabricEvidence,
+    attachment: Attachment,
+    host: CageEnd,
+    ports: int,
+    run_m: float,
+    rows: tuple[ListedRow, ...],
+    role: str = "leaf",
+) -> LinkKind:
+    """Links of some ports of an attachment to switches of a role."""
+    name = f"attachment {attachment.name}" + (" on spines" if role == "spine" else "")
+    end = attachment_end(fabric, attachment, host.lane.port_mbps)
+    return LinkKind(name, end, host, ports, run_m, rows, attachment.buys, attachment.name, role)

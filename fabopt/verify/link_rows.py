@@ -7,29 +7,16 @@ realises some of its links.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fabopt.schema.base import Lane
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
 from fabopt.schema.product import Cage, Product
-from fabopt.units import ceil_div, some
-from fabopt.verify.equal_devices import EqualDevices
+from fabopt.units import some
 from fabopt.verify.evidence import Evidence
 
 NO_MEDIUM = "none"
-Fill = Counter[int]
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """Links in one cable, which must join the same two devices: their number, and bundles per cage."""
-
-    size: int
-    per_near_cage: int
-    per_far_cage: int
 
 
 @dataclass(frozen=True)
@@ -43,42 +30,6 @@ class CageEnd:
     split: str
     lane: Lane
     products: tuple[Product, ...]
-
-
-@dataclass(frozen=True)
-class LinkSide:
-    """An end of a kind of links with its devices. ``fill`` counts the occupied cages by ports in use."""
-
-    end: CageEnd
-    fill: Fill
-    devices: tuple[EqualDevices, ...]
-
-    @property
-    def occupied(self) -> int:
-        """Occupied cages, over all devices, when any ports may share a cage."""
-        return sum(self.fill.values())
-
-    def connectors(self, size: int) -> int:
-        """Occupied connectors of ``size`` ports each."""
-        return sum(cages * ceil_div(ports, size) for ports, cages in self.fill.items())
-
-    def bundles(self, size: int) -> int:
-        """Bundles of at most ``size`` links when no bundle is shared by two pairs of devices."""
-        return sum(devices.count * devices.bundles(size) for devices in self.devices)
-
-    def bundled_cages(self, size: int, per_cage: int) -> int:
-        """Occupied cages when each takes ``per_cage`` such bundles."""
-        return sum(devices.count * ceil_div(devices.bundles(size), per_cage) for devices in self.devices)
-
-    def cages_of(self, devices: EqualDevices, bundle: Bundle | None) -> int:
-        """Occupied cages of one device at the far end."""
-        if bundle is None:
-            return ceil_div(devices.links, self.end.lane.ports)
-        return ceil_div(devices.bundles(bundle.size), bundle.per_far_cage)
-
-    def pairs_divide_by(self, size: int) -> bool:
-        """True if every pair of devices has a multiple of ``size`` links."""
-        return all(links % size == 0 for devices in self.devices for peers, links in devices.peers if peers)
 
 
 @dataclass(frozen=True)
@@ -105,16 +56,17 @@ class ListedRow:
         return self.cable if self.cable is not None else self.fibre
 
     @property
+    def ids(self) -> tuple[str, str, str]:
+        """(Near module, cable or fibre, far module); empty for none."""
+        near, far = (module.id if module else "" for module in (self.near, self.far))
+        return near, self.cable_or_fibre.id if self.cable_or_fibre else "", far
+
+    @property
     def medium(self) -> str:
         """The cable's medium, or the fibre that the transceivers light."""
         if self.cable is not None:
             return self.cable.medium
         return self.far.fibre if self.far is not None else NO_MEDIUM
-
-    @property
-    def is_straight(self) -> bool:
-        """True for a cable with one connector at each end."""
-        return self.cable is not None and all(end.count == 1 for end in self.cable.ends)
 
 
 @dataclass(frozen=True)
@@ -122,35 +74,14 @@ class LinkKind:
     """The links between two tiers, or between one attachment (``attachment``: its name) and the leaves or spines."""
 
     name: str
-    near: LinkSide
-    far: LinkSide
+    near: CageEnd
+    far: CageEnd
     count: int
     run_m: float
     rows: tuple[ListedRow, ...]
     buys: str = "both"
     attachment: str | None = None
     host: str = "leaf"
-
-    @property
-    def single(self) -> ListedRow | None:
-        """The only row, if there is only one."""
-        return self.rows[0] if len(self.rows) == 1 else None
-
-    @property
-    def bundle(self) -> Bundle | None:
-        """The bundle of the only row's parts; several rows only ever mix whole cages."""
-        return bundle_of(self, self.single) if self.single is not None else None
-
-
-def fill_of(holders: Iterable[tuple[int, int]], ports_per_cage: int) -> Fill:
-    """Occupied cages by ports in use, for (count, ports of each) whose ports fill cages one after another."""
-    fill: Fill = Counter()
-    for count, ports in holders:
-        full, rest = divmod(ports, ports_per_cage)
-        fill[ports_per_cage] += count * full
-        if rest:
-            fill[rest] += count
-    return fill
 
 
 def ports_per_connector(module: Transceiver, lane: Lane) -> int:
@@ -162,23 +93,6 @@ def ports_per_connector(module: Transceiver, lane: Lane) -> int:
             f"{module.id}: {some(lane.ports, 'port')} cannot spread over {some(module.connectors, 'connector')}"
         )
     return lane.ports // module.connectors
-
-
-def bundle_of(kind: LinkKind, row: ListedRow) -> Bundle | None:
-    """The bundle of links made by a row's parts; None where every link can go its own way."""
-    near, far = kind.near.end.lane, kind.far.end.lane
-    if row.is_straight and near.ports > 1:
-        return Bundle(near.ports, 1, 1)
-    if row.far is None:
-        return None
-    per_far = ports_per_connector(row.far, far)
-    if row.near is None:  # the module at the attachment is not bought, so only the fibre tells what it does
-        straight = row.fibre is not None and most_connectors(row.fibre) == 1
-        return Bundle(per_far, max(1, near.ports // per_far), row.far.connectors) if straight and per_far > 1 else None
-    per_near = ports_per_connector(row.near, near)
-    if per_near > 1 and per_far > 1:
-        return Bundle(per_near, row.near.connectors, row.far.connectors)
-    return None
 
 
 def most_connectors(fibre: Fibre) -> int:

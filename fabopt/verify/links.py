@@ -1,22 +1,22 @@
-"""Rules of the rows of links: counts of links, cages and parts."""
+"""Rules of the rows of links: counts of links, and of cages and parts in the wiring."""
 
 from __future__ import annotations
 
-from fabopt.schema.catalog import Transceiver
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from fabopt.schema.catalog import Cable, Transceiver
 from fabopt.schema.design import LinkPart
-from fabopt.units import ceil_div, gbps, some
+from fabopt.units import gbps, some
+from fabopt.verify.codes import combined, counts_of, distinct
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds, between_equals, server_leaf
-from fabopt.verify.link_rows import (
-    Bundle,
-    LinkKind,
-    LinkSide,
-    ListedRow,
-    bundle_of,
-    most_connectors,
-    ports_per_connector,
-)
+from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
+from fabopt.verify.link_rows import LinkKind, ListedRow
 from fabopt.verify.proof import Proof
+from fabopt.verify.wiring import FabricCabling, LinksOfKind
+from fabopt.wiring.model import Ints
 
 
 def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
@@ -43,18 +43,16 @@ def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
 def links_close(proof: Proof, fabric: FabricEvidence) -> None:
     """The rows list every link once, at the speed of its ports and the run of the site.
 
-    For every kind: sum of count over its rows = links counted from the structure, at both ends. Source: design file,
+    For every kind: sum of count over its rows = links counted from the structure. Source: design file,
     ``links``.
     """
     kinds = all_kinds(fabric)
     for kind in kinds:
         count = sum(row.listed.count for row in kind.rows)
         proof.equal(f"{kind.name} links", count, kind.count)
-        far = sum(devices.count * devices.links for devices in kind.far.devices)
-        proof.equal(f"{kind.name} links at the far end", far, kind.count)
         for row in kind.rows:
             proof.holds(row.listed.count >= 1, f"{kind.name}: a row of {some(row.listed.count, 'link')}")
-            proof.equal(f"{kind.name} gbps", row.listed.gbps, gbps(kind.far.end.lane.port_mbps))
+            proof.equal(f"{kind.name} gbps", row.listed.gbps, gbps(kind.far.lane.port_mbps))
             proof.equal(f"{kind.name} length_m", row.listed.length_m, length_of(fabric, kind, row))
         proof.note(f"{kind.name} {count}")
     proof.equal("rows of links", len(fabric.designed.links), sum(len(kind.rows) for kind in kinds))
@@ -67,137 +65,119 @@ def length_of(fabric: FabricEvidence, kind: LinkKind, row: ListedRow) -> float:
     return kind.run_m
 
 
-def cages_close(proof: Proof, fabric: FabricEvidence) -> None:
-    """Every occupied cage is counted once, by the row whose links are in it.
+def cages_close(proof: Proof, cabling: FabricCabling) -> None:
+    """Every occupied cage is counted once, by the rows of the first kind whose links are in it.
 
-    One row: cages counted device by device. Several: whole cages of the side with several ports a cage, whose sum is
-    all occupied cages; if both sides have such cages, whole cages of both. Source: docs/formulation/parts.md.
+    Cages in the wiring by kind = sums of ``from_cages`` and ``to_cages`` of its rows, attachments without parts last; a
+    cage between equal switches has ends of either side, and counts half on each. Several rows of a kind: whole cages of
+    each. Source: docs/formulation/parts.md.
     """
-    for kind in all_kinds(fabric):
-        near, far = expected_cages(fabric, kind)
+    kinds = sorted(cabling.joined, key=lambda joined: joined.kind.buys == "none")
+    rows = np.concatenate([joined.rows for joined in kinds])
+    owner = np.repeat(np.arange(len(kinds)), [len(joined.rows) for joined in kinds])
+    counted = []
+    for _, device, cage in _ends(cabling):
+        first = np.unique(combined(device[rows], cage[rows]), return_index=True)[1]
+        counted.append(np.bincount(owner[first], minlength=len(kinds)).tolist())
+    for joined, near, far in zip(kinds, *counted, strict=True):
+        kind = joined.kind
+        if _is_between_equals(cabling, kind):
+            ends = [np.stack([device[joined.rows], cage[joined.rows]]) for _, device, cage in _ends(cabling)]
+            cages = len(distinct(combined(*np.concatenate(ends, axis=1))))
+            near, far = cages - cages // 2, cages // 2
         proof.equal(f"{kind.name} from_cages", sum(row.listed.from_cages for row in kind.rows), near)
         proof.equal(f"{kind.name} to_cages", sum(row.listed.to_cages for row in kind.rows), far)
         if len(kind.rows) > 1:
-            _rows_mix(proof, fabric, kind)
+            _rows_mix(proof, cabling, joined)
         proof.note(f"{kind.name} {near}-{far}")
 
 
-def expected_cages(fabric: FabricEvidence, kind: LinkKind) -> tuple[int, int]:
-    """Occupied cages at both ends of a kind, over all devices."""
-    bundle = kind.bundle
-    if bundle is None or is_between_equals(fabric, kind.name):
-        return kind.near.occupied, kind.far.occupied
-    far = kind.far.bundled_cages(bundle.size, bundle.per_far_cage)
-    if kind.name == SERVER_LEAF:
-        clos, holders = fabric.clos, fabric.nic_holders[0]
-        last = holders // clos.servers * clos.last_group if clos.has_own_last else 0
-        near = (holders - last) * nic_cages_used(fabric, bundle, fabric.together)
-        return near + last * nic_cages_used(fabric, bundle, fabric.last_together), far
-    return kind.near.bundled_cages(bundle.size, bundle.per_near_cage), far
+def _ends(cabling: FabricCabling) -> Iterator[tuple[str, Ints, Ints]]:
+    """(Word, device, cage) of the near and the far end of every link."""
+    links = cabling.links
+    yield from (("from", links.a, links.a_cage), ("to", links.b, links.b_cage))
 
 
-def is_between_equals(fabric: FabricEvidence, kind: str) -> bool:
-    """Whether a kind of links joins switches of one type: their cables of several links are full, and have no other
-    links.
-    """
-    return any(scope.name == kind for scope in fabric.scopes)
+def _is_between_equals(cabling: FabricCabling, kind: LinkKind) -> bool:
+    """Whether a kind of links joins devices of one type: its cables of several links are full, with no other links."""
+    return any(scope.name == kind.name for scope in cabling.fabric.scopes)
 
 
-def nic_cages_used(fabric: FabricEvidence, bundle: Bundle, together: int) -> int:
-    """Cages that bundles occupy on one NIC (in one server, where its NICs share cages), over all planes.
-
-    ``together``: ports of the NIC to one leaf.
-    """
-    ports = fabric.nic_holders[1]
-    return ceil_div(ports // together * ceil_div(together, bundle.size), bundle.per_near_cage)
-
-
-def _rows_mix(proof: Proof, fabric: FabricEvidence, kind: LinkKind) -> None:
-    """Several rows of one kind are several assemblies, in whole cages."""
+def _rows_mix(proof: Proof, cabling: FabricCabling, joined: LinksOfKind) -> None:
+    """Several rows of one kind are several assemblies, each of which has its whole cages in the wiring."""
+    kind = joined.kind
     bought = {
         (row.listed.runs_m, row.listed.stages, *((part.id, part.end, part.length_m) for part in row.listed.parts))
         for row in kind.rows
     }
     proof.equal(f"{kind.name} assemblies", len(bought), len(kind.rows))
-    near, far = kind.near.end.lane.ports, kind.far.end.lane.ports
-    if is_between_equals(fabric, kind.name):
-        proof.holds(
-            False,
-            f"{kind.name}: {some(len(kind.rows), 'assembly')}, one makes all links between equal switches",
-        )
-    if near > 1 and far > 1:
-        proof.equal(f"{kind.name} ports per cage at both ends", near, far)
-        proof.holds(kind.far.pairs_divide_by(near), f"{kind.name}: links per pair do not fill cages of {near}")
-    at_leaf = kind.name not in (LEAF_SPINE, SPINE_CORE) and kind.host == "leaf"
-    proof.holds(
-        not (at_leaf and far > 1 and any(sum(leaves.attached) for leaves in fabric.clos.leaf_classes)),
-        f"{kind.name}: {some(len(kind.rows), 'assembly')} in leaf cages of {some(far, 'port')}, with attachments",
-    )
-    for row in kind.rows:
-        _cages_hold(proof, f"{kind.name} from_cages", row.listed.from_cages, row.listed.count, kind.near, far)
-        _cages_hold(proof, f"{kind.name} to_cages", row.listed.to_cages, row.listed.count, kind.far, near)
+    if _is_between_equals(cabling, kind):
+        proof.holds(False, f"{kind.name}: several assemblies, one makes all links between equal switches")
+    for end, device, cage in _ends(cabling):
+        cages: Counter[tuple[str, str, str]] = Counter()
+        for row in kind.rows:
+            cages[row.ids] += row.listed.from_cages if end == "from" else row.listed.to_cages
+        for assembly in cabling.assemblies:
+            if assembly.kind is kind:
+                own = len(distinct(combined(device[assembly.rows], cage[assembly.rows])))
+                proof.equal(f"{assembly.name}: {end}_cages", cages[assembly.parts], own)
 
 
-def _cages_hold(proof: Proof, words: str, cages: int, links: int, side: LinkSide, other_ports: int) -> None:
-    """A row's links fill its cages, but for unused ports of some cage of that side."""
-    ports = side.end.lane.ports
-    unused = ports * cages - links
-    missing = {ports - used: count for used, count in side.fill.items() if used < ports and count}
-    spare = 0 if other_ports > 1 else sum(gap * count for gap, count in missing.items())
-    proof.holds(
-        cages >= 1 and 0 <= unused <= spare,
-        f"{words}: {some(cages, 'cage')} of {some(ports, 'port')} for {some(links, 'link')}",
-    )
-    if len(missing) == 1:
-        gap = next(iter(missing))
-        proof.holds(unused % gap == 0, f"{words}: {some(unused, 'unused port')} in cages that leave {gap} each")
-
-
-def bundles_join_boxes(proof: Proof, fabric: FabricEvidence) -> None:
+def bundles_join_boxes(proof: Proof, cabling: FabricCabling) -> None:
     """Links in one cable end in the same device at both ends, and start in the same NIC.
 
-    Every NIC has enough cages for bundles of at most b of its t ports to one leaf. A splitter's single connector at a
-    server: its N ports divide t. Pairs of switches are counted in cages_close. Source: catalog, fit.
+    Of a cable with one connector at each end: one pair of devices, and one NIC where NICs have their own cages. Copper
+    from one cage of a server leads to one leaf; NICs have the cages in use. Between equal switches no connector of a
+    cable is idle. Source: catalog, fit.
     """
-    kind, together = server_leaf(fabric), fabric.together
-    for row in kind.rows:
-        for of_group in sorted({together, fabric.last_together}):
-            _bundles_fit(proof, fabric, kind, row, of_group)
-    for scope in fabric.scopes:
-        kind_between = between_equals(fabric, scope)
-        size = kind_between.bundle.size if kind_between.bundle is not None else 1
-        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.links_of_pair % size, 0)
-    proof.note(f"{some(together, 'port')} of a NIC to one leaf")
+    links, cables, fabric = cabling.links, cabling.cables, cabling.fabric
+    holder = combined(links.a, links.a_nic * (not fabric.shared_cages))
+    rows = cabling.of(SERVER_LEAF)
+    first = np.unique(combined(holder[rows], links.a_cage[rows]), return_index=True)[1]
+    most, has = int(counts_of(holder[rows][first]).max(initial=0)), sum(cage.count for cage in fabric.nic_cages)
+    proof.holds(most <= has, f"{some(most, 'cage')} of a NIC in use, {fabric.designed.nic.id} has {has}")
+    for assembly in cabling.assemblies:
+        rows, cable = assembly.rows, links.cable[assembly.rows]
+        if assembly.kind.name == SERVER_LEAF and isinstance(assembly.cable_or_fibre, Cable):
+            cages = distinct(combined(holder[rows], links.a_cage[rows]))
+            leaves = distinct(combined(holder[rows], links.a_cage[rows], links.b[rows]))
+            proof.equal(f"{assembly.name}: cages with copper to two leaves", len(leaves) - len(cages), 0)
+        single = (cables.a_connectors[cable] == 1) & (cables.b_connectors[cable] == 1)
+        rows, cable = rows[single], cable[single]
+        pairs, carried = distinct(combined(cable, holder[rows], links.b[rows])), counts_of(cable)
+        proof.equal(f"{assembly.name}: cables between several devices or NICs", len(pairs) - len(carried), 0)
+        if _is_between_equals(cabling, assembly.kind):
+            idle = int((carried < assembly.ports[0]).sum())
+            proof.equal(f"{assembly.name}: cables with idle connectors", idle, 0)
+        proof.note(f"{assembly.name} {some(len(carried), 'cable')} of {some(int(carried.max(initial=0)), 'link')}")
 
 
-def _bundles_fit(proof: Proof, fabric: FabricEvidence, kind: LinkKind, row: ListedRow, together: int) -> None:
-    """Cables shared by links of a row fit NICs with ``together`` ports to one leaf."""
-    bundle, ports, cages = bundle_of(kind, row), kind.near.end.lane.ports, sum(cage.count for cage in fabric.nic_cages)
-    if bundle is not None:
-        needed = nic_cages_used(fabric, bundle, together)
-        proof.holds(needed <= cages, f"{some(needed, 'cage')} of {cages} needed for bundles of {bundle.size}")
-    elif row.cable is not None and ports > 1:
-        whole = together % ports == 0
-        proof.holds(whole, f"{some(ports, 'port')} of a server cage in one connector, {together} of a NIC to one leaf")
-
-
-def parts_cover_links(proof: Proof, fabric: FabricEvidence) -> None:
+def parts_cover_links(proof: Proof, cabling: FabricCabling) -> None:
     """Each row has exactly the parts that its links and cages need.
 
-    A module per occupied cage; a cable or straight fibre per link (per bundle, where it carries several); a splitter
-    per occupied cage and a breakout fibre per occupied connector of the side with several ports. Source:
-    docs/formulation/parts.md.
+    A module per occupied cage; cables, fibres, splitters and breakouts of each length as many as in the wiring, counted
+    with the first of their links. Source: docs/formulation/parts.md.
     """
-    for kind in all_kinds(fabric):
+    links, cables = cabling.links, cabling.cables
+    cabled = np.flatnonzero(links.cable >= 0)
+    is_first = np.zeros(len(links), dtype=np.bool_)
+    is_first[cabled[np.unique(links.cable[cabled], return_index=True)[1]]] = True
+    counted: Counter[tuple[str, tuple[str, str, str], float]] = Counter()
+    for assembly in cabling.assemblies:
+        own = links.cable[assembly.rows[is_first[assembly.rows]]]
+        for metres, number in zip(*np.unique(cables.length_m[own], return_counts=True), strict=True):
+            counted[assembly.kind.name, assembly.parts, float(metres)] += int(number)
+    bought: Counter[tuple[str, tuple[str, str, str], float]] = Counter()
+    for kind in all_kinds(cabling.fabric):
         for row in kind.rows:
             _quantity(proof, f"{kind.name} modules at `from`", row.near, row.near_part, row.listed.from_cages)
             _quantity(proof, f"{kind.name} modules at `to`", row.far, row.far_part, row.listed.to_cages)
-            if row.cable_or_fibre is not None:
-                low, high = cables(kind, row)
-                bought = row.run_part.quantity if row.run_part is not None else 0
-                needed = f"{low}" if low == high else f"{low} to {high}"
-                proof.holds(low <= bought <= high, f"{kind.name}: {bought} x {row.cable_or_fibre.id}, needed {needed}")
+            for part in row.lengths:
+                bought[kind.name, row.ids, float(part.length_m or 0)] += part.quantity
         proof.note(f"{kind.name}: " + _counted(kind))
+    for name, parts, metres in sorted(bought.keys() | counted.keys()):
+        number = bought[name, parts, metres]
+        proof.equal(f"{name}: {parts[1]} of {metres:g} m", number, counted[name, parts, metres])
 
 
 def _counted(kind: LinkKind) -> str:
@@ -209,66 +189,3 @@ def _quantity(proof: Proof, what: str, module: Transceiver | None, part: LinkPar
     """The quantity of a module is that of its cages; a module without cages may be left out."""
     if module is not None:
         proof.equal(f"{what} ({module.id})", part.quantity if part is not None else 0, cages)
-
-
-def cables(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
-    """Fewest and most cables or fibres of a row; equal wherever the counts decide."""
-    bundle = bundle_of(kind, row)
-    if bundle is not None:
-        count = kind.far.bundles(bundle.size) if kind.single is row else row.listed.count // bundle.size
-        return count, count
-    if row.cable is not None:
-        count = _splitters(kind, row)
-        return count, count
-    return _fibres(kind, row)
-
-
-def _splitters(kind: LinkKind, row: ListedRow) -> int:
-    """Number of splitters: one per occupied cage of the side with several ports.
-
-    One per link where neither side has.
-    """
-    if row.is_straight:
-        return row.listed.count
-    return row.listed.from_cages if kind.near.end.lane.ports > 1 else row.listed.to_cages
-
-
-def _fibres(kind: LinkKind, row: ListedRow) -> tuple[int, int]:
-    """Number of fibres.
-
-    One per occupied connector of the side whose connectors carry several ports, else one per link.
-    """
-    if row.near is None and row.fibre is not None and row.far is not None:
-        return _fibres_to_their_modules(kind, row, row.far, most_connectors(row.fibre))
-    ends = ((row.near, kind.near, row.listed.from_cages), (row.far, kind.far, row.listed.to_cages))
-    for module, side, cages in ends:
-        size = ports_per_connector(module, side.end.lane) if module is not None else 1
-        if module is None or size == 1:
-            continue
-        if kind.single is row:
-            return side.connectors(size), side.connectors(size)
-        return _mixed_connectors(side, module.connectors, size, cages, row.listed.count)
-    return row.listed.count, row.listed.count
-
-
-def _fibres_to_their_modules(kind: LinkKind, row: ListedRow, module: Transceiver, size: int) -> tuple[int, int]:
-    """Number of fibres where the near end has modules already; ``size``: connectors at the wider end of the fibre."""
-    is_near = ports_per_connector(module, kind.far.end.lane) == 1
-    side, cages = (kind.near, row.listed.from_cages) if is_near else (kind.far, row.listed.to_cages)
-    if kind.single is row:
-        return side.connectors(size), side.connectors(size)
-    if size == 1:
-        return row.listed.count, row.listed.count
-    per_cage = ceil_div(side.end.lane.ports, size) if is_near else module.connectors
-    return _mixed_connectors(side, per_cage, size, cages, row.listed.count)
-
-
-def _mixed_connectors(side: LinkSide, per_cage: int, size: int, cages: int, links: int) -> tuple[int, int]:
-    """Fewest and most occupied connectors in some of a side's cages, from the numbers of cages and links."""
-    ports = side.end.lane.ports
-    partial = [used for used, count in side.fill.items() if used < ports and count]
-    if len(partial) > 1:
-        return ceil_div(links, size), cages * per_cage
-    not_full = (ports * cages - links) // (ports - partial[0]) if partial else 0
-    connectors = (cages - not_full) * per_cage + (not_full * ceil_div(partial[0], size) if partial else 0)
-    return connectors, connectors

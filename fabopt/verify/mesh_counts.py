@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from fabopt.schema.design import Metrics
 from fabopt.schema.structure import DirectStructure
 from fabopt.units import ceil_div
-from fabopt.verify.equal_devices import EqualDevices
 from fabopt.wiring.model import NOTHING, Ints
 
 Mask = NDArray[np.bool_]
@@ -140,8 +139,9 @@ class MeshCounts(ABC):
         """Down ports of switches above the leaves."""
         return ()
 
-    def leaf_spine(self, planes: int) -> tuple[EqualDevices, EqualDevices]:
-        """Leaves by their links to spines, spines by their links to leaves; raises ``LookupError`` without spines."""
+    @property
+    def spines_of_leaf(self) -> tuple[int, int]:
+        """Spines of a leaf, and links to each of them; raises ``LookupError`` without spines."""
         raise LookupError(f"no spines in a {self.structure.kind}")
 
     @cached_property

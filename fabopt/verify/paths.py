@@ -190,7 +190,7 @@ def spines_reach_cores(proof: Proof, cabling: FabricCabling) -> None:
     to_pod = counts_of(combined(core, devices.pod[spine]))
     wanted = clos.spines_per_core_group * clos.links_per_core_pair
     proof.equal(f"(core, pod) pairs without {some(wanted, 'link')}", int((to_pod != wanted).sum()), 0)
-    proof.equal("(core, pod) pairs", len(to_pod), clos.core_devices.count * clos.pods)
+    proof.equal("(core, pod) pairs", len(to_pod), clos.switches()[2] * clos.pods)
     cores = f"{some(len(groups), 'group')} of {some(clos.cores_per_group, 'core')}"
     proof.note(f"{cores}, {some(wanted, 'link')} from each core to each pod")
 

@@ -22,7 +22,7 @@ def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
     compared = 0
     for kind in all_kinds(fabric):
         for row in kind.rows:
-            for end, module in ((kind.near.end, row.near), (kind.far.end, row.far)):
+            for end, module in ((kind.near, row.near), (kind.far, row.far)):
                 part = module if row.cable is None else row.cable
                 if part is None:
                     continue

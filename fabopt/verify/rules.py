@@ -126,18 +126,13 @@ FABRIC_RULES: tuple[FabricRule, ...] = tuple(
             structure.cores_join_pods,
             structure.switch_counts_close,
             structure.speeds_agree,
-            structure.ports_fit_radix,
             bandwidth.uplinks_carry_demand,
             links.links_close,
-            links.cages_close,
             fit.assemblies_are_complete,
             fit.parts_are_offered,
             fit.parts_fit_cages,
             fit.optics_speak_alike,
             fit.cables_fit_reach,
-            links.bundles_join_boxes,
-            links.parts_cover_links,
-            fit.cage_groups_come_first,
             bandwidth.metrics_are_recomputed,
             bandwidth.figures_meet_demand,
             failures.failures_leave_bandwidth,
@@ -166,6 +161,11 @@ FABRIC_RULES: tuple[FabricRule, ...] = tuple(
     )
 )
 WIRING_RULES: tuple[WiringRule, ...] = (
+    structure.ports_fit_radix,
+    links.cages_close,
+    links.bundles_join_boxes,
+    links.parts_cover_links,
+    fit.cage_groups_come_first,
     ports.boxes_are_listed,
     ports.boxes_are_numbered,
     ports.links_join_tiers,
@@ -222,15 +222,15 @@ DIRECT_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     ),
 }
 SWITCHLESS: Mapping[FabricRule, tuple[FabricRule, ...]] = {
-    structure.rails_are_aligned: (),
+    structure.rails_are_aligned: (server_torus.cards_pass_on,),
     links.attachments_are_placed: (),
     structure.reserve_is_kept: (),
     structure.pods_cover_groups: (server_torus.servers_form_torus,),
-    structure.ports_fit_radix: (server_torus.cards_pass_on,),
-    links.bundles_join_boxes: (server_torus.wires_join_neighbours,),
     failures.failures_leave_bandwidth: (),
 }
 SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
+    structure.ports_fit_radix: (),
+    links.bundles_join_boxes: (server_torus.wires_join_neighbours,),
     ports.boxes_are_numbered: (),
     ports.endpoints_are_cabled: (server_torus.server_ports_are_joined,),
     ports.planes_stay_apart: (),

@@ -7,7 +7,7 @@ import numpy as np
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.codes import combined, distinct, repeated
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import between_equals
+from fabopt.verify.links import bundles_join_boxes
 from fabopt.verify.paths import components
 from fabopt.verify.ports import server_ends
 from fabopt.verify.proof import Proof
@@ -45,20 +45,17 @@ def cards_pass_on(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("ports of a server", nic.per_server * nic.ports_per_nic, mesh.most_ports)
     for scope in mesh.scopes:
         proof.equal(f"{scope.name}: ports in a cage that is not full", scope.most % ports, 0)
-    proof.equal("ports of a NIC in a cage that is not full", fabric.nic_holders[1] % ports, 0)
+    whole = nic.ports_per_nic * (nic.per_server if fabric.shared_cages else 1)
+    proof.equal("ports of a NIC in a cage that is not full", whole % ports, 0)
     proof.note(f"{nic.per_server} x {nic.id} with {some(mesh.most_ports, 'port')} in rings")
 
 
-def wires_join_neighbours(proof: Proof, fabric: FabricEvidence) -> None:
+def wires_join_neighbours(proof: Proof, cabling: FabricCabling) -> None:
     """A cable of several links joins one pair of servers, and is full.
 
     links of a cable divide m_i. Source: docs/formulation/direct-networks.md.
     """
-    for scope in fabric.scopes:
-        kind = between_equals(fabric, scope)
-        size = kind.bundle.size if kind.bundle is not None else 1
-        proof.equal(f"{scope.name}: idle connectors of a pair's cables", scope.links_of_pair % size, 0)
-        proof.note(f"{scope.name} {some(size, 'link')} of a cable")
+    bundles_join_boxes(proof, cabling)
 
 
 def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:

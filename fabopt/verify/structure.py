@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
 
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import TierUse
+from fabopt.schema.design import PortUse, TierUse
 from fabopt.schema.homing import CABLES_OF_PEER_LINK, PAIRED_ROLES
+from fabopt.schema.product import Cage
 from fabopt.units import ceil_div, exact, gbps, some
-from fabopt.verify import equal_switches
 from fabopt.verify.cage_pairs import pairs_fit
 from fabopt.verify.choices import split_suits
+from fabopt.verify.codes import combined
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import LEAF_SPINE, SPINE_CORE, all_kinds, leaf_cages
-from fabopt.verify.link_rows import LinkKind
 from fabopt.verify.proof import Proof
+from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import item_at
+from fabopt.wiring.model import FIRST_OF_EQUALS
 
 
 def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
@@ -158,12 +163,11 @@ def cores_join_pods(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(f"no cores in {some(clos.tiers, 'tier')}")
         return
     proof.equal("structure.cores_per_group", structure.cores_per_group, clos.cores_per_group)
-    proof.equal("core down_ports", fabric.tier("core").down_ports, clos.core_devices.links)
-    spines = clos.spine_uplink_devices
-    links = clos.core_devices.count * clos.core_devices.links
-    proof.equal("down links of all cores", links, spines.count * clos.spine_uplinks)
+    proof.equal("core down_ports", fabric.tier("core").down_ports, clos.core_downlinks)
+    _, spines, cores = clos.switches()
+    proof.equal("down links of all cores", cores * clos.core_downlinks, spines * clos.spine_uplinks)
     groups = f"{some(clos.core_groups, 'core group')} of {clos.cores_per_group} a plane"
-    proof.note(f"{groups}, {some(clos.core_devices.links, 'link')} a core")
+    proof.note(f"{groups}, {some(clos.core_downlinks, 'link')} a core")
 
 
 def switch_counts_close(proof: Proof, fabric: FabricEvidence) -> None:
@@ -206,117 +210,88 @@ def speeds_agree(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(", ".join(f"{tier.role} {tier.gbps_down:g} down, {tier.gbps_up:g} up" for tier in fabric.designed.tiers))
 
 
-def ports_fit_radix(proof: Proof, fabric: FabricEvidence) -> None:
+class PortsInUse(NamedTuple):
+    """The most of any switch of one type of a tier: ports below with those kept free, cages below, ports and cages
+    above.
+    """
+
+    role: str
+    type: int
+    below: int
+    cages_below: int
+    above: int
+    cages_above: int
+
+
+def ports_in_use(cabling: FabricCabling) -> Iterator[PortsInUse]:
+    """Ports and cages in use in the wiring, by tier and type; leaves of a last group unlike the others separately."""
+    links, fabric, size = cabling.links, cabling.fabric, len(cabling.devices)
+    equals = links.kind >= FIRST_OF_EQUALS
+    device, cage = np.concatenate([links.b, links.a]), np.concatenate([links.b_cage, links.a_cage])
+    faces_up = np.concatenate([equals, np.ones(len(links), dtype=np.bool_)])
+    counts = []
+    for side in (~faces_up, faces_up):
+        first = np.unique(combined(device[side], cage[side]), return_index=True)[1]
+        counts += [np.bincount(device[side], minlength=size), np.bincount(device[side][first], minlength=size)]
+    last = None if fabric.is_direct else fabric.designed.clos.last_group
+    for tier in cabling.tiers():
+        rows = cabling.devices_of(tier.role)
+        of_last = (cabling.devices.group[rows] == fabric.clos.groups) & (tier.role == "leaf" and last is not None)
+        for own, _, is_own in cabling.types(tier.role, rows):
+            for alike, kept in ((~of_last, own.reserved_ports), (of_last, last.reserved_ports if last else 0)):
+                if (some_rows := rows[is_own & alike]).size:
+                    below, cages_below, above, cages_above = (int(count[some_rows].max()) for count in counts)
+                    below += kept
+                    cages_below = max(cages_below, ceil_div(below, fabric.down(tier.role).ports))
+                    yield PortsInUse(tier.role, tier.types.index(own), below, cages_below, above, cages_above)
+
+
+def ports_fit_radix(proof: Proof, cabling: FabricCabling) -> None:
     """Every switch has the cages and the ports that its links occupy; a cage never mixes down and up.
 
-    ceil(D / Nd) + ceil(u / Nu) <= cages of a group that serves both sides, each <= its own group's otherwise;
-    D + u <= max_ports. D counts the reserve. Source: catalog, ``cages`` and ``max_ports``.
+    Cages in use below, or of ceil(D / Nd) where ports are kept free, and above <= cages of a group that serves both
+    sides, each <= its own group's otherwise; D + u <= max_ports. Source: catalog, ``cages`` and ``max_ports``.
     """
-    kinds = {kind.name: kind for kind in all_kinds(fabric)}
-    for tier in fabric.designed.tiers:
-        down, up = down_cages(fabric, tier, kinds), up_cages(fabric, tier, kinds)
-        switch_fits(proof, fabric, with_peer_links(fabric, tier), down, up + peer_cages(fabric, tier))
-    if not fabric.is_direct and fabric.clos.has_own_last:
-        _last_leaves_fit(proof, fabric, kinds)
-    if not fabric.is_direct and fabric.clos.mixed:
-        _other_spines_fit(proof, fabric, kinds[LEAF_SPINE])
+    switches_fit(proof, cabling.fabric, ports_in_use(cabling))
 
 
-def _last_leaves_fit(proof: Proof, fabric: FabricEvidence, kinds: dict[str, LinkKind]) -> None:
-    """The leaves of a last group unlike the others have the cages and ports that their links occupy."""
-    last, spines = fabric.designed.clos.last_group, kinds[LEAF_SPINE]
-    assert last is not None
-    down = fabric.clos.last_occupied + last.reserved_ports
-    leaf = fabric.tier("leaf").types[-1]
-    leaf = leaf.model_copy(update={"reserved_ports": down, "up_ports": last.up_ports})
-    tier = with_peer_links(fabric, leaf)
-    down = max(ceil_div(down, fabric.down("leaf").ports), leaf_cages(fabric).most_of_last)
-    up = spines.near.cages_of(spines.near.devices[-1], spines.bundle) + peer_cages(fabric, leaf)
-    switch_fits(proof, fabric, tier, down, up, 0)
+def switches_fit(proof: Proof, fabric: FabricEvidence, used: Iterable[PortsInUse]) -> None:
+    """Compare ports and cages in use with the switches of the file."""
+    for own in used:
+        tier = fabric.tier(own.role).types[own.type]
+        up = tier.up or (fabric.peer_use if own.role == "leaf" else None)
+        switch = fabric.evidence.part(tier.id, Switch)
+        where = f"{own.role} {tier.id}"
+        cages = _split_cages(proof, switch, tier.down, f"{where}: down")
+        if up is not None and up.cage_group != tier.down.cage_group:
+            cages_up = _split_cages(proof, switch, up, f"{where}: up").count
+            proof.holds(own.cages_above <= cages_up, f"{where}: {some(own.cages_above, 'cage')} up of {cages_up}")
+            proof.holds(
+                own.cages_below <= cages.count, f"{where}: {some(own.cages_below, 'cage')} down of {cages.count}"
+            )
+            said = f"{own.cages_below} of {some(cages.count, 'cage')} down, {own.cages_above} of {cages_up} up"
+        else:
+            said = f"{own.cages_below}+{own.cages_above} of {some(cages.count, 'cage')}"
+            proof.holds(own.cages_below + own.cages_above <= cages.count, f"{where}: {said}")
+            if up is not None:
+                _split_cages(proof, switch, up, f"{where}: up")
+            pairs_fit(proof, switch, where, (tier.down, own.cages_below), (up, own.cages_above))
+        most = switch.max_ports or sum(
+            cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
+        )
+        ports = f"{own.below + own.above} of {some(most, 'port')}"
+        proof.holds(own.below + own.above <= most, f"{where}: {ports}")
+        proof.note(f"{where}: {said}, {ports}")
 
 
-def _other_spines_fit(proof: Proof, fabric: FabricEvidence, links: LinkKind) -> None:
-    """Spines of a second type have the cages and ports that their links occupy; each has no more links of a leaf than
-    others.
-    """
-    tier, devices = fabric.tier("spine").types[-1], links.far.devices[-1]
-    switch_fits(proof, fabric, tier, links.far.cages_of(devices, links.bundle), 0, devices.links)
+def _split_cages(proof: Proof, switch: Switch, use: PortUse, what: str) -> Cage:
+    """The cages of a use, which must offer its split."""
+    cages = item_at(switch.cages, use.cage_group, f"{what} cage group")
+    proof.holds(use.split in cages.splits, f"{what}: no split {use.split}")
+    split_suits(proof, cages, use.split, switch.protocol)
+    return cages
 
 
 def peer_cages(fabric: FabricEvidence, tier: TierUse) -> int:
     """Cages of a switch of a tier in use by its peer link."""
     return CABLES_OF_PEER_LINK if tier.role == "leaf" and fabric.peer_use is not None else 0
-
-
-def with_peer_links(fabric: FabricEvidence, tier: TierUse) -> TierUse:
-    """A tier with the ports of peer links among its uplinks."""
-    up, ports = tier.up or fabric.peer_use, tier.up_ports + peer_cages(fabric, tier)
-    return tier.model_copy(update={"up": up, "up_ports": ports}) if ports > tier.up_ports else tier
-
-
-def down_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
-    """Cages towards the servers on the busiest switch of a tier, with those of kept ports."""
-    if tier.role == "leaf" and fabric.is_direct and fabric.designed.free_ports:
-        return equal_switches.most_cages(fabric, tier.reserved_ports)
-    kept = ceil_div(ports_below(fabric, tier) + tier.reserved_ports, fabric.down(tier.role).ports)
-    if tier.role == "leaf":
-        return max(kept, leaf_cages(fabric).most)
-    kind = kinds[LEAF_SPINE if tier.role == "spine" else SPINE_CORE]
-    bundle, lanes = kind.bundle, fabric.down(tier.role).ports
-    has_attached = tier.role == "spine" and not fabric.is_direct and any(fabric.clos.free)
-    if bundle is None:
-        return fabric.clos.spine_cages(lanes) if has_attached else kept
-    links = max(ceil_div(devices.bundles(bundle.size), bundle.per_far_cage) for devices in kind.far.devices)
-    return links + (max(fabric.clos.attached_spine_cages(lanes).values(), default=0) if has_attached else 0)
-
-
-def ports_below(fabric: FabricEvidence, tier: TierUse) -> int:
-    """Ports in use towards the servers on the busiest switch of a tier, whether or not they count in its ratio."""
-    if tier.role == "leaf" and fabric.is_direct and fabric.designed.free_ports:
-        return equal_switches.most_ports(fabric)
-    if fabric.is_direct or tier.role == "core":
-        return tier.down_ports
-    return fabric.clos.most_occupied if tier.role == "leaf" else fabric.clos.most_spine_occupied
-
-
-def up_cages(fabric: FabricEvidence, tier: TierUse, kinds: dict[str, LinkKind]) -> int:
-    """Cages towards the tier above on any switch of a tier."""
-    if tier.up is None:
-        return 0
-    if fabric.scopes and tier.role == fabric.equals:
-        return fabric.mesh.most_cages(fabric.up(tier.role).ports)
-    kind = kinds[LEAF_SPINE if tier.role == "leaf" else SPINE_CORE]
-    bundle = kind.bundle
-    if bundle is None:
-        return ceil_div(tier.up_ports, fabric.up(tier.role).ports)
-    return max(ceil_div(devices.bundles(bundle.size), bundle.per_near_cage) for devices in kind.near.devices)
-
-
-def switch_fits(
-    proof: Proof, fabric: FabricEvidence, tier: TierUse, down: int, up: int, below: int | None = None
-) -> None:
-    """Compare one tier's cages and ports with its switch's; ``below``: its ports in use downwards, if given."""
-    switch = fabric.evidence.part(tier.id, Switch)
-    down_cage = item_at(switch.cages, tier.down.cage_group, f"{tier.role} cage group")
-    proof.holds(tier.down.split in down_cage.splits, f"{tier.id} has no split {tier.down.split} for down ports")
-    split_suits(proof, down_cage, tier.down.split, switch.protocol)
-    where = f"{tier.role} {tier.id}"
-    if tier.up is not None and tier.up.cage_group != tier.down.cage_group:
-        up_cage = item_at(switch.cages, tier.up.cage_group, f"{tier.role} cage group")
-        proof.holds(up <= up_cage.count, f"{where}: {some(up, 'cage')} up of {up_cage.count}")
-        proof.holds(down <= down_cage.count, f"{where}: {some(down, 'cage')} down of {down_cage.count}")
-        used = f"{down} of {some(down_cage.count, 'cage')} down, {up} of {up_cage.count} up"
-    else:
-        proof.holds(down + up <= down_cage.count, f"{where}: {down}+{up} of {some(down_cage.count, 'cage')}")
-        used = f"{down}+{up} of {some(down_cage.count, 'cage')}"
-        pairs_fit(proof, switch, where, (tier.down, down), (tier.up, up))
-    if tier.up is not None:
-        used_up = item_at(switch.cages, tier.up.cage_group, f"{tier.role} cage group")
-        proof.holds(tier.up.split in used_up.splits, f"{tier.id} has no split {tier.up.split} for uplinks")
-        split_suits(proof, used_up, tier.up.split, switch.protocol)
-    most = switch.max_ports or sum(
-        cage.count * max(parse_split(split).ports for split in cage.splits) for cage in switch.cages
-    )
-    ports = (ports_below(fabric, tier) if below is None else below) + tier.reserved_ports + tier.up_ports
-    proof.holds(ports <= most, f"{where}: {ports} of {some(most, 'port')}")
-    proof.note(f"{where}: {used}, {ports} of {some(most, 'port')}")

@@ -45,8 +45,8 @@ from fabopt.wiring.model import (
     at_stage,
 )
 
-# Beyond this a wiring takes gigabytes; its rules are left out then, and the classes of equal devices must do.
-MOST_LINKS = 1_000_000
+# Beyond this a wiring takes gigabytes, and its rules are left out: some 700,000 GPUs on three tiers.
+MOST_LINKS = 2_000_000
 # Far beyond any port, and small enough that sums of a million stay exact.
 MOST_MBPS = 10**12
 
@@ -362,7 +362,7 @@ class FabricCabling:
             return CageRange(part.cages_before + 1, part.cages_before + part.cages)
         if role == "attachment":
             attachment = next(wanted for wanted in self.fabric.wanted.attachments if wanted.name == name)
-            cages = ceil_div(attachment.ports, joined.kind.near.end.lane.ports)
+            cages = ceil_div(attachment.ports, joined.kind.near.lane.ports)
             return CageRange(1, cages // attachment.devices)
         before = self.server_before.cages
         return CageRange(before + 1, before + cages_per_server(self.fabric))

@@ -30,6 +30,8 @@ KINDS = (
 # The links of attachments, and the last kind whose near end is no switch.
 TO_ATTACHMENTS = (KINDS.index("attachment-leaf"), KINDS.index("attachment-spine"))
 LAST_OF_ENDPOINTS = KINDS.index("attachment-spine")
+# The first kind of links between switches of one role, which face up at both ends.
+FIRST_OF_EQUALS = KINDS.index("dim-1")
 # The links of peer links, which carry nothing as long as both leaves of a pair are there.
 OF_PEERS = KINDS.index("leaf-leaf")
 NOTHING = -1

@@ -23,7 +23,6 @@ import fabopt.verify
 from fabopt.network.attached_ports import dealt_over_leaves
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.schema.design import Check
-from fabopt.units import ceil_div
 from fabopt.verify import verified_in_turn, verify
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.editions import BROUGHT
@@ -679,15 +678,6 @@ def test_spines_counted_by_classes_are_those_cabled_one_by_one(
     assert clos.most_spine_downlinks == max(cabled)
     assert sum(one.count * one.leaves for one in clos.pod_classes) == clos.leaves == sum(pods)
     assert sum(one.count * one.endpoints for one in clos.pod_classes) == groups * rails
-
-
-@given(st.integers(1, 6), st.integers(1, 9), st.integers(1, 9))
-def test_bundles_are_not_shared_by_two_peers(spines: int, uplinks: int, size: int) -> None:
-    spines = min(spines, uplinks)
-    clos = a_clos(uplinks=uplinks, spines=spines)
-    to_spine = Counter(turn % spines for turn in range(uplinks))
-    (leaves,) = clos.leaf_uplinks
-    assert leaves.bundles(size) == sum(ceil_div(links, size) for links in to_spine.values())
 
 
 def test_a_design_survives_its_own_json() -> None:

@@ -14,13 +14,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from pathlib import Path
 from types import FrameType
 
 from fabopt.cli import main as fabopt
 from fabopt.output.terminal.schemas import SCHEMAS
 from fabopt.parts.items import Item, Offer
 from fabopt.problem.fabric import FabricProblem
-from tests.paths import ROOT
+from tests.paths import ROOT, TESTS
 
 PACKAGE = ROOT / "fabopt"
 DEMO = ROOT / "cases" / "finetuning-1024-gpus.yaml"
@@ -82,6 +83,11 @@ def entered() -> tuple[int, int]:
     return len({file for file, _, _ in found}), len(found)
 
 
+def num_touched(patch: Path) -> int:
+    """Files of the package that a recorded change touches."""
+    return sum(line.startswith("diff --git a/fabopt/") for line in patch.read_text().splitlines())
+
+
 def num_fields(kind: type) -> int:
     return len(getattr(kind, "_fields", ()) or getattr(kind, "__dataclass_fields__", ()))
 
@@ -93,6 +99,8 @@ def rows() -> Iterator[tuple[str, str]]:
     yield "files / functions that solving the demo enters", "{:,} / {:,}".format(*entered())
     fields = (str(num_fields(kind)) for kind in (FabricProblem, Item, Offer))
     yield "fields of `FabricProblem` / `Item` / `Offer`", " / ".join(fields)
+    touched = (f"{path.stem} {num_touched(path)}" for path in sorted((TESTS / "patches").glob("*.patch")))
+    yield "files of the package that recorded changes touch", ", ".join(touched)
     keys = list(described(SCHEMAS["case"].model_json_schema()))
     yield "keys of cases without a description", f"{keys.count(False):,} of {len(keys):,}"
     yield "words of docs, README and changelog outside tables", f"{num_words():,}"

@@ -13,4 +13,7 @@ WHOLE = "acceptance"
 WORK = ("crew", "labels")
 # In the place of every format.
 ALL = "all"
-FORMATS = ("cables", *WORK, "ports", "racks", "drawing", "netbox", "dot", "graphml", "drawio", "acceptance", *PLANNED)
+FORMATS = (
+    *("cables", *WORK, "ports", "racks", "drawing", "netbox"),
+    *("dot", "graphml", "drawio", "acceptance", *PLANNED),
+)

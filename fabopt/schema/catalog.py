@@ -21,6 +21,7 @@ from fabopt.schema.product import (
     Airflow,
     Cages,
     Kilograms,
+    OtherNumbers,
     Pcie,
     PriceSource,
     Product,
@@ -228,11 +229,13 @@ class CableLength(Purchasable):
     Attributes:
         m: Length, in metres.
         part_number: Part number of this length.
+        other_part_numbers: Other part numbers that order this length.
         source: Where its price comes from, where that is not `provenance.lengths`.
     """
 
     m: Metres
     part_number: Word | None = None
+    other_part_numbers: OtherNumbers = ()
     source: Annotated[PriceSource | None, Field(exclude_if=is_open)] = None
 
 

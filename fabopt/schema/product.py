@@ -174,6 +174,8 @@ def _none(said: object) -> bool:
     return not said
 
 
+# What orders the same thing by another name.
+OtherNumbers = Annotated[tuple[Word, ...], Field(exclude_if=_none)]
 # Of a device, where it is known.
 Kilograms = Annotated[float | None, Field(gt=0, le=10**5, exclude_if=_none)]
 
@@ -258,7 +260,7 @@ class Product(Strict):
     id: Identifier
     vendor: Word | None = None
     part_number: Word | None = None
-    other_part_numbers: Annotated[tuple[Word, ...], Field(exclude_if=_none)] = ()
+    other_part_numbers: OtherNumbers = ()
     description: Text | None = None
     source: Source | None = None
     provenance: dict[str, PriceSource] = {}

@@ -8,7 +8,7 @@ import pytest
 
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.quote.headings import role_of
-from fabopt.io.quote.names import QuotedNames
+from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.sheets import Cell
 from fabopt.io.quote.times import wait_of
 from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, read, told, whole
@@ -223,3 +223,10 @@ def test_a_unit_price_beside_the_one_less_the_discount(total: int | None, kept: 
     head = ("Part number", "Qty", "Unit price", "Disc %", "Net unit", "Total USD")
     (line,) = whole(Book().rows(head, ["MQM9700-NS2F", 4, 40000, 25, 30000, total]).saved()).lines
     assert line.unit_price == kept if line.status == "matched" else kept is None
+
+
+def test_a_length_is_found_by_either_of_its_numbers() -> None:
+    """NVIDIA's pages print MCP7Y00-N01A beside 980-9I926-00N01A, which quotes have; that one names no family."""
+    names = QuotedNames(named_catalogs(["reference"]))
+    of_one_length = {NameMatch("nvidia-mcp7y00", 1.5)}
+    assert names.called("980-9I926-00N01A") == names.called("MCP7Y00-N01A") == of_one_length

@@ -33,6 +33,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "llama3-405b-8192-gpus": {"leaf": 176, "spine": 77, "core": 56},
     "llama3-405b-in-pods": {"leaf": 256, "spine": 160, "core": 4},
     "mi300x-inference-2048": {"leaf": 11, "spine": 2},
+    "mi355x-two-makers": {"leaf": 64, "spine": 16},
     "nvl72-rack": {"leaf": 4, "spine": 2},
     "pretraining-16384-gpus": {"leaf": 256, "spine": 256, "core": 128},
     "procurement-128-gpus": {"leaf": 4, "spine": 2},

@@ -157,7 +157,8 @@ def _names(product: Product) -> Iterator[tuple[str, float | None]]:
         if product.part_number and not product.airflows and product.vendor == "Arista":
             yield from ((f"{product.part_number}{ending}", None) for ending in _ARISTA_AIRFLOWS)
     if isinstance(product, Cable | Fibre):
-        yield from ((length.part_number, length.m) for length in product.lengths if length.part_number)
+        for length in product.lengths:
+            yield from ((code, length.m) for code in (length.part_number, *length.other_part_numbers) if code)
 
 
 def _makers(product: Product) -> Sequence[str]:

@@ -29,12 +29,19 @@ MOST_PAGES = 6
 COMPARED = {
     "sizes": ("2-switches", "24-switches-on-a-floor"),
     "families": ("22-switches", "dragonfly", "torus", "four-fabrics"),
-    "stages": ("stages.json@day-1", "stages"),
+    "stages": ("stages.json@unit-2", "stages"),
 }
 FRONTS = {
     "front": ("pareto", "finetuning-1024-gpus", "--points", "6"),
-    "budgets": ("sweep", "two-tier-example", "--over", "limits.budget_usd=200k,260k,300k"),
-    "sizes": ("sweep", "h100-growth-128", "--over", "servers=16,32,64"),
+    "budgets": ("sweep", "two-tier-example", "--over", "limits.budget_usd=680k,700k,800k"),
+    "sizes": (
+        "sweep",
+        "two-tier-example",
+        "--over",
+        "servers=8,16,32",
+        "--over",
+        "fabrics.compute.max_oversubscription=1,2",
+    ),
 }
 
 

@@ -102,6 +102,9 @@ def _sentences(contrast: Contrast, number: int, against: Against, first: str) ->
     if lost:
         yield f"with {who} this is lost against {first}: {listed(lost)}"
         who, first = LETTERS[number], "A"
+    if notes := against.side.notes:
+        yield f"{who} is not what was asked for: {notes[0]}{f', and {len(notes) - 1} more' if len(notes) > 1 else ''}"
+        who = LETTERS[number]
     yield f"{who} {_money(contrast.sides[0], against.side, first)}"
     if against.side.offer is None:
         yield f"it {_power(contrast, number)}; {_bandwidth(contrast, number)}"

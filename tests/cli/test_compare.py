@@ -117,7 +117,8 @@ def test_a_quote(run: Run) -> None:
     content = said()
     causes = {(step["what"], step["usd"]) for step in content["waterfall"]}
     assert causes == {("prices: NICs", 3.5 * nic["quantity"]), ("design: cables", -gone["total_usd"])}
-    assert any("missing" in note for note in content["sides"][1]["notes"])
+    [note] = content["sides"][1]["notes"]
+    assert "missing" in note and content["verdict"].startswith(f"B (quote.csv) is not what was asked for: {note}. B c")
     assert [row["what"] for row in content["differences"]] == ["purchase price"]
     assert run("compare", "quote.csv", "a.json").err.strip() == (
         "quote.csv: a quote is held against the bill of the first design; "

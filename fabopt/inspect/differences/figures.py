@@ -91,7 +91,7 @@ def _tells_all(side: Compared) -> bool:
 def _better(row: Sequence[Fact]) -> tuple[int, ...]:
     values = [figure.value for figure in row]
     known = [value for value in values if isinstance(value, int | float)]
-    if not row[0].sense or row[0].unit == "text" or len(known) < 2:
+    if not all(figure.sense for figure in row) or row[0].unit == "text" or len(known) < 2:
         return ()
     best = min(known) if row[0].sense == "less" else max(known)
     return tuple(number for number, value in enumerate(values) if value == best)
@@ -155,7 +155,9 @@ def _lost(side: Compared) -> Iterator[tuple[Name, Fact]]:
 def _money(side: Compared) -> Iterator[tuple[Name, Fact]]:
     design, totals = side.design, side.design.totals
     assert totals is not None
-    yield Name("money", "", "purchase price"), Fact(usd(side.cents), "usd")
+    # what is not all that was asked for is not better for costing less
+    sense: Sense = "" if side.offer is not None and side.notes else "less"
+    yield Name("money", "", "purchase price"), Fact(usd(side.cents), "usd", sense)
     if side.offer is not None:
         return
     if len(side.stages) > 1:

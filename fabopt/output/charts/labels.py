@@ -79,13 +79,14 @@ def _candidates(spot: Spot, size: float, radius: float, rising: bool) -> Iterato
     down = radius + size * 0.8 if rising else -radius - size * 0.8
     for dx, dy, align in (
         (beside, down, "left"),
-        (away, 0.0, "left"),
         (-beside, -down, "right"),
-        (-away, 0.0, "right"),
         (0.0, down, "center"),
         (0.0, -down, "center"),
         (beside, -down, "left"),
         (-beside, down, "right"),
+        # last, as a line to the next point may be level
+        (away, 0.0, "left"),
+        (-away, 0.0, "right"),
     ):
         left = spot.x + dx - {"left": 0.0, "center": width / 2, "right": width}[align]
         middle = spot.y + dy

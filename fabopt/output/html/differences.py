@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fabopt.inspect.differences.compare import Against, Contrast
@@ -56,7 +56,8 @@ def differences_page(contrast: Contrast, mark: str = "") -> bytes:
         better=BETTER,
         sides=[(letter, about(side), side.notes) for letter, side in zip(letters, contrast.sides, strict=True)],
         groups=[(group, [_cells(row) for row in rows]) for group, rows in grouped(contrast)],
-        fabrics=_pictures(contrast),
+        fabrics=list(_pictures(contrast)),
+        staged=any(len(side.design.stages) > 1 for side in contrast.sides),
         against=[_against(contrast, letter, other) for letter, other in others],
         cable_titles=CABLE_TITLES,
     )
@@ -73,8 +74,8 @@ def _cells(row: Difference) -> tuple[str, list[tuple[str, str]]]:
     return name_of(row.name), cells
 
 
-def _pictures(contrast: Contrast) -> list[tuple[str, list[Any]]]:
-    """The drawing of each fabric of each side, boxes marked that the first side has not; None where there is none."""
+def _pictures(contrast: Contrast) -> Iterator[tuple[str, list[tuple[str, Any]], list[str]]]:
+    """Of each fabric its name, the drawings of sides, boxes marked that the first side has not, and sides without."""
     columns = [
         {view.name: str(view.picture) for view in fabric_views(side.design, side.design.checks) if view.picture}
         for side in contrast.sides
@@ -82,17 +83,22 @@ def _pictures(contrast: Contrast) -> list[tuple[str, list[Any]]]:
     alone = len({len(column) for column in columns} | {1}) == 1
     columns = [dict(zip([""], column.values(), strict=True)) for column in columns] if alone else columns
     names = list(dict.fromkeys(name for column in columns for name in column))
-    return [(name, _beside([column.get(name, "") for column in columns])) for name in names]
+    for name in names:
+        drawings = dict(zip(LETTERS, (column.get(name, "") for column in columns), strict=False))
+        lacking = [letter for letter, picture in drawings.items() if not picture]
+        yield name, list(_beside(drawings)), lacking
 
 
-def _beside(pictures: Sequence[str]) -> list[Any]:
-    known = {match.group(3) for match in _BOX.finditer(pictures[0])}
+def _beside(drawings: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    known = {match.group(3) for match in _BOX.finditer(drawings["A"])}
 
     def box(match: re.Match[str]) -> str:
         look = "" if match.group(3) in known else " other"
         return f'<g class="box {match.group(1)}{look}"{match.group(2)}'
 
-    return [drawn(_BOX.sub(box, picture)) if picture else None for picture in pictures]
+    for letter, picture in drawings.items():
+        if picture:
+            yield letter, drawn(_BOX.sub(box, picture))
 
 
 def _against(contrast: Contrast, letter: str, against: Against) -> tuple[Any, ...]:

@@ -68,7 +68,10 @@ def front_table(front: Front, links: Mapping[int, str] = MappingProxyType({})) -
     """Return every point shown, with its settings, its design or the reason for none, and its figures."""
     axes = axes_of(front)
     metrics = _metrics(front, axes)
-    columns = [("point", False), *((Quantity(key).title, True) for key in front.keys), ("design", False)]
+    keys = [Quantity(key).short_title for key in front.keys]
+    if len(set(keys)) < len(keys):
+        keys = [Quantity(key).title for key in front.keys]
+    columns = [("point", False), *((key, True) for key in keys), ("design", False)]
     columns += [("GPUs", True), ("ratio", True), *((metric.title, True) for metric in metrics)]
     more = _Optional(front)
     columns = [(_capitalized(title), numbers) for title, numbers in (*columns, *more.columns())]

@@ -237,7 +237,7 @@ def _plot(front: Front) -> Iterator[RenderableType]:
     across, up = axes
     points = [(_at(point, across), _at(point, up)) for point in front.points]
     known = [(x, y) for x, y in points if x is not None and y is not None]
-    if len(known) < FEWEST_TO_PLOT:
+    if len(known) < FEWEST_TO_PLOT or len({y for _, y in known}) < 2:
         return
     from_x, to_x = span([x for x, _ in known])
     from_y, to_y = span([y for _, y in known])

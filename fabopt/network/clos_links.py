@@ -18,6 +18,7 @@ from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 NO_GROUP = -1
 
 
@@ -116,8 +117,11 @@ class ClosNumbers(ClosShape):
 
     def uplinks_of_leaf(self, leaf: Ints) -> Ints:
         """u of leaves that count over all planes; both arrays have shape (leaves asked,)."""
-        is_last = self.is_odd & (self.group_of_leaf(leaf) == self.groups - 1)
-        return np.asarray(np.where(is_last, self.odd_u, self.u))
+        return np.asarray(np.where(self.is_of_last(leaf), self.odd_u, self.u))
+
+    def is_of_last(self, leaf: Ints) -> Mask:
+        """Whether leaves, counting over all planes, are of a differing last group; both of shape (leaves asked,)."""
+        return np.asarray(self.is_odd & (self.group_of_leaf(leaf) == self.groups - 1))
 
     def pod_of_leaf(self, leaf: Ints) -> Ints:
         """Pod, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
@@ -172,21 +176,24 @@ def leaf_leaf(n: ClosNumbers, lanes: int) -> TierLinks:
     return TierLinks(first, slot, first + 1, slot)
 
 
-def leaf_spine(n: ClosNumbers, per_cable: int) -> TierLinks:
+def leaf_spine(n: ClosNumbers, per_cable: int, crosses: int = 1) -> TierLinks:
     """Every uplink of every leaf; where u links do not divide over S spines, some spines get one more, in rotation from
     leaf to leaf.
 
-    Where stripes are by rail, every group begins anew.
+    Where stripes are by rail, every group begins anew. ``crosses``: leaves that a shuffle joins, whose links to a spine
+    are side by side there, one of each (``_crossed``).
     """
     kinds: dict[bytes, TierLinks] = {}
     links = []
     for plane in range(n.planes):
         for pod in range(n.pods):
             leaf = _leaves_of_pod(n, pod)
-            uplinks = n.uplinks_of_leaf(leaf)
-            key = uplinks.tobytes()
+            uplinks, is_last = n.uplinks_of_leaf(leaf), n.is_of_last(leaf)
+            key = uplinks.tobytes() + is_last.tobytes()
             if key not in kinds:
                 kinds[key] = _links_in_pod(_links_of_pairs(n, uplinks), per_cable)
+                if crosses > 1:
+                    kinds[key] = _crossed(kinds[key], uplinks // n.spines, is_last, crosses)
             below, up, spine, down = kinds[key]
             above = (plane * n.pods + pod) * n.spines
             links.append(TierLinks(plane * n.leaves + leaf[below], up, above + spine, down))
@@ -203,6 +210,32 @@ def _links_in_pod(counts: Ints, per_cable: int) -> TierLinks:
     pair = np.repeat(np.arange(counts.size), counts.ravel())
     within = np.arange(len(pair)) - np.repeat(np.cumsum(counts.ravel()) - counts.ravel(), counts.ravel())
     return TierLinks(below[pair], up_start.ravel()[pair] + within, spine[pair], down_start.ravel()[pair] + within)
+
+
+def _crossed(links: TierLinks, each: Ints, is_last: Mask, size: int) -> TierLinks:
+    """The links of a pod where shuffles make them: on every spine ``size`` leaves have connectors of their own, on
+    which a leaf's place among them is its port; leaves of a differing last group have others.
+
+    ``each``: links of a leaf to every spine, ``is_last``: whether it is of that group; both of shape (leaves,).
+    """
+    leaf = np.arange(len(each))
+    place = np.where(is_last, leaf - int(np.argmax(is_last)), leaf) % size
+    begins = np.where(place == 0, each, 0)
+    connector = (np.cumsum(begins) - begins)[leaf - place]
+    within = links.a_slot % each[links.a]
+    return links._replace(b_slot=(connector[links.a] + within) * size + place[links.a])
+
+
+def shuffles(near: Ints, far: Ints, lane: Ints) -> Ints:
+    """Number of the shuffle of every link, from 0 in the order of first links: that of its near connector's first port.
+
+    ``near``, ``far``: codes of the connectors at both ends; ``lane``: port within the near one. All shape (links,).
+    """
+    order = np.lexsort((lane, near))
+    _, first, place = np.unique(near[order], return_index=True, return_inverse=True)
+    by_far = far[order][first][place.ravel()][np.argsort(order)]
+    _, first, code = np.unique(by_far, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[code.ravel()])
 
 
 def _links_of_pairs(n: ClosNumbers, uplinks: Ints) -> Ints:
@@ -241,15 +274,16 @@ def downlinks_of_spines(n: ClosNumbers) -> Ints:
     return np.tile(np.concatenate(links), n.planes)
 
 
-def spine_core(n: ClosNumbers, per_cable: int) -> TierLinks:
-    """Every uplink of every spine, to the cores of its group."""
+def spine_core(n: ClosNumbers, per_cable: int, crosses: int = 1) -> TierLinks:
+    """Every uplink of every spine, to the cores of its group; ``crosses``: as of ``leaf_spine``, of spines."""
     slots, uplinks = padded(n.m2, per_cable), n.cores_per_group * n.m2
     spine = np.repeat(np.arange(n.planes * n.pods * n.spines), uplinks)
     up = np.tile(np.arange(uplinks), n.planes * n.pods * n.spines)
     plane, pod, index = spine // (n.pods * n.spines), spine // n.spines % n.pods, spine % n.spines
     core, within = up // n.m2, up % n.m2
     b = plane * n.cores + index // n.q * n.cores_per_group + core
-    b_slot = (pod * n.q + index % n.q) * slots + within
+    block, of_block = np.divmod(pod * n.q + index % n.q, crosses)
+    b_slot = (block * slots + within) * crosses + of_block
     return _sorted([TierLinks(spine, core * slots + within, b, b_slot)])
 
 

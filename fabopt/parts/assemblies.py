@@ -8,12 +8,14 @@ An ``Assembly`` is one way to realise the links between a near and a far kind of
 ``NEAR``   a splitter or breakout with its single end at the near cage: one for each ``ports_per_cable`` of its ports
 ``FAR``    the same with its single end at the far cage
 ``WHOLE``  a splitter with its single end at a near cage, all of whose ports go to one device
+``CROSS``  a shuffle: n connectors of n ports at each end, port i of connector j to port j of connector i, n x n links
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from math import isqrt
 from typing import NamedTuple
 
 from fabopt.parts.items import Item
@@ -27,6 +29,7 @@ class Mode(Enum):
     NEAR = "near"
     FAR = "far"
     WHOLE = "whole"
+    CROSS = "cross"
 
     # Enum's own works in Python; assemblies are looked up by the thousand
     __hash__ = object.__hash__
@@ -43,6 +46,11 @@ class Assembly(NamedTuple):
     cable: Item
     far: Item | None
     length_m: float
+
+    @property
+    def crosses(self) -> int:
+        """n of a shuffle: its connectors at each end; 1 of any other assembly."""
+        return isqrt(self.ports_per_cable) if self.mode is Mode.CROSS else 1
 
     @property
     def items(self) -> tuple[Item, ...]:

@@ -64,12 +64,12 @@ def _fit(product: Product) -> Hashable:
         ends = (product.form_factor, product.fibre, product.connector, product.connectors, product.lane_gbps)
         protocols = product.protocols, tuple(sorted(product.split_protocols.items()))
         needs = product.works_with, product.coded_for, product.power_max_w, product.retiming
-        return standards, ends, product.reach_m, protocols, needs
+        return standards, ends, product.reach_m, product.loss_budget_db, protocols, needs
     if isinstance(product, Cable):
         coding = product.works_with, product.coded_for, product.retiming
         return product.protocols, product.ends, product.lane_gbps, product.reach_m, coding
     assert isinstance(product, Fibre)
-    return product.fibre, product.both_ends
+    return product.fibre, product.both_ends, product.loss_db
 
 
 def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
+from fabopt.parts.losses import reach_over
 from fabopt.parts.port_types import PortType, cage_power_w, drives, vendors_agree
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Catalog, Fibre, Transceiver
@@ -152,6 +153,10 @@ class LinkTable:
     def _lengths_m(self) -> Sequence[float]:
         return [float(length_m) for length_m in self._item_table.lengths_m]
 
+    def crosses(self, near: PortType, far: PortType, protocol: str) -> bool:
+        """Whether a shuffle joins two cages over some run."""
+        return any(join.kind[2] is Mode.CROSS for join in self._joins(_Ends(near, far, protocol, False)))
+
     def longest_m(self, near: PortType, far: PortType, protocol: str) -> float:
         """The longest run over which an assembly joins two cages, in metres; 0 if none does."""
         return max(
@@ -166,7 +171,9 @@ class LinkTable:
     def longest_of(self, assembly: Assembly) -> float:
         """The longest length of an assembly's cable that is within reach of all its parts, in metres."""
         ids = {item.id for item in assembly.items}
-        reaches = [module.reach_m for module in self._catalog.transceivers if module.id in ids]
+        fibres = [fibre for fibre in self._catalog.fibres if fibre.id in ids]
+        modules = [module for module in self._catalog.transceivers if module.id in ids]
+        reaches = [reach_over(fibre, module) for fibre in fibres for module in modules]
         reaches += [cable.reach_m for cable in self._catalog.cables if cable.id in ids and cable.reach_m is not None]
         reach_m = min(reaches, default=None)
         return self._lengths_on_sale(assembly.cable.id, 0.0, reach_m, longer=True)[-1].length_m or 0.0
@@ -240,15 +247,12 @@ class LinkTable:
                     yield from self._over_fibre(near, far)
 
     def _over_fibre(self, near: _Module, far: _Module) -> Iterator[_Join]:
-        counted = _fibre_mode(near.ports_per_connector, far.ports_per_connector)
-        if counted is None:
-            return
-        mode, ports, near_count, far_count = counted
-        kind = _FibreKind(near.product.fibre, near.connector, near_count, far.connector, far_count)
-        reach_m = min(near.product.reach_m, far.product.reach_m)
-        for fibre in self._fibres.get(kind, ()):
-            name = f"{near.item.id}|{fibre.id}|{far.item.id}"
-            yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
+        for mode, ports, near_count, far_count in _fibre_modes(near.ports_per_connector, far.ports_per_connector):
+            kind = _FibreKind(near.product.fibre, near.connector, near_count, far.connector, far_count)
+            for fibre in self._fibres.get(kind, ()):
+                name = f"{near.item.id}|{fibre.id}|{far.item.id}"
+                reach_m = min(reach_over(fibre, near.product), reach_over(fibre, far.product))
+                yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
         """Transceivers at a near cage with straight fibre, for a far end that is not described."""
@@ -265,7 +269,7 @@ class LinkTable:
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != straight:
                     continue
                 for fibre in fibres:
-                    for cable in self._lengths_on_sale(fibre.id, run_m, module.product.reach_m):
+                    for cable in self._lengths_on_sale(fibre.id, run_m, reach_over(fibre, module.product)):
                         name, medium = f"{module.item.id}|{fibre.id}|", module.product.fibre
                         yield Assembly(name, medium, Mode.LINK, 1, module.item, cable, None, cable.length_m or 0.0)
 
@@ -340,6 +344,7 @@ def _useful(modules: Sequence[_Module]) -> list[_Module]:
         if not any(
             other.optics == module.optics
             and other.product.reach_m >= module.product.reach_m
+            and (other.product.loss_budget_db or inf) >= (module.product.loss_budget_db or inf)
             and dominates(other.item, module.item)
             for other in kept
         ):
@@ -347,13 +352,13 @@ def _useful(modules: Sequence[_Module]) -> list[_Module]:
     return kept
 
 
-def _fibre_mode(near_ports: int, far_ports: int) -> tuple[Mode, int, int, int] | None:
-    """Mode, ports per cable and connector counts, from the ports of one connector at each end."""
+def _fibre_modes(near_ports: int, far_ports: int) -> Iterator[tuple[Mode, int, int, int]]:
+    """Modes, ports per cable and connector counts, from the ports of one connector at each end."""
     if near_ports == far_ports:
-        mode = Mode.LINK if near_ports == 1 else Mode.PAIR
-        return mode, near_ports, 1, 1
-    if far_ports == 1:
-        return Mode.NEAR, near_ports, 1, near_ports
-    if near_ports == 1:
-        return Mode.FAR, far_ports, far_ports, 1
-    return None
+        yield Mode.LINK if near_ports == 1 else Mode.PAIR, near_ports, 1, 1
+        if near_ports > 1:
+            yield Mode.CROSS, near_ports * near_ports, near_ports, near_ports
+    elif far_ports == 1:
+        yield Mode.NEAR, near_ports, 1, near_ports
+    elif near_ports == 1:
+        yield Mode.FAR, far_ports, far_ports, 1

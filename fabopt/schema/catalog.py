@@ -155,6 +155,7 @@ class Transceiver(Product, Purchasable, defer_build=False):
         connector: Kind of connector.
         connectors: Number of connectors.
         reach_m: Longest run, in metres.
+        loss_budget_db: Most loss of a channel, in dB, its own connections left out. Absent is not known.
         lane_gbps: Speed of a lane, in Gb/s.
         protocols: Protocols that it runs. Empty is any.
         split_protocols: Protocols of splits that not all of `protocols` run at.
@@ -174,6 +175,7 @@ class Transceiver(Product, Purchasable, defer_build=False):
     connector: Word
     connectors: Count = 1
     reach_m: Metres
+    loss_budget_db: Annotated[float | None, Field(gt=0, le=100, exclude_if=is_open)] = None
     lane_gbps: Gbps | None = None
     protocols: tuple[Protocol, ...] = ()
     split_protocols: dict[Split, Annotated[tuple[Protocol, ...], Field(min_length=1)]] = {}
@@ -316,26 +318,33 @@ class FibreEnd(Strict):
 
 
 class Fibre(Product, defer_build=False):
-    """A fibre assembly, straight (``connectors``) or a breakout (``ends`` with counts).
+    """A passive element between ports: straight (``connectors``), a breakout or a shuffle (``ends`` with counts).
+
+    A shuffle has n connectors at both ends, of n ports each: port i of connector j leads to port j of connector i.
 
     Attributes:
         fibre: Kind of fibre, such as `smf`, `om4`.
         connectors: Connectors of a straight one, at both ends.
-        ends: Ends of a breakout.
+        ends: Ends of a breakout; of a shuffle, with the same number of connectors at both.
         lengths: Lengths that are sold.
+        loss_db: Loss of the connections inside it, in dB, beside those at the modules and that of the glass.
     """
 
     fibre: Word
     connectors: tuple[Word, Word] | None = None
     ends: tuple[FibreEnd, FibreEnd] | None = None
     lengths: Lengths
+    loss_db: Annotated[float | None, Field(ge=0, le=100, exclude_if=is_open)] = None
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         if (self.connectors is None) == (self.ends is None):
             raise ValueError("give either `connectors: [A, B]` or `ends` with counts")
-        if min(end.count for end in self.both_ends) != 1:
-            raise ValueError("one end of a fibre must have a single connector")
+        near, far = (end.count for end in self.both_ends)
+        if min(near, far) != 1 and near != far:
+            raise ValueError(
+                f"`ends` with {near} and {far} connectors: a shuffle has the same `count` at both, a breakout 1 at one"
+            )
         _check_lengths(self.lengths)
         return self
 
@@ -347,6 +356,11 @@ class Fibre(Product, defer_build=False):
         assert self.connectors is not None
         near, far = self.connectors
         return FibreEnd(connector=near), FibreEnd(connector=far)
+
+    @property
+    def crosses(self) -> int:
+        """n of a shuffle: its connectors at each end; 1 of any other."""
+        return min(end.count for end in self.both_ends)
 
 
 class Catalog(Strict):

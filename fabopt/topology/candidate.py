@@ -294,9 +294,9 @@ def choices_of(
         choice = _whole_choice(need, assemblies, ends, kind, attachment)
         choices = [Choice(choice.key, 1, undominated(choice.options)) if prune else choice]
     else:
-        choices = []
+        choices, straight = [], tuple(assembly for assembly in assemblies if assembly.mode is not Mode.CROSS)
         for unit, count in _units(need).items():
-            asked = unit, tuple(assemblies), ends, attachment, prune
+            asked = unit, straight, ends, attachment, prune
             options = _OPTIONS.of(table, asked, _options_of, *asked)
             choices.append(Choice((kind, attachment, unit.what, unit.links), count, options))
     return None if any(not choice.options for choice in choices) else tuple(choices)

@@ -65,6 +65,17 @@ class PeerLinks(NamedTuple):
         return plain + self.odd * ceil_of(self.odd_links, ports_per_cable)
 
 
+class Crossing(NamedTuple):
+    """``count`` sets of ``devices`` near devices whose ports, ``ports`` of each, go to the same far ports in one order.
+
+    Of servers a device is a NIC.
+    """
+
+    count: Number
+    devices: Number
+    ports: Number
+
+
 class OwnCages(NamedTuple):
     """Cages of one device where they are not simply filled in turn: each NIC of a server has its own.
 
@@ -123,6 +134,16 @@ class Side:
         cables = self.own.ports_per_nic // profile.links * ceil_of(profile.links, ports_per_cable)
         return self.own.nics * ceil_of(cables * ports_per_cable, self.ports_per_cage)
 
+    def crossed_cages(self, size: int) -> Sequence[Number]:
+        """Cages of one device of each profile where shuffles join ``size`` peers at a connector, one link of each."""
+        return [
+            ceil_of(
+                size * (profile.links * ceil_of(profile.low, size) + profile.odd_links * ceil_of(profile.odd, size)),
+                self.ports_per_cage,
+            )
+            for profile in self.profiles
+        ]
+
     def pairs_fit(self, ports_per_cable: int) -> Number:
         """Whether every device has the cages for cables with several links of one pair."""
         fits: Number = True
@@ -157,10 +178,11 @@ class Quantities(NamedTuple):
 
 @dataclass(frozen=True)
 class Need:
-    """The links of one kind: both ends."""
+    """The links of one kind: both ends. ``crossings``: what shuffles may join; empty where they have no use."""
 
     near: Side
     far: Side
+    crossings: tuple[Crossing, ...] = ()
 
     @property
     def one_sided(self) -> bool:
@@ -187,11 +209,32 @@ class Need:
                 self.far.pair_cages(ports),
                 self.near.pairs_fit(ports) & self.far.pairs_fit(ports),
             )
+        if assembly.mode is Mode.CROSS:
+            return self._crossed(assembly.crosses)
         if assembly.mode is Mode.LINK:
             cables = self.links
         else:
             cables = (self.far if assembly.mode is Mode.FAR else self.near).cables(assembly.ports_per_cable)
         return Quantities(self.near.cages, cables, self.far.cages, True)
+
+    def _crossed(self, size: int) -> Quantities:
+        """Parts of shuffles of ``size`` connectors an end: near devices ``size`` at a time, ``size`` ports of each.
+
+        Rule ``shuffles_cross_lanes``.
+        """
+        if not self.crossings:
+            return Quantities(self.near.cages, 0, self.far.cages, False)
+        shuffles = sum(
+            crossing.count * ceil_of(crossing.devices, size) * ceil_of(crossing.ports, size)
+            for crossing in self.crossings
+        )
+        cages = self.far.crossed_cages(size)
+        fits: Number = True
+        for profile, taken in zip(self.far.profiles, cages, strict=True):
+            limit = self.far.limit if profile.limit is None else profile.limit
+            fits &= (profile.high == 0) & (taken <= limit) | (profile.devices == 0)
+        far = sum(profile.devices * taken for profile, taken in zip(self.far.profiles, cages, strict=True))
+        return Quantities(self.near.cages, shuffles, far, fits)
 
 
 class Costs:

@@ -50,9 +50,14 @@ class CabledAssembly:
             return far_ports, far_ports
         return (most if far_ports == 1 else 1), far_ports
 
+    @property
+    def crosses(self) -> int:
+        """n of a shuffle: its connectors at each end; 1 of any other cable."""
+        return self.cable_or_fibre.crosses if isinstance(self.cable_or_fibre, Fibre) else 1
+
     @cached_property
     def connectors(self) -> set[tuple[int, int]]:
-        """Connectors that the cable may have at the near and the far end: one and one, or one and several."""
+        """Connectors that the cable may have at the near and the far end: one and one, one and several, n and n."""
         if isinstance(self.cable_or_fibre, Cable):
             splits = self.kind.near.split, self.kind.far.split
             ways = (self.cable_or_fibre.ends, self.cable_or_fibre.ends[::-1])
@@ -63,7 +68,7 @@ class CabledAssembly:
             }
         (near, far), most = self.ports, most_connectors(self.cable_or_fibre)
         if near == far:
-            return {(1, 1)}
+            return {(self.crosses, self.crosses)}
         return {(1, most)} if near > far else {(most, 1)}
 
 

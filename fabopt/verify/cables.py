@@ -11,12 +11,12 @@ from fabopt.units import some
 from fabopt.verify.assemblies import CabledAssembly
 from fabopt.verify.attached_runs import measures_attachments
 from fabopt.verify.codes import coded, combined, distinct, repeated
-from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, works_together
+from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, loss_fits, works_together
 from fabopt.verify.floor_runs import ways_m
 from fabopt.verify.link_rows import CageEnd, ListedRow
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import FabricCabling
-from fabopt.wiring.model import Ints
+from fabopt.wiring.model import Ints, Mask
 
 # Lengths and runs are metres in floating point; a nanometre is nothing.
 SAME_M = 1e-9
@@ -109,10 +109,12 @@ def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:
 
     A straight cable joins one cage to one cage (one connector to one, where modules have several); of a splitter or
     breakout the single connector is in one cage, and every link has a connector of its own at the other side. No
-    connector of a cage has two cables. Source: catalog, ``ends``.
+    connector of a cage has two cables. Of a shuffle every two connectors have one link, see ``shuffles_cross_lanes``.
+    Source: catalog, ``ends``.
     """
     links, cables = cabling.links, cabling.cables
     plugged: list[Ints] = []
+    crossed = np.zeros(len(cables), dtype=np.bool_)
     for assembly in cabling.assemblies:
         rows = assembly.rows
         cable, (near, far) = links.cable[rows], assembly.ports
@@ -125,14 +127,15 @@ def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:
         )
         if assembly.kind.near.cages:  # how an attachment's cages are split may be left open
             plugged.append(np.stack([cable, 0 * cable, links.a[rows], links.a_cage[rows], links.a_lane[rows] // near]))
+        crossed[cable] = assembly.crosses > 1
         plugged.append(np.stack([cable, 0 * cable + 1, links.b[rows], links.b_cage[rows], links.b_lane[rows] // far]))
     if plugged:
-        _connectors_suffice(proof, cabling, np.concatenate(plugged, axis=1))
+        _connectors_suffice(proof, cabling, np.concatenate(plugged, axis=1), crossed)
     proof.note(f"{some(len(cabling.own_cables), 'cable')}")
 
 
-def _connectors_suffice(proof: Proof, cabling: FabricCabling, ends: Ints) -> None:
-    """Connectors hold all links of each cable.
+def _connectors_suffice(proof: Proof, cabling: FabricCabling, ends: Ints, crossed: Mask) -> None:
+    """Connectors hold all links of each cable; those of shuffles, ``crossed``, have several each.
 
     ``ends``: (cable, side, device, cage, connector) of the ends of links, shape (5, ends); side 0 is the near one.
     """
@@ -144,7 +147,7 @@ def _connectors_suffice(proof: Proof, cabling: FabricCabling, ends: Ints) -> Non
         carried = np.bincount(ends[0][ends[1] == side], minlength=len(cables))
         used = np.bincount(plugs[0][plugs[1] == side], minlength=len(cables))
         proof.equal(f"cables with too few connectors at the {where} end", int((used > connectors).sum()), 0)
-        shared = (connectors > 1) & (carried > used)
+        shared = (connectors > 1) & (carried > used) & ~crossed
         proof.equal(f"cables with two links in one of their {where} connectors", int(shared.sum()), 0)
 
 
@@ -179,6 +182,8 @@ def wires_cover_runs(proof: Proof, cabling: FabricCabling) -> None:
                 proof.holds(
                     max(lengths) <= reach, f"{assembly.name}: {max(lengths):g} m, {part.id} reaches {reach:g} m"
                 )
+        if isinstance(assembly.cable_or_fibre, Fibre):
+            loss_fits(proof, assembly.name, assembly.cable_or_fibre, max(lengths), (assembly.near, assembly.far))
         proof.note(f"{assembly.name} {', '.join(f'{length:g}' for length in lengths)} m")
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fabopt.schema.catalog import Cable, CableEnd, CableLength, Transceiver
+from fabopt.schema.catalog import Cable, CableEnd, CableLength, Fibre, Transceiver
 from fabopt.schema.design import PortUse
 from fabopt.schema.finance import KindWord
 from fabopt.schema.product import Cage, Product
 from fabopt.units import some
 from fabopt.verify.choices import ports_fit_nics
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import all_kinds
+from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds
 from fabopt.verify.link_rows import CageEnd, LinkKind, ListedRow, ports_per_connector
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import ports_in_use, switches_fit
@@ -25,6 +25,10 @@ TAKES = {
 }
 QSFP_DD, QSFP_DD_LANE_GBPS = "QSFP-DD", 50.0
 OPTIMAL = "optimal"
+# Attenuation to plan with, in dB a kilometre; what is below ``SAME_DB`` is rounding.
+DB_PER_KM, MULTIMODE_DB_PER_KM, SAME_DB = {"smf": 0.4}, 3.0, 1e-6
+# Kinds of links that shuffles may make.
+CROSSED = (SERVER_LEAF, LEAF_SPINE, SPINE_CORE)
 # More than any product has, so that no number of a file keeps a rule at work.
 MOST_CAGE_GROUPS = 100
 
@@ -175,7 +179,7 @@ def optics_speak_alike(proof: Proof, fabric: FabricEvidence) -> None:
     """The two modules of a link and its fibre belong together.
 
     The ports' standard is the same at both ends, the fibre word is the same three times, and the fibre has the modules'
-    connectors: one at each end, or n at the far end of a connector with n ports. Source: catalog, fit.
+    connectors: one at each end, n at the far end of a connector with n ports, or n at both. Source: catalog, fit.
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
@@ -208,6 +212,10 @@ def fibre_joins(kind: LinkKind, row: ListedRow) -> bool:
         return False
     straight = near_size == far_size
     near_count, far_count = (1, 1) if straight else (far_size, near_size)
+    if row.fibre.crosses > 1:
+        if kind.name not in CROSSED or not straight:
+            return False
+        near_count = far_count = near_size
     near_ports, far_ports = kind.near.lane.ports, kind.far.lane.ports
     wanted = [(plugged(row.near, near_ports), near_count), (plugged(row.far, far_ports), far_count)]
     given = [(end.connector, end.count) for end in ends]
@@ -250,7 +258,21 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
                 reach = part.reach_m if part is not None else None
                 if part is not None and reach is not None and length is not None:
                     proof.holds(length <= reach, f"{kind.name}: {length} m, {part.id} reaches {reach:g} m")
+            if row.fibre is not None and length is not None:
+                loss_fits(proof, kind.name, row.fibre, length, (row.near, row.far))
             proof.note(f"{kind.name} {row.cable_or_fibre.id} {length} m for {kind.run_m:g} m")
+
+
+def loss_fits(proof: Proof, where: str, fibre: Fibre, length_m: float, modules: tuple[Transceiver | None, ...]) -> None:
+    """Loss inside a fibre and of its glass is within the budget of each module, where both are known."""
+    if fibre.loss_db is None:
+        return
+    loss_db = fibre.loss_db + length_m * DB_PER_KM.get(fibre.fibre, MULTIMODE_DB_PER_KM) / 1000
+    for module in modules:
+        if module is not None and module.loss_budget_db is not None:
+            fits = loss_db <= module.loss_budget_db + SAME_DB
+            told = f"{where}: {loss_db:.3f} dB over {length_m:g} m of {fibre.id}"
+            proof.holds(fits, f"{told}, {module.id} stands {module.loss_budget_db:g}")
 
 
 def is_no_cheaper(longer: CableLength, shorter: CableLength) -> bool:

@@ -12,19 +12,22 @@ from fabopt.wiring.design_file import Embedded, divide
 
 
 class Carries(Enum):
-    """Links that a cable carries: one; several between the same two devices; or those of one cage, to several
-    devices.
+    """Links that a cable carries: one; several between the same two devices; those of one cage, to several devices; or
+    those of several connectors at both ends.
     """
 
     LINK = "one link"
     PAIR = "links of one pair of devices"
     NEAR = "links of one near cage"
     FAR = "links of one far cage"
+    CROSS = "links of several connectors at both ends"
 
 
 @dataclass(frozen=True)
 class RowAssembly:
-    """The assembly of a row's links. ``ports``: links that a cable carries; ``cables``: (part id, metres, count)."""
+    """The assembly of a row's links. ``ports``: links that a cable carries, of a shuffle those of one connector;
+    ``cables``: (part id, metres, count).
+    """
 
     carries: Carries
     ports: int
@@ -57,7 +60,11 @@ def assembly_of(
     far = far or (host.far_module if host is not None else "")
     per_near = ports_per_connector(embedded, near, near_ports)
     per_far = ports_per_connector(embedded, far, far_ports)
-    connectors = max((end.count for end in embedded.part(cable_id, Fibre).both_ends), default=1) if cable_id else 1
+    fibre = embedded.part(cable_id, Fibre) if cable_id else None
+    connectors = max(end.count for end in fibre.both_ends) if fibre is not None else 1
+    if fibre is not None and fibre.crosses > 1:
+        size = fibre.crosses
+        return RowAssembly(Carries.CROSS, size, row.medium, near, far, _cables(lengths), size, size)
     carries, ports = _fibre_carries(per_near, per_far, connectors, near)
     ends = {Carries.NEAR: (1, connectors), Carries.FAR: (connectors, 1)}.get(carries, (1, 1))
     return RowAssembly(carries, ports, row.medium, near, far, _cables(lengths), *ends)
@@ -95,6 +102,11 @@ def ports_per_connector(embedded: Embedded, module: str, ports: int) -> int:
         return 1
     connectors = embedded.part(module, Transceiver).connectors
     return 1 if connectors > ports else divide(ports, connectors, f"connectors of {module} share its ports evenly")
+
+
+def crosses(assemblies: Sequence[RowAssembly]) -> int:
+    """n of the shuffles that make all links of a kind; 1 without."""
+    return assemblies[0].ports if assemblies[0].carries is Carries.CROSS else 1
 
 
 def padding(assemblies: Sequence[RowAssembly]) -> int:

@@ -26,7 +26,7 @@ def part_in_cage(assembly: RowAssembly, runs_differ: bool) -> PartInCage:
 
     ``runs_differ``: a breakout is as long as its own links need; else all of a row are of one length.
     """
-    if assembly.carries is Carries.PAIR:
+    if assembly.carries in (Carries.PAIR, Carries.CROSS):
         return ()
     cable = assembly.cables[0][: 1 if runs_differ else 2] if assembly.carries is Carries.FAR and assembly.cables else ()
     return "part", assembly.far_module, cable

@@ -125,8 +125,8 @@ def up_use(tier: TierUse) -> PortUse:
 
 
 def _cables(assembly: RowAssembly) -> int | None:
-    """Number of cables of an assembly; None where it has none, or one a link."""
-    if assembly.carries is Carries.LINK or not assembly.cables:
+    """Number of cables of an assembly; None where it has none, one a link, or shuffles."""
+    if assembly.carries in (Carries.LINK, Carries.CROSS) or not assembly.cables:
         return None
     return sum(number for *_, number in assembly.cables)
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.network.clos_links import shuffles
 from fabopt.units import some
 from fabopt.wiring.assembly import Carries, RowAssembly
 from fabopt.wiring.cages import Cages
 from fabopt.wiring.model import NOTHING, Floats, Ints
 
-CODES = {Carries.LINK: 0, Carries.PAIR: 1, Carries.NEAR: 2, Carries.FAR: 3}
+CODES = {Carries.LINK: 0, Carries.PAIR: 1, Carries.NEAR: 2, Carries.FAR: 3, Carries.CROSS: 4}
 UNMADE = -1
 
 
@@ -195,6 +196,14 @@ def cables_of(parts: Sequence[CabledLinks], assemblies: Sequence[RowAssembly], r
         np.select([mode == 0, mode == 3], [0 * a, far.cage], near.cage),
         np.select([mode == 0, mode == 3], [0 * a, far.lane // ports], near.lane // ports),
     ])  # fmt: skip
+    crossed = np.flatnonzero(mode == CODES[Carries.CROSS])
+    if crossed.size:
+        plug, far_plug = (
+            _codes(device[crossed], cages.cage[crossed], cages.lane[crossed] // ports[crossed])
+            for device, cages in ((a, near), (b, far))
+        )
+        connector[1:, crossed] = 0
+        connector[1, crossed] = shuffles(plug, far_plug, near.lane[crossed] % ports[crossed])
     code = _codes(*connector)
     order, start, _ = _grouped(code)
     first = order[start]

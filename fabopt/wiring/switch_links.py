@@ -13,7 +13,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.design import LinkRow, PortUse, TierUse
 from fabopt.schema.homing import PEER_LINK
 from fabopt.units import ceil_div
-from fabopt.wiring.assembly import padding
+from fabopt.wiring.assembly import crosses, padding
 from fabopt.wiring.attachment_links import cages_on_spines
 from fabopt.wiring.cages import Cages, at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.fabric_plan import FabricPlan, up_use
@@ -35,7 +35,7 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
     lanes = parse_split(up.split).ports, parse_split(upper.down.split).ports
     rows = plan.rows(lower.role, upper.role)
     assemblies = plan.assemblies(rows, lanes)
-    links = _LINKS_ABOVE[lower.role](plan.numbers.installed.tree, padding(assemblies))
+    links = _LINKS_ABOVE[lower.role](plan.numbers.installed.tree, padding(assemblies), crosses(assemblies))
     none = np.full(len(links.a), NOTHING)
     a, b = links.a + plan.first[lower.role], links.b + plan.first[upper.role]
     cabled = CabledLinks(

@@ -212,7 +212,13 @@ def server_kind(
     far = tuple(
         (load.count, load.servers * k, ((load.servers * k // bundle, bundle),)) for load in loads if load.servers
     )
-    return Kind(cards.cage, leaf_cage, run, (near,), far, cards.cages, True)
+    return Kind(cards.cage, leaf_cage, run, (near,), far, cards.cages, True, crosses(cards, card_planes, k, dual))
+
+
+def crosses(cards: Cards, card_planes: int, k: int, dual: bool = False) -> bool:
+    """Whether the ports of each full cage of cards lead to as many leaves, the same for all servers of a group."""
+    filled = cards.number * cards.ports if cards.shared and k == 1 else cards.ports
+    return (dual or k == 1 or cards.ports == card_planes) and filled % cards.cage.ports == 0
 
 
 def attachment_cage(attachment: Json) -> Cage | None:
@@ -241,7 +247,7 @@ def endpoint_modes(
         return uncoupled_modes(kind, loads, attachments, run, joiner)
     found = []
     ways = [attachment_ways(kind.far, attachment, run, joiner) for attachment in attachments]
-    for way in joiner.join(kind.near, kind.far, kind.run):
+    for way in (one for one in joiner.join(kind.near, kind.far, kind.run) if one.shape != "shuffle"):
         for choice in product(*ways):
             mode = coupled_mode(kind, loads, attachments, way, choice)
             if mode is not None and (kind.near_limit is None or mode.near_cages <= kind.near_limit):
@@ -253,7 +259,8 @@ def attachment_ways(leaf_cage: Cage, attachment: Json, run: Fraction, joiner: Jo
     if attachment.get("buys", "both") == "none":
         return [None]
     far = attachment_cage(attachment)
-    return list(joiner.half_ways(leaf_cage, run) if far is None else joiner.join(leaf_cage, far, run))
+    ways = joiner.half_ways(leaf_cage, run) if far is None else joiner.join(leaf_cage, far, run)
+    return [way for way in ways if way.shape != "shuffle"]
 
 
 def uncoupled_modes(

@@ -648,8 +648,9 @@ def two_tiers(lower: Lower, above: Structure) -> Found:
             continue
         structure = changed(above, tiers=2, spine=spine)
         kind = Kind(
-            above.leaf.up.cage, spine.down.cage, lower.space.run("leaf-spine"), leaf_up_boxes(above), spine_boxes
-        )
+            above.leaf.up.cage, spine.down.cage, lower.space.run("leaf-spine"), leaf_up_boxes(above), spine_boxes,
+            crosses=above.u % above.spines_per_pod == 0,
+        )  # fmt: skip
         ways: list[Choice] = [(a, b) for a in lower.server_modes for b in lower.space.modes(kind)]
         yield from hosting(lower.space, structure, ways, (busiest,))
 
@@ -683,7 +684,8 @@ def three_tiers(lower: Lower, above: Structure) -> Found:
             if not spine.holds(busiest, 1, ceil_div(busiest, spine.down.cage.ports), 1):
                 continue
             run = space.run("leaf-spine", size * lower.base.g)
-            kind = Kind(above.leaf.up.cage, spine.down.cage, run, leaf_up_boxes(above), spine_boxes)
+            even = above.u % above.spines_per_pod == 0
+            kind = Kind(above.leaf.up.cage, spine.down.cage, run, leaf_up_boxes(above), spine_boxes, crosses=even)
             ways: list[Choice] = [(a, b) for a in lower.server_modes for b in space.modes(kind)]
             if ways:
                 yield from with_cores(lower, changed(middle, spine=spine), busiest, ways)
@@ -711,7 +713,7 @@ def core_choices(space: Space, top: Structure, busiest: int, ways: list[Choice])
         if not core.holds(ports, 0, ceil_div(ports, core.down.cage.ports), 0):
             continue
         structure = changed(top, core=core, cores=cores)
-        kind = Kind(top.spine.up.cage, core.down.cage, space.run("spine-core"), (near,), (far,))
+        kind = Kind(top.spine.up.cage, core.down.cage, space.run("spine-core"), (near,), (far,), crosses=True)
         all_ways = [(*way, mode) for way in ways for mode in space.modes(kind)]
         yield from hosting(space, structure, all_ways, (busiest, ports))
 

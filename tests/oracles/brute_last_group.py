@@ -22,6 +22,7 @@ from tests.oracles.brute_endpoints import (
     attachment_ways,
     cages_of_leaf,
     coupled_mode,
+    crosses,
     leaf_end,
     uncoupled_modes,
 )
@@ -36,6 +37,7 @@ from tests.oracles.brute_parts import (
     Mode,
     alone,
     ceil_div,
+    crossed,
     form_fits,
     modes,
     split_of,
@@ -206,7 +208,7 @@ def _with_spines(space: Space, above: OddStructure, last: int, whole: int, own: 
     far: tuple[Box, ...] = ((planes * spines, busiest, ((whole, above.m), (own, odd_m))),)
     servers = _server_modes(space, _servers(space, above, last, loads), loads)
     for spine in space.boxes("spine", above.leaf.up.cage.speed, top=True):
-        links = Kind(above.leaf.up.cage, spine.down.cage, space.run("leaf-spine"), near, far)
+        links = Kind(above.leaf.up.cage, spine.down.cage, space.run("leaf-spine"), near, far, crosses=True)
         for up, up_cages in _on_leaves(space, links, True):
             if not spine.holds(busiest, 0, max(up.far_cages, ceil_div(busiest, spine.down.cage.ports)), 0):
                 continue
@@ -239,7 +241,8 @@ def _servers(space: Space, above: OddStructure, last: int, loads: Loads) -> Kind
         near.append((holders, per_server, ((per_server // bundles[k], bundles[k]),)))
     far = [(load.leaf.count, load.ports, ((load.ports // bundles[load.k], bundles[load.k]),)) for load in loads]
     run = space.run("server-leaf", above.g)
-    return Kind(cards.cage, above.leaf.down.cage, run, tuple(near), tuple(far), cards.cages, True)
+    alone = all(crosses(cards, above.card_planes, k) for k in (above.k, above.odd_k))
+    return Kind(cards.cage, above.leaf.down.cage, run, tuple(near), tuple(far), cards.cages, True, alone)
 
 
 OnLeaves = list[tuple[Mode, tuple[int, int]]]
@@ -298,14 +301,25 @@ def modes_on_two(kind: Kind, joiner: Joiner, near: bool) -> Iterator[tuple[Mode,
         yield from ((mode, (plain, odd_plain)) for mode in modes(kind, joiner))
         return
     for way in joiner.join(kind.near, kind.far, kind.run):
-        mode = alone(kind, way)
+        mode = _whole(kind, way)
         if mode is None or (kind.near_limit is not None and mode.near_cages > kind.near_limit):
             continue
         cages = [_cages(kind, way, box, near) for box in boxes]
         yield mode, (cages[0], cages[1])
 
 
+def _whole(kind: Kind, way: Joining) -> Mode | None:
+    if way.shape != "shuffle":
+        return alone(kind, way)
+    return crossed(kind, way, int(way.near_ports)) if kind.crosses else None
+
+
 def _cages(kind: Kind, way: Joining, box: Box, near: bool) -> int:
+    if near and way.shape == "shuffle":
+        return ceil_div(box[1], kind.near.ports)
+    if way.shape == "shuffle":
+        connectors = sum(ceil_div(peers, int(way.far_ports)) * links for peers, links in box[2])
+        return ceil_div(connectors * way.far_ports, kind.far.ports)
     mode = alone(kind._replace(near_boxes=(box,)) if near else kind._replace(far_boxes=(box,)), way)
     assert mode is not None
     return mode.near_cages if near else mode.far_cages

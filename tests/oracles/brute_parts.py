@@ -260,8 +260,8 @@ class Joining(NamedTuple):
     """One way to join two cages.
 
     ``shape``: single (cable between one-port cages), bundle (cable between two multi-port cages), near or far (splitter
-    cable with its single end there), optics. ``near_ports``/``far_ports``: ports that one connector carries; a half
-    where a port takes two.
+    cable with its single end there), optics, shuffle (optics whose fibre has several connectors at both ends).
+    ``near_ports``/``far_ports``: ports that one connector carries; a half where a port takes two.
     """
 
     key: tuple[tuple[str, ...], Any]
@@ -275,7 +275,7 @@ class Joining(NamedTuple):
     @property
     def per_fibre(self) -> int | Fraction:
         """Links that one straight fibre carries, or 1."""
-        return self.near_ports if self.near_ports == self.far_ports else 1
+        return self.near_ports if self.near_ports == self.far_ports and self.shape != "shuffle" else 1
 
 
 def same_or_unknown(a: Any, b: Any) -> bool:
@@ -407,11 +407,12 @@ class Joiner:
                 if standard_a != standard_b or a["fibre"] != b["fibre"]:
                     continue
                 for fibre in self.fibres:
-                    if fibre["fibre"] != a["fibre"] or not fibre_fits(fibre, a, ports_a, b, ports_b):
+                    shape = fibre_shape(fibre, a, ports_a, b, ports_b)
+                    if fibre["fibre"] != a["fibre"] or shape is None:
                         continue
-                    for line in self._lines(fibre, run, [a["reach_m"], b["reach_m"]]):
+                    for line in self._lines(fibre, run, [reach_of(one, fibre) for one in (a, b)]):
                         key = ((a["id"], fibre["id"], b["id"]), line[1])
-                        ways.append(Joining(key, "optics", line, (a["id"], None), (b["id"], None), ports_a, ports_b))
+                        ways.append(Joining(key, shape, line, (a["id"], None), (b["id"], None), ports_a, ports_b))
         return ways
 
     def half_ways(self, near: Cage, run: Fraction) -> list[Joining]:
@@ -432,6 +433,23 @@ def fibre_ends(fibre: Json) -> list[tuple[str, int]]:
     if "connectors" in fibre:
         return [(connector, 1) for connector in fibre["connectors"]]
     return [(end["connector"], end.get("count", 1)) for end in fibre["ends"]]
+
+
+def reach_of(module: Json, fibre: Json) -> Fraction:
+    """Metres that a module reaches over a fibre with connections inside it."""
+    reach = exact(module["reach_m"])
+    if None in (module.get("loss_budget_db"), fibre.get("loss_db")):
+        return reach
+    per_km = exact("0.4") if fibre["fibre"] == "smf" else exact(3)
+    return min(reach, (exact(module["loss_budget_db"]) - exact(fibre["loss_db"])) / per_km * 1000)
+
+
+def fibre_shape(fibre: Json, a: Json, ports_a: Fraction, b: Json, ports_b: Fraction) -> str | None:
+    """Which shape of joining a fibre makes between two transceivers."""
+    if fibre_fits(fibre, a, ports_a, b, ports_b):
+        return "optics"
+    ends, wanted = fibre_ends(fibre), [(a["connector"], ports_a), (b["connector"], ports_b)]
+    return "shuffle" if ports_a == ports_b > 1 and wanted in (ends, ends[::-1]) else None
 
 
 def fibre_fits(fibre: Json, a: Json, ports_a: Fraction, b: Json, ports_b: Fraction) -> bool:
@@ -469,7 +487,8 @@ class Kind(NamedTuple):
     """All links of one kind: cages at both ends, the boxes with their loads.
 
     ``near_limit``: cages that a near box has (None: the caller checks).
-    ``at_server``: the near boxes are cards or servers.
+    ``at_server``: the near boxes are cards or servers. ``crosses``: whether shuffles may join them: no two ports of a
+    card's connector are on one leaf.
     """
 
     near: Cage
@@ -479,6 +498,7 @@ class Kind(NamedTuple):
     far_boxes: tuple[Box, ...]
     near_limit: int | None = None
     at_server: bool = False
+    crosses: bool = False
 
     @property
     def links(self) -> int:
@@ -510,7 +530,8 @@ def unit_with(joining: Joining, near: int, fibres: int, far: int, bought: str = 
 
 def modes(kind: Kind, joiner: Joiner) -> list[Mode]:
     """Every way to realise a kind of links: mixed in whole units where that is allowed, else with one joining."""
-    ways = joiner.join(kind.near, kind.far, kind.run)
+    every = joiner.join(kind.near, kind.far, kind.run)
+    ways = [way for way in every if way.shape != "shuffle"]
     near_n, far_n = kind.near.ports, kind.far.ports
     if near_n == far_n == 1:
         found = [mixed(kind, [(kind.links, 1)], ways, "")]
@@ -522,7 +543,37 @@ def modes(kind: Kind, joiner: Joiner) -> list[Mode]:
         found = [mixed(kind, [(kind.links // near_n, near_n)], ways, "both")]
     else:
         found = [alone(kind, way) for way in ways]
+    found += [crossed(kind, way, int(way.near_ports)) for way in every if way.shape == "shuffle" and kind.crosses]
     return [mode for mode in found if mode is not None and mode_fits(kind, mode)]
+
+
+def crossed(kind: Kind, way: Joining, n: int) -> Mode | None:
+    """All links of a kind through shuffles of n connectors an end, plugged in one by one.
+
+    Far boxes of a set have links to the same near boxes. These are taken n at a time, and n of their ports: a shuffle
+    each. So a far box has a connector for every block of near boxes and every link of it to one of them.
+    """
+    shuffles, far_cages, far = 0, 0, 0
+    in_set = sum(number for number, _ in kind.near_boxes[0][2])
+    for count, _, pairs in kind.far_boxes:
+        connectors = 0
+        for peers, links in pairs:
+            blocks = {peer // n for peer in range(peers)}
+            plugs = {(block, link) for block in blocks for link in range(links)}
+            connectors += len(plugs)
+            if kind.at_server:
+                whole, rest = divmod(count * len(plugs), n)
+                if rest:
+                    return None
+                shuffles += whole
+            else:
+                of_block = {(block, port // n) for block in blocks for port in range(in_set * links)}
+                shuffles += count // in_set * len(of_block)
+        cages = ceil_div(connectors, int(kind.far.ports // n))
+        far_cages, far = max(far_cages, cages), far + count * cages
+    near = sum(count * ceil_div(ports, kind.near.ports) for count, ports, _ in kind.near_boxes)
+    near_cages = most(kind.near_boxes, lambda ports, pairs: ceil_div(ports, kind.near.ports))
+    return Mode(near_cages, far_cages, ((1, (unit_with(way, near, shuffles, far),)),))
 
 
 def mode_fits(kind: Kind, mode: Mode) -> bool:

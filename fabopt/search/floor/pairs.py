@@ -137,7 +137,7 @@ def _share(problem: Problem, assembly: Assembly, fill: _Fill, weights: Floats) -
         item for item in problem.item_table.lengths(assembly.cable.id) if (item.length_m or 0.0) >= assembly.length_m
     ]
     cable = min(weight(item) for item in lengths)
-    if assembly.mode is Mode.PAIR:
+    if assembly.mode in (Mode.PAIR, Mode.CROSS):
         return ends + cable / assembly.ports_per_cable
     links = fill.far if assembly.mode is Mode.FAR else fill.near
     return ends + cable * float(ceil_of(links, assembly.ports_per_cable)) / links

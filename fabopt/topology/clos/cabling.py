@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_leaf, leaf_spine, server_leaf, spine_core
+from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_leaf, leaf_spine, server_leaf, shuffles, spine_core
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
@@ -25,8 +25,8 @@ Joins = Callable[[float, bool], Sequence[Assembly]]
 
 
 class LinkType(NamedTuple):
-    """A kind of links whose parts are open. ``mixes``: whole cages meet whole cages; ``scope``: kind of links between
-    switches of one role.
+    """A kind of links whose parts are open. ``mixes``: whole cages meet whole cages, which straight cables join;
+    ``scope``: kind of links between switches of one role; ``crossed``: shuffles make all of them.
     """
 
     name: str
@@ -36,6 +36,7 @@ class LinkType(NamedTuple):
     mixes: bool
     key: KindKey
     scope: str | None = None
+    crossed: bool = False
 
 
 class Cabling(NamedTuple):
@@ -62,6 +63,11 @@ class Cabling(NamedTuple):
         """
         if assembly.mode is Mode.LINK:
             return self.classes
+        if assembly.mode is Mode.CROSS:
+            cable = shuffles_of(self, assembly.crosses)
+            longest = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
+            np.maximum.at(longest, cable, self.classes)
+            return longest
         per_cable = assembly.ports_per_cable
         device, slot = self.near_device, self.links.a_slot
         if assembly.mode is Mode.FAR:
@@ -103,10 +109,10 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
     )  # fmt: skip
 
 
-def links_of(numbers: ClosNumbers, kind: LinkType, per_cable: int) -> tuple[TierLinks, Ints]:
+def links_of(numbers: ClosNumbers, kind: LinkType, per_cable: int, crosses: int = 1) -> tuple[TierLinks, Ints]:
     """Links of a kind, and the number of the near device that has cages of its own, shape (links,).
 
-    That device is a NIC, or a server where its NICs share cages.
+    That device is a NIC, or a server where its NICs share cages. ``crosses``: n of the shuffles that make them.
     """
     if kind.name == "server-leaf":
         links, nic, _ = server_leaf(numbers, per_cable)
@@ -114,8 +120,18 @@ def links_of(numbers: ClosNumbers, kind: LinkType, per_cable: int) -> tuple[Tier
     if kind.name == "leaf-leaf":
         links = leaf_leaf(numbers, kind.ports[0].ports)
     else:
-        links = (leaf_spine if kind.name == "leaf-spine" else spine_core)(numbers, per_cable)
+        links = (leaf_spine if kind.name == "leaf-spine" else spine_core)(numbers, per_cable, crosses)
     return links, links.a
+
+
+def shuffles_of(cabling: Cabling, size: int) -> Ints:
+    """The shuffle of every link of a kind, if shuffles of ``size`` connectors an end make all, shape (links,)."""
+    links, device = links_of(cabling.numbers, cabling.kind, 1, size)
+    near, far = (
+        holder * (int(slot.max(initial=0)) // size + 1) + slot // size
+        for holder, slot in ((device, links.a_slot), (links.b, links.b_slot))
+    )
+    return shuffles(near, far, links.a_slot % size)
 
 
 def cabling_of(

@@ -54,7 +54,7 @@ def _too_many(
     for below_choice in choices:
         for other in choices:
             if below_choice.options[0].rows[0].far == role and other.options[0].rows[0].near == role:
-                for a, down in _of_joint(below_choice, kind) or _of_pairs(below_choice, below):
+                for a, down in _of_joint(below_choice, kind) or _of_pairs(below_choice, below, True):
                     for b, up in _of_pairs(other, above):
                         if down > cages_beside(*uses, up) or up > uses[1].cages:
                             yield Clash((below_choice.key, a), (other.key, b))
@@ -66,10 +66,14 @@ def _of_joint(choice: Choice, kind: int) -> list[tuple[int, int]]:
     return [(place, option.leaf_cages[kind]) for place, option in places if option.leaf_cages]
 
 
-def _of_pairs(choice: Choice, side: Side) -> Iterator[tuple[int, int]]:
-    """(place, most cages of any device) of options whose cables join pairs of devices and make all links of a kind."""
+def _of_pairs(choice: Choice, side: Side, above: bool = False) -> Iterator[tuple[int, int]]:
+    """(place, most cages of any device) of options that make all links of a kind and may take more cages than these
+    fill: cables that join pairs of devices, and shuffles at the devices ``above`` the links.
+    """
     for place, option in enumerate(choice.options):
         assembly = option.rows[0].assembly
+        if choice.count == 1 and assembly is not None and assembly.mode is Mode.CROSS and above:
+            yield place, max(int(np.max(cages)) for cages in side.crossed_cages(assembly.crosses))
         if choice.count == 1 and assembly is not None and assembly.mode is Mode.PAIR:
             cages = [
                 int(np.max(side.cages_of_pairs(profile, assembly.ports_per_cable)))

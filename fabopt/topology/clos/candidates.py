@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from math import floor
 from typing import Any
 
@@ -100,13 +101,27 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
         if placed_clos is not None and survives_racks(fabric, placed_clos)
     )
     servers = _ServerLinks(problem, prune)
-    grown = (_candidate(problem, fabric, hosting, servers) for hosting in outliving if hosting is not None)
+    grown = (
+        _candidate(problem, fabric, hosting, servers, crossed)
+        for hosting in outliving
+        if hosting is not None
+        for crossed in _crossings(problem, hosting)
+    )
     return tuple(candidate for candidate in grown if candidate is not None)
 
 
-def _candidate(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, servers: _ServerLinks) -> Candidate | None:
+def _crossings(problem: Problem, clos: ClosNetwork) -> Iterator[tuple[str, ...]]:
+    """Every set of the kinds of links that shuffles may make in place of straight cables in whole cages."""
+    kinds = [kind for kind in all_kinds_of(clos) if kind.mixes]
+    either = [kind.name for kind in kinds if problem.links.crosses(*kind.ports, clos.parts.protocol)]
+    return chain.from_iterable(combinations(either, count) for count in range(len(either) + 1))
+
+
+def _candidate(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, servers: _ServerLinks, crossed: tuple[str, ...]
+) -> Candidate | None:
     fabric, clos = with_attached_runs(problem, fabric, clos)
-    choices = all_choices(_links(problem, fabric, clos, servers))
+    choices = all_choices(_links(problem, fabric, clos, servers, crossed))
     if choices is None:
         return None
     return Candidate(
@@ -115,7 +130,7 @@ def _candidate(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, serve
         design=ClosDesign(clos),
         devices=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
         choices=choices,
-        order=tie_order(fabric, clos),
+        order=(*tie_order(fabric, clos), *crossed),
         nic_slots=(0 if clos.parts.nic.item is None else clos.parts.nic.nics_per_server) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
@@ -195,7 +210,7 @@ class _ServerLinks:
 
 
 def _links(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, server_links: _ServerLinks
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, server_links: _ServerLinks, crossed: tuple[str, ...]
 ) -> Iterator[Sequence[Choice] | None]:
     servers, *above = all_kinds_of(clos)
     prune = server_links.prune
@@ -209,4 +224,5 @@ def _links(
     for index in range(len(clos.free)):
         yield attachment_spine(problem, fabric, clos, index, prune)
     for kind in above:
-        yield kind_choices(problem, clos, kind, prune)
+        own = kind._replace(mixes=False, crossed=True, key=(*kind.key, "crossed")) if kind.name in crossed else kind
+        yield kind_choices(problem, clos, own, prune)

@@ -75,7 +75,8 @@ def attachment_joins(
     if demand.port is None:
         alone = problem.links.near_only(port, run_of(fabric, demand.run_to(tier)), protocol)
         return tuple(join._replace(near=None, far=join.near) for join in alone)
-    joins = joins_of(problem, fabric, demand.run_to(tier), demand.port, port, protocol, True)
+    every = joins_of(problem, fabric, demand.run_to(tier), demand.port, port, protocol, True)
+    joins = tuple(join for join in every if join.mode is not Mode.CROSS)
     if demand.buys == "both":
         return joins
     return tuple(join._replace(near=None) for join in joins)

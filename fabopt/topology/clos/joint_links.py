@@ -167,7 +167,7 @@ def _in_lengths(
 
 def _shares(assembly: Assembly, links: KindLinks) -> tuple[Any, ...] | None:
     """Key of links that may share a leaf cage; None: they share none. ``links``: those of the servers."""
-    if assembly.mode is Mode.PAIR:
+    if assembly.mode in (Mode.PAIR, Mode.CROSS):
         return None
     return assembly.far, links.breakout(assembly) if assembly.mode is Mode.FAR else None
 
@@ -234,6 +234,9 @@ def _cages_of_leaf(
             pairs, ports_of_pair = (ports // together, together) if index == 0 else (1, ports)
             cables = int(pairs * ceil_of(ports_of_pair, way.ports_per_cable))
             taken[index] = (int(ceil_of(cables * way.ports_per_cable, n)), cables)
+            continue
+        if way is not None and way.mode is Mode.CROSS:  # of servers: their shuffles are counted for all leaves
+            taken[index] = (int(ceil_of(ports, n)), 0)
             continue
         key = _shares(way if way is not None else server, links)
         before = filled.get(key, 0)

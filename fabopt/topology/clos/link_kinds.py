@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from fabopt.parts.assemblies import Assembly
+from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.switches import CageUse
 from fabopt.problem.problem import Problem
 from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
@@ -56,6 +56,8 @@ def assemblies_over(
 ) -> Sequence[Assembly]:
     """Assemblies of a kind of links over a run; ``all_``: with dominated ones."""
     assemblies = problem.links.assemblies(*kind.ports, run_m, clos.parts.protocol, all_)
+    if kind.mixes or kind.crossed:
+        assemblies = tuple(assembly for assembly in assemblies if (assembly.mode is Mode.CROSS) == kind.crossed)
     if kind.name != "server-leaf":
         return assemblies
     suited = server_assemblies(assemblies, clos.parts.nic, int(clos.shape.k))

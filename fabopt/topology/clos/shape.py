@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType, cages_beside
-from fabopt.topology.link_parts import Need, OwnCages, PeerLinks, Side, scaled_ceil
+from fabopt.topology.link_parts import Crossing, Need, OwnCages, PeerLinks, Side, scaled_ceil
 from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
@@ -119,9 +119,14 @@ class Shape(ClosShape):
             ]
         full = PeerLinks((self.groups - 1) * leaves, together, self.g * sets, 0)
         last = PeerLinks(last_leaves, last_together, self.last_group * last_sets, 0, limit=last_limit)
+        crossings = (
+            Crossing(self.groups - 1, self.g * self.k, leaves),
+            Crossing(1, self.last_group * self.last_k, last_leaves),
+        )
         return Need(
             Side(servers, nic.port.ports, nic.cage_limit, own),
             Side((full, last), leaf_ports, leaf_limit),
+            crossings if _crosses(nic, int(self.k)) and _crosses(nic, int(self.last_k)) else (),
         )
 
     def leaf_spine(
@@ -142,14 +147,16 @@ class Shape(ClosShape):
         pods_per_rail = ceil_of(self.groups, self.groups_per_pod)
         kinds = self.planes * (1 + self.rail_pods * (self.rails - 1))
         last_leaves = self.last_pod_groups * self.leaves_of_a_group
+        sets = ((pods_per_rail - 1, self.leaves_per_pod), (1, last_leaves))
         spines = [
             profile
-            for pods, leaves in ((pods_per_rail - 1, self.leaves_per_pod), (1, last_leaves))
+            for pods, leaves in sets
             for profile in _spine_profiles(
                 kinds * pods, leaves, self.spines, links, more, leaves // self.leaves_of_a_group if self.by_rail else 1
             )
         ]
-        return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit))
+        crossings = tuple(Crossing(kinds * pods, leaves, self.u) for pods, leaves in sets)
+        return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit), crossings)
 
     def _leaf_spine_with_last(self, leaves: Side, spines: Side, last_limit: Number | None) -> Need:
         """Links between leaves and spines with a differing last group."""
@@ -165,13 +172,20 @@ class Shape(ClosShape):
             PeerLinks(of_pods * full_pods, links, self.groups_per_pod * self.leaves_of_a_group, 0),
             PeerLinks(of_pods, links, in_last_pod, 0, self.leaves_of_odd_group, of_last),
         )
-        return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=of_spines))
+        kinds = of_pods // self.spines
+        crossings = (
+            Crossing(kinds * full_pods, self.groups_per_pod * self.leaves_of_a_group, self.u),
+            Crossing(kinds, in_last_pod, self.u),
+            Crossing(kinds, self.leaves_of_odd_group, self.odd_u),
+        )
+        return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=of_spines), crossings)
 
     def spine_core(self, spine_ports: int, spine_limit: Number, core_ports: int, core_limit: Number) -> Need:
         """Links between spines and cores."""
         spine = PeerLinks(self.planes * self.pods * self.spines, self.m2, self.cores_per_group, 0)
         core = PeerLinks(self.planes * self.cores, self.m2, self.pods * self.q, 0)
-        return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit))
+        crossing = Crossing(self.planes * (self.spines // np.maximum(self.q, 1)), self.pods * self.q, self.x)
+        return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit), (crossing,))
 
     def take(self, index: Any) -> Shape:
         """The rows at an index."""
@@ -198,6 +212,12 @@ class Shape(ClosShape):
             plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
             self.sizes, self.by_rail, plain(self.odd_k), plain(self.odd_u),
         )  # fmt: skip
+
+
+def _crosses(nic: NicOption, k: int) -> bool:
+    """Whether shuffles may join servers to leaves with ``k`` ports of each: a leaf takes one port of a connector."""
+    alone = k == 1 or nic.dual or nic.ports_per_nic == nic.planes_per_nic
+    return alone and (nic.ports_per_nic if nic.own_cages or k > 1 else nic.ports_per_server) % nic.port.ports == 0
 
 
 def _spine_profiles(

@@ -20,7 +20,7 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
-from fabopt.topology.clos.cabling import Cabling, KindKey, cable_at, links_of
+from fabopt.topology.clos.cabling import Cabling, KindKey, cable_at, links_of, shuffles_of
 from fabopt.topology.clos.kind_links import KindLinks
 from fabopt.topology.clos.shape import Ints
 
@@ -145,10 +145,14 @@ class StagedLinks:
         near, far = self.cabling.kind.ports
         if assembly.mode is Mode.PAIR:
             links = links_of(self.cabling.numbers, self.cabling.kind, per_cable)[0]
+        elif assembly.mode is Mode.CROSS:
+            links = links_of(self.cabling.numbers, self.cabling.kind, 1, assembly.crosses)[0]
         near_cage = _codes(self.cabling.near_device, links.a_slot // near.ports)
         far_cage = _codes(links.b, links.b_slot // far.ports)
         if assembly.mode is Mode.LINK:
             cable = np.arange(len(links.a))
+        elif assembly.mode is Mode.CROSS:
+            cable = shuffles_of(self.cabling, assembly.crosses)
         elif assembly.mode is Mode.FAR:
             cable = _codes(links.b, links.b_slot // per_cable)
         else:

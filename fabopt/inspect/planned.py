@@ -175,15 +175,22 @@ def _slots(wiring: Wiring, links: Links, rows: Ints, planned: Sequence[PlannedLi
     for _, group in groupby(order, key=lambda row: planned[row].cable):
         members = list(group)
         cable = int(links.cable[rows[members[0]]])
-        for side, connectors in (("a", cables.a_connectors[cable]), ("b", cables.b_connectors[cable])):
+        both = int(cables.a_connectors[cable]), int(cables.b_connectors[cable])
+        for side, connectors in zip("ab", both, strict=True):
             ports = sorted((_lane_of(links, int(rows[row]), side), getattr(planned[row], side)) for row in members)
-            for slot in _shared([port for _, port in ports], int(connectors)):
+            for slot in _plugs(ports, min(both)) if min(both) > 1 else _shared([port for _, port in ports], connectors):
                 slots |= dict.fromkeys(slot, slot)
     return slots
 
 
 def _lane_of(links: Links, row: int, side: str) -> tuple[int, ...]:
     return tuple(int(getattr(links, key)[row]) for key in (side, f"{side}_cage", f"{side}_lane"))
+
+
+def _plugs(ports: Sequence[tuple[tuple[int, ...], PortName]], size: int) -> Iterable[Slot]:
+    """Ports by the connectors of a shuffle, which have ``size`` lanes each."""
+    for _, plug in groupby(ports, key=lambda port: (*port[0][:2], port[0][2] // size)):
+        yield tuple(port for _, port in plug)
 
 
 def _shared(ports: Sequence[PortName], connectors: int) -> Iterable[Slot]:

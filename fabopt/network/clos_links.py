@@ -212,17 +212,17 @@ def _links_in_pod(counts: Ints, per_cable: int) -> TierLinks:
     return TierLinks(below[pair], up_start.ravel()[pair] + within, spine[pair], down_start.ravel()[pair] + within)
 
 
-def _crossed(links: TierLinks, each: Ints, is_last: Mask, size: int) -> TierLinks:
+def _crossed(links: TierLinks, to_spine: Ints, is_last: Mask, size: int) -> TierLinks:
     """The links of a pod where shuffles make them: on every spine ``size`` leaves have connectors of their own, on
     which a leaf's place among them is its port; leaves of a differing last group have others.
 
-    ``each``: links of a leaf to every spine, ``is_last``: whether it is of that group; both of shape (leaves,).
+    ``to_spine``: links of a leaf to every spine, ``is_last``: whether it is of that group; both of shape (leaves,).
     """
     leaf = np.arange(len(each))
     place = np.where(is_last, leaf - int(np.argmax(is_last)), leaf) % size
-    begins = np.where(place == 0, each, 0)
+    begins = np.where(place == 0, to_spine, 0)
     connector = (np.cumsum(begins) - begins)[leaf - place]
-    within = links.a_slot % each[links.a]
+    within = links.a_slot % to_spine[links.a]
     return links._replace(b_slot=(connector[links.a] + within) * size + place[links.a])
 
 

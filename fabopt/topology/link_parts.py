@@ -65,7 +65,7 @@ class PeerLinks(NamedTuple):
         return plain + self.odd * ceil_of(self.odd_links, ports_per_cable)
 
 
-class Crossing(NamedTuple):
+class CrossedSets(NamedTuple):
     """``count`` sets of ``devices`` near devices whose ports, ``ports`` of each, go to the same far ports in one order.
 
     Of servers a device is a NIC.
@@ -182,7 +182,7 @@ class Need:
 
     near: Side
     far: Side
-    crossings: tuple[Crossing, ...] = ()
+    crossings: tuple[CrossedSets, ...] = ()
 
     @property
     def one_sided(self) -> bool:

@@ -181,8 +181,12 @@ def _connectors(bill: _Bill) -> Iterator[AuditFinding]:
     )
     kept = sum(part.spares * module.connectors for part, module in bill.modules)
     most = ends * (1 + _SPARE_SHARE) + devices + kept
-    # A breakout's far ends may stay free, and modules of switches have ports that nothing is plugged into.
-    free = sum(part.quantity for part, fibre in bill.fibres if max(end.count for end in fibre.both_ends) > 1)
+    # A breakout's far ends and a shuffle's legs may stay free; modules of switches have ports that nothing is in.
+    free = sum(
+        part.quantity * (sum(end.count for end in fibre.both_ends) - 2 if fibre.crosses > 1 else 1)
+        for part, fibre in bill.fibres
+        if max(end.count for end in fibre.both_ends) > 1
+    )
     if there + own + free < ends or there > most:
         text = f"transceivers have {there:,} connectors, fibres {ends:,} ends"
         yield AuditFinding("A12", "transceivers", str(there), str(ends), text)

@@ -1,7 +1,7 @@
 """The cable schedule, and the lists that are drawn from it.
 
-A *breakout end* runs between two connectors: a splitter has one for each of its far ends, every other cable has
-one. The schedule has one row a breakout end; all quantities count cables, as the bill does.
+A *breakout end* runs between two connectors: a splitter has one for each of its far ends, a shuffle one for each lane,
+every other cable has one. The schedule has one row a breakout end; all quantities count cables, as the bill does.
 """
 
 from __future__ import annotations
@@ -91,11 +91,11 @@ def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
         rows[f"{side}_port"] = joined(ends[f"{side}_port"].tolist(), starts, "+")
     cable = cable[starts]
     columns = {
-        "leg": _end_numbers(wiring, cable),
+        "leg": _end_numbers(wiring, cable, order[starts]),
         **_cable_columns(design, wiring, cable, order[starts]),
         "bundle": _routes(cable, rows["from_rack"].tolist(), rows["to_rack"].tolist()),
-        "from_label": _labels(rows, "from", "to", _begins_connector(cable, wiring.cables.a_connectors)),
-        "to_label": _labels(rows, "to", "from", _begins_connector(cable, wiring.cables.b_connectors)),
+        "from_label": _labels(rows, "from", "to", _connectors(wiring, cable, order[starts], "a")),
+        "to_label": _labels(rows, "to", "from", _connectors(wiring, cable, order[starts], "b")),
     }
     return rows.assign(**columns)[list(SCHEDULE_COLUMNS)]
 
@@ -124,28 +124,51 @@ def _begins_end(wiring: Wiring, cable: Ints) -> Bools:
     return splits | _begins_cable(cable)
 
 
-def _begins_connector(cable: Ints, connectors: Ints) -> Bools:
-    """Tell which rows begin a connector at a side; breakout ends may share one.
+def _connectors(wiring: Wiring, cable: Ints, link: Ints, side: str) -> Ints:
+    """Return a number for the connector at a side of every row, rising but in a shuffle; breakout ends may share one.
 
-    ``connectors``: on that side, by cable.
+    ``cable``, ``link``: of every row, shape (rows,).
     """
-    several: Bools = np.append(connectors, 0)[cable] > 1
-    return several | _begins_cable(cable)
+    connectors, size = np.append(getattr(wiring.cables, f"{side}_connectors"), 0)[cable], _crossed(wiring, cable)
+    begins = _begins_cable(cable) | (connectors > 1)
+    number = np.cumsum(begins)
+    lanes = np.flatnonzero(size > 1)
+    device, cage, lane = (getattr(wiring.links, f"{side}{key}")[link[lanes]] for key in ("", "_cage", "_lane"))
+    keys = np.stack([cable[lanes], device, cage, lane // size[lanes]])
+    _, first, plug = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    number[lanes] = number[lanes][first][plug.ravel()]
+    return np.asarray(number)
 
 
-def _end_numbers(wiring: Wiring, cable: Ints) -> list[str]:
-    """Return ``1 of 2`` and the like; a connector without a link has no row, and no number."""
+def _crossed(wiring: Wiring, cable: Ints) -> Ints:
+    """Return connectors at each end of the shuffle of every row; 1 of any other cable, 0 of none."""
+    cables = wiring.cables
+    return np.asarray(np.append(np.minimum(cables.a_connectors, cables.b_connectors), 0)[cable])
+
+
+def _end_numbers(wiring: Wiring, cable: Ints, link: Ints) -> list[str]:
+    """Return ``1 of 2`` and the like; a connector without a link has no row, and no number.
+
+    Of a shuffle ``2-3 of 4 x 4``: the lane of leg 2 nearer the servers and leg 3 at the other end.
+    """
     starts = np.flatnonzero(_begins_cable(cable))
     number = np.arange(len(cable)) - np.repeat(starts, np.diff(starts, append=len(cable))) + 1
-    of = _ends_of_cables(wiring)[cable]
-    return [f"{index} of {all_}" if all_ else "" for index, all_ in zip(number.tolist(), of.tolist(), strict=True)]
+    of, size, links = _ends_of_cables(wiring)[cable], _crossed(wiring, cable), wiring.links
+    near, far = (lane[link] % np.maximum(size, 1) + 1 for lane in (links.b_lane, links.a_lane))
+    columns = zip(number.tolist(), of.tolist(), size.tolist(), near.tolist(), far.tolist(), strict=True)
+    return [
+        f"{leg}-{other} of {n} x {n}" if n > 1 else f"{index} of {all_}" if all_ else ""
+        for index, all_, n, leg, other in columns
+    ]
 
 
-def _labels(rows: pd.DataFrame, near: str, far: str, begins: Bools) -> list[str]:
+def _labels(rows: pd.DataFrame, near: str, far: str, connectors: Ints) -> list[str]:
     """Return for every row the label of its connector ``near``: its port, and the ports at the far ends of its links.
 
-    A device whose ports at the far end follow each other is named once.
+    A device whose ports at the far end follow each other is named once. ``connectors``: a number for each row's.
     """
+    order = np.argsort(connectors, kind="stable")
+    rows, begins = rows.iloc[order], np.diff(connectors[order], prepend=NOTHING) != 0
     starts = np.flatnonzero(begins)
     far_devices, far_ports = rows[f"{far}_device"], rows[f"{far}_port"]
     follows = (far_devices == far_devices.shift()) & ~begins
@@ -154,7 +177,7 @@ def _labels(rows: pd.DataFrame, near: str, far: str, begins: Bools) -> list[str]
     ports = joined(rows[f"{near}_port"].tolist(), starts, "+")
     others = joined(ends.tolist(), starts, "")
     labels = [f"{device} {port} > {other}" for device, port, other in zip(devices, ports, others, strict=True)]
-    return spread(labels, starts, len(rows))
+    return taken(spread(labels, starts, len(rows)), np.argsort(order, kind="stable"))
 
 
 def _cable_columns(design: Design, wiring: Wiring, cable: Ints, link: Ints) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType, cages_beside
-from fabopt.topology.link_parts import Crossing, Need, OwnCages, PeerLinks, Side, scaled_ceil
+from fabopt.topology.link_parts import CrossedSets, Need, OwnCages, PeerLinks, Side, scaled_ceil
 from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
@@ -120,8 +120,8 @@ class Shape(ClosShape):
         full = PeerLinks((self.groups - 1) * leaves, together, self.g * sets, 0)
         last = PeerLinks(last_leaves, last_together, self.last_group * last_sets, 0, limit=last_limit)
         crossings = (
-            Crossing(self.groups - 1, self.g * self.k, leaves),
-            Crossing(1, self.last_group * self.last_k, last_leaves),
+            CrossedSets(self.groups - 1, self.g * self.k, leaves),
+            CrossedSets(1, self.last_group * self.last_k, last_leaves),
         )
         return Need(
             Side(servers, nic.port.ports, nic.cage_limit, own),
@@ -155,7 +155,7 @@ class Shape(ClosShape):
                 kinds * pods, leaves, self.spines, links, more, leaves // self.leaves_of_a_group if self.by_rail else 1
             )
         ]
-        crossings = tuple(Crossing(kinds * pods, leaves, self.u) for pods, leaves in sets)
+        crossings = tuple(CrossedSets(kinds * pods, leaves, self.u) for pods, leaves in sets)
         return Need(Side((leaf,), leaf_ports, leaf_limit), Side(spines, spine_ports, spine_limit), crossings)
 
     def _leaf_spine_with_last(self, leaves: Side, spines: Side, last_limit: Number | None) -> Need:
@@ -174,9 +174,9 @@ class Shape(ClosShape):
         )
         kinds = of_pods // self.spines
         crossings = (
-            Crossing(kinds * full_pods, self.groups_per_pod * self.leaves_of_a_group, self.u),
-            Crossing(kinds, in_last_pod, self.u),
-            Crossing(kinds, self.leaves_of_odd_group, self.odd_u),
+            CrossedSets(kinds * full_pods, self.groups_per_pod * self.leaves_of_a_group, self.u),
+            CrossedSets(kinds, in_last_pod, self.u),
+            CrossedSets(kinds, self.leaves_of_odd_group, self.odd_u),
         )
         return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=of_spines), crossings)
 
@@ -184,7 +184,7 @@ class Shape(ClosShape):
         """Links between spines and cores."""
         spine = PeerLinks(self.planes * self.pods * self.spines, self.m2, self.cores_per_group, 0)
         core = PeerLinks(self.planes * self.cores, self.m2, self.pods * self.q, 0)
-        crossing = Crossing(self.planes * (self.spines // np.maximum(self.q, 1)), self.pods * self.q, self.x)
+        crossing = CrossedSets(self.planes * (self.spines // np.maximum(self.q, 1)), self.pods * self.q, self.x)
         return Need(Side((spine,), spine_ports, spine_limit), Side((core,), core_ports, core_limit), (crossing,))
 
     def take(self, index: Any) -> Shape:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.length_classes import classes_of_runs
+from fabopt.network.clos_links import TierLinks
 from fabopt.network.clos_stages import Stages, of_links
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
@@ -149,14 +150,7 @@ class StagedLinks:
             links = links_of(self.cabling.numbers, self.cabling.kind, 1, assembly.crosses)[0]
         near_cage = _codes(self.cabling.near_device, links.a_slot // near.ports)
         far_cage = _codes(links.b, links.b_slot // far.ports)
-        if assembly.mode is Mode.LINK:
-            cable = np.arange(len(links.a))
-        elif assembly.mode is Mode.CROSS:
-            cable = shuffles_of(self.cabling, assembly.crosses)
-        elif assembly.mode is Mode.FAR:
-            cable = _codes(links.b, links.b_slot // per_cable)
-        else:
-            cable = _codes(self.cabling.near_device, links.a_slot // per_cable)
+        cable = self._cables(assembly, links)
         cable_class = np.zeros(int(cable.max(initial=-1)) + 1, dtype=np.int64)
         np.maximum.at(cable_class, cable, self.cabling.classes)
         near_when, far_when, cable_when = (_earliest(code, self.stage) for code in (near_cage, far_cage, cable))
@@ -177,6 +171,16 @@ class StagedLinks:
                 *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,
                 _parts(assembly, near_cages, cables, far_cages), runs_m, stage,
             )  # fmt: skip
+
+    def _cables(self, assembly: Assembly, links: TierLinks) -> Ints:
+        """The cable of every link if one assembly makes all, from 0, shape (links,)."""
+        if assembly.mode is Mode.LINK:
+            return np.arange(len(links.a))
+        if assembly.mode is Mode.CROSS:
+            return shuffles_of(self.cabling, assembly.crosses)
+        if assembly.mode is Mode.FAR:
+            return _codes(links.b, links.b_slot // assembly.ports_per_cable)
+        return _codes(self.cabling.near_device, links.a_slot // assembly.ports_per_cable)
 
 
 def _parts(assembly: Assembly, near: int, cables: dict[Item, int], far: int) -> tuple[PartUse, ...]:

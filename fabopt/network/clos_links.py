@@ -218,7 +218,7 @@ def _crossed(links: TierLinks, to_spine: Ints, is_last: Mask, size: int) -> Tier
 
     ``to_spine``: links of a leaf to every spine, ``is_last``: whether it is of that group; both of shape (leaves,).
     """
-    leaf = np.arange(len(each))
+    leaf = np.arange(len(to_spine))
     place = np.where(is_last, leaf - int(np.argmax(is_last)), leaf) % size
     begins = np.where(place == 0, to_spine, 0)
     connector = (np.cumsum(begins) - begins)[leaf - place]

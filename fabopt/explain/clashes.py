@@ -26,7 +26,7 @@ from fabopt.explain.demands import (
     with_any_ratio,
     with_key,
 )
-from fabopt.explain.freedoms import ANY_GBPS, COUNTED, RULES, RUNS, SHORTEST_RUN_M, ruled
+from fabopt.explain.freedoms import ANY_GBPS, RUNS, SHORTEST_RUN_M, ruled, unruled, value_of
 from fabopt.explain.gaps import gap_of, gap_sentences
 from fabopt.explain.levers import Lever
 from fabopt.explain.levers import move_each_alone as lever_conflicts
@@ -38,6 +38,7 @@ from fabopt.explain.structures import OpenKey, open_keys
 from fabopt.explain.supply import listed, part_number_conflicts
 from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, with_needed
 from fabopt.program.settings import StoppedError
+from fabopt.rules.buying import COUNTED, LISTS
 from fabopt.rules.demands import RATES
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Needed, Number
@@ -225,7 +226,7 @@ def changes_of(inquiry: Inquiry) -> Iterator[Change]:
     for index, fabric, _ in fabrics:
         yield from _speeds(inquiry, index, fabric)
     for _, fabric, _ in fabrics:
-        yield from (_open_key(key) for key in open_keys(inquiry, fabric) if key.is_of_products)
+        yield from (_open_key(key) for key in open_keys(inquiry, fabric) if key.choice.of_products)
     yield from _buying(inquiry)
     if inquiry.problem.site.runs_are_alike:
         for kind in RUNS:
@@ -248,7 +249,7 @@ def _of_lever(inquiry: Inquiry, lever: Lever) -> Change:
 
 def _shape(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
     yield from (_of_lever(inquiry, lever) for lever in largest_levers(inquiry, index))
-    yield from (_open_key(key) for key in open_keys(inquiry, fabric) if not key.is_of_products)
+    yield from (_open_key(key) for key in open_keys(inquiry, fabric) if not key.choice.of_products)
 
 
 def _speeds(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
@@ -267,22 +268,18 @@ def _speeds(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
 
 def _buying(inquiry: Inquiry) -> Iterator[Change]:
     rules = inquiry.case.procurement
-    for rule in RULES:
-        if (value := getattr(rules, rule)) is not None:
-            yield Change(f"procurement.{rule}", listed(value), "any", partial(_unruled, rule))
+    for rule in LISTS:
+        if (value := value_of(inquiry.case, rule)) is not None:
+            yield Change(rule.path, listed(value), "any", partial(unruled, rule))
     for rule in COUNTED:
-        for place, value in getattr(rules, rule).items():
-            nearest = partial(vendor_conflicts, key=rule, place=place)
-            yield Change(f"procurement.{rule}.{place}", value, "any", partial(_uncounted, rule, place), nearest)
+        for place, value in value_of(inquiry.case, rule).items():
+            nearest = partial(vendor_conflicts, key=rule.key, place=place)
+            yield Change(f"{rule.path}.{place}", value, "any", partial(_uncounted, rule.key, place), nearest)
     for kind, most in rules.max_part_numbers.items():
         nearest = partial(part_number_conflicts, kind=kind, most=most)
         of = partial(_uncounted, "max_part_numbers", kind)
         yield Change(f"procurement.max_part_numbers.{kind}", most, None, of, nearest)
     yield from (_of_lever(inquiry, lever) for lever in quota_levers(inquiry))
-
-
-def _unruled(rule: str, case: Case) -> Case:
-    return ruled(case, **{rule: None})
 
 
 def _uncounted(rule: str, place: str, case: Case) -> Case:

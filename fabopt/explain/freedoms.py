@@ -5,56 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, TypeVar
 
 from fabopt.explain.demands import changed
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.price_basis import why_not_paid, with_each_sold
 from fabopt.parts.procurement import airflow_of
 from fabopt.problem.problem import problem_of
+from fabopt.rules.buying import LISTS, PRICE_RULES, BuyingRule
+from fabopt.rules.choices import FABRIC_CHOICES
 from fabopt.schema.base import Strict, parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
 from fabopt.schema.distances import Distances
-from fabopt.schema.homing import UNJOINED
 from fabopt.schema.product import Cage, PriceSource, Product
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
-OPEN_KEYS: tuple[tuple[str, object], ...] = (
-    ("topologies", ("clos",)),
-    ("protocol", "any"),
-    ("tiers", "any"),
-    ("planes", "any"),
-    ("rails", "any"),
-    ("striping", "any"),
-    ("homing", "any"),
-    ("pairing", UNJOINED),
-    ("torus_nodes", "any"),
-    ("nics", "any"),
-    ("nics_per_server", "any"),
-    ("group_by", "any"),
-    ("groups", "any"),
-    ("reserve_ports", 0.0),
-)
 ROLES = ("leaf", "spine", "core")
 RUNS = ("server-leaf", "leaf-spine", "spine-core")
-RULES = (
-    "approved_vendors",
-    "forbidden_vendors",
-    "approved_asics",
-    "forbidden_asics",
-    "approved_parts",
-    "forbidden_parts",
-    "qualified",
-)
-# Rules of prices, and what each is where it leaves nothing out.
-PRICE_KEYS: Final[dict[str, str | bool | tuple[str, ...]]] = {
-    "price_basis": "any",
-    "only_priced_by": (),
-    "only_orderable": False,
-}
-# Rules that count vendors, by kind, tier or fabric.
-COUNTED = ("max_vendors", "min_sources", "single_vendor")
 SHORTEST_RUN_M = 0.5
 ANY_GBPS = 0.001
 # Of products that a change brings in, so many are named.
@@ -94,11 +62,9 @@ def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
     """Every change that could bring in parts for a fabric: its own keys, runs, rules of buying, the catalog's terms."""
     yield from _of_fabric(inquiry, fabric)
     yield from _of_runs(inquiry)
-    for rule in RULES:
-        if getattr(inquiry.case.procurement, rule) is not None:
-            yield Freedom(ruled(inquiry.case, **{rule: None}), inquiry.catalog, _without(f"procurement.{rule}"))
-    for key, case in without_price_rules(inquiry.case):
-        yield Freedom(case, inquiry.catalog, _without(key))
+    for rule in (*LISTS, *PRICE_RULES):
+        if rule.free != value_of(inquiry.case, rule):
+            yield Freedom(unruled(rule, inquiry.case), inquiry.catalog, _without(rule.path))
     yield from _of_airflow(inquiry)
     yield from catalog_freedoms(inquiry)
 
@@ -108,11 +74,15 @@ def ruled(case: Case, **changes: object) -> Case:
     return case.model_copy(update={"procurement": case.procurement.model_copy(update=changes)})
 
 
-def without_price_rules(case: Case) -> Iterator[tuple[str, Case]]:
-    """Each rule of prices that a case has, and the case without it."""
-    for key, free in PRICE_KEYS.items():
-        if getattr(case, key) != free:
-            yield key, case.model_copy(update={key: free})
+def value_of(case: Case, rule: BuyingRule) -> Any:
+    """The value of a rule of buying in a case."""
+    return getattr(case if rule.of_case else case.procurement, rule.key)
+
+
+def unruled(rule: BuyingRule, case: Case) -> Case:
+    """The case without a rule of buying."""
+    free = {rule.key: rule.free}
+    return case.model_copy(update=free) if rule.of_case else ruled(case, **free)
 
 
 def _of_airflow(inquiry: Inquiry) -> Iterator[Freedom]:
@@ -125,12 +95,10 @@ def _of_airflow(inquiry: Inquiry) -> Iterator[Freedom]:
 
 def _of_fabric(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
     path = f"fabrics.{fabric.name}"
-    for key in ("protocol", "planes", "homing", "nics", "nics_per_server"):
-        if getattr(fabric, key) != "any":
-            yield Freedom(changed(inquiry.case, fabric, **{key: "any"}), inquiry.catalog, _with(f"`{path}.{key}: any`"))
-    if fabric.pairing not in (None, UNJOINED):
-        words = _with(f"`{path}.pairing: {UNJOINED}`")
-        yield Freedom(changed(inquiry.case, fabric, pairing=UNJOINED), inquiry.catalog, words)
+    for choice in FABRIC_CHOICES:
+        if choice.of_parts and choice.prescribes(getattr(fabric, choice.key)):
+            words = _with(f"`{path}.{choice.key}: {choice.free}`")
+            yield Freedom(changed(inquiry.case, fabric, **{choice.key: choice.free}), inquiry.catalog, words)
     for role in ROLES:
         if getattr(fabric.switches, role) != "any":
             switches = fabric.switches.model_copy(update={role: "any"})

@@ -7,38 +7,28 @@ from functools import partial
 from typing import NamedTuple
 
 from fabopt.explain.demands import changed, with_key
-from fabopt.explain.freedoms import OPEN_KEYS, ROLES, not_on_sale
+from fabopt.explain.freedoms import ROLES, not_on_sale
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.rails import RAIL_ONLY
+from fabopt.rules.choices import ATTACHMENTS, FABRIC_CHOICES, SWITCHES, FabricChoice
 from fabopt.rules.defaults import PAIR, is_asked_for
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.topologies import refused
 
-# Keys of products; all other open keys are of the shape of a network.
-OF_PRODUCTS = ("protocol", "nics", "nics_per_server", "switches")
-# Keys without which few servers may be all that can be reached.
-OF_PORTS = ("homing", "nics", "nics_per_server")
-OF_SIZES = ("tiers", "topologies", "group_by", "groups")
-
 
 class OpenKey(NamedTuple):
     """A key of a fabric that prescribes structure or products: the case with it open, and its conflict."""
 
-    key: str
+    choice: FabricChoice
     of: Callable[[Case], Case]
     conflict: Conflict
-
-    @property
-    def is_of_products(self) -> bool:
-        """Whether it is about protocols, NICs and switches, and not about the shape of the network."""
-        return self.key in OF_PRODUCTS
 
 
 def shape_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of keys of the shape of networks, and of rail-only in place of a Clos."""
-    yield from _opened(inquiry, lambda open_key: not open_key.is_of_products)
+    yield from _opened(inquiry, lambda open_key: not open_key.choice.of_products)
     for index, fabric, meant in inquiry.fabrics:
         if fabric.topologies == ("clos",) and not any(refused(inquiry.problem.case, fabric, RAIL_ONLY)):
             limit = f"fabrics.{meant.name}.topologies"
@@ -51,12 +41,12 @@ def shape_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def product_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of keys of protocols, NICs and switches."""
-    return _opened(inquiry, lambda open_key: open_key.is_of_products)
+    return _opened(inquiry, lambda open_key: open_key.choice.of_products)
 
 
 def size_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of prescribed tiers and groups, which may limit the number of servers."""
-    return _opened(inquiry, lambda open_key: open_key.key in OF_SIZES)
+    return _opened(inquiry, lambda open_key: open_key.choice.of_sizes)
 
 
 def one_port_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -69,7 +59,7 @@ def one_port_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
             and meant.is_paired
             and not any(nic.ports_per_server > 1 for nics in meant.nics.values() for nic in nics)
         ):
-            for open_key in filter(lambda one: one.key in OF_PORTS, open_keys(inquiry, fabric)):
+            for open_key in filter(lambda one: one.choice.of_ports, open_keys(inquiry, fabric)):
                 conflict = open_key.conflict.model_copy(update={"detail": f"{why}; {open_key.conflict.detail}"})
                 yield from inquiry.opened(open_key.of(inquiry.case), conflict)
 
@@ -84,24 +74,24 @@ def _opened(inquiry: Inquiry, is_wanted: Callable[[OpenKey], bool]) -> Iterator[
 def open_keys(inquiry: Inquiry, fabric: Fabric) -> Iterator[OpenKey]:
     """All keys by which a fabric prescribes its shape or its products."""
     limit = f"fabrics.{fabric.name}"
-    for key, free in OPEN_KEYS:
-        value, needed = getattr(fabric, key), free if isinstance(free, tuple) else _shown(free)
-        if value != free and (key != "pairing" or value is not None):
+    for choice in FABRIC_CHOICES:
+        key, free, value = choice.key, choice.free, getattr(fabric, choice.key)
+        if choice.prescribes(value):
             named = value if key == "nics" and isinstance(value, tuple) else ()
             detail = "; ".join([f"with {key}: {_shown(free)} there is a design", *not_on_sale(inquiry, named)])
-            conflict = Conflict(limit=f"{limit}.{key}", value=_shown(value), needed=needed, detail=detail)
-            yield OpenKey(key, with_key(fabric, key, free), conflict)
+            conflict = Conflict(limit=f"{limit}.{key}", value=_shown(value), needed=free, detail=detail)
+            yield OpenKey(choice, with_key(fabric, key, free), conflict)
     for role in ROLES:
         ids = getattr(fabric.switches, role)
         if ids != "any":
             detail = "; ".join([f"with any {role} switch there is a design", *not_on_sale(inquiry, ids)])
             conflict = Conflict(limit=f"{limit}.switches.{role}", value=_shown(ids), needed="any", detail=detail)
-            yield OpenKey("switches", partial(_any_switch, name=fabric.name, role=role), conflict)
+            yield OpenKey(SWITCHES, partial(_any_switch, name=fabric.name, role=role), conflict)
     if fabric.attachments:
         ports = sum(attachment.ports for attachment in fabric.attachments)
         detail = "without attachments there is a design: their ports do not fit, or no part joins them"
         conflict = Conflict(limit=f"{limit}.attachments", value=ports, needed=(), detail=detail)
-        yield OpenKey("attachments", with_key(fabric, "attachments", ()), conflict)
+        yield OpenKey(ATTACHMENTS, with_key(fabric, "attachments", ()), conflict)
 
 
 def _any_switch(case: Case, name: str, role: str) -> Case:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from fabopt.explain.freedoms import COUNTED, PRICE_KEYS, RULES, ruled, without_price_rules
+from fabopt.explain.freedoms import ruled, unruled, value_of
 from fabopt.explain.levers import advice
 from fabopt.explain.sources import vendor_conflicts
 from fabopt.explain.what_if import Inquiry
+from fabopt.rules.buying import COUNTED, LISTS, PRICE_RULES, BuyingRule
 from fabopt.schema.design import Conflict
 
 # How many more part numbers of a kind are tried, one after the other.
@@ -17,26 +19,22 @@ MOST_MORE_PART_NUMBERS = 6
 def buying_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of each procurement rule that alone prevents a design."""
     rules = inquiry.case.procurement
-    for key in RULES:
-        value = getattr(rules, key)
-        if value is not None:
-            yield from inquiry.of_limit(f"procurement.{key}", listed(value), _freed(inquiry, key, value))
-    for key, case in without_price_rules(inquiry.case):
-        value, free = getattr(inquiry.case, key), PRICE_KEYS[key]
-        words = ("true", "false") if isinstance(value, bool) else (listed(value), free)
-        detail = f"without {key} there is a design"
-        yield from inquiry.opened(case, Conflict(limit=key, value=words[0], needed=words[1], detail=detail))
-    for key in COUNTED:
-        for place in getattr(rules, key):
-            yield from vendor_conflicts(inquiry, key, place)
+    for rule in (*LISTS, *PRICE_RULES):
+        if rule.free != (value := value_of(inquiry.case, rule)):
+            words = "true" if value is True else listed(value)
+            yield from inquiry.of_limit(rule.path, words, _freed(inquiry, rule, value, words))
+    for rule in COUNTED:
+        for place in value_of(inquiry.case, rule):
+            yield from vendor_conflicts(inquiry, rule.key, place)
     for kind, most in rules.max_part_numbers.items():
         yield from part_number_conflicts(inquiry, kind, most)
 
 
-def _freed(inquiry: Inquiry, key: str, value: Sequence[str] | Mapping[str, Sequence[str]]) -> Iterator[Conflict]:
-    if inquiry.design(ruled(inquiry.case, **{key: None})) is not None:
-        detail = f"without {key} there is a design{_sparing(inquiry, key, value)}"
-        yield Conflict(limit=f"procurement.{key}", value=listed(value), needed="any", detail=detail)
+def _freed(inquiry: Inquiry, rule: BuyingRule, value: Any, words: str) -> Iterator[Conflict]:
+    if inquiry.design(unruled(rule, inquiry.case)) is not None:
+        needed = "any" if rule.free is None else "false" if rule.free is False else rule.free
+        detail = f"without {rule.key} there is a design{_sparing(inquiry, rule.key, value)}"
+        yield Conflict(limit=rule.path, value=words, needed=needed, detail=detail)
 
 
 def listed(value: Sequence[str] | Mapping[str, Sequence[str]]) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from fabopt.explain.freedoms import PRICE_KEYS
+from fabopt.explain.freedoms import value_of
 from fabopt.io.case import Inputs
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
@@ -23,6 +23,7 @@ from fabopt.problem.rules_kept import is_bound
 from fabopt.problem.separation import combinations, is_open
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.orders import all_uses
+from fabopt.rules.buying import BUYING_RULES
 from fabopt.rules.defaults import INTERCHANGEABLE, NIC_RULES, SUBNET_MANAGER, WITH_ROWS, is_kept
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
@@ -45,19 +46,6 @@ MANAGEMENT: Final = ("in-band", "oob")
 FLAT_RUN_M: Final = 30
 # Racks of switches: values of ``network_racks``.
 _PLACES: Final = ("middle", "end", "row")
-# Keys of ``procurement`` that restrict parts, with their values without a restriction.
-_SOURCES: Final[dict[str, object]] = {
-    "approved_asics": None,
-    "forbidden_asics": None,
-    "qualified": None,
-    "approved_vendors": None,
-    "forbidden_vendors": None,
-    "max_vendors": {},
-    "min_sources": {},
-    "single_vendor": {},
-    "quarterly_supply": {},
-}
-_WHOLE: Final = ("approved_asics", "forbidden_asics", "qualified")
 
 
 @dataclass(frozen=True)
@@ -257,17 +245,15 @@ def _other_sources(case: Case, answer: Answer) -> Iterator[CaseChange]:
     """Changes that drop each rule of vendors, ASICs, supply or pairs; and one with one switch product a tier."""
     if any(candidate.stand_ins for candidate, _ in answer.picked):
         yield CaseChange("switches", "one product a tier", {f"rules.{INTERCHANGEABLE}": False})
-    for key, free in PRICE_KEYS.items():
-        if getattr(case, key) != free:
-            yield CaseChange("sourcing", f"without {key}", {key: dumped(free)}, RowsShown.SAID)
-    for key, nothing in _SOURCES.items():
-        given, path = getattr(case.procurement, key), f"procurement.{key}"
-        if isinstance(given, dict) and key not in _WHOLE:
-            for place in given:
-                others: Any = dumped({name: value for name, value in given.items() if name != place})
-                yield CaseChange("sourcing", f"without {path}.{place}", {path: others or nothing}, RowsShown.SAID)
-        elif given is not None and given != nothing:
-            yield CaseChange("sourcing", f"without {path}", {path: nothing}, RowsShown.SAID)
+    for rule in BUYING_RULES:
+        given = value_of(case, rule)
+        if not rule.has_row or given == rule.free:
+            continue
+        for place in given if rule.by_place and isinstance(given, dict) else ("",):
+            others: Any = dumped({name: value for name, value in given.items() if name != place}) if place else None
+            path = f"{rule.path}.{place}".rstrip(".")
+            keys = {rule.path: others or dumped(rule.free)}
+            yield CaseChange("sourcing", f"without {path}", keys, RowsShown.SAID)
 
 
 def _fewer_part_numbers(case: Case, answer: Answer) -> Iterator[CaseChange]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.errors import NoAnswerError
-from fabopt.explain.freedoms import PRICE_KEYS
 from fabopt.parts.names import with_names
 from fabopt.parts.offering import offering_of
 from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_guessed
@@ -16,6 +15,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError, Work
+from fabopt.rules.buying import PRICE_RULES
 from fabopt.rules.defaults import NO_RULES
 from fabopt.schema.catalog import KINDS
 from fabopt.schema.design import Design
@@ -42,7 +42,7 @@ def price_notes(question: Question, answers: Answers, design: Design) -> Iterato
     without rules says nothing.
     """
     case, shares = question.inputs.case, shares_by_basis(design)
-    asked = [f"`{key}`" for key, free in PRICE_KEYS.items() if getattr(case, key) != free]
+    asked = [f"`{rule.path}`" for rule in PRICE_RULES if getattr(case, rule.path) != rule.free]
     if shares and (asked or (len(shares) > 1 and case.rules != NO_RULES)):
         told = ", ".join(f"{_percent(share)} {_WORDS[basis]}" for basis, share in shares.items())
         told += f", all that {' and '.join(asked)} {'let' if len(asked) > 1 else 'lets'} it pay" if asked else ""

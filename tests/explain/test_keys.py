@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fabopt.rules.demands import FABRIC_DEMANDS
 from fabopt.schema.case import Case
 from tests.test_schema_words import models_of
 from tests.verify.test_keys import read_in
@@ -60,7 +59,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
 
 def unread() -> Iterator[tuple[str, str]]:
     """(Class, key) of every key of a case that neither ``fabopt.explain`` reads nor a record whose levers it makes."""
-    read = {*read_in("explain"), *(demand.key for demand in FABRIC_DEMANDS)}
+    read = set(read_in("explain", "rules"))
     for model in models_of(Case, {}):
         for name, field in model.model_fields.items():
             if not {name, field.alias} & read:

@@ -33,7 +33,7 @@ MOST_SECONDS = 10.0
 # Work of the search at one factor, in units of ``program.settings.Work``.
 WORK_PER_FACTOR = 2_500
 _WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
-          "compatible": "prices of compatible parts", "estimate": "estimates", "derived": "derived prices",
+          "compatible": "compatible parts", "estimate": "estimates", "derived": "derived prices",
           UNKNOWN: "prices of unknown source"}  # fmt: skip
 
 

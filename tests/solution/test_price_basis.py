@@ -87,7 +87,7 @@ def test_a_book_of_a_length_leaves_other_lengths_as_they_are_known() -> None:
 def test_a_price_of_a_compatible_part_is_a_kind_of_its_own() -> None:
     """The small switch for 16,000 has the price of another maker's: it is neither a list price nor a guess."""
     parts = _catalog(small="compatible")
-    assert _prices(_solved(parts)) == ["prices: the bill is 62 % prices of compatible parts, 38 % list prices"]
+    assert _prices(_solved(parts)) == ["prices: the bill is 62 % compatible parts, 38 % list prices"]
     assert "lean" in bought(_solved(parts, price_basis=["list"]))
     assert "small" in bought(_solved(parts, price_basis=["list", "compatible"]))
 

@@ -27,7 +27,7 @@ IN_README = "finetuning-1024-gpus"
 SHEETS: dict[str, tuple[str, dict[str, Any]]] = {
     "2-switches": ("twin-plane-1024-gpus", {"gpus": 64}),
     "22-switches": ("pretraining-16384-gpus", {"gpus": 512, "fabrics": [{"name": "compute", "tiers": "any"}]}),
-    "24-switches-on-a-floor": ("hall-1024-gpus", {}),
+    "16-switches-on-a-floor": ("hall-1024-gpus", {}),
     "160-switches": ("pretraining-16384-gpus", {"gpus": 6144, "fabrics": [{"name": "compute", "tiers": "any"}]}),
     "1280-switches": ("pretraining-16384-gpus", {"gpus": 32768}),
     "torus": ("torus-216-gpus", {}),

@@ -27,7 +27,7 @@ FORMATS = ("drawing", "crew", "labels", "racks", "drawio")
 # Pages of a PDF that are taken, from the first.
 MOST_PAGES = 6
 COMPARED = {
-    "sizes": ("2-switches", "24-switches-on-a-floor"),
+    "sizes": ("2-switches", "16-switches-on-a-floor"),
     "families": ("22-switches", "dragonfly", "torus", "four-fabrics"),
     "stages": ("stages.json@unit-2", "stages"),
 }

@@ -102,3 +102,16 @@ def test_active_copper_asks_for_cages_that_equalise_and_those_say_from_what(name
     assert [id_ for id_, product in equalising.items() if "equalises" not in product.provenance] == []
     if name == "reference":
         assert "nvidia-qm9700" in equalising
+
+
+def test_single_mode_fibre_is_as_long_as_modules_reach() -> None:
+    """Up to 2 km, so that a large cluster is no conflict for want of a length that is made to order."""
+    shipped = named_catalogs(["reference"])
+    longest: dict[str, float] = {}
+    for fibre in shipped.fibres:
+        for end in fibre.both_ends if fibre.fibre == "smf" else ():
+            priced = [length.m for length in fibre.lengths if length.price_usd is not None]
+            longest[end.connector] = max(longest.get(end.connector, 0), *priced, 0)
+    single = [module for module in shipped.transceivers if module.fibre == "smf" and module.price_usd is not None]
+    short = {one.id: longest[one.connector] for one in single if longest[one.connector] < min(one.reach_m, 2000)}
+    assert short == {}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from fabopt.explain.freedoms import Freedom, Sold, enough_together, freedoms_of, newly_on_sale, not_on_sale
 from fabopt.explain.what_if import Inquiry
+from fabopt.parts.nic_planes import lacking_words
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -135,6 +136,9 @@ def _helpless(inquiry: Inquiry, gap: Gap) -> list[str]:
 
 def _lacking(problem: Problem, fabric: FabricProblem, gap: Gap) -> str:
     if gap.step == "nics":
+        asked = next((one for one in problem.case.fabrics if one.name == fabric.name), None)
+        if asked is not None and (lacking := lacking_words(asked, problem.server, problem.catalog.nics)):
+            return lacking
         wanted = f"{gbps(fabric.gpu_mbps):g} Gb/s per GPU"
         return f"no {gap.protocol} NIC on sale that the case allows gives {problem.server.id} its {wanted}"
     if gap.step not in ENDS:

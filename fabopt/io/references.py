@@ -13,6 +13,7 @@ from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
 from fabopt.io.sources import check_sources
 from fabopt.io.workload import check_workload
+from fabopt.parts.nic_planes import MOST_PLANES, lacking_words
 from fabopt.parts.offering import is_chosen
 from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
@@ -68,6 +69,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         check.fabric(fabric, f"fabrics[{index}]", case)
         if server is not None:
             check.own_rails(fabric, f"fabrics[{index}]", server)
+            check.planes(fabric, f"fabrics[{index}]", server)
             check.group_size(fabric, f"fabrics[{index}]", case, server)
     if server is not None and not check.faults:
         check.faults += check_outside_losses(case, server, file)
@@ -300,6 +302,12 @@ class _ReferenceCheck:
         if None not in faults:
             hint = "the scale-up domain carries what crosses r rails, (r - 1)/r of a GPU's bandwidth"
             self.report(f"{path}.{key}", f"rails cannot be kept apart: {faults[0]}", name, hint=hint)
+
+    def planes(self, fabric: Fabric, path: str, server: Server) -> None:
+        """Report more planes than NICs are made for, where none of the catalog is for as many."""
+        least = min((number for number in _listed(fabric.planes) if isinstance(number, int)), default=0)
+        if least > MOST_PLANES and (why := lacking_words(fabric, server, self.catalog.nics)):
+            self.report(f"{path}.planes", why, fabric.planes, hint="`any` looks at all that they can do")
 
     def procurement(self, rules: Procurement, fabrics: Sequence[str]) -> None:
         """Report vendors and parts missing in the catalog, or both approved and forbidden."""

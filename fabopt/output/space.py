@@ -117,8 +117,7 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
         _groups(design, asked),
         _switch_types(design, asked, fabric.protocol),
     ]
-    if asked.planes != "any":
-        words.insert(0, "a plane a rail" if asked.planes == "rails" else _planes(asked.planes))
+    words.insert(0, _planes(asked.planes))
     return f"{kinds} with {', '.join(words)}"
 
 
@@ -165,7 +164,9 @@ def _stand_ins(design: Design, asked: Fabric) -> Iterator[tuple[object, object]]
             yield product, beside
 
 
-def _planes(planes: int | tuple[int, ...]) -> str:
+def _planes(planes: str | int | tuple[int, ...]) -> str:
+    if isinstance(planes, str):
+        return "a plane a rail" if planes == "rails" else "any planes"
     numbers = (planes,) if isinstance(planes, int) else planes
     return "one plane" if numbers == (1,) else f"{listed([str(number) for number in numbers], 'or')} planes"
 

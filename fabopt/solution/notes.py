@@ -13,7 +13,7 @@ from fabopt.rules.defaults import ATTACHMENT_RUNS, NO_RULES, is_kept
 from fabopt.schema.attachment import HOST_UNITS, HOST_W, WITH_SWITCHES
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
-from fabopt.schema.topologies import DESIGNED, refused
+from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.airflow import airflow_notes
 from fabopt.solution.cliff import cliff_notes
@@ -24,6 +24,7 @@ from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
 from fabopt.solution.interchangeable import stand_in_notes
 from fabopt.solution.lengths import length_notes
+from fabopt.solution.more_planes import more_planes_notes
 from fabopt.solution.nic_rules import nic_rule_notes
 from fabopt.solution.pools import pool_notes
 from fabopt.solution.price_basis import price_notes
@@ -59,6 +60,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         # a study picks its points by other things
         *(decision_notes(answers.shown.case, design) if question.answer is None else ()),
         *_equal_planes(answers, design),
+        *more_planes_notes(answers.shown, design),
         *generation_notes(answers.shown, design),
         *stand_in_notes(design),
         *pool_notes(answers, design),
@@ -88,7 +90,7 @@ def _equal_planes(answers: Answers, design: Design) -> Iterator[str]:
             left = min(row.gbps_per_gpu for row in fabric.failures if row.failed in TIER_ROLES)
             own = "planes that are rails" if fabric.own_rails else str(fabric.planes)
             yield (
-                f"{fabric.name}: {planes_words(equal)} cost the same; with {own} there are {left:g} Gb/s per GPU "
+                f"{fabric.name}: {planes_words(equal)} {EQUAL_PLANES} {own} there are {left:g} Gb/s per GPU "
                 f"without the worst switch"
             )
 

@@ -28,7 +28,7 @@ SPACES: list[tuple[dict[str, Any], str]] = [
         {"tiers": 2, "rails": "any", "striping": "any"},
         f"Clos of 2 tiers with one plane, any rails, any stripes, {REST}",
     ),
-    ({"planes": "any"}, f"Clos with aligned rails, even stripes, {REST}"),
+    ({"planes": "any"}, f"Clos with any planes, aligned rails, even stripes, {REST}"),
     ({"planes": [1, 2]}, f"Clos with 1 or 2 planes, aligned rails, even stripes, {REST}"),
     ({"tiers": 1}, "Clos of one tier"),
     ({"topologies": ["torus"]}, "torus with equal groups, one switch type"),

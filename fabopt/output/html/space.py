@@ -73,7 +73,7 @@ WORDS = (
         f"{_CLOS}#leaves",
     ),
     Word(
-        "plane", r"one plane|a plane a rail|\d[\d, or]* planes",
+        "plane", r"one plane|a plane a rail|any planes|\d[\d, or]* planes",
         "one of several disjoint copies of the network that share no switch; every NIC has a port in each, unless "
         "planes are rails",
         f"{_CLOS}#servers-and-nics",

@@ -29,6 +29,7 @@ from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.resilience import NO_RULE
 from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
+from fabopt.schema.topologies import EQUAL_PLANES, SAVED_TIER
 from fabopt.units import cents, some, usd
 
 LEFT_OUT, LOST, OFF = "yellow", "red", "bright_black"
@@ -299,7 +300,7 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     doubts = sum(note.startswith(IN_DOUBT) for note in design.notes)
     if doubts:
         yield ScreenRow("", f"{some(doubts, 'price')} of quotes in doubt", LEFT_OUT)
-    notes = [note for note in design.notes if note.startswith((SHARED_PORTS, HOSTS))]
+    notes = [note for note in design.notes if note.startswith((SHARED_PORTS, HOSTS)) or _is_of_planes(note)]
     yield from (
         ScreenRow("" if number else "Note", named(design, note)) for number, note in enumerate(notes[:MOST_NOTES])
     )
@@ -307,6 +308,10 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     failed = [check.name for check in design.checks if not check.ok]
     if failed:
         yield ScreenRow("", f"{some(len(failed), 'check')} FAILED: {listed(failed)}", LOST)
+
+
+def _is_of_planes(note: str) -> bool:
+    return EQUAL_PLANES in note or SAVED_TIER in note
 
 
 def _claim(design: Design) -> str:

@@ -19,6 +19,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.base import Lane
 from fabopt.schema.product import Protocol
 from fabopt.topology.clos.joins import attaches, fewest_together, server_joins
 from fabopt.topology.clos.shape import Shape, last_endpoints, most_endpoints, most_peers, up_cage_limit, usable_ports
@@ -58,6 +59,17 @@ class _Way(NamedTuple):
 def most_servers_of(problem: Problem, fabric: FabricProblem) -> int:
     """Upper bound of a Clos fabric's servers, at most the problem's number of servers each, whatever it costs."""
     return _Reach(problem, fabric).most()
+
+
+def broken_out(problem: Problem, fabric: FabricProblem) -> tuple[Lane, ...]:
+    """Splits of the cages of uplinks, fewest ports first, with which the fabric could have the problem's servers in its
+    tiers if parts of the catalog joined them; empty where it has them as it is.
+    """
+    if most_servers_of(problem, fabric) >= problem.servers:
+        return ()
+    leaves = (leaf for protocol in fabric.protocols for leaf in fabric.switches[protocol]["leaf"])
+    splits = sorted({use.lane for leaf in leaves for use in leaf.up_uses})
+    return tuple(split for split in splits if _JoinedReach(problem, fabric, split).most() >= problem.servers)
 
 
 class _Reach:
@@ -226,6 +238,18 @@ class _Reach:
             if fits.size:
                 best = max(best, int(servers[fits[-1]]))
         return best
+
+
+class _JoinedReach(_Reach):
+    """The bound if parts joined uplinks of one split to all spines of their speed."""
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, split: Lane) -> None:
+        super().__init__(problem, fabric)
+        self.split = split
+
+    def _together(self, near: PortType, far: PortType, kind: str, protocol: str) -> int:
+        is_joined = kind == "leaf-spine" and near.lane == self.split and far.lane.port_mbps == self.split.port_mbps
+        return 1 if is_joined else super()._together(near, far, kind, protocol)
 
 
 def _largest(reaches: Iterator[_AboveLeaf]) -> list[_AboveLeaf]:

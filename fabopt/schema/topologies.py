@@ -82,8 +82,9 @@ UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "dragonfly+": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
 }
 DESIGNED = tuple(UNSUPPORTED)
-# In notes on a fabric: of numbers of planes, and of a tier that parts for split uplinks would save.
+# In notes on a fabric: of numbers of planes, of a tier that parts for split uplinks would save, of ports of NICs.
 EQUAL_PLANES, SAVED_TIER = "cost the same; with", "two tiers could do with uplinks as"
+FINER = "is split finer than its planes,"
 # Those with leaves and spines, whose tiers can be counted.
 TIERED = ("clos", "rail-only")
 

@@ -104,3 +104,18 @@ def test_planes_that_its_nics_have_no_ports_for_are_a_conflict_that_says_so() ->
     design = made(without(), 16, planes=2)
     assert design.status == "infeasible" and [one.limit for one in design.conflicts] == ["fabrics.compute.planes"]
     assert "no NIC for 2 planes; nic-400 has ports for 1 plane" in (design.conflicts[0].detail or "")
+
+
+def test_ports_that_are_finer_than_planes_are_told() -> None:
+    """Four planes of 8 x 100, as nothing joins 4 x 200 to a box of 8 x 100; where 200G leaves do, nothing is said."""
+    wide = {"server": "eight-800", "min_gbps_per_gpu": 800, "planes": 4}
+    finer = "nic-800 as 8x100 is split finer than its planes, 4: 2 ports in each; as 4x200 one would do"
+    assert told(made(without(), 16, **wide), "finer") == [
+        f"compute: {finer}, which no parts of the catalog join to a leaf"
+    ]
+    boxes = {role: ["box-102t"] for role in ("leaf", "spine", "core")}
+    assert told(made(without(), 16, **wide, switches=boxes), "finer") == []
+    both = {role: ["box-102t", "ports-512"] for role in ("leaf", "spine", "core")}
+    assert told(made(without(), 16, **wide, switches=both), "finer") == [
+        f"compute: {finer}, which costs more here, if it can be built"
+    ]

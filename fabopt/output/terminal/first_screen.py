@@ -29,7 +29,7 @@ from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.resilience import NO_RULE
 from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
-from fabopt.schema.topologies import EQUAL_PLANES, SAVED_TIER
+from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
 from fabopt.units import cents, some, usd
 
 LEFT_OUT, LOST, OFF = "yellow", "red", "bright_black"
@@ -311,7 +311,7 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
 
 
 def _is_of_planes(note: str) -> bool:
-    return EQUAL_PLANES in note or SAVED_TIER in note
+    return any(words in note for words in (EQUAL_PLANES, SAVED_TIER, FINER))
 
 
 def _claim(design: Design) -> str:

@@ -5,7 +5,7 @@
 # ``WORK`` say what is done at a stage, not how things are then.
 PLANNED = (
     *("plan", "roce", "sonic", "frr", "eos", "opensm", "topo", "hosts", "slurm", "kubernetes"),
-    *("monitoring", "containerlab", "hedgehog", "ansible", "astra-sim", "htsim", "simai"),
+    *("monitoring", "containerlab", "hedgehog", "ansible", "astra-sim", "htsim", "simai", "launch-kit"),
 )
 # Codes of sheets of labels: those of the first two are written where none is named.
 LABEL_SHEETS = ("L7651", "5167", "L7654", "5160")

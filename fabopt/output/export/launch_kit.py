@@ -129,19 +129,19 @@ def profile_lines(
 
 def _planes(design: Design, fabric: SimulatedFabric) -> int:
     """Planes of a NIC, where the kit knows as many: planes that are rails are one."""
-    made, embedded = fabric.fabric, Embedded(design)
-    wanted = next(one for one in embedded.case.fabrics if one.name == made.name)
-    vendor = embedded.part(made.nic.id, Nic).vendor
-    if made.protocol != "ethernet":
+    designed, embedded = fabric.fabric, Embedded(design)
+    wanted = next(one for one in embedded.case.fabrics if one.name == designed.name)
+    vendor = embedded.part(designed.nic.id, Nic).vendor
+    if designed.protocol != "ethernet":
         raise LaunchKitError("its topologies are of Ethernet, and this is InfiniBand")
     if vendor not in (None, MAKER):
-        raise LaunchKitError(f"it sets up NICs of {MAKER}, and {made.nic.id} is of {vendor}")
-    apart = networks_of(made, wanted).apart and made.topology != "rail-only"
-    planes = 1 if apart else made.planes
+        raise LaunchKitError(f"it sets up NICs of {MAKER}, and {designed.nic.id} is of {vendor}")
+    apart = networks_of(designed, wanted).apart and designed.topology != "rail-only"
+    planes = 1 if apart else designed.planes
     if planes not in PLANES:
         raise LaunchKitError(f"it takes 1, 2 or 4 planes, and there are {planes}")
-    if made.nic.ports_per_nic != planes:
-        ports = made.nic.ports_per_nic // planes
+    if designed.nic.ports_per_nic != planes:
+        ports = designed.nic.ports_per_nic // planes
         raise LaunchKitError(f"it gives a NIC one address a plane, and there are {ports} ports in each")
     return planes
 
@@ -158,19 +158,19 @@ def _scheme(fabric: SimulatedFabric) -> str:
 def _host_links(fabric: SimulatedFabric, planes: int, scheme: str) -> list[HostLink]:
     """Links of servers in the order of the design, with numbers from 0; rails count the NICs of the fabric."""
     devices = {device.row: device for device in (*fabric.servers, *fabric.switches)}
-    found = [
+    of_servers = [
         (link, devices[link.a.device], devices[link.b.device])
         for link in fabric.links
         if link.network == fabric.fabric.name and fabric.roles[link.a.device] == "server"
     ]
-    rails = {nic: rail for rail, nic in enumerate(sorted({link.a.cage for link, _, _ in found}))}
-    pods = {pod: number for number, pod in enumerate(sorted({leaf.pod for _, _, leaf in found}))}
+    rails = {nic: rail for rail, nic in enumerate(sorted({link.a.cage for link, _, _ in of_servers}))}
+    pods = {pod: number for number, pod in enumerate(sorted({leaf.pod for _, _, leaf in of_servers}))}
     units: dict[int, dict[int, int]] = {}
-    for pod, group in sorted({(leaf.pod, leaf.group) for _, _, leaf in found}):
+    for pod, group in sorted({(leaf.pod, leaf.group) for _, _, leaf in of_servers}):
         of_pod = units.setdefault(pod if scheme == SCHEMES[3] else 0, {})
         of_pod[group] = len(of_pod)
     links = []
-    for link, server, leaf in found:
+    for link, server, leaf in of_servers:
         plane, rail = max(0, leaf.plane - 1) if planes > 1 else 0, rails[link.a.cage]
         in_pods = scheme == SCHEMES[3]
         port = f"eth_r{rail}" + f"_p{plane}" * (planes > 1)

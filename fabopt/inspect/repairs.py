@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from fabopt.inspect.planned import NO_PORT, PlannedLink, PortName, Slot
+from fabopt.network.components import components
 
 Word = Literal["move", "lay", "remove"]
 Pair = tuple[PortName, PortName]
@@ -220,20 +221,11 @@ def _removal(cable: _Cable) -> list[Move]:
 def renumbered(moves: Iterable[Move]) -> list[Move]:
     """Number the chains of moves that share a port, from 1, in their order."""
     listed = list(moves)
-    root = list(range(len(listed)))
-
-    def find(index: int) -> int:
-        while root[index] != index:
-            root[index] = index = root[root[index]]
-        return index
-
+    ends = ((port, index) for index, move in enumerate(listed) for port in (move.source, move.target))
     first: dict[PortName, int] = {}
-    for index, move in enumerate(listed):
-        for port in (move.source, move.target):
-            low, high = sorted((find(index), find(first.setdefault(port, index))))
-            root[high] = low
+    root = components(range(len(listed)), ((first.setdefault(port, index), index) for port, index in ends))
     chains: dict[int, int] = {}
-    return [move._replace(chain=chains.setdefault(find(index), len(chains) + 1)) for index, move in enumerate(listed)]
+    return [move._replace(chain=chains.setdefault(root[index], len(chains) + 1)) for index, move in enumerate(listed)]
 
 
 def _sorted(x: PortName, y: PortName) -> Pair:

@@ -31,6 +31,10 @@ class DefaultRule(NamedTuple):
     without: str = ""
     lost: str = ""
 
+    def note(self, told: str) -> str:
+        """The note of an answer on what the rule came to."""
+        return f"rule `{self.name}`: {self.sentence}: {told} ({self.anchor})"
+
 
 ATTACHMENT_RUNS: Final = "attachment-runs"
 INTERCHANGEABLE: Final = "interchangeable"

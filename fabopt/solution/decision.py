@@ -37,7 +37,7 @@ def decision_notes(case: Case, design: Design) -> Iterator[str]:
     if decision.most_oversubscription is None:
         least += f"; no design has {MOST_ROBUST_RATIO}:1 or less at every boundary, so that more is allowed"
     met = f"{some(decision.designs, 'design')} that {verb} met{between}"
-    yield f"rule `{ROBUST_DESIGNS}`: {RULE.sentence}: {met} {least} ({RULE.anchor})"
+    yield RULE.note(f"{met} {least}")
 
 
 def _regrets(decision: DecidedBy, within: str) -> str:

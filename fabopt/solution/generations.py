@@ -12,8 +12,6 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded
 
-RULE = DEFAULT_RULES[ONE_GENERATION]
-
 
 def generation_notes(problem: Problem, design: Design) -> Iterator[str]:
     """The generation of each fabric's switches, where rule ``one-generation`` excludes some."""
@@ -22,7 +20,7 @@ def generation_notes(problem: Problem, design: Design) -> Iterator[str]:
         if rule.clash(switches) is not None:
             continue
         if known:
-            yield f"{name}: rule `{ONE_GENERATION}`: {RULE.sentence}: {' and '.join(known)} ({RULE.anchor})"
+            yield f"{name}: {DEFAULT_RULES[ONE_GENERATION].note(' and '.join(known))}"
         for id_ in dict.fromkeys(switch.id for switch in switches.values() if switch.generation is None):
             yield f"{name}: the catalog does not say of which generation {id_} is: it goes with any"
 

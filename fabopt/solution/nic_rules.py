@@ -32,8 +32,8 @@ def nic_rule_notes(problem: Problem, design: Design) -> Iterator[str]:
             if _is_left(rule, problem, chosen)
         ]
         if kept:
-            stated, gpus = DEFAULT_RULES[rule], f" for {problem.server.gpus} GPUs" if rule == NIC_PAIRING else ""
-            yield f"rule `{rule}`: {stated.sentence}: {' and '.join(kept)}{gpus} ({stated.anchor})"
+            gpus = f" for {problem.server.gpus} GPUs" if rule == NIC_PAIRING else ""
+            yield DEFAULT_RULES[rule].note(f"{' and '.join(kept)}{gpus}")
 
 
 def broken_nic_rules(problem: Problem, design: Design) -> Iterator[tuple[str, str, str]]:

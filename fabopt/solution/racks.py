@@ -21,8 +21,7 @@ def rack_notes(asked: Case, answered: Case) -> Iterator[str]:
     for name in (RACK_RULES, RACK_SPREAD):
         keys = ", ".join(f"`{key}`" for key in kept if rule_of(key) == name)
         if keys:
-            rule = DEFAULT_RULES[name]
-            yield f"rule `{name}`: {rule.sentence}: {keys} ({rule.anchor})"
+            yield DEFAULT_RULES[name].note(keys)
     if without := keys_without_racks(asked):
         keys = ", ".join(f"`{key}`" for key in without)
         yield f"`site.rack_rules`: without a floor {keys} has no effect: racks are those of `site.floor`"

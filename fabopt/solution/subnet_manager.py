@@ -9,8 +9,6 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.design_file import Embedded
 
-RULE = DEFAULT_RULES[SUBNET_MANAGER]
-
 
 def subnet_notes(design: Design) -> Iterator[str]:
     """Notes on the management of each InfiniBand fabric's subnets."""
@@ -27,6 +25,6 @@ def _kept(design: Design, fabric: FabricDesign) -> Iterator[str]:
     used = [embedded.part(twin.id, Switch) for twin in said.twins] + [one for one in own.values() if one.managed]
     if said.twins:
         exchanged = ", ".join(f"{twin.count} {twin.role} x {twin.id} for {own[twin.role].id}" for twin in said.twins)
-        yield f"{fabric.name}: rule `{SUBNET_MANAGER}`: {RULE.sentence}: {exchanged} ({RULE.anchor})"
+        yield f"{fabric.name}: {DEFAULT_RULES[SUBNET_MANAGER].note(exchanged)}"
     for switch in {one.id: one for one in used if one.max_managed_nodes is None}.values():
         yield f"{fabric.name}: the catalog does not say how many ports {switch.id} manages"

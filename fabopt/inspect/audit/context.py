@@ -14,6 +14,7 @@ from fabopt.inspect.audit.ports import PortPlace, cages_of, per_cage, place_of, 
 from fabopt.inspect.audit.tables import role_of_words
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.recognition import bare
+from fabopt.network.components import components
 from fabopt.problem.demand import resolved
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog, Nic, Switch
@@ -215,19 +216,12 @@ class HandContext:
     @cached_property
     def networks(self) -> list[HandNetwork]:
         """The networks of switches, in the order of their first devices."""
-        root: dict[str, str] = {name: name for name in self.switches()}
-
-        def find(name: str) -> str:
-            while root[name] != name:
-                root[name] = name = root[root[name]]
-            return name
-
-        for link in self.hand.links:
-            if link.a in root and link.b in root:
-                root[find(link.b)] = find(link.a)
+        known = frozenset(self.switches())
+        links = ((link.a, link.b) for link in self.hand.links if {link.a, link.b} <= known)
+        root = components(self.switches(), links)
         members: dict[str, dict[Role, list[str]]] = {}
         for name in root:
-            members.setdefault(find(name), {}).setdefault(self.roles[name], []).append(name)
+            members.setdefault(root[name], {}).setdefault(self.roles[name], []).append(name)
         return [HandNetwork(number, tiers, self._fabric_of(tiers)) for number, tiers in enumerate(members.values())]
 
     def _fabric_of(self, tiers: Mapping[Role, Sequence[str]]) -> Fabric | None:

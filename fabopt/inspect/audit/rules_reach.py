@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fabopt.inspect.audit.context import HandContext, HandNetwork
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import Role
+from fabopt.network.components import components
 from fabopt.units import plural, some
 
 _ABOVE: tuple[tuple[Role, Role], ...] = (("leaf", "spine"), ("spine", "core"))
@@ -41,7 +42,7 @@ def servers_are_all_there(context: HandContext) -> Iterator[AuditFinding]:
 def _islands(context: HandContext) -> list[AuditFinding]:
     """Servers, with the switches on which they are, that no link joins to most of the others."""
     parts: dict[str, list[str]] = defaultdict(list)
-    root = _joined(context)
+    root = components(context.roles, ((link.a, link.b) for link in context.hand.links))  # servers pass on what they get
     for name, role in context.roles.items():
         if role == "server":
             parts[root[name]].append(name)
@@ -53,20 +54,6 @@ def _islands(context: HandContext) -> list[AuditFinding]:
         total = sum(map(len, parts.values()))
         findings.append(AuditFinding("A0", servers[0], str(len(servers)), str(total), text))
     return findings
-
-
-def _joined(context: HandContext) -> dict[str, str]:
-    """By device: a device that stands for all that links join it to, servers passing on what they get."""
-    root = {name: name for name in context.roles}
-
-    def find(name: str) -> str:
-        while root[name] != name:
-            root[name] = name = root[root[name]]
-        return name
-
-    for link in context.hand.links:
-        root[find(link.b)] = find(link.a)
-    return {name: find(name) for name in root}
 
 
 def _listed(names: Sequence[str], most: int = 3) -> str:

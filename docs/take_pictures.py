@@ -23,7 +23,9 @@ from fabopt.output.html.build import page_bytes
 from fabopt.wiring.build import wiring_of
 
 SCREEN, PHONE = 1280, 420
-FORMATS = ("drawing", "crew", "labels", "racks", "drawio")
+FORMATS = ("drawing", "racks", "drawio", "crew", "labels")
+# Of larger ones pages for each cable take minutes, and look the same.
+MOST_GPUS_ON_PAPER = 10_000
 # Pages of a PDF that are taken, from the first.
 MOST_PAGES = 6
 COMPARED = {
@@ -50,7 +52,7 @@ def of_design(name: str, folder: Path) -> None:
     design = design_of(*SHEETS[name])
     wiring, files = wiring_of(design), list[Path]()
     (folder / f"{name}.json").write_text(design.model_dump_json(by_alias=True))
-    for kind in FORMATS:
+    for kind in FORMATS[: None if design.stages[-1].gpus <= MOST_GPUS_ON_PAPER else -2]:
         try:
             files += export(design, wiring, [kind], folder / name, Options(date=BLOCK.date, revision=BLOCK.revision))
         except InputError as error:

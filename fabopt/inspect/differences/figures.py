@@ -259,6 +259,8 @@ def _leaves(value: Any, key: str) -> Iterator[tuple[str, str]]:
             yield from _leaves(inner, f"{key}.{word}" if key else word)
     elif value in (None, "", [], {}):
         yield key, NONE
+    elif isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        yield key, ", ".join(value)
     elif isinstance(value, float) and value.is_integer():
         yield key, str(int(value))
     else:

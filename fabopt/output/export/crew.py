@@ -37,10 +37,11 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     wiring = named(design, wiring)
     work = list(visits(design, wiring, options.stage))
     tables = list(_tables(work, wiring, len(design.stages) > 1))
+    *_, index = _cover(design, work, tables, [""] * len(tables))
     document = f"{design.case.name}, design {design.case.sha256[:12]}"
     files = []
     for paper in PAPERS:
-        sheet = paper if fits(paper, tables) else paper.turned
+        sheet = paper if fits(paper, [*tables, index]) else paper.turned
         pages = _pages(design, work, tables, sheet, document, options.mark)
         files += write_pages(folder / "crew", f"pulls-{paper.name}", f"{design.case.name}: cables", pages)
     return files

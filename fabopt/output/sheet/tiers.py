@@ -81,11 +81,15 @@ class Tiers:
         needs = [self._need(node) for node in nodes]
         grows = [bool(node.rows) or node.role in _HOSTS for node in nodes]
         grows = grows if any(grows) else [True] * len(nodes)
-        spare = width - sum(needs) - _BETWEEN * len(nodes)
-        growing = sum(need for need, grow in zip(needs, grows, strict=True) if grow)
+        least, weights = needs, [need * grow for need, grow in zip(needs, grows, strict=True)]
+        if sum(needs) + _BETWEEN * len(nodes) > width:
+            # only what can fold more of what it holds gives way
+            least = [min(need, _HOLDER) for need in needs]
+            weights = [need - small for need, small in zip(needs, least, strict=True)]
+        spare = width - sum(least) - _BETWEEN * len(nodes)
         lower = _TITLE + _LABEL if any(node.rows for node in nodes) else 0
-        for node, need, grow in zip(nodes, needs, grows, strict=True):
-            slot = need + (spare * need / growing if grow else 0)
+        for node, small, weight in zip(nodes, least, weights, strict=True):
+            slot = small + spare * weight / max(1.0, sum(weights))
             if node.rows:
                 self.canvas.holder(node, x, y, slot, height)
                 self._rows(node, x + 2, y + _TITLE + _LABEL, slot - 4)

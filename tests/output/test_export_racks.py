@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import ceil
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,8 +23,11 @@ from fabopt.io.case import inputs_from_objects, read_inputs
 from fabopt.output.export import formats, racks
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.elevation import device_power_w, elevation_of, loose_power_w
-from fabopt.output.export.elevation_svg import FRAME, PANEL, UNIT
+from fabopt.output.export.elevation_sheet import FRAME, PANEL, UNIT, pages
+from fabopt.output.export.paper import POINT
 from fabopt.output.export.racks import RACK_COLUMNS, elevation_lines, rack_list
+from fabopt.output.sheet.model import WIDEST_MONO
+from fabopt.output.sheet.pages import A3
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
@@ -32,6 +36,7 @@ from tests.paths import INPUTS, ROOT
 from tests.samples import random_sites
 from tests.samples.bare import bare
 from tests.samples.export_samples import CASES, exported, on_floor, placed, shown, solved, text_table
+from tests.samples.shipped import shipped
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -207,9 +212,10 @@ def test_drawing_is_to_scale(tmp_path: Path) -> None:
         *("U1 server-0001", "U5 server-0002", "U1 server-0003"),
         *("U12 compute-leaf-001", "U11 compute-leaf-002", "U10 compute-spine-001"),
     }
-    server, leaf = found["U5 server-0002"], found["U12 compute-leaf-001"]
-    assert (float(server.attrib["y"]), float(server.attrib["height"])) == (4 * UNIT, 4 * UNIT)
-    assert (float(leaf.attrib["y"]), float(leaf.attrib["height"])) == (0, UNIT)
+    server, leaf, spine = found["U5 server-0002"], found["U12 compute-leaf-001"], found["U10 compute-spine-001"]
+    assert float(server.attrib["height"]) == pytest.approx(4 * UNIT) and float(leaf.attrib["height"]) == UNIT
+    assert float(spine.attrib["y"]) - float(leaf.attrib["y"]) == pytest.approx(2 * UNIT)
+    assert float(leaf.attrib["width"]) == pytest.approx(PANEL, abs=0.01)
     assert server.attrib["fill"] != leaf.attrib["fill"] != found["U10 compute-spine-001"].attrib["fill"]
     words = [text.text for text in drawn.iter(f"{SVG}text")]
     assert {"Row A", "Row B", "A01", "B01", "8 of 12 U", "8.1 kW of 9 kW", "reserved", "blocked", "12", "1"} <= set(
@@ -220,11 +226,10 @@ def test_drawing_is_to_scale(tmp_path: Path) -> None:
 def test_racks_of_a_row_stand_side_by_side(tmp_path: Path) -> None:
     design, wiring = on_floor("splitters")
     text = exported(design, tmp_path, "racks", wiring=wiring)["racks.svg"].read_text()
-    places = [
-        (float(x), float(y)) for x, y in re.findall(r'transform="translate\((\d[\d.]*) (\d[\d.]*)\)"', text) if x != "0"
-    ]
+    frames = re.findall(rf'<rect x="([\d.]+)" y="([\d.]+)" width="{FRAME:.2f}"', text)
+    places = [(float(x), float(y)) for x, y in frames]
     rows = {y for _, y in places}
-    assert len(places) == 8 and len(rows) == 2
+    assert len(places) == 7 and len(rows) == 2, "all but the blocked one"
     for y in rows:
         xs = sorted(x for x, height in places if height == y)
         assert all(after - before > FRAME for before, after in pairwise(xs))
@@ -235,9 +240,9 @@ def test_many_racks_get_a_file_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyP
     design, wiring = on_floor("splitters")
     files = exported(design, tmp_path, "racks", wiring=wiring)
     assert list(files) == [
-        *("racks.csv", "racks.txt", "racks-A.svg", "racks-A-rear.svg", "racks-B.svg", "racks-B-rear.svg")
+        *("racks.csv", "racks.txt", "racks-A.svg", "racks-A-rear.svg", "racks-B.svg", "racks-B-rear.svg", "racks.pdf")
     ]
-    tips = {name: [tip for tip, _ in boxes(ElementTree.parse(files[name]).getroot())] for name in list(files)[2:]}
+    tips = {name: [tip for tip, _ in boxes(ElementTree.parse(files[name]).getroot())] for name in list(files)[2:6]}
     assert [len(found) for found in tips.values()] == [3, 3, 3, 3]
 
 
@@ -247,8 +252,10 @@ def test_half_units_are_drawn_as_they_are(tmp_path: Path) -> None:
     heights[0] = 1.5
     wiring = replace(wiring, devices=replace(wiring.devices, height_u=heights))
     files = exported(design, tmp_path, "racks", wiring=wiring)
-    shape = dict(boxes(ElementTree.parse(files["racks.svg"]).getroot()))["U1 server-0001: gpu-4, 4.05 kW"]
-    assert (float(shape.attrib["y"]), float(shape.attrib["height"])) == (10.5 * UNIT, 1.5 * UNIT)
+    found = dict(boxes(ElementTree.parse(files["racks.svg"]).getroot()))
+    shape, above = found["U1 server-0001: gpu-4, 4.05 kW"], found["U5 server-0002: gpu-4, 4.05 kW"]
+    assert float(shape.attrib["height"]) == pytest.approx(1.5 * UNIT)
+    assert float(shape.attrib["y"]) - float(above.attrib["y"]) == pytest.approx(6.5 * UNIT, abs=0.02)
     assert "  U1-2     server-0001" in files["racks.txt"].read_text()
 
 
@@ -384,7 +391,7 @@ def test_long_names_stand_whole_within_their_panel(tmp_path: Path) -> None:
     drawn = ElementTree.parse(exported(design, tmp_path, "racks", wiring=longer)["racks.svg"]).getroot()
     sizes = {text.text: float(text.attrib["font-size"]) for text in drawn.iter(f"{SVG}text")}
     for name in names:
-        assert 0 < len(name) * sizes[name] * 0.6 <= PANEL - 8
+        assert 0 < len(name) * sizes[name] * 0.6 <= PANEL - 2
 
 
 def test_what_a_later_stage_installs_is_an_outline(tmp_path: Path) -> None:
@@ -400,3 +407,25 @@ def test_what_a_later_stage_installs_is_an_outline(tmp_path: Path) -> None:
     assert "later: day-2" in files["racks.svg"].read_text()
     lines = files["racks.txt"].read_text().splitlines()
     assert [line.split()[1] for line in lines if line.endswith("  day-2")] == ["server-0001"]
+
+
+@pytest.mark.parametrize("name", ["floor", "placed", "hall"])
+def test_pages_of_racks_can_be_read_on_a3(name: str) -> None:
+    """Each device stands once on a page from the front and once on one from behind, in letters of seven points."""
+    design = shipped("hall-1024-gpus") if name == "hall" else placed() if name == "placed" else on_floor()[0]
+    wiring = on_floor()[1] if name == "floor" else wiring_of(design)
+    mark = "UNCHECKED: written without a proof"
+    sheets = pages(elevation_of(design, wiring), design.case.name, mark)
+    stands = Counter(box.name for sheet in sheets for box in sheet.boxes if box.layer != "kept")
+    assert set(stands.values()) == {2} and len(stands) == sum(map(bool, wiring.devices.rack))
+    for sheet in sheets:
+        assert (sheet.width, sheet.height) == A3 and mark in {text.words for text in sheet.texts}
+        within = [(text, (0.0, sheet.width)) for text in sheet.texts]
+        within += [(text, (box.x, box.x + box.width)) for box in sheet.boxes for text in box.texts]
+        for text, edges in within:
+            left = text.inked_left(mono=True)
+            assert edges[0] <= left <= edges[1] - len(text.words) * WIDEST_MONO * text.size, text.words
+            assert text.size / POINT > 6.99 and 0 < text.y < sheet.height
+        for box, other in combinations(sheet.boxes, 2):
+            beside = abs(box.x - other.x) >= PANEL - 0.01
+            assert beside or box.y + box.height <= other.y + 0.01 or other.y + other.height <= box.y + 0.01

@@ -1,4 +1,4 @@
-"""Rack elevations: a list, a text, and drawings from the front and from behind."""
+"""Rack elevations: a list, a text, and drawings from the front and from behind, on A3 too."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from fabopt.output.export.elevation import (
     units_text,
     watts_text,
 )
-from fabopt.output.export.elevation_svg import drawing
+from fabopt.output.export.elevation_sheet import drawing, pages
 from fabopt.output.export.formats import Options
 from fabopt.output.export.order_codes import code_of
 from fabopt.output.export.sheets import write_csv
+from fabopt.output.sheet.pdf import pdf_bytes
+from fabopt.output.sheet.svg import svg
 from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
@@ -38,12 +40,15 @@ _DRAWING = re.compile(r"racks(-[A-Z]+)?(-rear)?\.svg")
 
 
 def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``racks.csv``, ``racks.txt``, ``racks.svg``, ``racks-rear.svg`` (``racks-A.svg`` ... if there are many)."""
+    """Write ``racks.csv``, ``racks.txt``, ``racks.svg`` and ``racks-rear.svg`` (``racks-A.svg`` ... if there are many),
+    and ``racks.pdf``.
+    """
     elevation = elevation_of(design, wiring)
-    text = folder / "racks.txt"
+    text, paper = folder / "racks.txt", folder / "racks.pdf"
     text.write_text("\n".join(elevation_lines(elevation, design.case.name)) + "\n", encoding="utf-8")
     table = rack_list(design, elevation, loose_power_w(design, wiring).items())
-    return [write_csv(folder / "racks.csv", table), text, *_drawings(design, elevation, folder)]
+    paper.write_bytes(pdf_bytes(pages(elevation, design.case.name, options.mark)))
+    return [write_csv(folder / "racks.csv", table), text, *_drawings(design, elevation, folder, options.mark), paper]
 
 
 def own_files(folder: Path) -> list[Path]:
@@ -51,13 +56,13 @@ def own_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.iterdir()) if _DRAWING.fullmatch(path.name) and path.is_file()]
 
 
-def _drawings(design: Design, elevation: Elevation, folder: Path) -> Iterator[Path]:
+def _drawings(design: Design, elevation: Elevation, folder: Path, mark: str) -> Iterator[Path]:
     parts = {"racks": elevation.rows}
     if sum(len(row.racks) for row in elevation.rows) > MOST_RACKS_A_DRAWING:
         parts = {f"racks-{row.name}": (row,) for row in elevation.rows}
     for name, rows in parts.items():
         for path, rear in ((folder / f"{name}.svg", False), (folder / f"{name}-rear.svg", True)):
-            path.write_text(drawing(elevation, rows, design.case.name, rear), encoding="utf-8")
+            path.write_text(svg(drawing(elevation, rows, design.case.name, rear, mark)), encoding="utf-8")
             yield path
 
 

@@ -18,6 +18,7 @@ from fabopt.output.export import FORMATS
 from fabopt.output.export.marks import beside, marked
 from tests.mutations import document_of
 from tests.samples.designs_of_families import MAKERS, designed
+from tests.samples.page_samples import pages_of_pdf
 
 Json = dict[str, Any]
 Edit = Callable[[Json], object]
@@ -97,6 +98,10 @@ def test_what_holds_is_written_without_a_mark(desk: Path, command: str) -> None:
 
 
 def text_of(path: Path) -> str:
+    if path.suffix == ".pdf":
+        pages = pages_of_pdf(path)
+        assert all("UNCHECKED" in page for page in pages)
+        return pages[0]
     if path.suffix != ".xlsx":
         return path.read_text()
     book = openpyxl.load_workbook(path)

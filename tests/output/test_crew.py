@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,7 +31,7 @@ from fabopt.wiring.model import Wiring
 from tests.samples import qr, small
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, on_floor, placed, solved, text_table
-from tests.samples.page_samples import outside
+from tests.samples.page_samples import outside, pages_of_pdf
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -284,7 +283,7 @@ def test_labels_are_within_theirs(sheet: labels.LabelSheet, tmp_path: Path) -> N
     files = written("splitters", tmp_path, "labels", sheets=[sheet.code])
     on_pages = [codes_and_texts(page, sheet) for page in pages(files[f"{sheet.code}.html"])]
     assert [label for labels in on_pages for label in labels] == [(lines_of(label), label.code) for label in found]
-    printed = [code for page in contents(files[f"{sheet.code}.pdf"]) for code in codes_of_pdf(page)]
+    printed = [code for page in pages_of_pdf(files[f"{sheet.code}.pdf"]) for code in codes_of_pdf(page)]
     assert printed == [label.code for label in found]
 
 
@@ -312,12 +311,6 @@ def label_at(sheet: labels.LabelSheet, x: float, y: float) -> tuple[tuple[int, i
     """Row and column of the label at a place of a sheet, and the place on it."""
     row, column = int((y - sheet.top) / sheet.step_y), int((x - sheet.left) / sheet.step_x)
     return (row, column), x - sheet.left - column * sheet.step_x, y - sheet.top - row * sheet.step_y
-
-
-def contents(path: Path) -> list[str]:
-    """What is drawn on each page of a PDF."""
-    streams = re.findall(rb"/FlateDecode >>\nstream\n(.*?)\nendstream", path.read_bytes(), re.DOTALL)
-    return [zlib.decompress(stream).decode("ascii") for stream in streams]
 
 
 def codes_of_pdf(page: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -44,6 +45,12 @@ def page_of(design: Design, folder: Path, front: Front | None = None, checks: tu
     path = folder / f"{design.case.name}.html"
     path.write_bytes(page_bytes(design, found, front))
     return path
+
+
+def pages_of_pdf(path: Path) -> list[str]:
+    """What is drawn on each page of a PDF of ours."""
+    streams = re.findall(rb"/FlateDecode >>\nstream\n(.*?)\nendstream", path.read_bytes(), re.DOTALL)
+    return [zlib.decompress(stream).decode("ascii") for stream in streams]
 
 
 def outside(page: str) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.design import CaseRecord
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.schema.hashes import sha256_of
 
 # What a case bounds from above, by the metric; its servers are in the case of a point as they are.
-_LIMITS = {"capex_usd": "budget_usd", "power_w": "power_w", "rack_units": "rack_units"}
+_LIMITS = {limit.metric: limit.key for limit in SPENDING_LIMITS}
 _SERVERS = "servers"
 # What its fabrics ask for.
 _DEMANDS = {"gbps_per_gpu": "min_gbps_per_gpu", "bisection_gbps_per_gpu": "min_bisection_gbps_per_gpu"}

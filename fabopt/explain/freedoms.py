@@ -140,13 +140,13 @@ def catalog_freedoms(inquiry: Inquiry) -> Iterator[Freedom]:
     supply.
     """
     yield from lacking_freedoms(inquiry, 1.0)
-    for key, update, why in (
-        ("works_with", _sociable, "works with other vendors only"),
-        ("end_of_life", _alive, "is at the end of its life, and taken only where the case names it"),
-        ("lead_time_weeks", _in_time, "cannot be there in time"),
-        ("supply", _supplied, "is not in supply"),
+    for key, free, why in (
+        ("works_with", (), "works with other vendors only"),
+        ("end_of_life", False, "is at the end of its life, and taken only where the case names it"),
+        ("lead_time_weeks", None, "cannot be there in time"),
+        ("supply", None, "is not in supply"),
     ):
-        yield from _with_terms(inquiry, key, update, why)
+        yield from _with_terms(inquiry, key, partial(_with_all, {key: free}), why)
 
 
 def lacking_freedoms(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
@@ -303,17 +303,5 @@ def _mbps(split: str) -> int:
     return ports * port_mbps
 
 
-def _sociable(product: Strict) -> dict[str, object]:
-    return {"works_with": ()}
-
-
-def _alive(product: Strict) -> dict[str, object]:
-    return {"end_of_life": False}
-
-
-def _in_time(product: Strict) -> dict[str, object]:
-    return {"lead_time_weeks": None}
-
-
-def _supplied(product: Strict) -> dict[str, object]:
-    return {"supply": None}
+def _with_all(terms: dict[str, object], product: Strict) -> dict[str, object]:
+    return terms

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from fabopt.explain.levers import Lever, advice, halfway_to_precision, move_each_alone, move_together
 from fabopt.explain.what_if import Inquiry, Least, Supposition, spent_of
@@ -15,64 +15,23 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import all_uses, order_of, paid_in_periods, stage_power_mw, sums_of
 from fabopt.program.settings import StoppedError
+from fabopt.rules.limits import SPENDING_LIMITS, SpendingLimit
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.stages import QUARTER, YEAR
-from fabopt.units import usd, watts
-
-
-class SpendingLimit(NamedTuple):
-    """A limit on spending: its key in the case and in a problem's limits, its metric, and words for its figures."""
-
-    key: str
-    field: str
-    metric: str
-    unit: str
-    least: str
-
-    def of(self, limits: ExactLimits) -> int | None:
-        """The limit in whole units; None: any amount."""
-        value: int | None = getattr(limits, self.field)
-        return value
-
-    def in_units(self, value: int) -> Number:
-        """Cents in dollars, thousandths in watts and rack units."""
-        return usd(value) if self.unit == "$" else watts(value)
-
-    def said(self, value: int) -> str:
-        """A figure with its unit."""
-        shown = self.in_units(value)
-        return f"${shown:,}" if self.unit == "$" else f"{shown:,} {self.unit}"
-
-    def conflict(self, problem: Problem, needed: int, text: str, minimal: bool) -> Conflict:
-        """The conflict: that the limit clashes, and why."""
-        value = self.of(problem.limits)
-        assert value is not None
-        detail = f"{text}; the limit is {self.said(value)}"
-        return advice(f"limits.{self.key}", self.in_units(value), self.in_units(needed), detail, minimal)
-
-    def shown(self, value: Number) -> Number:
-        """A figure in the units of the case."""
-        return self.in_units(int(value))
-
-
-SPENDING_LIMITS = (
-    SpendingLimit("budget_usd", "capex_cents", "capex_usd", "$", "the cheapest design costs"),
-    SpendingLimit("power_w", "power_mw", "power_w", "W", "the leanest design uses"),
-    SpendingLimit("rack_units", "rack_milliunits", "rack_units", "U", "the smallest design takes"),
-)
-
+from fabopt.units import usd
 
 PERIOD_WORDS = {QUARTER: "quarter", YEAR: "year"}
 
 
-def _set(limits: ExactLimits) -> list[SpendingLimit]:
-    return [limit for limit in SPENDING_LIMITS if limit.of(limits) is not None]
+def _set(limits: ExactLimits) -> list[tuple[SpendingLimit, int]]:
+    """The limits that are set, with their values."""
+    return [(limit, value) for limit in SPENDING_LIMITS if (value := limit.of(limits)) is not None]
 
 
 def spending(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of each limit on spending: the needed value with the others kept."""
     problem = inquiry.problem
-    for limit in _set(problem.limits):
+    for limit, value in _set(problem.limits):
         inquiry.tell(f"limits.{limit.key}")
         freed: dict[str, Any] = {limit.field: None}
         least: Least | None = None
@@ -82,7 +41,8 @@ def spending(inquiry: Inquiry) -> Iterator[Conflict]:
             needed = spent_of(problem, least.sums)[limit.field]
             text = f"{limit.least} {limit.said(needed)}"
             told = text if least.is_least else _open_question(problem, limit, least)
-            yield limit.conflict(problem, needed, told, least.is_least)
+            detail, shown = f"{told}; the limit is {limit.said(value)}", limit.in_units(needed)
+            yield advice(f"limits.{limit.key}", limit.in_units(value), shown, detail, least.is_least)
 
 
 def _open_question(problem: Problem, limit: SpendingLimit, least: Least) -> str:
@@ -104,23 +64,22 @@ def joint_limits(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def limit_levers(inquiry: Inquiry) -> list[Lever]:
     """Levers of all limits on spending: the case's, periods' and stages'."""
-    own = [_lever(limit, limit.of(inquiry.problem.limits)) for limit in _set(inquiry.problem.limits)]
+    own = [_lever(limit, value) for limit, value in _set(inquiry.problem.limits)]
     return [*own, *_period_levers(inquiry), *_stage_levers(inquiry)]
 
 
-def _lever(limit: SpendingLimit, value: int | None) -> Lever:
+def _lever(limit: SpendingLimit, value: int) -> Lever:
     """A limit on all spending, as a lever."""
-    assert value is not None
 
     def applied(asked: Supposition, most: Number | None) -> Supposition:
-        limits = asked.case.limits.model_copy(update={limit.key: None if most is None else limit.shown(most)})
+        limits = asked.case.limits.model_copy(update={limit.key: None if most is None else limit.in_units(most)})
         return asked._replace(case=asked.case.model_copy(update={"limits": limits}))
 
     def taken(problem: Problem, optimum: Optimum) -> Number:
         return max(value, spent_of(problem, sums_of(problem, optimum.picked))[limit.field])
 
     words = f"the limit is {limit.said(value)}"
-    return Lever(f"limits.{limit.key}", value, words, applied, taken, halfway_to_precision, limit.shown)
+    return Lever(f"limits.{limit.key}", value, words, applied, taken, halfway_to_precision, limit.in_units)
 
 
 def share_of(conflicts: list[Conflict]) -> float:
@@ -179,15 +138,14 @@ def _stage_levers(inquiry: Inquiry) -> list[Lever]:
     return [
         _stage_lever(stage.name, number, limit, value)
         for number, (stage, meant) in enumerate(zip(inquiry.case.stages or (), inquiry.problem.stages, strict=True))
-        for limit in SPENDING_LIMITS
-        if (value := limit.of(meant.limits)) is not None
+        for limit, value in _set(meant.limits)
     ]
 
 
 def _stage_lever(name: str, number: int, limit: SpendingLimit, value: int) -> Lever:
     def applied(asked: Supposition, most: Number | None) -> Supposition:
         stages = list(asked.case.stages or ())
-        limits = stages[number].limits.model_copy(update={limit.key: None if most is None else limit.shown(most)})
+        limits = stages[number].limits.model_copy(update={limit.key: None if most is None else limit.in_units(most)})
         stages[number] = stages[number].model_copy(update={"limits": limits})
         return asked._replace(case=asked.case.model_copy(update={"stages": tuple(stages)}))
 
@@ -195,7 +153,9 @@ def _stage_lever(name: str, number: int, limit: SpendingLimit, value: int) -> Le
         return max(value, _spent_at(problem, optimum, number)[limit.field])
 
     words = f"what stage {name} takes with all else kept; the limit is {limit.said(value)}"
-    return Lever(f"stages.{name}.limits.{limit.key}", value, words, applied, taken, halfway_to_precision, limit.shown)
+    return Lever(
+        f"stages.{name}.limits.{limit.key}", value, words, applied, taken, halfway_to_precision, limit.in_units
+    )
 
 
 def _spent_at(problem: Problem, optimum: Optimum, stage: int) -> dict[str, int]:

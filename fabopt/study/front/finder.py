@@ -21,6 +21,7 @@ from fabopt.problem.nic_rules import demand_met
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import FrontPoint
 from fabopt.search.choice import search_of
@@ -52,9 +53,7 @@ _Key = tuple[tuple[str, ...], tuple[tuple[str, int], ...]]
 PRICE = MEASURES["capex_usd"]
 # Demands that are limits on spending, by the problem's limit.
 SPENDING = {
-    "capex_usd": "capex_cents",
-    "power_w": "power_mw",
-    "rack_units": "rack_milliunits",
+    **{limit.metric: limit.field for limit in SPENDING_LIMITS},
     "switches": "switches",
     "cables": "cables",
     "tco_usd": "tco_scaled",

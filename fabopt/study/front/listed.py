@@ -23,6 +23,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, energy_of, order_of, stage_uses
 from fabopt.program.settings import StoppedError
+from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.search.coefficients import tolerance
 from fabopt.study.front.finder import Finder, GradedDesign, asked
 from fabopt.study.front.joint import JointCandidate, TradedSums, joint_candidates
@@ -32,13 +33,12 @@ from fabopt.topology.candidate import Candidate
 from fabopt.units import rounded, some
 
 SUMS = {"capex_usd", "tco_usd", "power_w", "rack_units", "switches", "cables"}
-_LIMIT_OF = {"capex_cents": "capex_usd", "power_mw": "power_w", "rack_milliunits": "rack_units"}
 
 
 def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
     """Whether both are sums to which every unit of an item adds the same, and no other limit binds mixes."""
     traded = {first.name, second.name}
-    limited = {name for field, name in _LIMIT_OF.items() if getattr(problem.limits, field) is not None}
+    limited = {limit.metric for limit in SPENDING_LIMITS if limit.of(problem.limits) is not None}
     plain = problem.prunes and problem.site.runs_are_alike and not any(stage.limits.are_set for stage in problem.stages)
     plain = plain and not problem.limits.periods
     priced = traded != {"capex_usd", "tco_usd"} or _undiscounted(problem)

@@ -12,6 +12,7 @@ from fabopt.io.case import Inputs
 from fabopt.io.keys import KeyPath, changed_inputs, content_of
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.study.front.finder import PRICE, GradedDesign, better
 from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import OVERSUBSCRIPTION, Measure
@@ -22,7 +23,6 @@ OF_FABRICS: Mapping[str, object] = {
     **dict.fromkeys(("nics_per_server", "nics", "protocol", "switches", "tiers", "planes", "group_by"), "any"),
     "topologies": ["any"],
 }
-LIMITS = ("budget_usd", "power_w", "rack_units")
 # The demand on a metric, and by how much what a design gives is changed for half of it.
 HALVED = {"gbps_per_gpu": ("min_gbps_per_gpu", 0.5), OVERSUBSCRIPTION: ("max_oversubscription", 2)}
 
@@ -59,7 +59,7 @@ def _freed(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
                 yield from _with(
                     inputs, content, ("fabrics", place, key), value, f"fabrics.{fabric['name']}.{key}: {written}"
                 )
-    for key in LIMITS:
+    for key in (limit.key for limit in SPENDING_LIMITS):
         if content["limits"][key] is not None:
             yield from _with(inputs, content, ("limits", key), None, f"limits.{key}: null")
 

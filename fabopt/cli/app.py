@@ -81,7 +81,7 @@ def _version(wanted: bool) -> None:
 
 
 # Commands with a time limit: a signal stops their clock, and results by then are kept.
-TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "audit", "decide", "compare")
+TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "explain", "audit", "decide", "compare")
 
 
 @app.callback()
@@ -266,6 +266,32 @@ def sensitivity(
 
     request = SolveRequest(case, engine.value, time_limit, catalog, price_change)
     raise typer.Exit(sensitivity_of_case(request, kind or [], part or [], json, csv))
+
+
+@app.command()
+def explain(
+    case: CaseFile,
+    why_not: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--why-not",
+            metavar="ID",
+            help="A product; repeatable.",
+            autocompletion=completion.products(*completion.PRODUCTS),
+        ),
+    ] = None,
+    json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write what keeps each out.")] = None,
+    engine: EngineOption = Engine.cp_sat,
+    time_limit: TimeLimit = None,
+    catalog: Catalogs = None,
+    price_change: PriceChanges = None,
+) -> None:
+    """Say what keeps a product out of the answer, or how much dearer it is; without any, which lack only a price."""
+    from fabopt.cli.explain import explain_case
+    from fabopt.cli.solving import SolveRequest
+
+    request = SolveRequest(case, engine.value, time_limit, catalog, price_change)
+    raise typer.Exit(explain_case(request, why_not or [], json))
 
 
 @app.command()

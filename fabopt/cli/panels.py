@@ -79,6 +79,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "fabopt accept design.json all_reduce_perf.txt",
         "fabopt accept design.json run-1.txt run-2.txt --findings failures.csv",
     ),
+    "explain": (
+        "fabopt explain pod.yaml --why-not nvidia-sn5640",
+        "fabopt explain pod.yaml --json lacking.json",
+    ),
     "catalog": ("fabopt catalog list switches", "fabopt catalog show nvidia-qm9700"),
     "catalog list": ("fabopt catalog list", "fabopt catalog list servers"),
     "catalog show": ("fabopt catalog show nvidia-qm9700", "fabopt catalog show acme-t4 --catalog ./acme.yaml"),

@@ -63,7 +63,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     design exists without the limits on spending, these clash with the demands; else demands, prescribed structure and
     catalog clash at any spending. ``context``: of the search that found none.
     """
-    inquiry = _inquiry(problem, settings, clock, context)
+    inquiry = inquiry_of(problem, settings, clock, context)
     if slots_are_short(problem):
         return (_slots(problem), *_asked(inquiry, named_rules))
     if unequipped := tuple(_logical(problem)):
@@ -129,12 +129,14 @@ def obstacles_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     """The nearest obstacle where no design was found on a floor, and none was ruled out."""
     if problem.site.settles or clock.is_over():
         return ()
-    inquiry = replace(_inquiry(problem, settings, clock, context), report=lambda conflict: None)
+    inquiry = replace(inquiry_of(problem, settings, clock, context), report=lambda conflict: None)
     spent = _asked(inquiry, spending) if problem.limits.are_set else []
     return tuple(spent or _asked(inquiry, no_layout_fits))
 
 
-def _inquiry(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Inquiry:
+def inquiry_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> Inquiry:
+    """Questions about a problem."""
+
     def tell(what: str) -> None:
         settings.progress(f"no design meets the case: looking at {what}")
 

@@ -59,14 +59,19 @@ class Freedom:
 
 
 def freedoms_of(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
-    """Every change that could bring in parts for a fabric: its own keys, runs, rules of buying, the catalog's terms."""
+    """Every change that could bring in parts for a fabric: keys of the case, the catalog's terms."""
+    yield from freedoms_of_case(inquiry, fabric)
+    yield from catalog_freedoms(inquiry)
+
+
+def freedoms_of_case(inquiry: Inquiry, fabric: Fabric) -> Iterator[Freedom]:
+    """Changes to the case: the fabric's own keys, runs, rules of buying and of prices, airflow."""
     yield from _of_fabric(inquiry, fabric)
     yield from _of_runs(inquiry)
     for rule in (*LISTS, *PRICE_RULES):
         if rule.free != value_of(inquiry.case, rule):
             yield Freedom(unruled(rule, inquiry.case), inquiry.catalog, _without(rule.path))
     yield from _of_airflow(inquiry)
-    yield from catalog_freedoms(inquiry)
 
 
 def ruled(case: Case, **changes: object) -> Case:
@@ -154,7 +159,7 @@ def lacking_freedoms(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
     yield from _with_prices(inquiry, dollars)
     for key, update, why in (
         ("power_w", _powered, "has no power figure, so it is listed, never chosen"),
-        ("cages", partial(_split, _splits_of(inquiry.catalog)), "lists no such split, which others of its cages have"),
+        ("cages", of_all_splits(inquiry.catalog), "lists no such split, which others of its cages have"),
     ):
         yield from _with_terms(inquiry, key, update, why)
 
@@ -169,28 +174,32 @@ def _with_terms(
 
 def _with_prices(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
     """The catalog with a price that may be paid for all that has none."""
+    catalog, unpaid = with_prices(inquiry, dollars)
+    why = {id_: reason for (id_, _), reason in unpaid.items()}
+    if why:
+        yield Freedom(inquiry.case, catalog, partial(_if_each_changed, "price_usd", why), "price_usd")
+
+
+def with_prices(inquiry: Inquiry, dollars: float, only: str | None = None) -> tuple[Catalog, dict[Sold, str]]:
+    """The catalog with a price that may be paid for all that has none, or of that for one product, and why each had
+    none.
+    """
     case, terms = inquiry.case, inquiry.problem.offering.terms
     kind = "quote" if case.price_basis == "any" or "quote" in case.price_basis else case.price_basis[0]
     source = PriceSource(kind=kind, book=next(iter(case.only_priced_by), None))
-    why: dict[str, str] = {}
+    why: dict[Sold, str] = {}
 
     def priced(word: str, product: Product, sold: Strict, length_m: float | None) -> dict[str, object]:
         reason = "has no price, so it is listed, never chosen"
         if getattr(sold, "price_usd", None) is not None:
-            reason = (
-                why_not_paid(terms.price_rules, word, product, length_m, terms.airflow)
-                if terms.price_rules.are_set
-                else ""
-            )
-        if not reason:
+            reason = why_not_paid(terms.price_rules, word, product, length_m, terms.airflow)
+        if not reason or only not in (None, product.id):
             return {}
-        why[product.id] = reason
+        why[product.id, length_m] = reason
         own = {"provenance": {**sold.provenance, "price_usd": source}} if isinstance(sold, Product) else {}
         return {"price_usd": dollars, **(own or {"source": source})}
 
-    catalog = with_each_sold(inquiry.catalog, priced)
-    if why:
-        yield Freedom(case, catalog, partial(_if_each_changed, "price_usd", why), "price_usd")
+    return with_each_sold(inquiry.catalog, priced), why
 
 
 def _if_each_changed(key: str, why: Mapping[str, str], ids: Sequence[str]) -> str:
@@ -275,6 +284,11 @@ def _updated(product: Entry, update: Callable[[Strict], dict[str, object]]) -> E
 
 def _powered(product: Strict) -> dict[str, object]:
     return {} if getattr(product, "power_w", 0) is not None else {"power_w": 0.0}
+
+
+def of_all_splits(catalog: Catalog) -> Callable[[Strict], dict[str, object]]:
+    """What gives a device every split that others have of its cages."""
+    return partial(_split, _splits_of(catalog))
 
 
 def _splits_of(catalog: Catalog) -> dict[str, set[str]]:

@@ -70,12 +70,12 @@ def _tiers_at_least(fabric: FabricProblem) -> int:
 
 def _gap(problem: Problem, fabric: FabricProblem, chain: tuple[str, ...], protocol: str) -> Gap | None:
     for filled, step in enumerate(chain):
-        if next(_fillers(problem, fabric, step, protocol), None) is None:
+        if next(fillers(problem, fabric, step, protocol), None) is None:
             return Gap(filled, step, protocol)
     return None
 
 
-def _fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> Iterator[frozenset[Sold]]:
+def fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -> Iterator[frozenset[Sold]]:
     """Every way to fill a step of a fabric's chain with products on sale: one product, or the parts of a link."""
     if step == "nics":
         yield from (frozenset({(nic.nic_id, None)}) for nic in fabric.nics.get(protocol, ()))
@@ -185,7 +185,7 @@ def _brought_in(inquiry: Inquiry, freedom: Freedom, index: int, gap: Gap) -> lis
     if after is not None and after.filled <= gap.filled:
         return []
     protocols = [protocol for protocol in fabric.protocols if after is None or protocol == after.protocol]
-    fills = partial(_fillers, free, step=gap.step)
+    fills = partial(fillers, free, step=gap.step)
     if freedom.catalog is inquiry.catalog:
         ways = {way for protocol in protocols for way in fills(fabric, protocol=protocol)}
         return [newly_on_sale(inquiry, sorted({id_ for way in ways for id_, _ in way}))]

@@ -18,13 +18,7 @@ from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
-from fabopt.search.price_lines import priced_design
-from fabopt.search.rules_kept import best_answer
-from fabopt.solution.optimize import answered, proven
-from fabopt.solution.question import Question, finishing_s
-from fabopt.solution.summaries import summaries_of
-from fabopt.study.sensitivity.changes import changes_between
-from fabopt.study.sensitivity.ends import (
+from fabopt.search.price_ends import (
     DIRECTIONS,
     MOST_STEPS,
     STEPS,
@@ -33,6 +27,12 @@ from fabopt.study.sensitivity.ends import (
     Probe,
     RangeEnd,
 )
+from fabopt.search.price_lines import priced_design
+from fabopt.search.rules_kept import best_answer
+from fabopt.solution.optimize import answered, proven
+from fabopt.solution.question import Question, finishing_s
+from fabopt.solution.summaries import summaries_of
+from fabopt.study.sensitivity.changes import changes_between
 from fabopt.study.sensitivity.targets import Asked, Target, targets_of
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.units import CENTS_PER_USD, exact, plain, rounded, usd

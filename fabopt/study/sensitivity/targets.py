@@ -43,7 +43,7 @@ def check_asked(asked: Asked, inputs: Inputs) -> None:
     ids = [product.id for product in products(inputs.catalog)]
     unknown = [_unknown("--kind", word, list(KIND_OF_WORD), "kind of product") for word in asked.kinds]
     unknown += [_unknown("--part", word, ids, "product of the catalog") for word in asked.parts]
-    faults = [*(fault for fault in unknown if fault is not None), *_unanswerable(inputs)]
+    faults = [*(fault for fault in unknown if fault is not None), *unanswerable(inputs)]
     if faults:
         raise refuse(faults)
 
@@ -55,7 +55,7 @@ def _unknown(option: str, word: str, known: list[str], what: str) -> Fault | Non
     return fault(option, "", f"no such {what}", word, allowed=allowed, hint=did_you_mean(word, known))
 
 
-def _unanswerable(inputs: Inputs) -> list[Fault]:
+def unanswerable(inputs: Inputs) -> list[Fault]:
     """Faults of limits on money that prices would lift or break while another metric is minimized."""
     case, file = inputs.case, inputs.case_file
     what = "price ranges are not worked out under this limit"

@@ -1,0 +1,37 @@
+"""The command explain: lines, the file, and products that are not there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.samples.cli_samples import Run, write_case
+
+
+@pytest.fixture(autouse=True)
+def cluster(folder: Path) -> None:
+    write_case()
+
+
+def test_a_product_is_in_the_answer(run: Run, folder: Path) -> None:
+    code, out, err = run("explain", "case.yaml", "--why-not", "acme-t4", "--json", "why.json")
+    assert (code, out, err) == (0, "acme-t4 (switch): it is in the answer\n", "")
+    (row,) = json.loads((folder / "why.json").read_text())["products"]
+    assert (row["id"], row["verdict"]) == ("acme-t4", "in the answer")
+
+
+def test_without_a_product_those_are_listed_that_lack_only_a_figure(run: Run) -> None:
+    code, out, _ = run("explain", "case.yaml")
+    assert (code, out) == (0, "no listed product lacks only a price or a power figure\n")
+
+
+def test_products_that_are_not_there_are_refused_at_once(run: Run) -> None:
+    code, out, err = run("explain", "case.yaml", "--why-not", "acme-t5", "--why-not", "nothing-like-it-at-all")
+    assert (code, out) == (2, "")
+    assert "did you mean `acme-t4`?" in err and "nothing-like-it-at-all" in err
+
+
+def test_a_case_that_is_not_there_is_refused(run: Run) -> None:
+    assert run("explain", "no-such-case.yaml", "--why-not", "acme-t4")[0] == 2

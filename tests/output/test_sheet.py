@@ -77,6 +77,12 @@ def faults(sheet: DrawnSheet) -> list[str]:
     for text in sheet.texts:
         found += [f"across an edge: {text.words}" for box in sheet.holders if box.layer == "holder" and cuts(box, text)]
     for line in sheet.lines:
+        ends = ((line.a, line.points[0]), (line.b, line.points[-1]))
+        found += [
+            f"not at {sheet.boxes[node].name}: {end}"
+            for node, end in ends
+            if node >= 0 and not is_at(sheet.boxes[node], end)
+        ]
         found += [f"a line runs behind {box.name}" for box in sheet.boxes if box.layer != "fold" and hides(box, line)]
     # no text of the sheet is hidden by a box
     for text in sheet.texts:
@@ -101,6 +107,12 @@ def covers(box: Box, text: Text) -> bool:
 def cuts(box: Box, text: Text) -> bool:
     """Whether an edge of a box runs through a text."""
     return covers(box, text) and not within(text, box.x, box.y, box.width, box.height)
+
+
+def is_at(box: Box, point: tuple[float, float]) -> bool:
+    """Whether a line that ends there ends at a box."""
+    x, y = point
+    return box.x - NEAR <= x <= box.x + box.width + NEAR and box.y - NEAR <= y <= box.y + box.height + NEAR
 
 
 def hides(box: Box, line: Stroke) -> bool:

@@ -57,7 +57,7 @@ def _draw(root: Element, sheet: DrawnSheet) -> None:
         _vertex(root, f"box-{box.node}", box.layer, "<br>".join(lines), _look(box) + size, place)
     for number, text in enumerate(sheet.texts):
         bold = f"fontStyle={int(text.bold)};align={'center' if text.anchor == 'middle' else 'left'};"
-        ground = f"fillColor={text.ground};" if text.ground else ""
+        ground = f"strokeColor=none;fillColor={text.ground or 'none'};"
         style = f"text;html=1;spacing=0;fontSize={_pixels(text.size)};fontColor={text.fill};{bold}{ground}"
         place = text.left, text.y - text.size, text.width, text.size * 1.2
         _vertex(root, f"words-{number}", _WORDS, _html(text.words), style, place)

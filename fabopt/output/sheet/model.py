@@ -91,7 +91,10 @@ class Box:
 
 @dataclass(frozen=True)
 class Stroke:
-    """Links of two boxes as a line through points. ``a``, ``b``: their nodes, below 0 where it is of several."""
+    """Links of two boxes as a line through points.
+
+    ``a``, ``b``: the nodes at its first and last point, below 0 where it is of several.
+    """
 
     points: tuple[tuple[float, float], ...]
     colour: str = LINE

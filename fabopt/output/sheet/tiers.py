@@ -177,7 +177,7 @@ class Tiers:
             middles = [_middle(boxes[index]) for index in joined]
             self.canvas.lines.append(Stroke(((middles[0], top), (middles[-1], top)), LINE, 1.0))
             self.canvas.lines += [
-                Stroke(((x, top), (x, top + 3)), LINE, 0.5, a=index) for x, index in zip(middles, joined, strict=True)
+                Stroke(((x, top), (x, top + 3)), LINE, 0.5, b=index) for x, index in zip(middles, joined, strict=True)
             ]
             return
         for index, (low, high) in enumerate(beside):
@@ -227,7 +227,7 @@ class Tiers:
         for low in lows:
             lines.append(Stroke(((_middle(boxes[low]), boxes[low].y), (_middle(boxes[low]), y)), LINE, 0.4, a=low))
         for high, x in above.items():
-            lines.append(Stroke(((x, boxes[high].y + boxes[high].height), (x, y)), LINE, 0.4, b=high))
+            lines.append(Stroke(((x, y), (x, boxes[high].y + boxes[high].height)), LINE, 0.4, b=high))
 
     def _beside(self, box: Box, other: Box, index: int, dashed: bool) -> None:
         """Links of two boxes of a row: between neighbours, or over those between them."""

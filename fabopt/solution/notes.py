@@ -27,7 +27,7 @@ from fabopt.solution.lengths import length_notes
 from fabopt.solution.more_planes import more_planes_notes
 from fabopt.solution.nic_rules import nic_rule_notes
 from fabopt.solution.pools import pool_notes
-from fabopt.solution.price_basis import derived_notes, price_notes
+from fabopt.solution.price_basis import price_notes
 from fabopt.solution.protocols import protocol_notes
 from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
@@ -51,7 +51,6 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     inputs = question.inputs
     notes = (
         *price_notes(question, answers, design),
-        *derived_notes(question, answers, design),
         *_on_cliffs(question, answers, design),
         *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
         *inputs.notes,

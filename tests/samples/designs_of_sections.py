@@ -28,6 +28,7 @@ from tests.solution import (
     test_interchangeable,
     test_last_group,
     test_offers,
+    test_open_planes,
     test_pairing,
     test_rack_losses,
     test_redundancy,
@@ -119,6 +120,16 @@ def _in_racks() -> Design:
 
 
 # By kind, the keys that its design is there for, as ``tests.mutations.name_of`` has them, and the design.
+def _in_planes() -> tuple[Json, Json]:
+    """Two planes of two tiers, and switches of sixteen ports."""
+    parts = test_brute_force.catalog(
+        switches=[test_brute_force.switch("switch", test_brute_force.cage(16, "1x100"))],
+        nics=[test_brute_force.card("card", test_brute_force.cage(2, "1x100"))],
+    )
+    wanted = {"min_gbps_per_gpu": 200, "nics_per_server": 1, "tiers": 2, "planes": 2}
+    return test_brute_force.case(17, wanted), parts
+
+
 MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
     "last group": ("fabrics.#.structure.last_group", lambda: test_last_group.odd(13)),
     "subnet managers": (
@@ -154,6 +165,8 @@ MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
     "memory": ("workload.memory", _in_memory),
     "racks of cores": ("fabrics.#.placement", _in_racks),
     "left over": ("bom.#.from_earlier", test_orders.shared_orders),
+    "planes": ("fabrics.#.failures", lambda: small.solved(*_in_planes())),
+    "rails as planes": ("fabrics.#.(planes|own_rails)", test_open_planes.made),
     "two spine products": (
         "fabrics.#.(structure.mixed_spines|tiers.#.other)",
         lambda: Design.model_validate_json((INPUTS / "spines-of-two-types" / "one-model.json").read_text()),

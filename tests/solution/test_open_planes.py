@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
+from fabopt.errors import InputError
+from fabopt.io.case import read_inputs
+from fabopt.io.keys import with_change
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.samples.adapter import run
 from tests.samples.small import solved
@@ -145,3 +149,26 @@ def test_rails_that_are_not_asked_for_are_refused() -> None:
         content["fabrics"][0]["planes"] = planes
         other = found.model_copy(update={"case": found.case.model_copy(update={"content": content})})
         assert "tiers_match_case" in {check.name for check in verify(other) if not check.ok}
+
+
+# Shipped cases at sizes of seconds, with cards of one port, two, and up to eight.
+SHIPPED = {"roce-lab-200g": 4, "twin-plane-1024-gpus": 16, "b300-xdr-576": 9, "cluster-256-roce": 16}
+
+
+@pytest.mark.long(but_every=4)
+@pytest.mark.usefixtures("unadvised")
+@pytest.mark.parametrize("name", SHIPPED)
+def test_any_is_the_cheapest_of_all_in_shipped_cases(name: str) -> None:
+    """Over the whole catalog, InfiniBand and Ethernet, of the designs that keep all default rules."""
+    case = with_change(read_inputs(name), {"servers": SHIPPED[name], "fabrics.compute.protocol": "any"})
+
+    def dollars(planes: object) -> float:
+        try:
+            found = optimize.solve(with_change(case, {"fabrics.compute.planes": planes}), alternatives_s=0)
+        except InputError:  # rails that servers cannot keep apart
+            return inf
+        assert found.status in ("optimal", "infeasible") and all(check.ok for check in found.checks)
+        return inf if found.objective.value is None or found.rules_left_out else float(found.objective.value)
+
+    alone = [dollars(planes) for planes in (1, 2, 4, 8, "rails")]
+    assert dollars("any") == min(alone) < inf

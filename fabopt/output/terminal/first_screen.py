@@ -22,7 +22,7 @@ from fabopt.output.terminal.workload import duration
 from fabopt.output.terminal.worst_loss import WorstLoss, rack_loss
 from fabopt.output.words import dollars, listed, measured, money, percent, plain, power, printable
 from fabopt.parts.names import product_name
-from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
+from fabopt.parts.price_basis import IN_DOUBT, PRICES
 from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
@@ -77,8 +77,7 @@ def compared_part(design: Design) -> RenderableType | None:
 def compared_rows(design: Design) -> list[ScreenRow]:
     """One or two alternatives with what each loses, and what would flip the choice."""
     instead = [ScreenRow("" if number else "Instead", words) for number, words in enumerate(worth_a_look(design))]
-    flips = (ScreenRow("" if number else "Flips", words) for number, words in enumerate(flip_line(design)))
-    return [*instead, *flips]
+    return [*instead, *(ScreenRow("Flips", words) for words in flip_line(design))]
 
 
 def grid(rows: Iterable[ScreenRow]) -> Table:
@@ -298,8 +297,6 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
             shares = note.removeprefix(PRICES).partition(";")[0].strip()
             words = shares.removeprefix("the bill is ").replace("derived prices", "derived from like parts")
             yield ScreenRow("Prices", words)
-        if note.startswith(RESTS_ON):
-            yield ScreenRow("", named(design, note.partition(";")[0]))
     doubts = sum(note.startswith(IN_DOUBT) for note in design.notes)
     if doubts:
         yield ScreenRow("", f"{some(doubts, 'price')} of quotes in doubt", LEFT_OUT)

@@ -244,12 +244,14 @@ class LinkTable:
                 alike = near.standard == far.standard and near.product.fibre == far.product.fibre
                 # a signal that one end does not retime reaches the other end's device
                 if alike and drives(ends.far, near.product) and drives(ends.near, far.product):
-                    yield from self._over_fibre(near, far)
+                    yield from self._over_fibre(near, far, ends.protocol)
 
-    def _over_fibre(self, near: _Module, far: _Module) -> Iterator[_Join]:
+    def _over_fibre(self, near: _Module, far: _Module, protocol: str) -> Iterator[_Join]:
         for mode, ports, near_count, far_count in _fibre_modes(near.ports_per_connector, far.ports_per_connector):
             kind = _FibreKind(near.product.fibre, near.connector, near_count, far.connector, far_count)
             for fibre in self._fibres.get(kind, ()):
+                if fibre.protocols and protocol not in fibre.protocols:
+                    continue
                 name = f"{near.item.id}|{fibre.id}|{far.item.id}"
                 reach_m = min(reach_over(fibre, near.product), reach_over(fibre, far.product))
                 yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
@@ -268,7 +270,7 @@ class LinkTable:
             for kind, fibres in self._fibres.items():
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != straight:
                     continue
-                for fibre in fibres:
+                for fibre in (own for own in fibres if not own.protocols or protocol in own.protocols):
                     for cable in self._lengths_on_sale(fibre.id, run_m, reach_over(fibre, module.product)):
                         name, medium = f"{module.item.id}|{fibre.id}|", module.product.fibre
                         yield Assembly(name, medium, Mode.LINK, 1, module.item, cable, None, cable.length_m or 0.0)

@@ -328,6 +328,7 @@ class Fibre(Product, defer_build=False):
         ends: Ends of a breakout; of a shuffle, with the same number of connectors at both.
         lengths: Lengths that are sold.
         loss_db: Loss of the connections inside it, in dB, beside those at the modules and that of the glass.
+        protocols: Protocols that it is used with. Empty is any.
     """
 
     fibre: Word
@@ -335,6 +336,7 @@ class Fibre(Product, defer_build=False):
     ends: tuple[FibreEnd, FibreEnd] | None = None
     lengths: Lengths
     loss_db: Annotated[float | None, Field(ge=0, le=100, exclude_if=is_open)] = None
+    protocols: Annotated[tuple[Protocol, ...], Field(exclude_if=lambda protocols: not protocols)] = ()
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

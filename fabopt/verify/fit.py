@@ -193,6 +193,8 @@ def optics_speak_alike(proof: Proof, fabric: FabricEvidence) -> None:
                 far = row.far.standard_by_split.get(kind.far.split)
                 proof.equal(f"{kind.name}: standard of {row.near.id}", near, far)
             proof.holds(fibre_joins(kind, row), f"{kind.name}: {row.fibre.id} does not join the connectors")
+            speaks = not row.fibre.protocols or fabric.designed.protocol in row.fibre.protocols
+            proof.holds(speaks, f"{kind.name}: {row.fibre.id} is for {row.fibre.protocols}")
         proof.note(f"{kind.name} {', '.join(row.listed.medium for row in kind.rows)}")
 
 

@@ -14,6 +14,7 @@ from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.cables import schedule
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.verify.checks import verify_wiring
 from fabopt.wiring.build import wiring_of
@@ -257,3 +258,19 @@ def test_shuffles_with_unequal_counts_are_refused(counts: tuple[int, int], words
     with pytest.raises(InputError) as told:
         inputs_from_objects(wanted(5, 1, 2), catalog)
     assert words in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("servers", "counts"),
+    [(8, {"leaf": 4}), pytest.param(64, {"leaf": 16, "spine": 8}, marks=pytest.mark.long)],
+)
+def test_four_planes_of_the_reference_catalog_go_through_shuffles(servers: int, counts: dict[str, int]) -> None:
+    """800G NICs as 4 x 200G on leaf cages of 4 x 200G: two NICs and two planes a shuffle, no port broken finer."""
+    case = {"name": "four-planes", "server": "nvidia-dgx-b300", "servers": servers,
+            "fabrics": [{"name": "compute", "protocol": "ethernet", "planes": 4}]}  # fmt: skip
+    design = optimize.solve(inputs_from_objects(case), alternatives_s=0)
+    assert_proven(design)
+    fabric = design.fabrics[0]
+    assert (fabric.nic.split, fabric.tiers[0].down.split) == ("4x200", "4x200")
+    assert {tier.role: tier.count for tier in fabric.tiers} == counts
+    assert bought(design)["generic-shuffle-mpo12-2x2-os2"] == servers * 8

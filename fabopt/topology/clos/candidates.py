@@ -35,6 +35,9 @@ from fabopt.topology.evenness import evenness_of
 from fabopt.topology.failures import left_by_a_switch
 from fabopt.units import Number
 
+# Kinds of links that shuffles may make, in the order of ties.
+_CROSSED = ("server-leaf", "leaf-spine", "spine-core")
+
 
 @dataclass(frozen=True, eq=False)
 class ClosBatch(Batch[Parts, Shape]):
@@ -130,7 +133,7 @@ def _candidate(
         design=ClosDesign(clos),
         devices=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
         choices=choices,
-        order=(*tie_order(fabric, clos), *crossed),
+        order=(*tie_order(fabric, clos), *(_CROSSED.index(kind) for kind in crossed)),
         nic_slots=(0 if clos.parts.nic.item is None else clos.parts.nic.nics_per_server) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,

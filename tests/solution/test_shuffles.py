@@ -13,6 +13,8 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.cables import schedule
+from fabopt.output.export.labels import labels_of
+from fabopt.output.export.pulls import visits
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -274,3 +276,20 @@ def test_four_planes_of_the_reference_catalog_go_through_shuffles(servers: int, 
     assert (fabric.nic.split, fabric.tiers[0].down.split) == ("4x200", "4x200")
     assert {tier.role: tier.count for tier in fabric.tiers} == counts
     assert bought(design)["generic-shuffle-mpo12-2x2-os2"] == servers * 8
+
+
+def test_labels_have_the_numbers_of_legs() -> None:
+    """Each leg in use of a shuffle over four planes has one label, with the number that the schedule gives it."""
+    design = shuffled(4, 30, 2, 4)
+    wiring = wiring_of(design)
+    rows = schedule(design, wiring)
+    labels = list(labels_of(design, visits(design, wiring)))
+    told = [label.title for label in labels]
+    assert len(told) == len(set(told))
+    ends = [leg.partition(" ")[0].split("-") for leg in rows["leg"]]
+    wanted_ends = {
+        f"{cable} {letter}{end[side]}"
+        for cable, end in zip(rows["cable"], ends, strict=True)
+        for side, letter in enumerate("AB")
+    }
+    assert set(told) == wanted_ends

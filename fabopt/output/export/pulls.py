@@ -82,11 +82,19 @@ def place(rack: str, unit: float, device: str, port: str) -> str:
     return f"{rack}-U{unit:.0f}-{port}" if rack else f"{device} {port}"
 
 
+_ENDS = ("bundle", "cable", "from_device", "to_device")
+
+
 def _pairs(rows: pd.DataFrame, groups: dict[str, str]) -> Iterator[Pair]:
     """The pairs of a stage, those with the longest run first, those within a rack last."""
+    ends: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for cable, near, far in zip(rows["cable"], rows["from_device"], rows["to_device"], strict=True):
+        for side, device in zip(ends.setdefault(cable, ({}, {})), (near, far), strict=True):
+            side[groups[device]] = None
     keys = [
-        f"{groups[near]} - {groups[far]}" if not bundle else bundle.replace("-", " - ")
-        for bundle, near, far in zip(rows["bundle"], rows["from_device"], rows["to_device"], strict=True)
+        bundle.replace("-", " - ")
+        or " - ".join(map("+".join, ends[cable] if cable else ([groups[near]], [groups[far]])))
+        for bundle, cable, near, far in zip(*(rows[key] for key in _ENDS), strict=True)
     ]
     rows = rows.assign(pair=keys, is_glass=[medium not in CLASSES for medium in rows["medium"]])
     pairs = [(name, pair) for name, pair in rows.groupby("pair", sort=False)]

@@ -24,7 +24,7 @@ from fabopt.output.sheet.model import (
 from fabopt.output.sheet.tree import Node, bundle, folded
 from fabopt.output.words import count, plain
 from fabopt.units import plural, some
-from fabopt.wiring.model import KINDS, Mask
+from fabopt.wiring.model import KINDS, NOTHING, Mask
 
 GUTTER = 56.0
 # Room above and below what a holder has: its title, and the links of the first row.
@@ -297,6 +297,11 @@ class Tiers:
             if name not in KINDS or not (own := tree.kind == KINDS.index(name)).any():
                 continue
             yield f"{self._speeds(own)} to {plural(lower)}"
+            cables = tree.wiring.cables
+            used = np.unique(tree.cable[own & (tree.cable != NOTHING)])
+            shuffles = int((np.minimum(cables.a_connectors, cables.b_connectors)[used] > 1).sum())
+            if shuffles:
+                yield f"through {some(shuffles, 'shuffle')}"
             if lower not in _HOSTS:
                 pairs = np.unique(np.column_stack([tree.a[own], tree.b[own]]), axis=0)
                 is_whole = len(pairs) == len(np.unique(tree.a[own])) * len(np.unique(tree.b[own]))

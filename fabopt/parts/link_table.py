@@ -153,6 +153,11 @@ class LinkTable:
     def _lengths_m(self) -> Sequence[float]:
         return [float(length_m) for length_m in self._item_table.lengths_m]
 
+    @cached_property
+    def has_shuffles(self) -> bool:
+        """Whether a shuffle is on offer."""
+        return any(fibre.crosses > 1 for fibre in self._catalog.fibres)
+
     def crosses(self, near: PortType, far: PortType, protocol: str) -> bool:
         """Whether a shuffle joins two cages over some run."""
         return any(join.kind[2] is Mode.CROSS for join in self._joins(_Ends(near, far, protocol, False)))

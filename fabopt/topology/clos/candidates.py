@@ -115,7 +115,7 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
 
 def _crossings(problem: Problem, clos: ClosNetwork) -> Iterator[tuple[str, ...]]:
     """Every set of the kinds of links that shuffles may make in place of straight cables in whole cages."""
-    kinds = [kind for kind in all_kinds_of(clos) if kind.mixes]
+    kinds = [kind for kind in all_kinds_of(clos) if kind.mixes] if problem.links.has_shuffles else []
     either = [kind.name for kind in kinds if problem.links.crosses(*kind.ports, clos.parts.protocol)]
     return chain.from_iterable(combinations(either, count) for count in range(len(either) + 1))
 

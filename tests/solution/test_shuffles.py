@@ -262,11 +262,8 @@ def test_shuffles_with_unequal_counts_are_refused(counts: tuple[int, int], words
     assert words in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("servers", "counts"),
-    [(8, {"leaf": 4}), pytest.param(64, {"leaf": 16, "spine": 8}, marks=pytest.mark.long)],
-)
-def test_four_planes_of_the_reference_catalog_go_through_shuffles(servers: int, counts: dict[str, int]) -> None:
+@pytest.mark.parametrize("servers", [8, 128])
+def test_four_planes_of_the_reference_catalog_go_through_shuffles(servers: int) -> None:
     """800G NICs as 4 x 200G on leaf cages of 4 x 200G: two NICs and two planes a shuffle, no port broken finer."""
     case = {"name": "four-planes", "server": "nvidia-dgx-b300", "servers": servers,
             "fabrics": [{"name": "compute", "protocol": "ethernet", "planes": 4}]}  # fmt: skip
@@ -274,7 +271,7 @@ def test_four_planes_of_the_reference_catalog_go_through_shuffles(servers: int, 
     assert_proven(design)
     fabric = design.fabrics[0]
     assert (fabric.nic.split, fabric.tiers[0].down.split) == ("4x200", "4x200")
-    assert {tier.role: tier.count for tier in fabric.tiers} == counts
+    assert len(fabric.tiers) == 1 + (servers > 64)
     assert bought(design)["generic-shuffle-mpo12-2x2-os2"] == servers * 8
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from fabopt.design.build import FACTS, ids_used
-from fabopt.design.labels import labels_of
-from fabopt.design.point_cases import answered_case
+from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import BomRow, CaseRecord, Design, Number, Objective
+from fabopt.schema.design import BomRow, CaseRecord, Design, FabricDesign, Number, Objective
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
+from fabopt.schema.hashes import sha256_of
 from fabopt.units import some
 
 Body = dict[str, Any]
@@ -233,3 +234,142 @@ def _named(content: Body) -> Sequence[str]:
 
 def _facts_first(part: str) -> tuple[bool, str]:
     return part != FACTS, part
+
+
+# -- the case whose proven answer a point is --------------------------------------------------------------------------
+
+
+# What a case bounds from above, by the metric; its servers are in the case of a point as they are.
+_LIMITS = {limit.metric: limit.key for limit in SPENDING_LIMITS}
+_SERVERS = "servers"
+# What its fabrics ask for.
+_DEMANDS = {"gbps_per_gpu": "min_gbps_per_gpu", "bisection_gbps_per_gpu": "min_bisection_gbps_per_gpu"}
+_MOST_OF = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu", "servers": _SERVERS}
+
+
+def answered_case(front: Front, point: FrontPoint) -> CaseRecord | None:
+    """The case of which no design has less of the objective than a point; None where no case states the question.
+
+    A point of a front is the least there is among designs that reach as much of everything else; one of a sweep over
+    budgets is the cheapest of those that have the most.
+    """
+    if point.case is None or point.status != "optimal":
+        return None
+    content = point.case.content
+    traded = _traded_beside(front, content)
+    if traded is None:
+        return None
+    asked: dict[str, Any] | None = content
+    for metric in () if _is_least(front, point, str(content["objective"])) else traded:
+        asked = None if asked is None else _with_limit(asked, metric, point.values[metric])
+    return None if asked is None else point.case.model_copy(update={"content": asked, "sha256": sha256_of(asked)})
+
+
+def _traded_beside(front: Front, content: dict[str, Any]) -> list[str] | None:
+    """Metrics traded beside the case's objective; None where the objective is not the last metric minimized."""
+    objective = content["objective"]
+    if front.kind == "sweep":
+        return [_MOST_OF[content["maximize"]]] if objective == "capex_usd" else None
+    metrics = [traded.metric for traded in front.objectives]
+    is_sum = objective in ("capex_usd", "tco_usd", "power_w")
+    return [metric for metric in metrics if metric != objective] if is_sum and objective in metrics else None
+
+
+def _is_least(front: Front, point: FrontPoint, objective: str) -> bool:
+    """Whether a point has the least objective of a whole front, which is then the answer to the case alone."""
+    if front.kind == "sweep" or not front.complete:
+        return False
+    return point.values[objective] == min(other.values[objective] for other in front.points)
+
+
+def _with_limit(content: dict[str, Any], metric: str, value: float) -> dict[str, Any] | None:
+    """The case with a limit on a metric; None where it has no key for it."""
+    if metric == _SERVERS:
+        return content
+    if metric in _DEMANDS:
+        return _with_demand(content, _DEMANDS[metric], value)
+    # the power limit counts servers where the case does, the metric never
+    if metric not in _LIMITS or (metric == "power_w" and content["include_servers"]):
+        return None
+    return {**content, "limits": {**content["limits"], _LIMITS[metric]: float(value)}}
+
+
+def _with_demand(content: dict[str, Any], key: str, gbps: float) -> dict[str, Any] | None:
+    """The case with a demand on the fabrics that GPUs compute over, or on all; a model or a stage has its own."""
+    if content["workload"] is not None or any(stage.get("fabrics") for stage in content["stages"] or ()):
+        return None
+    fabrics = content["fabrics"]
+    measured = [fabric["role"] == "compute" for fabric in fabrics]
+    asked = [
+        {**fabric, key: float(gbps)} if counts or not any(measured) else fabric
+        for fabric, counts in zip(fabrics, measured, strict=True)
+    ]
+    return {**content, "fabrics": asked}
+
+
+# -- labels of the points of a sweep or front -------------------------------------------------------------------------
+
+
+def labels_of(front: Front) -> list[str]:
+    """The label of each point: its keys and budget in a sweep; of a front the properties of its design that differ.
+
+    Designs with equal words are distinguished by the traded metrics. Without a design a point of a front has none.
+    """
+    if front.kind == "sweep":
+        return [
+            _joined(f"{key}={point.over.get(key, point.budget_usd)}" for key in front.keys) for point in front.points
+        ]
+    words = [dict(_words(point)) for point in front.points]
+    differ = _differing([words_of_point for words_of_point in words if words_of_point])
+    labels = [_joined(words_of_point[key] for key in differ if key in words_of_point) for words_of_point in words]
+    often = Counter(labels)
+    metrics = [objective.metric for objective in front.objectives]
+    return [
+        label if often[label] == 1 and label else _joined([*([label] if label else []), *_traded(point, metrics)])
+        for label, point in zip(labels, front.points, strict=True)
+    ]
+
+
+def _joined(words: Iterator[str] | Sequence[str]) -> str:
+    return ", ".join(words)
+
+
+def _differing(words: Sequence[dict[str, str]]) -> list[str]:
+    """The keys whose words differ between points, in their order."""
+    keys = dict.fromkeys(key for words_of_point in words for key in words_of_point)
+    return [key for key in keys if len({words_of_point.get(key) for words_of_point in words}) > 1]
+
+
+def _traded(point: FrontPoint, metrics: Sequence[str]) -> Iterator[str]:
+    return (_figure(metric, point.values[metric]) for metric in metrics if metric in point.values)
+
+
+def _figure(metric: str, value: Number) -> str:
+    if metric.endswith("_usd"):
+        return f"${value:,}"
+    return f"{value:,} W" if metric.endswith("_w") else f"{metric} {value:,}"
+
+
+def _words(point: FrontPoint) -> Iterator[tuple[str, str]]:
+    """Properties of a design that can differ, in words: the most telling first."""
+    several = len(point.fabrics) > 1
+    for fabric in point.fabrics:
+        name = f"{fabric.name} " if several else ""
+        for key, word in _of_fabric(fabric):
+            yield f"{fabric.name} {key}", f"{name}{word}"
+
+
+def _of_fabric(fabric: FabricDesign) -> Iterator[tuple[str, str]]:
+    nic = fabric.nic
+    yield "ports", f"{nic.per_server * nic.ports_per_nic} x {nic.gbps:g}G"
+    yield "injection", f"{fabric.metrics.injection_gbps_per_gpu:g} Gb/s"
+    if fabric.oversubscription:
+        ratios = list(dict.fromkeys(f"{ratio:g}:1" for ratio in fabric.oversubscription.values()))
+        yield "ratio", " and ".join(ratios)
+    if fabric.metrics.bisection_gbps_per_gpu is not None:
+        yield "bisection", f"bisection {fabric.metrics.bisection_gbps_per_gpu:g} Gb/s"
+    yield "protocol", fabric.protocol
+    yield "topology", fabric.topology
+    yield "nic", nic.id
+    switches = " + ".join(f"{row.count} x {row.id}" for tier in fabric.tiers for row in tier.types)
+    yield "switches", switches or "no switch"

@@ -17,30 +17,126 @@ from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_conflicts
 from fabopt.explain.exposure import exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
-from fabopt.explain.gaps import gap_sentences
-from fabopt.explain.lacking import lacking_conflicts
+from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
+from fabopt.explain.gaps import gap_of, gap_sentences
+from fabopt.explain.levers import UNSETTLED, advice
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts
-from fabopt.explain.runs import run_conflicts, uncovered_runs
-from fabopt.explain.sizes import size_advice
+from fabopt.explain.relaxation import closest
+from fabopt.explain.runs import most_in_reach, run_conflicts, uncovered_runs
 from fabopt.explain.sources import source_conflicts
 from fabopt.explain.structures import one_port_conflicts, product_conflicts, shape_conflicts, size_conflicts
 from fabopt.explain.supply import buying_conflicts
-from fabopt.explain.torus import torus_conflicts
-from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, Watch, with_needed
+from fabopt.explain.torus import servers_are_points, torus_conflicts
+from fabopt.explain.what_if import (
+    NO_SINGLE_CHANGE,
+    Inquiry,
+    Supposition,
+    Watch,
+    share_of_limits,
+    size_of,
+    with_needed,
+    with_servers,
+)
 from fabopt.parts.nics import NicOption
+from fabopt.problem.demand import stages_of
 from fabopt.problem.lifted import unlimited
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.problem.vendors import sources_are_short
+from fabopt.program.orders import all_uses
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.rules.defaults import DEFAULT_RULES, is_asked_for, without
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.front import BUDGET_KEY
 from fabopt.search.context import Context
-from fabopt.units import gbps, usd
+from fabopt.topology.families import most_servers
+from fabopt.units import gbps, some, usd
+
+# -- the number of servers that has a design, where the wanted number has none ----------------------------------------
+
+
+def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
+    """The conflict of size: a number of servers with a design where one more has none. ``share``: a first guess."""
+    wanted = inquiry.problem.servers
+    if any(map(servers_are_points, inquiry.problem.fabrics)):
+        return  # fewer servers may be no torus, and more one
+    wanted_size = size_of(inquiry, wanted)
+    inquiry.tell(wanted_size.limit)
+    most = min(wanted - 1, most_servers(inquiry.problem), most_in_reach(inquiry.problem))
+    largest, is_largest = _largest(inquiry, most, int(most * share))
+    if largest:
+        rest = "with one more there is none" if is_largest else UNSETTLED
+        detail = f"with {some(largest, 'server')} there is a design; {rest}"
+        size = size_of(inquiry, largest)
+        conflict = advice(size.limit, wanted_size.number, size.number, detail, is_largest)
+        before = enumerate(stages_of(inquiry.case, inquiry.problem.server)[:-1])
+        along = [size_of(inquiry, largest, place).needed for place, stage in before if (stage.servers or 0) > largest]
+        yield conflict.model_copy(update={"together": (size.needed, *along) if along else ()})
+
+
+def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
+    """A number of servers up to ``most`` with a design, and whether one more has none; 0 if none has."""
+    # of the scarcest limit that each design uses; None: there was no design
+    shares: list[float | None] = []
+
+    def ask(servers: int) -> int | None:
+        problem = inquiry.problem_of(with_servers(inquiry.case, servers))
+        design = inquiry.design_of(problem, in_reach=True)
+        shares.append(None if design is None else share_of_limits(problem, design))
+        return None if design is None else servers
+
+    def guess(works: int, fails: int) -> int:
+        if not shares:
+            return first_guess
+        if shares[-1]:
+            return int(works / shares[-1])
+        # until there is a design, ever further down
+        return (works + fails) // 2 if works else fails - max(1, fails // 16) * 2 ** len(shares)
+
+    def between(works: int, fails: int) -> int | None:
+        return min(max(guess(works, fails), works + 1), fails - 1) if fails - works > 1 else None
+
+    return closest(0, most + 1, ask, between)
+
+
+# -- conflicts of listed products that lack only a price, a power figure or a split, where these give a design --------
+
+
+# What an unknown price is taken for: more than any other, so that only what is needed is bought at it.
+UNKNOWN_USD = 1e7
+
+
+def lacking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Conflicts of each figure that products lack, if a design would use them; figures that fill a gap are told with
+    it.
+
+    None with limits on spending, as an unknown price cannot be judged.
+    """
+    if unlimited(inquiry.case) == inquiry.case and not any(
+        gap_of(inquiry.problem, fabric) for fabric in inquiry.problem.fabrics
+    ):
+        for freedom in lacking_freedoms(inquiry, UNKNOWN_USD):
+            yield from inquiry.of_limit(f"catalog.{freedom.key}", None, _with_figures(inquiry, freedom))
+
+
+def _with_figures(inquiry: Inquiry, freedom: Freedom) -> Iterator[Conflict]:
+    problem = inquiry.problem_asked(Supposition(inquiry.case, freedom.catalog))
+    optimum = inquiry.design_of(problem)
+    if optimum is None:
+        return
+    bought = {*(item.id for _, item in all_uses(problem, optimum.picked))}
+    lacking = freedom.lacking(inquiry, sorted(bought))
+    inquiry.met.clear()  # its price rests on figures that nobody knows
+    if lacking:
+        detail = f"there would be a design with {freedom.says(lacking[:MOST_PRODUCTS])}"
+        yield Conflict(limit=f"catalog.{lacking[0]}.{freedom.key}", value=None, needed=None, detail=detail)
+
+
+# -- conflicts of a case without a design: each limit, and its least change that gives a design -----------------------
+
 
 # Every question is a search; so many are asked at most, each of so much work, on a machine of any speed.
 MOST_QUESTIONS = 400

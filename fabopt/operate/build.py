@@ -13,13 +13,9 @@ from fabopt.errors import Fault, InputError
 from fabopt.operate.addresses import Addressed, RoutedLink, link_addresses
 from fabopt.operate.model import NamedDevice, NamedLink, NamedNetwork, OperationPlan
 from fabopt.operate.names import names_of
-from fabopt.operate.networks import networks_of
-from fabopt.operate.notes import notes_of
-from fabopt.operate.numbers import device_numbers
+from fabopt.operate.numbers import device_numbers, networks_of, notes_of, systems_of, vrf_links
 from fabopt.operate.ports import PortPlan
 from fabopt.operate.roles import numbered_devices, stage_order
-from fabopt.operate.systems import systems_of
-from fabopt.operate.vrfs import vrf_links
 from fabopt.schema.design import Design
 from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.design_file import Embedded

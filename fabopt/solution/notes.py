@@ -15,24 +15,26 @@ from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, refused
 from fabopt.search.separations import choice_notes
-from fabopt.solution.airflow import airflow_notes
 from fabopt.solution.cliff import cliff_notes
-from fabopt.solution.coding import coding_notes
 from fabopt.solution.decision import decision_notes
 from fabopt.solution.designs import NO_BOUND
-from fabopt.solution.feeds import feed_notes
 from fabopt.solution.generations import generation_notes
-from fabopt.solution.interchangeable import stand_in_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.more_planes import more_planes_notes
 from fabopt.solution.nic_rules import nic_rule_notes
-from fabopt.solution.pools import pool_notes
+from fabopt.solution.notes_on_parts import (
+    airflow_notes,
+    coding_notes,
+    feed_notes,
+    pair_notes,
+    pool_notes,
+    protocol_notes,
+    rack_notes,
+    stand_in_notes,
+)
 from fabopt.solution.price_basis import price_notes
-from fabopt.solution.protocols import protocol_notes
-from fabopt.solution.qualified import pair_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import doubt_notes, firm_notes, offer_notes, quote_notes
-from fabopt.solution.racks import rack_notes
 from fabopt.solution.rule_levers import UNSETTLED
 from fabopt.solution.rules_kept import rules_left_out
 from fabopt.solution.subnet_manager import subnet_notes

@@ -21,12 +21,12 @@ def family_of(name: str) -> Family:
         case "rail-only":
             return RailOnlyFamily()
         case "dragonfly+":
-            from fabopt.topology.dragonfly_plus.family import DragonflyPlusFamily
+            from fabopt.topology.dragonfly_plus.space import DragonflyPlusFamily
 
             return DragonflyPlusFamily()
         case "torus":
             from fabopt.topology.direct.torus import TorusTopology
-            from fabopt.topology.server_torus.family import TorusFamily
+            from fabopt.topology.server_torus.space import TorusFamily
 
             return TorusFamily(TorusTopology())
     return _direct_family(name)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import NoAnswerError
-from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided
-from fabopt.inspect.decisions.questions import questions_of
+from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided, questions_of
 from fabopt.inspect.decisions.rent import HOURS_PER_MONTH, compared_rent, rents_of
 from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
 from fabopt.io.keys import with_change

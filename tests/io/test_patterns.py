@@ -21,7 +21,7 @@ from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.ports import place_of
 from fabopt.inspect.audit.reading import KINDS, hand_made_of
 from fabopt.inspect.reading import collected
-from fabopt.io.quote.named_products import _GENERIC
+from fabopt.io.quote.matching import _GENERIC
 
 ROOT = Path(fabopt.__file__).parent
 # Only the parser of the standard library, which no stub describes, knows what a pattern reads.
@@ -44,11 +44,11 @@ ENDLESS = {
 # Repetitions in repetitions, and why there is one way to match them.
 NESTED = {
     "fabopt.inspect.acceptance.nccl_text._REST": "a space or the end parts one repetition from the next",
-    "fabopt.inspect.audit.graphs._STATEMENT": "a quotation mark or backslash does",
+    "fabopt.inspect.audit.reading._STATEMENT": "a quotation mark or backslash does",
     "fabopt.io.library._NAME": "a point does",
-    "fabopt.io.quote.named_products._GOES_WITH": "a word does",
+    "fabopt.io.quote.matching._GOES_WITH": "a word does",
     "fabopt.schema.operate._NAME": "a point or dash does",
-    "fabopt.io.quote.named_products._GENERIC": "what has matched one of its words is not tried again as another",
+    "fabopt.io.quote.matching._GENERIC": "what has matched one of its words is not tried again as another",
 }
 LONGEST = 5_000
 Node = tuple[Any, Any]

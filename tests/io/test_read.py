@@ -306,7 +306,7 @@ def test_the_cache_can_be_off(cache: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_cache_stays_small(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabopt.io.cache._MAX_ENTRIES", 2)
+    monkeypatch.setattr("fabopt.io.catalog._MAX_ENTRIES", 2)
     for price in range(4):
         content = tiny()
         content["switches"][0]["price_usd"] = price

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.output.terminal.braille import dots, span, stairs
-from fabopt.output.terminal.front import value_text
+from fabopt.output.terminal.front import dots, span, stairs, value_text
 from fabopt.program.settings import Clock
 from fabopt.schema.front import FrontPoint
 from fabopt.study.sweep.cells import GridCell, SweepInputs

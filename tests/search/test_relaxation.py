@@ -12,7 +12,7 @@ import pytest
 
 from fabopt.io.case import inputs_from_objects, read_inputs
 from fabopt.schema.design import Design
-from fabopt.search.whole_switches import _least_cover
+from fabopt.search.relaxation import _least_cover
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.paths import ROOT

@@ -110,7 +110,7 @@ def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     fabric = {"topologies": ["torus"], "tiers": "any", "planes": 1, "max_oversubscription": 3}
     made = small.solved(small.case(fabric, servers=9))
     assert figures(made) == (200, None, 2.235294)
-    monkeypatch.setattr("fabopt.topology.direct.figures.MOST_PATHS", 215)
+    monkeypatch.setattr("fabopt.topology.direct.design.MOST_PATHS", 215)
     monkeypatch.setattr("fabopt.verify.claims.SMALL_GRAPH", 215)
     made = small.solved(small.case(fabric, servers=9))
     small.assert_proven(made)

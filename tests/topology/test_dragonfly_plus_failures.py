@@ -11,7 +11,7 @@ from fabopt.network.direct_links import DragonflyPlus, SpineMesh
 from fabopt.network.graph.halves import half_rate
 from fabopt.network.graph.symmetry import kinds_of
 from fabopt.schema.design import Design
-from fabopt.topology.dragonfly_plus.failures import plane_of, worst_rate
+from fabopt.topology.dragonfly_plus.candidates import plane_of, worst_rate
 from fabopt.verify.outages import Grounds
 from tests.oracles import brute_halves
 from tests.samples import small
@@ -164,7 +164,7 @@ def test_what_there_is_not_cuts_nobody_off(survive: str) -> None:
 def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure that nothing proves is refused."""
     whole = design("two spines")
-    monkeypatch.setattr("fabopt.topology.dragonfly_plus.failures.MOST_WORK", 10)
+    monkeypatch.setattr("fabopt.topology.dragonfly_plus.candidates.MOST_WORK", 10)
     assert list(left(design("two spines"))) == ["plane"]
     monkeypatch.setattr("fabopt.verify.graph_failures.MOST_WORK_IN_GROUPS", 10)
     assert failed(whole) == ["failures_leave_flow"]

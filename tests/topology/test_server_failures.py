@@ -65,7 +65,7 @@ def test_wrong_figures_are_found(key: str) -> None:
 def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure that nothing proves is refused."""
     whole = design(9)
-    monkeypatch.setattr("fabopt.topology.server_torus.failures.MOST_WORK", 10)
+    monkeypatch.setattr("fabopt.topology.server_torus.space.MOST_WORK", 10)
     assert left(design(9)) == {}
     monkeypatch.setattr("fabopt.verify.server_failures.MOST_WORK", 10)
     assert failed(whole) == ["failures_leave_flow"]

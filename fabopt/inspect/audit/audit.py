@@ -12,7 +12,6 @@ from fabopt.inspect.audit.hand_made import HandMade
 from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
 from fabopt.inspect.audit.panels import traced
 from fabopt.inspect.audit.rules_counts import count_findings
-from fabopt.inspect.audit.rules_lossless import headroom_fits
 from fabopt.inspect.audit.rules_network import (
     WiredByHand,
     ratio_is_as_claimed,
@@ -29,8 +28,14 @@ from fabopt.inspect.audit.rules_parts import (
     optics_mate,
     racks_have_power,
 )
-from fabopt.inspect.audit.rules_ports import cables_have_ends, ports_exist, protocols_agree, speeds_agree
-from fabopt.inspect.audit.rules_qualified import parts_are_qualified
+from fabopt.inspect.audit.rules_ports import (
+    cables_have_ends,
+    headroom_fits,
+    parts_are_qualified,
+    ports_exist,
+    protocols_agree,
+    speeds_agree,
+)
 from fabopt.inspect.audit.rules_reach import servers_are_all_there, servers_are_joined
 from fabopt.inspect.audit.rules_servers import nics_divide_over_leaves, peers_are_joined_alike, rails_do_not_cross
 from fabopt.inspect.audit.speeds import LinkSpeeds

@@ -5,20 +5,159 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from sys import intern
+from typing import Any
+
+import yaml
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.audit.counts import counts_of
-from fabopt.inspect.audit.graphs import links_of_dot, links_of_hedgehog
-from fabopt.inspect.audit.hand_made import HandMade
+from fabopt.inspect.audit.hand_made import HandDevice, HandLink, HandMade
 from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.running import configured_fabric, discovered_fabric, links_of_clab, links_of_topology
-from fabopt.inspect.audit.tables import has_both_ends, links_of_table
-from fabopt.inspect.sightings import text_of
-from fabopt.io.files import MAX_LIST_BYTES, STANDARD_STREAM, read_bytes, read_standard_input, shown, too_large
+from fabopt.inspect.audit.tables import has_both_ends, links_of_table, role_of_words
+from fabopt.inspect.sightings import cut_off, text_of
+from fabopt.io.files import (
+    MAX_LIST_BYTES,
+    MAX_LIST_LINES,
+    STANDARD_STREAM,
+    read_bytes,
+    read_standard_input,
+    shown,
+    too_large,
+)
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
+
+# -- files of graphs --------------------------------------------------------------------------------------------------
+
+
+_ID = r'(?:"(?:[^"\\]|\\.)*"|[\w.-]*[\w.])'
+_ATTRIBUTES = r"\[(?:\"(?:[^\"\\]|\\.)*\"|[^\]\"])*\]"
+_STATEMENT = re.compile(
+    rf"(?P<comment>//[^\n]*|\#[^\n]*|/\*.*?\*/)"
+    rf"|(?P<a>{_ID})\s*(?::\s*(?P<a_port>{_ID}))?\s*(?:--|->)\s*(?P<b>{_ID})\s*(?::\s*(?P<b_port>{_ID}))?"
+    rf"(?:\s*{_ATTRIBUTES})?"
+    rf"|(?P<node>{_ID})\s*(?P<about>{_ATTRIBUTES})"
+    rf"|{_ID}",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(rf"(?P<key>\w+)\s*=\s*(?P<value>{_ID})")
+_KEYWORDS = ("graph", "node", "edge", "digraph", "subgraph")
+_Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+MOST_DOCUMENTS = 1_000_000
+
+
+def links_of_dot(text: str, file: str) -> HandMade:
+    """The links of a DOT graph, ``"leaf":"swp1" -- "server":"eth0"``, and the devices of its nodes."""
+    if not text.rstrip().endswith("}"):
+        raise cut_off(file, text.count("\n") + 1, "the graph has no closing brace")
+    devices: dict[str, HandDevice] = {}
+    links: list[HandLink] = []
+    line, before, bare_edges = 1, 0, 0
+    for match in _STATEMENT.finditer(text):
+        line, before = line + text.count("\n", before, match.start()), match.start()
+        if match["a"] is not None:
+            a, a_port, b, b_port = (intern(_plain(match[key] or "")) for key in ("a", "a_port", "b", "b_port"))
+            bare_edges += not (a_port and b_port)
+            links.append(HandLink(line, a, a_port, b, b_port))
+        elif match["node"] is not None and _plain(match["node"]) not in _KEYWORDS:
+            devices[intern(_plain(match["node"]))] = _device(match["about"])
+        if len(links) + len(devices) > MAX_LIST_LINES:
+            raise InputError(
+                [fault(file, "", "the graph has too many statements", allowed=f"up to {MAX_LIST_LINES:,}")]
+            )
+    if bare_edges or not links:
+        what = f"{bare_edges:,} edges name no ports" if bare_edges else "no edge is in it"
+        raise InputError([fault(file, "", what, allowed='edges such as "leaf":"swp1" -- "server":"eth0"')])
+    for link in links:
+        devices.setdefault(link.a, HandDevice())
+        devices.setdefault(link.b, HandDevice())
+    return HandMade(file, "dot", devices, links)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith('"') else text
+
+
+def _device(attributes: str) -> HandDevice:
+    said = {match["key"].lower(): _plain(match["value"]) for match in _ATTRIBUTE.finditer(attributes)}
+    role = role_of_words(said.get("role", "") or said.get("function", ""))
+    word = said.get("type", "").lower()
+    is_host = role in ("server", "attachment") if role else {"host": True, "switch": False}.get(word)
+    product = said.get("product", "") or said.get("model", "")
+    return HandDevice(role, intern(product), intern(said.get("rack", "")), is_host)
+
+
+# -- Hedgehog -------------------------------------------------------------------------------------------------------
+
+
+def links_of_hedgehog(text: str, file: str) -> HandMade:
+    """The links of objects ``Switch``, ``Server`` and ``Connection`` of a Hedgehog wiring, one document each."""
+    devices: dict[str, HandDevice] = {}
+    links: list[HandLink] = []
+    for number, document in enumerate(_documents(text, file), 1):
+        about, spec = document.get("metadata") or {}, document.get("spec") or {}
+        if not isinstance(spec, dict) or not isinstance(about, dict):
+            raise InputError([fault(file, f"document {number}", "`metadata` and `spec` are mappings")])
+        name = intern(str(about.get("name") or ""))
+        if document.get("kind") == "Switch":
+            role = role_of_words(str(spec.get("role") or ""))
+            devices[name] = HandDevice(role, intern(str(spec.get("profile") or "")), "", False)
+        elif document.get("kind") == "Server":
+            devices[name] = HandDevice("server", "", "", True)
+        elif document.get("kind") == "Connection":
+            links += [HandLink(number, *ends) for ends in _connected(spec, set())]
+    if not links:
+        raise InputError([fault(file, "", "no Connection with two ports is in it")])
+    for link in links:
+        devices.setdefault(link.a, HandDevice())
+        devices.setdefault(link.b, HandDevice())
+    return HandMade(file, "hedgehog", devices, links)
+
+
+def _documents(text: str, file: str) -> Iterator[dict[str, Any]]:
+    try:
+        for number, document in enumerate(yaml.load_all(text, Loader=_Loader), 1):
+            if number > MOST_DOCUMENTS:
+                raise InputError([fault(file, "", "too many documents", allowed=f"{MOST_DOCUMENTS:,} at most")])
+            if document is None:
+                continue
+            if not isinstance(document, dict) or "kind" not in document:
+                raise InputError([fault(file, f"document {number}", "no object of a fabric: it has no `kind`")])
+            yield document
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark is not None else ""
+        raise InputError([fault(file, where, f"not YAML: {getattr(error, 'problem', None) or error}")]) from None
+
+
+def _connected(spec: object, walked: set[int]) -> Iterator[tuple[str, str, str, str]]:
+    """The pairs of ports in a connection, however deep: a mapping with two ends that have a ``port`` each is a link.
+
+    ``walked``: ids of visited nodes, as YAML aliases repeat them.
+    """
+    if id(spec) in walked:
+        return
+    walked.add(id(spec))
+    if isinstance(spec, list):
+        for item in spec:
+            yield from _connected(item, walked)
+    elif isinstance(spec, dict):
+        ports = [value["port"] for value in spec.values() if isinstance(value, dict) and "port" in value]
+        if len(ports) == 2 and all(isinstance(port, str) and "/" in port for port in ports):
+            (a, _, a_port), (b, _, b_port) = (port.partition("/") for port in ports)
+            yield intern(a), intern(a_port), intern(b), intern(b_port)
+        else:
+            for value in spec.values():
+                yield from _connected(value, walked)
+
+
+# -- files of designs made by hand, as the kind that they are said to be ----------------------------------------------
+
 
 MOST_TABLES, MOST_DEVICES = 100, 20_000
 MAX_FOLDER_BYTES = 100_000_000

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import SWITCH_ROLES, HandLink
-from fabopt.inspect.audit.ports import cages_of, in_gbps, most_ports, whole_of, without_speed
+from fabopt.inspect.audit.ports import cages_of, in_gbps, lanes_by_cage, most_ports, whole_of, without_speed
 from fabopt.inspect.audit.speeds import LinkSpeeds
+from fabopt.parts.lanes import ALL_LANES, signal_lanes
+from fabopt.parts.pools import LosslessPorts, pool_verdict, shortfall_text
 from fabopt.schema.base import parse_split
-from fabopt.schema.catalog import Switch
-from fabopt.units import some
+from fabopt.schema.case import Fabric
+from fabopt.schema.catalog import Cable, Switch, Transceiver
+from fabopt.schema.operate import Roce
+from fabopt.units import MBPS_PER_GBPS, some
 
 
 def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
@@ -94,3 +99,88 @@ def cables_have_ends(context: HandContext) -> Iterator[AuditFinding]:
     """A8: every row of a cable has both its ends."""
     for line in context.hand.half:
         yield AuditFinding("A8", f"line {line}", "1", "2", f"line {line}: an end of the cable is missing", line)
+
+
+# -- A19 --------------------------------------------------------------------------------------------------------------
+
+
+def headroom_fits(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
+    """A19: no switch has less packet memory than its ports need, each with the length and speed of its link.
+
+    On so many priorities as the case's ``roce`` says, else on one. A switch whose pool or ASIC is not known, or whose
+    links have no length, is left out.
+    """
+    for name in context.switches():
+        switch, network = context.switch_of.get(name), context.network_of.get(name)
+        fabric = network.fabric if network is not None else None
+        roce = _roce(fabric)
+        if switch is None or switch.protocol != "ethernet" or not switch.asic or roce is None:
+            continue
+        ports = _ports(context, speeds, name, switch)
+        verdict = pool_verdict(switch.asic, switch.buffer_pool, ports, roce.lossless_priorities, roce.mtu)
+        if ports and verdict is not None and verdict.spare < 0:
+            text = f"{name}, {switch.id}: {shortfall_text(ports, roce.lossless_priorities, verdict)}"
+            yield AuditFinding("A19", name, f"{-verdict.spare} bytes short", "0 bytes short", text)
+
+
+def _roce(fabric: Fabric | None) -> Roce | None:
+    """The lossless settings of a fabric; None if none of it is lossless."""
+    if fabric is None:
+        return Roce()
+    return fabric.lossless
+
+
+def _ports(context: HandContext, speeds: LinkSpeeds, name: str, switch: Switch) -> Sequence[LosslessPorts]:
+    """Ports in use with their lengths and speeds, those alike counted; none where one of them is not known."""
+    places, lanes = context.places(name), signal_lanes(switch)
+    ports_of_cage = lanes_by_cage(places)
+    counts: Counter[tuple[float, float, int]] = Counter()
+    for port, _, link in context.peer_links(name):
+        rate, place = speeds.of_link(link), places.get(port)
+        if rate is None or place is None or link.cable.length_m is None:
+            return ()
+        share = lanes.get(place.cage, ALL_LANES) // ports_of_cage[place.cage]
+        counts[rate / MBPS_PER_GBPS, link.cable.length_m, max(1, share)] += 1
+    return [LosslessPorts(number, *key) for key, number in sorted(counts.items())]
+
+
+# -- A6 of a case with a vendor's compatibility matrix ----------------------------------------------------------------
+
+
+def parts_are_qualified(context: HandContext) -> Iterator[AuditFinding]:
+    """A6: modules and cables are among those that the case names for their device, where it names any.
+
+    Source: case file, ``procurement.qualified``. Parts and devices that the file does not name are not compared.
+    """
+    lists = None if context.case is None else context.case.procurement.qualified
+    if not isinstance(lists, Mapping):
+        return
+    modules = {(one.device, one.port): one.part for one in context.hand.modules or ()}
+    for link in context.hand.links:
+        for own, port, far, optic in (
+            (link.a, link.a_port, link.b, link.cable.optics[0]),
+            (link.b, link.b_port, link.a, link.cable.optics[1]),
+        ):
+            module = context.product(optic or modules.get((own, port), ""), Transceiver)
+            part = module or context.product(link.cable.part, Cable)
+            for device in _devices(context, own, far) if part is not None else ():
+                if device in lists and part is not None and part.id not in lists[device]:
+                    text = f"{_place(link)}: {part.id} is not qualified for {device}"
+                    yield AuditFinding("A6", _place(link), part.id, ", ".join(lists[device]), text, link.line)
+
+
+def _place(link: HandLink) -> str:
+    return f"{link.a} {link.a_port} - {link.b} {link.b_port}"
+
+
+def _devices(context: HandContext, own: str, far: str) -> list[str]:
+    """The products whose lists hold at an end: the switch; of a server its NIC, and itself where that is built in."""
+    if context.roles[own] != "server":
+        switch = context.switch_of.get(own)
+        return [] if switch is None else [switch.id]
+    network, server = context.network_of.get(far), context.server
+    nic = None if network is None else context.nic_of(network.fabric)
+    if nic is None:
+        return []
+    is_built_in = server is not None and any(one.id == nic.id for one in server.nics)
+    return [nic.id, server.id] if is_built_in and server is not None else [nic.id]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from textwrap import TextWrapper, wrap
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -14,7 +15,6 @@ from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import causes_of, marginal_unit
 from fabopt.output.terminal.answer import conflict_quantity
-from fabopt.output.terminal.braille import BLANK, dots, span, stairs
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import dollars, limit_name, listed, money, plain, power, printable
 from fabopt.output.worst_switch import COLUMN as CUT_OFF
@@ -22,6 +22,55 @@ from fabopt.output.worst_switch import cut_off_cell, tells_cut_off
 from fabopt.schema.design import Conflict
 from fabopt.schema.front import BUDGET_KEY, Front, FrontPoint
 from fabopt.units import some
+
+# -- A plot of dots for terminals: each character is two dots wide and four high --------------------------------------
+
+
+BLANK = chr(0x2800)
+STEPS = 200
+# The bit of each dot of a character, by row and column (Unicode, chapter "Braille patterns").
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_ROWS, _COLUMNS = len(_BITS), len(_BITS[0])
+
+
+def dots(points: Sequence[tuple[float, float]], width: int, height: int) -> list[str]:
+    """Lines of a plot, the largest y on top; both axes over the ``span`` of their values.
+
+    ``width``, ``height``: in characters.
+    """
+    cells = [[ord(BLANK)] * width for _ in range(height)]
+    across = _scaled([x for x, _ in points], width * _COLUMNS - 1)
+    up = _scaled([y for _, y in points], height * _ROWS - 1)
+    for column, above in zip(across, up, strict=True):
+        row = height * _ROWS - 1 - above
+        cells[row // _ROWS][column // _COLUMNS] |= _BITS[row % _ROWS][column % _COLUMNS]
+    return ["".join(map(chr, line)) for line in cells]
+
+
+def stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points joined by steps: a point's y holds until the next x, as the design for a budget does."""
+    drawn: list[tuple[float, float]] = []
+    rising = sorted(points)
+    for (x, y), (next_x, next_y) in pairwise(rising):
+        drawn += [(x + (next_x - x) * step / STEPS, y) for step in range(STEPS)]
+        drawn += [(next_x, y + (next_y - y) * step / STEPS) for step in range(STEPS)]
+    return [*drawn, *rising[-1:]]
+
+
+def span(values: Sequence[float]) -> tuple[float, float]:
+    """Where an axis begins and ends: at 0 where that is no farther than the values reach, else at the least."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return (0.0 if 0 <= low < high - low else low), high
+
+
+def _scaled(values: Sequence[float], most: int) -> list[int]:
+    """Whole steps from 0 to ``most`` over the span of the values."""
+    low, high = span(values)
+    return [round((value - low) / (high - low) * most) if high > low else 0 for value in values]
+
+
+# -- sweeps and fronts on a terminal: a sentence, a table, and a plot of dots -----------------------------------------
+
 
 PLOT_WIDTH, PLOT_HEIGHT = 60, 8
 AS_ABOVE = "as above"

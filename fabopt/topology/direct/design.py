@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
+from fabopt.network.graph.distances import hopping
+from fabopt.network.graph.permutation import permutation_bound
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
@@ -15,7 +17,6 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
 from fabopt.topology.design import FilePart, Role
 from fabopt.topology.direct.failures import DirectFailures
-from fabopt.topology.direct.figures import measured
 from fabopt.topology.direct.graph_network import GraphNetwork
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.ring_allreduce import allreduce
@@ -23,6 +24,40 @@ from fabopt.topology.failures import Failures
 from fabopt.topology.figures import Figures
 from fabopt.workload.prediction import network_of
 from fabopt.workload.timing import FabricBandwidth
+
+# -- figures of a direct network that no closed form has for partly filled switches -----------------------------------
+
+
+# Links, both ways, times switches with servers: some two seconds.
+MOST_PATHS = 200_000_000
+
+
+class Measured(NamedTuple):
+    """Mb/s per GPU (all-reduce within floating point), and switches on the shortest path on average."""
+
+    permutation: Fraction
+    allreduce: Fraction | None
+    mean_switch_hops: Fraction
+
+
+def measured(network: GraphNetwork, gpus: int) -> Measured | None:
+    """The figures on the graph of one plane; None if it is too large, ``allreduce`` None if it is too large for
+    rings.
+    """
+    injection = network.nic.injection
+    if 2 * network.links * (int(network.rings().max()) + 1) > MOST_PATHS:
+        return None
+    graph, share = network.graph(), network.endpoints_per_gpu(gpus)
+    far, pairs = hopping(graph), graph.endpoints * (graph.endpoints - 1)
+    return Measured(
+        min(injection, permutation_bound(graph) * share),
+        allreduce(network, gpus),
+        network.switches_passed(Fraction(far.links, pairs)),
+    )
+
+
+# -- networks of devices joined to each other, as designs of the search -----------------------------------------------
+
 
 AnyNetwork = TypeVar("AnyNetwork", bound=GraphNetwork)
 

@@ -16,13 +16,15 @@ import numpy as np
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Upper
 from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.loads import Ints, Rates, rates_of
 from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.direct.space import BoundedHardware, SwitchedSpace
-from fabopt.topology.dragonfly_plus.candidates import DragonflyPlusBatch, global_joins, leaf_spine_need
+from fabopt.topology.dragonfly_plus.candidates import NAME, DragonflyPlusBatch, global_joins, leaf_spine_need
 from fabopt.topology.dragonfly_plus.network import HOPS
 from fabopt.topology.dragonfly_plus.networks import (
     LEAST_LEAVES,
@@ -33,9 +35,10 @@ from fabopt.topology.dragonfly_plus.networks import (
     networks,
     spine_ports,
 )
+from fabopt.topology.family import SpaceRequest, Spaces
 from fabopt.topology.link_parts import FAR_TOO_MANY, Floats
 from fabopt.topology.remembered import remembered
-from fabopt.topology.spans import in_pods
+from fabopt.topology.spans import in_pods, spans_of
 from fabopt.units import ceil_of
 
 # What floating-point sums of bounds may be off.
@@ -252,3 +255,40 @@ def _costs_above(options: Sequence[_SpineAbove], leaves: _Leaves) -> list[Floats
         out = np.multiply.outer(option.share + option.outlet, outlets[key])
         costs.append(np.asarray(np.multiply.outer(option.share + option.uplink, uplinks) + out))
     return costs
+
+
+# -- dragonfly+ as the search sees it ---------------------------------------------------------------------------------
+
+
+class DragonflyPlusFamily:
+    """The dragonfly+: leaf-spine groups, every two of them joined."""
+
+    name = NAME
+
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The dragonfly+ candidates of a fabric."""
+        return Spaces(
+            tuple(DragonflyPlusSpace(problem, variant, request) for variant in spans_of(problem, fabric, self.name))
+        )
+
+    def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
+        """Upper bound of the servers, on L (u (p - L) + 1) leaves, a number that is largest where L is half of p.
+
+        With u uplinks of a leaf, a group has at most u spines, each with p ports for leaves and global links.
+        """
+        spine = max(
+            (switch.max_ports for roles in fabric.switches.values() for switch in roles["spine"]),
+            default=0,
+        )
+        return max(
+            (
+                down * (spine // 2 + 1) * ((leaf.max_ports - down) * (spine - spine // 2) + 1) // nic.ports_per_plane
+                for protocol in fabric.protocols
+                for leaf in fabric.switches[protocol]["leaf"]
+                for use in leaf.uses
+                for nic in fabric.nics[protocol]
+                if use.lane.port_mbps == nic.port.lane.port_mbps and not nic.apart
+                for down in range(1, usable_ports(use, leaf) + 1)
+            ),
+            default=0,
+        )

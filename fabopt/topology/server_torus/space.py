@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
+from fabopt.network.graph.pair_flow import port_rate
+from fabopt.network.graph.survival import ServerPorts
 from fabopt.parts.assemblies import Assembly
+from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.batch import Sizing
+from fabopt.schema.resilience import Failed
+from fabopt.topology.batch import Batch, Sizing
+from fabopt.topology.candidate import Candidate, Choice
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.direct.candidates import equal_joins, least_of_kind
+from fabopt.topology.direct.candidates import assembled, equal_joins, fills, least_of_kind, whole_choice
+from fabopt.topology.direct.design import GraphDesign
+from fabopt.topology.direct.failures import MOST_WORK, worst_flow
+from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.graph_demands import offer_tried
-from fabopt.topology.direct.lattices import lattice_net
+from fabopt.topology.direct.lattices import LONGEST_SIDE, halves, lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
-from fabopt.topology.family import SpaceRequest
+from fabopt.topology.failures import Failures
+from fabopt.topology.family import Space, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.server_torus.candidates import ServerTorusBatch
-from fabopt.topology.server_torus.network import ServerTorusParts, ServerTorusShape
-from fabopt.topology.server_torus.nics import forwarding_nics
+from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
+from fabopt.topology.server_torus.nics import NODES, forwarding_nics
 from fabopt.topology.server_torus.sides import fewest_links, lattices_of, links_of_ports
+from fabopt.topology.spans import spans_of
+from fabopt.units import Number
 
 
 class ServerTorusSpace:
@@ -114,3 +126,149 @@ class ServerTorusSpace:
         for column in range(net.ports.shape[1]):
             total = total + least_of_kind(self.costs, joins, net, column, nic.port.ports)
         return np.asarray(total)
+
+
+# -- from the search's arrays to a candidate torus of servers ---------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
+    """Servers that are joined to each other."""
+
+    topology: DirectTopology
+
+    @property
+    def family(self) -> str:
+        """Name of the family."""
+        return self.topology.name
+
+    def network(self, index: int) -> ServerTorusNetwork:
+        """The torus of one candidate."""
+        return ServerTorusNetwork(self.topology, self.shape.row(index).net, self.parts)
+
+    def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
+        """A candidate; empty if its links cannot be made."""
+        network = self.network(index)
+        links = (_between(problem, self.fabric, network, column, prune) for column in range(len(network.scopes)))
+        return assembled(problem, self, index, ServerTorusDesign(network), (), links, _tie_order(network))
+
+    def switch_counts(self) -> dict[Item, Number]:
+        """No switches: the torus has none."""
+        return {}
+
+
+def _between(
+    problem: Problem, fabric: FabricProblem, network: ServerTorusNetwork, column: int, prune: bool
+) -> Sequence[Choice] | None:
+    """A choice of one assembly for all links of a dimension."""
+    scope, port = network.scopes[column], network.nic.port
+    together = int(network.net.together[0, column])
+    joins = equal_joins(problem, fabric, port, scope, network.protocol)
+    return whole_choice(
+        # Rule ``wires_join_neighbours``
+        [join for join in joins if fills(join, together)],
+        ("server", scope),
+        int(network.net.links[0, column]),
+        int(network.net.cages(port.ports)[0, column]),
+        prune,
+    )
+
+
+def _tie_order(network: ServerTorusNetwork) -> tuple[Any, ...]:
+    """Rank among candidates that cost and draw the same: after a torus of switches, as that has fewer numbers first."""
+    nic = network.nic
+    return (
+        len(network.scopes), *(int(number) for number in network.numbers),
+        -1, nic.ports_per_server, nic.nic_id, "", nic.split, "", "", nic.group, -1, -1,
+        nic.nics_per_server, nic.ports_per_nic, nic.planes,
+    )  # fmt: skip
+
+
+# -- A torus of servers as a design of the search ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ServerTorusDesign(GraphDesign[ServerTorusNetwork]):
+    """Servers that are joined to each other."""
+
+    def failures(self, server_gpus: int) -> ServerTorusFailures:
+        """The bandwidth left after a server or a cable fails."""
+        return ServerTorusFailures(self.network, server_gpus)
+
+
+# -- bandwidth that a torus of servers has left when a server or a cable fails at the worst place ---------------------
+
+
+Lost = Literal["server", "cable"]
+KINDS: tuple[Lost, ...] = ("server", "cable")
+
+
+@dataclass(frozen=True)
+class ServerTorusFailures(Failures):
+    """Single failures of one torus of servers; ``gpus``: of a server."""
+
+    network: ServerTorusNetwork
+    gpus: int
+
+    def kinds(self) -> tuple[Lost, ...]:
+        """Kinds of devices and links that can fail alone; empty where the graph takes minutes."""
+        return KINDS if 2 * self.network.links * self.network.servers <= MOST_WORK else ()
+
+    def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
+        """Mb/s per GPU after one failure; raises ``ValueError`` for several."""
+        if count != 1:
+            raise ValueError(f"{count} failures of {failed} are not looked at")
+        network, nic, sharers = self.network, self.network.nic, max(1, self.gpus)
+        top = nic.nic_mbps / network.link_mbps
+        ports = ServerPorts(nic.nics_per_server, nic.ports_per_nic, 1, nic.ports_per_server, top)
+        lost = max(halves(network.numbers)[1]) if failed == "server" else 1
+        return min(nic.injection * ports.without_cables(lost), self._carried(failed) / sharers)
+
+    def _carried(self, failed: Failed) -> Fraction:
+        """Mb/s of a server across any cut into halves."""
+        network, speed = self.network, self.network.link_mbps
+        servers = network.servers - (failed == "server")
+        whole = network.topology.flow(network.numbers) * speed * network.servers / 2
+        flow = worst_flow(network.mesh, "leaf" if failed == "server" else "link") * speed
+        return min(whole, port_rate(flow, servers, 1, speed * network.nic.ports_per_server))
+
+    def servers_cut_off(self, failed: Failed) -> int:
+        """Always 0: the torus holds together without any one server or link, as every side has three at least."""
+        return 0
+
+
+# -- the torus as the search sees it ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TorusFamily:
+    """A torus whose devices are switches or servers."""
+
+    topology: DirectTopology
+
+    @property
+    def name(self) -> str:
+        """The family as in the case and the design file."""
+        return self.topology.name
+
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The tori of switches and of servers that the case allows; the smaller space first."""
+        spaces: list[Space] = []
+        if NODES in fabric.torus_nodes:
+            spans = spans_of(problem, fabric, "server-torus")
+            spaces += [ServerTorusSpace(problem, span, self.topology, request) for span in spans]
+        if "switches" in fabric.torus_nodes:
+            spaces.append(self._of_switches.space(problem, fabric, request))
+        return Spaces(tuple(spaces))
+
+    def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
+        """Upper bound of the servers of a torus of switches or of servers, whichever is more."""
+        switches = "switches" in fabric.torus_nodes
+        on_switches = self._of_switches.most_servers(problem, fabric) if switches else 0
+        ports = [nic.ports_per_server for _, nic in forwarding_nics(problem, fabric)]
+        alone = 0 if not ports else int(LONGEST_SIDE ** (3 if max(ports) >= 6 else 2))
+        return max(on_switches, alone)
+
+    @property
+    def _of_switches(self) -> DirectFamily:
+        return DirectFamily(self.topology)

@@ -1,0 +1,237 @@
+"""Notes on the parts of a design: what the catalog leaves open of them, and what its choice rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fabopt.floor.rack_rules import keys_without_racks, parts_of, rule_of
+from fabopt.parts.pools import pool_verdict, ports_text, shortfall_text
+from fabopt.parts.procurement import airflow_of
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE, RACK_RULES, RACK_SPREAD
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Cable, Catalog, Transceiver
+from fabopt.schema.design import Design, FabricDesign, LinkRow
+from fabopt.schema.operate import Roce
+from fabopt.schema.resilience import FEED, survives_loss_of
+from fabopt.solution.question import Answers
+from fabopt.topology.candidate import Ends
+from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
+from fabopt.units import some
+
+# -- notes on airflow: switches of unknown airflow, or without a common direction -------------------------------------
+
+
+ANCHOR = "docs/catalog.md#airflow"
+
+
+def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+    """With a wanted airflow, switches of unknown airflow; without one, switches that blow against each other."""
+    used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
+    switches = [switch for switch in catalog.switches if switch.id in used]
+    wanted = airflow_of(case)
+    unknown = ", ".join(sorted(switch.id for switch in switches if not switch.airflows))
+    if wanted is not None and unknown:
+        yield f"`site.rack_rules.airflow`: the catalog does not say how {unknown} may be ordered: ask for {wanted}"
+    sold = {switch.id: set(switch.airflows) for switch in switches if switch.airflows}
+    if wanted is None and sold and not set.intersection(*sold.values()):
+        ways = "; ".join(f"{id_} is sold with {' and '.join(sorted(sold[id_]))}" for id_ in sorted(sold))
+        yield f"no one airflow goes for all switches: {ways}; `site.rack_rules.airflow` asks for one ({ANCHOR})"
+
+
+# -- notes on modules and cables with one maker's coding in devices of another whose accepted coding is unknown -------
+
+
+def coding_notes(design: Design) -> Iterator[str]:
+    """One note for each coded part, with its devices of other makers that name no coding.
+
+    Their behaviour is unknown: makers' systems warn, disable the port, or accept any coding, by release and setting.
+    """
+    devices_by_part: dict[str, dict[str, None]] = {}
+    for fabric in design.fabrics:
+        for row in fabric.links:
+            for part in row.parts:
+                for device in _devices(fabric, row, part.end):
+                    if _is_open(design.parts[part.id], design.parts.get(device, {})):
+                        devices_by_part.setdefault(part.id, {})[device] = None
+    for id_, devices in devices_by_part.items():
+        coded = " or ".join(design.parts[id_]["coded_for"])
+        into = ", ".join(
+            f"{device} ({design.parts.get(device, {}).get('vendor') or 'no vendor'})" for device in devices
+        )
+        yield (
+            f"{id_} is coded for {coded} and goes into {into}, of which no source says whose coding it takes: order it "
+            "with the coding that they need, or say so in the catalog (`accepts_coding`)"
+        )
+
+
+def _devices(fabric: FabricDesign, row: LinkRow, end: str | None) -> Iterator[str]:
+    """The switches and NICs of a fabric at the end of its links where a part sits; of a cable at both."""
+    for place, role in (("from", row.from_), ("to", row.to)):
+        if end not in (None, place):
+            continue
+        if role == "server":
+            yield fabric.nic.id
+        for tier in fabric.tiers:
+            yield from (used.id for used in tier.types if tier.role == role)
+
+
+def _is_open(part: Mapping[str, object], device: Mapping[str, object]) -> bool:
+    """Whether a part is coded, and its device is of another maker and states no accepted coding."""
+    coded = part.get("coded_for")
+    return isinstance(coded, Sequence) and device.get("vendor") not in coded and not device.get("accepts_coding")
+
+
+# -- notes on the loss of a power feed: power supplies that the catalog leaves open -----------------------------------
+
+
+def feed_notes(problem: Problem, design: Design) -> Iterator[str]:
+    """A note that two power supplies are assumed where unknown, if the loss of a feed must be survived."""
+    case = problem.case
+    asked = {fabric.name for fabric in case.fabrics if survives_loss_of(case.resilience_of(fabric), FEED)}
+    if not asked or not design.fabrics:
+        return
+    supplies = {switch.id: switch.power_supplies for switch in problem.catalog.switches}
+    supplies[problem.server.id] = problem.server.power_supplies
+    used = {row.id for fabric in design.fabrics if fabric.name in asked for tier in fabric.tiers for row in tier.types}
+    unknown = sorted(one for one in (*used, problem.server.id) if supplies.get(one) is None)
+    if unknown:
+        told = f"the catalog does not say how many power supplies {', '.join(unknown)} have"
+        yield f"`survive: 1 feed`: {told}: two are assumed, one on each feed of the rack"
+
+
+# -- notes on stand-ins: tiers with switches of several products ------------------------------------------------------
+
+
+def stand_in_notes(design: Design) -> Iterator[str]:
+    """The products of tiers with several, and the stand-ins that each stage installs."""
+    for fabric in design.fabrics:
+        for tier in fabric.tiers:
+            if tier.stand_ins:
+                products = " and ".join(f"{own.count} x {own.id}" for own in tier.types)
+                by_stage = ", ".join(f"{one.count} x {one.id} at {one.stage}" for one in tier.stand_ins)
+                told = f"{products} as {tier.role}, in place of {tier.id} {by_stage}"
+                yield f"{fabric.name}: {DEFAULT_RULES[INTERCHANGEABLE].note(told)}"
+
+
+# -- notes on buffer pools of switches, and on equal switches whose pools are too small -------------------------------
+
+
+_MOST_NOT_PICKED = 4
+
+
+def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
+    """A note for each Ethernet product of a tier whose buffer pool is too small for its ports, or must hold them."""
+    if answers.best is None:
+        return
+    for fabric, (candidate, _), designed in zip(
+        answers.shown.fabrics, answers.best.picked, design.fabrics, strict=True
+    ):
+        if designed.protocol == ETHERNET and designed.role != "oob":
+            roce = fabric.roce or Roce()
+            weighed_of_role: dict[str, list[WeighedTier]] = {}
+            for weighed in weighed_tiers(candidate.design.file_part(), roce, _bought(designed)):
+                weighed_of_role.setdefault(weighed.tier.role, []).append(weighed)
+            for alike in weighed_of_role.values():
+                yield from dict.fromkeys(note for weighed in alike for note in _notes(fabric, roce, weighed))
+                if fabric.roce is not None:
+                    yield from _not_picked(fabric, roce, alike)
+
+
+def _bought(designed: FabricDesign) -> Mapping[Ends, float]:
+    longest: dict[Ends, float] = {}
+    for row in designed.links:
+        for part in row.parts:
+            if part.length_m is not None:
+                ends = row.from_, row.to
+                longest[ends] = max(longest.get(ends, 0.0), float(part.length_m))
+    return longest
+
+
+def _notes(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[str]:
+    tier, verdict, priorities = weighed.tier, weighed.verdict, roce.lossless_priorities
+    where = f"{fabric.name}: {tier.role} {tier.switch.id}"
+    if verdict is None:
+        if fabric.roce is not None:
+            yield f"{where}: whether its pool holds its lossless ports is not known, so that left nothing out"
+        return
+    if verdict.spare < 0:
+        yield f"{where}: {shortfall_text(weighed.ports, priorities, verdict)}; with `roce` it would not be picked"
+        return
+    if fabric.roce is not None:
+        yield f"{where}: its pool holds {ports_text(weighed.ports, priorities)}"
+
+
+def _not_picked(fabric: FabricProblem, roce: Roce, alike: Sequence[WeighedTier]) -> Iterator[str]:
+    """Switches not in a tier with as many ports as its first product, whose pools are known to be too small."""
+    weighed, told = alike[0], 0
+    tier, picked = weighed.tier, {one.tier.switch.id for one in alike}
+    if weighed.verdict is None or weighed.verdict.spare < 0:
+        return
+    for switch in fabric.switches[ETHERNET][tier.role]:
+        product = switch.product
+        speeds = {use.lane.port_mbps for use in switch.uses}
+        fits = switch.max_ports >= tier.down_ports + tier.up_ports and tier.down.lane.port_mbps in speeds
+        if switch.id in picked or product.asic is None or not fits or told == _MOST_NOT_PICKED:
+            continue
+        verdict = pool_verdict(product.asic, product.buffer_pool, weighed.ports, roce.lossless_priorities, roce.mtu)
+        if verdict is not None and verdict.spare < 0:
+            told += 1
+            short = shortfall_text(weighed.ports, roce.lossless_priorities, verdict)
+            yield f"{fabric.name}: {tier.role}: not picked: {switch.id}: {short}"
+
+
+# -- notes on parts without stated protocols, in a catalog with switches of several protocols -------------------------
+
+
+_MOST_NAMED = 4
+
+
+def protocol_notes(catalog: Catalog, design: Design) -> Iterator[str]:
+    """One note on transceivers and cables of a design without a stated protocol, assumed to run any."""
+    if len({switch.protocol for switch in catalog.switches}) < 2:
+        return
+    plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)
+    silent = {part.id for part in plugged if not part.protocols}
+    ids = [part for part in design.parts if part in silent]
+    if ids:
+        more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+        named = ", ".join(ids[:_MOST_NAMED])
+        yield f"{some(len(ids), 'part')} without `protocols` in the catalog, taken to run any: {named}{more}"
+
+
+# -- notes on qualified parts: devices without a list in the case -----------------------------------------------------
+
+
+def pair_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+    """Devices of a design without a list of qualified parts, while others have one."""
+    named = set(case.procurement.parts_by_device)
+    if not named or not design.fabrics:
+        return
+    if case.server in named:
+        named |= {nic.id for server in catalog.servers if server.id == case.server for nic in server.nics}
+    used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
+    used |= {fabric.nic.id for fabric in design.fabrics}
+    if unnamed := sorted(used - named):
+        yield f"`procurement.qualified` does not name {', '.join(unnamed)}: any part that fits may be plugged in there"
+
+
+# -- notes on the parts of the default rules of racks that an answer keeps --------------------------------------------
+
+
+def rack_notes(asked: Case, answered: Case) -> Iterator[str]:
+    """Servers in a rack, if the power of NICs limits them; each rack rule that holds, with its keys that bind the
+    answer.
+    """
+    if asked.site.servers_per_rack is None and answered.site.servers_per_rack is not None:
+        servers = some(answered.site.servers_per_rack, "server")
+        yield f"`site.servers_per_rack`: {servers}, as a rack has no power for one more with its NICs and their modules"
+    kept = parts_of(answered)
+    for name in (RACK_RULES, RACK_SPREAD):
+        keys = ", ".join(f"`{key}`" for key in kept if rule_of(key) == name)
+        if keys:
+            yield DEFAULT_RULES[name].note(keys)
+    if without := keys_without_racks(asked):
+        keys = ", ".join(f"`{key}`" for key in without)
+        yield f"`site.rack_rules`: without a floor {keys} has no effect: racks are those of `site.floor`"

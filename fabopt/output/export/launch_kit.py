@@ -1,7 +1,7 @@
 """Topology of NVIDIA's Launch Kit for Kubernetes: the links of hosts to leaves by plane, rail, unit and pod.
 
 The kit gives each host an address a rail, or a rail and plane, by what the file says of its link. Source:
-github.com/NVIDIA/k8s-launch-kit, docs/user/spectrum-x.md and docs/reference/configuration.md (2026-10), and what
+github.com/NVIDIA/k8s-launch-kit, its pages user/spectrum-x and reference/configuration (2026-10), and what
 ``pkg/networkoperatorplugin/spectrumx/addressing.go`` asks of a file.
 """
 

@@ -76,6 +76,7 @@ relaxed: setup  ## Relax one limit of each of 500 random cases
 
 bench: setup  ## Measure speed, as ratios in one run; AGAINST=COMMIT: the answers alone against those of a commit
 	$(BIN)/python -m tests.bench $(if $(AGAINST),--against $(AGAINST))
+	$(if $(AGAINST),,$(BIN)/python -m tests.rival)
 
 measure: setup  ## Count the package: statements, imports, what one answer enters, fields, words
 	$(BIN)/python -m tests.measure

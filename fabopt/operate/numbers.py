@@ -1,4 +1,6 @@
-"""Numbers and addresses of devices: management, loopbacks, autonomous systems. Assigned in the order of stages."""
+"""Numbers and addresses of devices: management, loopbacks, autonomous systems, assigned in the order of stages; then
+links of VRFs, networks, systems, and gaps of the plan.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_what_lacks_a_figure_only(key: str, why: str) -> None:
     of_small = obstacles(_inputs(parts), "small")
     assert (of_small.lacks_only, [lack.why for lack in of_small.lacks]) == (
         key,
-        [f"{why}, so it is listed, never chosen"],
+        [why],
     )
     assert told(_inputs(parts), "small").verdict == "left out"
 

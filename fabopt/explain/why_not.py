@@ -61,7 +61,7 @@ def obstacles_to(inquiry: Inquiry, product: Product) -> Obstacles:
     if is_candidate(_problem(inquiry.case, split), product.id):
         return Obstacles((*lacks, Lack(SPLITS, "has no split at a speed that the case needs")))
     if isinstance(product, Nic) and not _is_fast_enough(asked, product):
-        return Obstacles(lacks, ("other NICs alone: in any number that fits the server it gives no GPU its bandwidth",))
+        return Obstacles(lacks, ("no single change: no number of it that fits the server gives a GPU what is asked",))
     return Obstacles((*lacks, Lack(PARTS, _unjoined(asked, product))))
 
 

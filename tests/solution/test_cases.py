@@ -16,6 +16,8 @@ SCHEMA_LINE = "# yaml-language-server: $schema=../docs/schemas/case.json"
 # Switches by tier of the first fabric. Those of dgx-superpod and two-tier-example are published; others are what the
 # catalog's prices of this day give, and were looked at by eye.
 SWITCHES: dict[str, dict[str, int]] = {
+    "b300-131072-gpus": {"leaf": 2048, "spine": 1024},
+    "b300-four-planes-1024": {"leaf": 32, "spine": 16},
     "b300-xdr-576": {"leaf": 8, "spine": 4},
     "cluster-256-infiniband": {"leaf": 8, "spine": 4},
     "cluster-256-roce": {"leaf": 10, "spine": 2},
@@ -65,6 +67,7 @@ def test_file_says_what_it_is(name: str) -> None:
     assert any(line.startswith("description: ") for line in lines)
 
 
+@pytest.mark.long("b300-131072-gpus")
 @pytest.mark.parametrize("name", CASES)
 def test_answer(name: str) -> None:
     design = shipped(name)

@@ -7,6 +7,7 @@ sums, comparisons and proofs are exact. Conversion goes through the decimal text
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
@@ -35,6 +36,14 @@ def rounded(number: Fraction) -> int:
 def cents(usd: float | int) -> int:
     """Dollars to whole cents, rounding half up."""
     return rounded(exact(usd) * CENTS_PER_USD)
+
+
+def whole_shares(amounts: Sequence[int | Fraction], unit: int) -> list[int]:
+    """Amounts in whole units, which add up to their rounded sum: those with the largest remainders are rounded up."""
+    missing = rounded(Fraction(sum(amounts), unit)) - sum(int(amount // unit) for amount in amounts)
+    order = sorted(range(len(amounts)), key=lambda place: -(amounts[place] % unit))
+    up = set(order[:missing])
+    return [int(amount // unit) + (place in up) for place, amount in enumerate(amounts)]
 
 
 def milliwatts(watts: float | int) -> int:

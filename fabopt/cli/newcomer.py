@@ -33,6 +33,16 @@ from fabopt.schema.workload import PROFILES
 T = TypeVar("T")
 _INDENT = " " * 5
 NONE = ("", "none", "no", "0")
+# The questions by their options, in order, and where faults of their answers are in a case: a model asks for a number
+# of GPUs.
+_ANSWERS = {
+    "server": ("server",),
+    "gpus": ("gpus", "stages", "workload.plan"),
+    "workload": ("workload",),
+    "protocol": ("fabrics",),
+    "racks": ("site",),
+    "budget": ("limits",),
+}
 _ONE_SIZE = r"([0-9][0-9,]{0,8})\s*(gpus?|servers?)?"
 _NOW_AND_LATER = re.compile(
     rf"{_ONE_SIZE}(?:\s+now)?(?:(?:\s*,\s*|\s+)(?:then\s+|and\s+|later\s+)?(.+))?", re.IGNORECASE
@@ -88,13 +98,29 @@ def new_case(
     reading = Reading(
         read_catalog(list(catalogs or ("reference",)), Path(), "--catalog" if catalogs else "library", "")
     )
-    wanted = _wanted(Questions(answers, asks), reading, catalogs or ())
-    name = name or _free_name(wanted.gpus)
-    target = target or f"{name}.yaml"
-    folder = Path() if target == STANDARD_STREAM else Path(target).parent
-    text = starter_text(replace(wanted, name=name, folder=folder))
+    questions = Questions(answers, asks)
+    wanted, text = _case(questions, reading, catalogs or (), name, target)
+    target = target or f"{wanted.name}.yaml"
     write_case(target, text, force, "" if asks else f"; now: fabopt solve {target}")
     return _show(target) if asks else EXIT_DONE
+
+
+def _case(
+    questions: Questions, reading: Reading, catalogs: Sequence[str], name: str | None, target: str | None
+) -> tuple[Starter, str]:
+    """What is wanted, and the text of its case; an answer that does not go with the others is asked for again."""
+    if questions.asks:
+        tell("Six questions; Enter takes what is in brackets, Ctrl-C ends.")
+    while True:
+        wanted = _wanted(questions, reading, catalogs)
+        folder = Path() if target in (None, STANDARD_STREAM) else Path(str(target)).parent
+        wanted = replace(wanted, name=name or _free_name(wanted.gpus), folder=folder)
+        try:
+            return wanted, starter_text(wanted)
+        except InputError as error:
+            if not questions.asks:
+                raise
+            questions.forget_one(error)
 
 
 def in_terminal() -> bool:
@@ -104,7 +130,7 @@ def in_terminal() -> bool:
 
 @dataclass
 class Questions:
-    """NewCaseAnswers given, or asked for if ``asks``."""
+    """Answers given, or asked for if ``asks``, and kept."""
 
     given: NewCaseAnswers
     asks: bool
@@ -120,12 +146,18 @@ class Questions:
         given = getattr(self.given, option)
         if given is not None or not self.asks:
             return self.read(usual if given is None else given, usual, read)
-        while True:
-            answer = answered(f"{self.number}/6  {question} [{usual}]")
-            try:
-                return read(answer or usual)
-            except InputError as error:
-                tell(_wrapped(" ".join(str(wrong).partition(": ")[2] for wrong in error.faults)))
+        text, answer = _until_right(f"{self.number}/{len(_ANSWERS)}  {question}", usual, read)
+        self.given = replace(self.given, **{option: text})
+        return answer
+
+    def forget_one(self, error: InputError) -> None:
+        """Tell what is wrong with the answers together, and forget the one that is to change."""
+        _tell_faults(error)
+        path, places = error.faults[0].path, enumerate(_ANSWERS.values(), 1)
+        usual = next((number for number, keys in places if path.startswith(keys)), 2)
+        _, option = _until_right("Which answer is to change?", str(usual), _option_of)
+        later = None if option == "gpus" else self.given.later
+        self.given, self.number = replace(self.given, later=later, **{option: None}), 0
 
     def read(self, text: str, usual: str, read: Callable[[str], T]) -> T:
         """What an option says; the usual where it is wrong."""
@@ -134,6 +166,28 @@ class Questions:
         except InputError as error:
             self.faults += error.faults
             return read(usual)
+
+
+def _option_of(number: str) -> str:
+    """The option of a question by its number."""
+    options = dict(zip(map(str, range(1, len(_ANSWERS) + 1)), _ANSWERS, strict=True))
+    if number not in options:
+        raise _wrong("answer", "there is no such answer", number, f"1 to {len(_ANSWERS)}")
+    return options[number]
+
+
+def _until_right(question: str, usual: str, read: Callable[[str], T]) -> tuple[str, T]:
+    """What is answered to a question, as it was written and as it is read; asked again as long as it is wrong."""
+    while True:
+        text = answered(f"{question} [{usual}]") or usual
+        try:
+            return text, read(text)
+        except InputError as error:
+            _tell_faults(error)
+
+
+def _tell_faults(error: InputError) -> None:
+    tell(_wrapped(" ".join(str(wrong).partition(": ")[2] for wrong in error.faults)))
 
 
 def _wrapped(text: str, first: str = _INDENT) -> str:
@@ -153,8 +207,6 @@ def answered(question: str) -> str:
 
 
 def _wanted(asked: Questions, reading: Reading, catalogs: Sequence[str]) -> Starter:
-    if asked.asks:
-        tell("Six questions; Enter takes what is in brackets, Ctrl-C ends.")
     server = asked.of("server", "Which server? Its name or id; ? lists them", reading.usual_server, reading.server)
     sizes = "How many GPUs now, and later? As 256, 32 servers, or 256 then 1024 in 18 months"
     size = asked.of("gpus", sizes, str(32 * reading.gpus_of(server)), lambda text: reading.size(text, server))

@@ -189,20 +189,20 @@ class Screen:
 
     def begin(self, design: Design) -> None:
         """Print what is known with the answer."""
-        from fabopt.output.terminal.first_screen import first_part
+        from fabopt.output.terminal.first_screen import first_rows, grid
 
         self._begun = True
-        say(first_part(design))
+        say(grid(first_rows(design)))
 
     def finish(self, design: Design) -> None:
         """Print what was compared with it, and what is known with the answer if that was not yet printed."""
-        from fabopt.output.terminal.first_screen import compared_part
+        from fabopt.output.terminal.first_screen import compared_rows, grid
 
         if not self._begun:
             self.begin(design)
-        rest = compared_part(design)
-        if rest is not None:
-            say(rest)
+        rows = compared_rows(design)
+        if rows:
+            say(grid(rows))
 
 
 def show_whole(design: Design) -> None:

@@ -176,7 +176,9 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         if spent:
             size = partial(size_advice, share=share_of(spent))
             demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts)
-            return tuple(_asked(inquiry, *demands, *OF_PARTS, size, date_conflicts, named_rules, _known(spent)))
+            told = _asked(inquiry, *demands, *OF_PARTS, size, date_conflicts, named_rules, _known(spent))
+            limits = {conflict.limit for conflict in told}  # what is known is told when the time is over too
+            return (*told, *(conflict for conflict in spent if conflict.limit not in limits))
     conflicts = _unspendable(inquiry) or _asked(inquiry, joint_conflicts)
     if not conflicts and unlimited(inquiry.case) != inquiry.case:
         free = _unspendable(replace(inquiry, case=unlimited(inquiry.case)))

@@ -147,7 +147,7 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
     if _may_have_own_last_group(design, asked):
         own = not any(what_keeps_leaves_alike(Embedded(design).case, protocol))
         own_leaves = own and not any(what_keeps_groups_equal(Embedded(design).case, asked))
-        alike += " but for the leaves of that group, of the same ports" if own_leaves else ""
+        alike += " (leaves of the last group may be of another with the same ports)" if own_leaves else ""
     stand_ins = list(_stand_ins(design, asked))
     if any(product != beside for product, beside in stand_ins):
         alike += ", but for interchangeable ones in place of what cannot be had"

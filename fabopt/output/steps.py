@@ -26,6 +26,12 @@ def marginal_unit(front: Front) -> str:
     return names.get(metric, metric)
 
 
+def budget_of(front: Front) -> int | float | None:
+    """The budget of a front's case in US dollars; None without one."""
+    budget = (front.case.content.get("limits") or {}).get("budget_usd")
+    return budget if isinstance(budget, int | float) else None
+
+
 def gpus_of(point: FrontPoint) -> int | None:
     """GPUs at the last stage of a point; None where there is no design."""
     return point.stages[-1].gpus if point.stages else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import FabricDesign, LinkRow
-from fabopt.units import plural, some
+from fabopt.units import CENTS_PER_USD, exact, plural, rounded, some, usd, whole_shares
 
 Number = int | float
 _THOUSAND = 1000
@@ -60,7 +60,14 @@ def money(usd: Number) -> str:
 
 def dollars(usd: Number) -> str:
     """``$2,057``, ``$950.50``: money on the first screen, without cents from $10,000 on."""
-    return money(round(usd) if abs(usd) >= NO_CENTS_USD else usd)
+    return money(rounded(exact(usd)) if abs(usd) >= NO_CENTS_USD else usd)
+
+
+def dollar_shares(amounts: Sequence[int]) -> list[str]:
+    """Amounts in cents as money that adds up, as it is shown, to ``dollars`` of their sum."""
+    if abs(sum(amounts)) < NO_CENTS_USD * CENTS_PER_USD:
+        return [money(usd(amount)) for amount in amounts]
+    return [money(whole) for whole in whole_shares(amounts, CENTS_PER_USD)]
 
 
 def signed_money(usd: Number) -> str:

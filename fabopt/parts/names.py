@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from fabopt.units import some
 
 # Makers of what nobody in particular makes.
 _NOBODY = ("generic", "various")
@@ -30,3 +32,18 @@ def with_names(parts: Mapping[str, Mapping[str, object]], text: str) -> str:
         return text
     ids = "|".join(map(re.escape, sorted(parts, key=len, reverse=True)))
     return re.sub(rf"(?<![\w-])({ids})(?![\w-])", lambda found: product_name(parts[found[0]], found[0]), text)
+
+
+def named_switches(tiers: Mapping[str, Sequence[tuple[int, str]]]) -> str:
+    """Switches with their products, by noun: ``18 leaves of A + 2 spines of B``; the product once where all are
+    alike.
+    """
+    counts = {noun: some(sum(number for number, _ in rows), noun) for noun, rows in tiers.items()}
+    products = {name for rows in tiers.values() for _, name in rows}
+    if len(products) == 1:
+        return f"{' + '.join(counts.values())} of {products.pop()}"
+    return " + ".join(
+        f"{counts[noun]} of {rows[0][1]}" if len(rows) == 1
+        else f"{counts[noun]} ({', '.join(f'{number:,} of {name}' for number, name in rows)})"
+        for noun, rows in tiers.items()
+    )  # fmt: skip

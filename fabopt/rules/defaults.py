@@ -237,6 +237,8 @@ YIELDING: Final = (
     SUBNET_MANAGER,
 )
 NO_RULES: Final = "none"
+# The row of *what else* with all rules that the case turns off.
+RULES_KEPT: Final = "default rules"
 Rules = Mapping[str, bool] | Literal["none"]
 
 

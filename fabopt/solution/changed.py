@@ -66,12 +66,21 @@ class ChangedCases:
         self.settled = settled
         self.left = work
 
-    def solve(self, change: Keys, lower_than: int | None = None) -> Outcome:
-        """Solve the case with a change, within the work left and little more than the answer's work.
+    def solve(self, change: Keys, lower_than: int | None = None, own_work: int = 0) -> Outcome:
+        """Solve the case with a change, within the work left and little more than the answer's work; or within
+        ``own_work`` and little more, and spend none of the work left.
 
         An invalid change has no design; nor has a case without an objective below ``lower_than``. Raises
         ``StoppedError`` when the clock is over.
         """
+        left = self.left
+        self.left += own_work
+        try:
+            return self._solve(change, lower_than, own_work)
+        finally:
+            self.left = left if own_work else self.left
+
+    def _solve(self, change: Keys, lower_than: int | None, own_work: int) -> Outcome:
         try:
             inputs = with_change(self.asked.inputs, change)
         except InputError:
@@ -81,7 +90,8 @@ class ChangedCases:
         was_tried = any(answer.problem.asked == inputs.case for answer in self.asked.tried)
         if self.left < max(LEAST_WORK_PER_ROW, LEAST_WORK_PER_ANSWER_WORK * of_answer) and not was_tried:
             return UNFINISHED
-        settings = self._settings(min(self.left, int(ROW_WORK_PER_ANSWER_WORK * of_answer) + EXTRA_WORK_PER_ROW))
+        most = int(ROW_WORK_PER_ANSWER_WORK * of_answer) + EXTRA_WORK_PER_ROW + own_work
+        settings = self._settings(min(self.left, most))
         work = settings.work
         work.or_nothing = True
         question = replace(

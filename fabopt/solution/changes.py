@@ -24,7 +24,15 @@ from fabopt.problem.separation import combinations, is_open
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.orders import all_uses
 from fabopt.rules.buying import BUYING_RULES
-from fabopt.rules.defaults import INTERCHANGEABLE, NIC_RULES, SUBNET_MANAGER, WITH_ROWS, is_kept
+from fabopt.rules.defaults import (
+    INTERCHANGEABLE,
+    NIC_RULES,
+    NO_RULES,
+    RULES_KEPT,
+    SUBNET_MANAGER,
+    WITH_ROWS,
+    is_kept,
+)
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
@@ -44,6 +52,8 @@ RAIL_ONLY: Final = "rail-only"
 MANAGEMENT: Final = ("in-band", "oob")
 # The usual run in plans without a floor plan.
 FLAT_RUN_M: Final = 30
+# Work for what the rules cost that a case turns off: some two seconds, as hosts of managers take searches of their own.
+WORK_OF_RULES: Final = 20_000
 # Racks of switches: values of ``network_racks``.
 _PLACES: Final = ("middle", "end", "row")
 
@@ -83,6 +93,7 @@ def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
     yield from chain.from_iterable(_other_structure(case, place) for place in compute)
     yield from chain.from_iterable(_other_topology(place) for place in own)
     yield from _without_rules(case, problem)
+    yield from _with_rules(case)
     yield from chain.from_iterable(_other_hardware(place, inputs.catalog) for place in own)
     yield from chain.from_iterable(_other_tiers(place) for place in own)
     yield from _other_sources(case, answer)
@@ -124,6 +135,16 @@ def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
             yield CaseChange(
                 rule, NO_RULE, {f"rules.{rule}": False}, RowsShown.CHEAPER, wider=is_apart, added=added, effort=effort
             )
+
+
+def _with_rules(case: Case) -> Iterator[CaseChange]:
+    """With all default rules that the case turns off, those of redundancy too."""
+    rules = {} if case.rules == NO_RULES else {name: True for name, is_on in dict(case.rules).items() if is_on}
+    keys: dict[str, Any] = {} if rules == case.rules else {"rules": rules}
+    keys |= {"resilience": "default"} if case.resilience == NO_RULE else {}
+    keys |= {f"fabrics.{one.name}.resilience": None for one in case.fabrics if one.resilience == NO_RULE}
+    if keys:
+        yield CaseChange(RULES_KEPT, "all kept", keys, RowsShown.ALWAYS, effort=LONG, own_work=WORK_OF_RULES)
 
 
 def _leaves_out_alone(rule: str, fabric: FabricProblem) -> bool:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from typing import NamedTuple
 
 from fabopt.errors import NoAnswerError
-from fabopt.parts.names import with_names
 from fabopt.parts.offering import offering_of
 from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_guessed
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
-from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError, Work
 from fabopt.rules.buying import PRICE_RULES
 from fabopt.rules.defaults import NO_RULES
@@ -24,8 +24,8 @@ from fabopt.search.choice import search_of
 from fabopt.search.price_lines import priced_design
 from fabopt.search.scaled import at_factor
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.summaries import summaries_beside
-from fabopt.units import cents
+from fabopt.solution.summaries import named_summary, summaries_beside
+from fabopt.units import CENTS_PER_USD, cents, rounded, whole_shares
 
 # The relative change of guessed prices, up and down, and the most seconds for the designs that are then best.
 MOVE = Fraction(3, 10)
@@ -44,7 +44,7 @@ def price_notes(question: Question, answers: Answers, design: Design) -> Iterato
     case, shares = question.inputs.case, shares_by_basis(design)
     asked = [f"`{rule.path}`" for rule in PRICE_RULES if getattr(case, rule.path) != rule.free]
     if shares and (asked or (len(shares) > 1 and case.rules != NO_RULES)):
-        told = ", ".join(f"{_percent(share)} {_WORDS[basis]}" for basis, share in shares.items())
+        told = ", ".join(f"{share} {_WORDS[basis]}" for basis, share in zip(shares, _percents(shares), strict=True))
         told += f", all that {' and '.join(asked)} {'let' if len(asked) > 1 else 'lets'} it pay" if asked else ""
         guessed = any(basis in GUESSED for basis in shares)
         yield f"{PRICES} the bill is {told}{_verdict(question, answers.best) if guessed else ''}"
@@ -61,8 +61,13 @@ def shares_by_basis(design: Design) -> dict[str, Fraction]:
     return {basis: Fraction(sums[basis], whole) for basis in order}
 
 
-def _percent(share: Fraction) -> str:
-    return f"{round(100 * share)} %" if share * 100 >= 1 else "under 1 %"
+def _percents(shares: Mapping[str, Fraction]) -> list[str]:
+    """Shares of one in whole percents that add up to 100."""
+    whole = whole_shares([100 * share for share in shares.values()], 1)
+    return [
+        f"{percent} %" if 100 * share >= 1 else "under 1 %"
+        for percent, share in zip(whole, shares.values(), strict=True)
+    ]
 
 
 def _verdict(question: Question, answer: Answer | None) -> str:
@@ -84,22 +89,16 @@ def _what_changes(question: Question, answer: Answer) -> str:
     base = replace(whole, site=problem.site)
     guessed, proven = _guessed_items(base), True
     for factor, words in ((1 - MOVE, "lower"), (1 + MOVE, "higher")):
-        rival, other = _cheaper(question, answer, base, guessed, factor)
-        if other:
-            best = "the cheapest" if rival.verdict == "optimal" else "cheaper"
-            rival_words = with_names(_switches(problem), other)
-            return f"with estimates {round(100 * MOVE)} % {words} another design would be {best}: {rival_words}"
-        proven &= rival.verdict == "optimal"
-    verdict = "this design stays the cheapest" if proven else "no cheaper design was found"
+        rival = _cheaper(question, answer, base, guessed, factor)
+        if rival.saves:
+            best = "the cheapest" if rival.is_proven else "cheaper"
+            saved = f"by ${rounded(Fraction(rival.saves, CENTS_PER_USD)):,}"
+            return (
+                f"with estimates {round(100 * MOVE)} % {words} another design would be {best}, {saved}: {rival.words}"
+            )
+        proven &= rival.is_proven
+    verdict = "this design stays the cheapest" if proven else "this design stays the cheapest that was found"
     return f"with estimates {round(100 * MOVE)} % lower or higher {verdict}"
-
-
-def _switches(problem: Problem) -> dict[str, dict[str, object]]:
-    """What names of switches are made of, by id."""
-    return {
-        switch.id: {"id": switch.id, "vendor": switch.vendor, "part_number": switch.part_number}
-        for switch in problem.catalog.switches
-    }
 
 
 def _guessed_items(problem: Problem) -> frozenset[int]:
@@ -109,17 +108,24 @@ def _guessed_items(problem: Problem) -> frozenset[int]:
     return frozenset(item.index for item in items if item.id in parts and is_guessed(parts[item.id], item.length_m))
 
 
-def _cheaper(
-    question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction
-) -> tuple[Optimum, str]:
-    """The cheapest design met with guessed prices multiplied by ``factor``, and its words, empty if it is the answer;
-    its verdict is optimal if proven.
-    """
+class _Rival(NamedTuple):
+    """What is cheapest at other prices: the cents that it saves, 0 for the answer itself; its words; whether proven."""
+
+    saves: int
+    words: str
+    is_proven: bool
+
+
+def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction) -> _Rival:
+    """The cheapest design met with guessed prices multiplied by ``factor``."""
     scaled = at_factor(base, guessed, factor, question.settings.prune)
     own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
     settings = replace(question.settings.quiet, work=Work(most=WORK_PER_FACTOR))
     rival = search_of(scaled.problem, settings, question.clock, lower_than=scaled.value(own)).run(ties=False)
     question.clock.look()
     if rival.value is not None and scaled.cents(rival.value) < own:
-        return rival, summaries_beside(scaled.problem, rival.picked, answer.picked)
-    return replace(rival, verdict="optimal" if rival.has_none_below(scaled.value(own)) else "unknown"), ""
+        words = summaries_beside(
+            scaled.problem, rival.picked, answer.picked, partial(named_summary, problem=scaled.problem)
+        )
+        return _Rival(rounded(Fraction(own - scaled.cents(rival.value))), words, rival.verdict == "optimal")
+    return _Rival(0, "", rival.has_none_below(scaled.value(own)))

@@ -26,6 +26,7 @@ from fabopt.units import some, usd, watts
 BEST_FOUND = " (the best found)"
 NOTHING_CHEAPER = "nothing cheaper"
 NOTHING_LESS = "nothing less"
+THE_SAME = "the same design"
 NOT_FINISHED = "not finished"
 FAILED = "failed"
 
@@ -35,8 +36,11 @@ QUICK, USUAL, LONG = range(3)
 
 
 class RowsShown(Enum):
-    """Outcomes shown as rows: all designs; better ones; better ones, or that there is none better."""
+    """Outcomes shown as rows: all designs, the same one too; other ones; better ones; better ones, or that there is
+    none better.
+    """
 
+    ALWAYS = auto()
     ANY = auto()
     CHEAPER = auto()
     SAID = auto()
@@ -48,7 +52,8 @@ class CaseChange:
 
     ``wider``: the changed case has all designs of the answered one. ``added``: function of a fabric of the changed
     case: the part of its space that the answered one excludes; None: no such part can be formed. ``effort``: usual
-    relative work of its solve: ``QUICK``, ``USUAL`` or ``LONG``.
+    relative work of its solve: ``QUICK``, ``USUAL`` or ``LONG``. ``own_work``: work of its own, so that it takes none
+    from other rows.
     """
 
     what: str
@@ -59,6 +64,7 @@ class CaseChange:
     wider: bool = False
     added: Callable[[FabricProblem], FabricProblem] | None = None
     effort: int = USUAL
+    own_work: int = 0
 
 
 class DesignFigures:
@@ -144,7 +150,8 @@ class Rows:
         """
         self.tell(f"looking at the best design with {change.what} {change.value}")
         try:
-            return self.cases.solve(change.keys, self._wanted(change) if wanted is None else wanted)
+            wanted = self._wanted(change) if wanted is None else wanted
+            return self.cases.solve(change.keys, wanted, change.own_work)
         except StoppedError:
             raise
         except Exception as error:
@@ -154,7 +161,7 @@ class Rows:
     def _wanted(self, change: CaseChange) -> int | None:
         """The cutoff of a change: only designs with a lower objective become rows; None: any."""
         value = self.answer.optimum.value
-        if value is None or change.shown is RowsShown.ANY:
+        if value is None or change.shown in (RowsShown.ALWAYS, RowsShown.ANY):
             return None
         return value + (change.shown is RowsShown.SAID)
 
@@ -164,9 +171,11 @@ class Rows:
         if not outcome.finished or outcome.answer is None:
             return
         difference = DesignFigures(outcome.answer).objective - self.own.objective
-        if change.shown is RowsShown.ANY or difference < 0:
+        if change.shown in (RowsShown.ALWAYS, RowsShown.ANY) or difference < 0:
             if difference or self._looks_otherwise(outcome.answer):
                 yield self.row(change, outcome)
+            elif change.shown is RowsShown.ALWAYS:
+                yield self.row(change, outcome, THE_SAME)
         elif change.shown is RowsShown.SAID and not difference:
             yield self.row(change, outcome, self._at_equal_cost(change, outcome.answer))
 
@@ -241,7 +250,9 @@ class Rows:
         ]
 
     def _summary(self, change: CaseChange, other: Answer) -> str:
-        text = self._differing(other) + ("" if other.optimum.verdict == "optimal" else BEST_FOUND)
+        text = summaries_beside(other.problem, other.picked, self.answer.picked) + (
+            "" if other.optimum.verdict == "optimal" else BEST_FOUND
+        )
         design, own = self._designs(change, other)
         if design is None or own is None:
             return text
@@ -253,21 +264,6 @@ class Rows:
             here = last_group_words(own.file_part().structure).removeprefix(";")
             text += f" (here{here})" if here else last_group_words(design.file_part().structure)
         return text
-
-    def _differing(self, other: Answer) -> str:
-        """The fabrics of a design that differ from the answer's; all where only their parts do."""
-        names = [fabric.name for fabric in other.problem.fabrics]
-        if len(names) == 1 or names != [fabric.name for fabric in self.answer.problem.fabrics]:
-            return summaries_beside(other.problem, other.picked, self.answer.picked)
-        pairs = zip(names, self.answer.picked, other.picked, strict=True)
-        told = [
-            (name, summary_of(one.design.file_part()))
-            for name, (own, _), (one, _) in pairs
-            if summary_of(own.design.file_part()) != summary_of(one.design.file_part())
-        ]
-        if told:
-            return "; ".join(f"{name}: {text}" for name, text in told)
-        return summaries_beside(other.problem, other.picked, self.answer.picked)
 
 
 def _without(outcome: Outcome) -> str:

@@ -32,8 +32,7 @@ def service_beside(other: NetworkDesign, design: NetworkDesign, problem: Problem
     near, own_near = (f"{100 * _pairs_on_a_leaf(one):.3g}" for one in (other, design))
     words = f"; same-rail pairs on one leaf {near} % (here {own_near} %)"
     left, own_left = (_without_a_leaf(one, problem.server.gpus) for one in (other, design))
-    if None not in (left, own_left):
-        words += f", without a leaf {left} Gb/s per GPU (here {own_left})"
+    words += f", without a leaf {left} (here {own_left})"
     worst, own_worst = (_worst_between_leaves(one, problem.gpus) for one in (other, design))
     if worst != own_worst and None not in (worst, own_worst):
         words += f", worst traffic of leaves with leaves {worst} Gb/s per GPU (here {own_worst})"
@@ -49,12 +48,14 @@ def _pairs_on_a_leaf(design: ClosDesign) -> float:
     return ((servers - last) * (group - 1) + last * (last - 1)) / (servers * max(1, servers - 1))
 
 
-def _without_a_leaf(design: ClosDesign, server_gpus: int) -> int | float | None:
-    """Gb/s per GPU that are left without a leaf; None where that is not known."""
+def _without_a_leaf(design: ClosDesign, server_gpus: int) -> str:
+    """What a Clos has left without a leaf: servers cut off, or Gb/s per GPU of what there are with all leaves."""
     failures = design.failures(server_gpus)
-    if "leaf" not in failures.kinds():
-        return None
-    return _gbps(failures.bandwidth_left("leaf", 1))
+    cut_off = failures.servers_cut_off("leaf")
+    if cut_off:
+        return f"{some(cut_off, 'server')} cut off"
+    left, whole = (_gbps(failures.bandwidth_left("leaf", count)) for count in (1, 0))
+    return f"degraded to {left} of {whole} Gb/s a GPU"
 
 
 def _worst_between_leaves(design: ClosDesign, gpus: int) -> int | float | None:

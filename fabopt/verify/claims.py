@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.io.keys import is_case
-from fabopt.rules.defaults import WITH_ROWS, YIELDING
+from fabopt.rules.defaults import RULES_KEPT, WITH_ROWS, YIELDING
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.units import cents, exact, milliwatts, some
@@ -22,13 +22,15 @@ from fabopt.verify.totals import totals_of
 GRAPH_FIGURES = ("permutation_gbps_per_gpu", "allreduce_gbps_per_gpu", "mean_switch_hops")
 # The version whose files state the rate of a single flow.
 WITH_FLOWS = "0.3.0"
+# The version whose files state what the worst rack of a floor leaves.
+WITH_RACKS = "0.3.0"
 FAILING_ALONE = {"server-torus": ("server", "cable")}
 # Links, both ways, times switches: up to here all figures of a graph are worked out, however uneven it is.
 SMALL_GRAPH = 1_000_000
 # Half of the last digit of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
-# Choices that alternatives change, each with a word of a key that they change; in files before 0.3.0 without.
+# Choices that alternatives change, each with words of which a key that they change has one; before 0.3.0 without.
 KEYS_OF_ALTERNATIVES = {
     "redundancy": "resilience", "resilience": "resilience", "oversubscription": "max_oversubscription",
     "bandwidth": "min_gbps_per_", "servers": "", "attachments": "attachments", "topology": "topologies",
@@ -37,7 +39,7 @@ KEYS_OF_ALTERNATIVES = {
     "leaf switch": "forbidden_parts", "switches": "rules.interchangeable",
     "sourcing": "procurement.", "part numbers": "max_part_numbers",
     "growth": "stages", "recabling": "recabling", OTHER_SEPARATION: "separation", "placement": "network_racks",
-    "flat runs": "distances_m", **dict.fromkeys(WITH_ROWS, "rules."),
+    "flat runs": "distances_m", RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),
 }  # fmt: skip
 EARLIER_KINDS = ("spines", "family")
 
@@ -131,7 +133,7 @@ def _fabric_says(proof: Proof, fabric: FabricEvidence) -> None:
             for figure in GRAPH_FIGURES:
                 proof.holds(getattr(metrics, figure) is not None, f"{name}: {figure} is left out")
     if is_whole:
-        alone = [(failed, 1) for failed in _failing_alone(designed)]
+        alone = [(failed, 1) for failed in _failing_alone(fabric)]
         expected = list(dict.fromkeys([*alone, *(demand.failures for demand in fabric.wanted.survived)]))
         proof.equal(f"{name}: failures", [(row.failed, row.count) for row in designed.failures], expected)
     for row in designed.failures:
@@ -164,10 +166,15 @@ def _is_small(fabric: FabricEvidence) -> bool:
     return 2 * links * (sum(tier.count for tier in tiers) or fabric.evidence.servers) <= SMALL_GRAPH
 
 
-def _failing_alone(designed: FabricDesign) -> tuple[str, ...]:
-    """Kinds of single failures that the file has figures for: a switch of every tier, a plane, a cable."""
+def _failing_alone(fabric: FabricEvidence) -> tuple[str, ...]:
+    """Kinds of single failures that the file has figures for: a switch of every tier, a plane, a cable; from 0.3.0 on a
+    rack of a floor.
+    """
+    designed = fabric.designed
+    says_racks = number_of(named_edition(fabric.evidence.design)) >= number_of(WITH_RACKS)
+    racks = ("rack",) if says_racks and designed.places.policy else ()
     tiers = [str(tier.role) for tier in designed.tiers]
-    return FAILING_ALONE.get(designed.structure.kind, (*tiers, "plane", "cable"))
+    return FAILING_ALONE.get(designed.structure.kind, (*tiers, "plane", "cable", *racks))
 
 
 @since("0.2.0", "alternatives_complete")
@@ -187,7 +194,10 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
         is_solved = rival.status in ("optimal", "feasible") if sums is not None else rival.status is None
         proof.holds(is_solved or not names_keys, f"the status of {name} is {rival.status}")
         kind = _kind_of(rival, design)
-        is_known = kind in KEYS_OF_ALTERNATIVES and any(KEYS_OF_ALTERNATIVES[kind] in key for key in rival.change)
+        words = KEYS_OF_ALTERNATIVES.get(kind, "")
+        is_known = kind in KEYS_OF_ALTERNATIVES and any(
+            word in key for word in words.split(" ") for key in rival.change
+        )
         is_earlier = not names_keys and (kind in KEYS_OF_ALTERNATIVES or kind in EARLIER_KINDS)
         proof.holds(is_known or is_earlier, f"{rival.what} is no kind of design, or has other keys")
         if rival.change and kind != OTHER_SEPARATION:

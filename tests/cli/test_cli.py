@@ -44,8 +44,8 @@ def test_solve_prints_a_summary(run: Run) -> None:
     assert " ".join(out.split("\n\n")[0].split()) == (
         "pod: 1 switch for 8 GPUs in 4 servers, $17,440 and 260 W - "
         "the cheapest Clos with one plane, aligned rails, even stripes, "
-        "equal groups but for the last, one switch type a tier but for the leaves of that group, "
-        "of the same ports; proven. "
+        "equal groups but for the last, one switch type a tier (leaves of the last group may be of another "
+        "with the same ports); proven. "
         "prices: the bill is 77 % prices of unknown source, 23 % list prices"
     )
     assert any(line.split() == ["leaf", "acme-t4", "1", "8", "x", "400G", "-", "-"] for line in rest)

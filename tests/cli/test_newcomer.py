@@ -89,6 +89,24 @@ def test_a_wrong_answer_is_asked_again(talk: Talk) -> None:
     assert "did you mean `acme-gpu2`?" in told and "did you mean `pretraining`?" in told
 
 
+def test_an_answer_that_does_not_go_with_the_others_is_asked_again(talk: Talk) -> None:
+    ran = talk("", "8", "llama3-405b", "", "", "", "9", "", "mixed", "no")
+    told = " ".join(ran.err.split())
+    assert ran.code == 0 and "the server acme-gpu2 does not say its speed" in told and "allowed: 1 to 6" in told
+    assert [ran.err.count(f"{number}/6") for number in range(1, 7)] == [1, 1, 2, 1, 1, 1]
+    assert yaml.safe_load(Path("pod-8.yaml").read_text())["workload"] == {"profile": "mixed"}
+
+
+def test_gpus_that_no_plan_of_the_model_fits_are_asked_again(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newcomer, "in_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n8\nllama3-405b\n\n\n\n\n"))
+    told = " ".join(run("new").err.split())
+    assert "another number of GPUs, such as 112" in told
+    assert "Which answer is to change? [2]" in told and told.count("2/6") == 2
+
+
 def test_only_what_is_not_given_is_asked(talk: Talk) -> None:
     ran = talk("", "", "", "", "", "no", arguments=("lab", "--gpus", "8"))
     assert "2/6" not in ran.err and Path("lab.yaml").exists()

@@ -8,12 +8,16 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console, RenderableType
 
-from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, OFF, compared_part, first_part, first_rows
+from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, OFF, compared_rows, first_rows, grid
+from fabopt.output.words import dollar_shares, dollars
 from fabopt.parts.names import product_name
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
@@ -29,7 +33,8 @@ SHIPPED = sorted(path.stem for path in (ROOT / "cases").glob("*.yaml"))
 # A design as others are compared with it.
 ROWS = (
     Alternative(
-        what="rails", value="any", summary="7 x a + 2 x b, ethernet; same-rail pairs on one leaf 13.7 % (here 20.1 %)",
+        what="rails", value="any", summary="7 x a + 2 x b, ethernet; same-rail pairs on one leaf 13.7 % (here 20.1 %), "
+        "without a leaf 4 servers cut off (here degraded to 350 of 400 Gb/s a GPU)",
         objective=90, objective_delta=-166_000, capex_delta_usd=-166_000, power_delta_w=-2160,
     ),
     Alternative(
@@ -37,6 +42,10 @@ ROWS = (
         capex_delta_usd=-446_800, power_delta_w=1760,
     ),
     Alternative(what="planes", value="any", summary="nothing cheaper", objective=100, objective_delta=0),
+    Alternative(
+        what="default rules", value="all kept", summary="4 x a", objective=109, objective_delta=9000,
+        capex_delta_usd=9000, power_delta_w=0,
+    ),
     Alternative(what="tiers", value="3", summary="not finished", finished=False),
 )  # fmt: skip
 
@@ -69,6 +78,10 @@ def shown(*parts: object, width: int = 100) -> list[str]:
     for part in parts:
         console.print(part)
     return [line.rstrip() for line in page.getvalue().splitlines()]
+
+
+def first_part(design: Design) -> RenderableType:
+    return grid(first_rows(design))
 
 
 def golden_of(kind: str) -> Path:
@@ -136,6 +149,39 @@ def test_many_fabrics_and_stages_fit() -> None:
     assert any(line.endswith(f"6 later stages ${rest:,.0f}") for line in lines)
 
 
+def test_shown_amounts_add_up_as_shown() -> None:
+    """Stages and kinds to the cost of all, to the dollar; kinds of cables to all cables; shares of prices to 100 %."""
+    for name in ("h100-growth-128", "four-fabrics-1024-gpus", "finetuning-1024-gpus", "hall-1024-gpus"):
+        rows = {row.label: row.words for row in first_rows(shipped(name)) if row.label}
+        whole, *shares = amounts(rows["Cost"].replace(" a GPU", "").replace("; ", ", "))
+        assert sum(shares[1:]) == whole
+        assert sum(amounts(rows.get("By stage", f"${whole}"))) == whole
+        cables = re.search(r"([\d,]+) cables \((.*)\)", rows["Parts"])
+        if cables is not None:
+            assert sum(map(number, re.findall(r"[\d,]*\d", cables[2]))) == number(cables[1])
+        assert sum(map(int, re.findall(r"(\d+) %", rows["Prices"]))) == 100
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=8))
+def test_shares_add_up_to_what_is_shown_of_their_sum(cents: list[int]) -> None:
+    shares = dollar_shares(cents)
+    assert sum(map(Decimal, (share[1:].replace(",", "") for share in shares))) == Decimal(
+        dollars(sum(cents) / 100)[1:].replace(",", "")
+    )
+    assert all(
+        abs(Decimal(share[1:].replace(",", "")) - Decimal(amount) / 100) < 1
+        for share, amount in zip(shares, cents, strict=True)
+    )
+
+
+def amounts(text: str) -> list[int]:
+    return [number(found) for found in re.findall(r"\$([\d,]*\d)", text)]
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
 def test_colours() -> None:
     """Amber for what is left out, red for what is cut off, grey for what the case turns off."""
     design = designs_of_sections.designed("a rule left out")
@@ -150,16 +196,21 @@ def styles(design: Design) -> set[str]:
 
 def test_what_saves_most_comes_first_with_what_it_loses() -> None:
     design = shipped("dgx-superpod-32")
-    note = "prices: the bill is 60 % list prices; with estimates 30 % higher another design would be the cheapest: b"
+    note = (
+        "prices: the bill is 60 % list prices; with estimates 30 % higher another design would be the cheapest, by "
+        "$1,200: 2 leaves + 1 spine of B, 8 x 400G a server, ethernet"
+    )
     compared = design.model_copy(update={"alternatives": ROWS, "notes": (note,)})
-    assert shown(compared_part(compared)) == [
+    assert shown(grid(compared_rows(compared))) == [
         "Instead     without rule tested-nics: saves $446,800 (+1.76 kW); lost: NICs that the server is sold",
         "            or tested with",
-        "            rails: any: saves $166,000 (-2.16 kW); lost: aligned rails (13.7 % of same-rail pairs on",
-        "            one leaf, not 20.1 %)",
-        "Flips       with estimates 30 % higher: b would be the cheapest",
+        "            rails: any: saves $166,000 (-2.16 kW); lost: aligned rails (one switch between 13.7 % of",
+        "            server pairs, not 20.1 %; without a leaf 4 servers cut off)",
+        "Flips       with estimates 30 % higher: 2 leaves + 1 spine of B, 8 x 400G a server, ethernet would",
+        "            be the cheapest, by $1,200",
+        "Off         with all default rules kept: costs $9,000 more",
     ]
-    assert compared_part(design) is None
+    assert compared_rows(design) == []
 
 
 def test_answer_comes_before_what_compares() -> None:

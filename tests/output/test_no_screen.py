@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from fabopt.io.case import inputs_from_objects
-from fabopt.output.terminal.no_screen import MOST_LINES, no_screen, ordered
+from fabopt.output.terminal.no_screen import MOST_LINES, line_of, no_rows, no_screen, ordered
+from fabopt.output.words import dollars
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.output.test_first_screen import WIDE, WIDTHS, shown
@@ -40,9 +41,22 @@ def test_it_fits_and_its_line_helps(kind: str) -> None:
     rows = shown(no_screen(design))
     assert len(rows) < MOST_LINES
     line = next(row for row in rows if row.startswith("Paste")).removeprefix("Paste").strip()
-    if "(" not in line and not ordered(design)[0].together:
+    assert rows[-1].strip().startswith("# ") or any(row.strip().startswith("# ") for row in rows)
+    changes = ordered(design)[0].together or (ordered(design)[0],)
+    if len(changes) == 1 and not line_of(changes[0])[1]:
         found = small.solved({**sample.content, **yaml.safe_load(line)}, sample.parts).totals
         assert found is not None and found.capex_usd == ordered(design)[0].capex_usd
+
+
+@pytest.mark.parametrize("kind", FEW)
+def test_levers_come_cheapest_first(kind: str) -> None:
+    """After those of limits on spending; all that there is room for are shown, and none that is dearer before."""
+    _, design = refused(kind)
+    prices = [one.capex_usd for one in ordered(design) if "limits." not in one.limit]
+    known = [price for price in prices if price is not None]
+    assert known == sorted(known) and prices[: len(known)] == known
+    levers = [row.words for row in no_rows(design) if row.label in ("Levers", "") and not row.words.startswith("#")]
+    assert all(f"at {dollars(price)}" in " ".join(levers) for price in known[:2])
 
 
 def test_a_dollar_short() -> None:
@@ -52,14 +66,16 @@ def test_a_dollar_short() -> None:
     design = small.solved(small.case(limits={"budget_usd": least.capex_usd - 1, "power_w": 10_000}))
     assert shown(no_screen(design)) == [
         "Not met     a budget of $107,519",
-        "Nearest     $107,520, 2.68 kW, 6 rack units, $1 over the budget; every rule is kept: 2 x large + 1 x",
-        "            large, 2 x 400G a server, ethernet",
+        "Nearest     $107,520, 2.68 kW, 6 rack units, $1 over the budget; every rule is kept: Ethernet",
+        "            rail-optimized leaf-spine, 2 leaves + 1 spine of large, 200G to every GPU (2 x 400G",
+        "            nic-400 a server), 1:1",
         "Levers      limits: {budget_usd: 107520}, at $107,520",
-        "            max_oversubscription: {leaf: 1.2} (fabric compute), at $104,900; lost: 1:1 at the leaves",
         "            tiers: any (fabric compute), at $43,800; lost: 2 tiers",
         "            min_gbps_per_gpu: 100 (fabric compute), at $65,760; lost: 200 Gb/s for every GPU",
         "            servers: 5, at $101,600; lost: 1 server",
+        "            max_oversubscription: {leaf: 1.2} (fabric compute), at $104,900; lost: 1:1 at the leaves",
         "Paste       limits: {budget_usd: 107520, power_w: 10000}",
+        "            # raises the budget to $107,520; all else is kept",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import struct
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from fabopt.errors import InputError, OutputError
 from fabopt.output.charts.bars import cost_bars, short_money
@@ -21,6 +23,7 @@ from fabopt.output.charts.points import axes_of, dots_of, point_label, shown_lab
 from fabopt.output.charts.style import FILE_PALETTE
 from fabopt.output.html.front_page import front_table
 from fabopt.output.plot import ENDINGS, plot_bytes, write_plot
+from fabopt.output.terminal.front import PLOT_HEIGHT, front_summary
 from fabopt.output.words import KIND_NAMES
 from fabopt.schema.design import CaseRecord
 from fabopt.schema.front import Front, FrontObjective
@@ -120,11 +123,26 @@ def test_third_objective_is_size() -> None:
     assert len(radii) == 2 and radii[0] < radii[1]
 
 
+def with_budget(front: Front, budget: int) -> Front:
+    content = {**front.case.content, "limits": {"budget_usd": budget}}
+    return front.model_copy(update={"case": CaseRecord(name="small", sha256="0", content=content)})
+
+
 def test_budget_of_the_case_is_a_line(pareto: Front) -> None:
-    content = {**pareto.case.content, "limits": {"budget_usd": 35_000}}
-    limited = pareto.model_copy(update={"case": CaseRecord(name="small", sha256="0", content=content)})
-    assert "budget $35,000" in texts(drawing(limited))
+    """Or words, where the axis ends before it."""
+    assert "budget $35,000" in texts(drawing(with_budget(pareto, 35_000)))
+    assert "budget $35,000,000, beyond this axis" in texts(drawing(with_budget(pareto, 35_000_000)))
     assert not any(text.startswith("budget $") for text in texts(drawing(pareto)))
+
+
+@pytest.mark.parametrize("width", [20, 40, 61, 62, 100])
+def test_plot_of_a_terminal_is_no_wider_than_it(pareto: Front, width: int) -> None:
+    page = io.StringIO()
+    Console(width=width, file=page).print(front_summary(with_budget(pareto, 35_000_000)))
+    lines = page.getvalue().splitlines()
+    plot = [line for line in lines if any(0x2800 < ord(letter) < 0x2900 for letter in line)]
+    assert max(map(len, lines)) <= width and plot and len(plot) <= PLOT_HEIGHT
+    assert "the budget is $35,000,000" in " ".join(page.getvalue().split())
 
 
 def test_budget_sweep_shows_budgets_and_where_there_is_no_design(budgets: Front) -> None:

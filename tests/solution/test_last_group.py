@@ -381,7 +381,7 @@ def test_words() -> None:
     assert links_of(fabric.structure, fabric).endswith(
         "the last group of 1 server on 1 leaf, 2 ports of a server on one, 1 link to each"
     )
-    leaves = "one switch type a tier but for the leaves of that group, of the same ports"
+    leaves = "one switch type a tier (leaves of the last group may be of another with the same ports)"
     assert f"even stripes, equal groups but for the last, {leaves}" in space_line(design)
     assert "equal groups, one" in space_line(odd(13, groups="equal"))
     assert "equal groups but for the last, which has even stripes, one" in space_line(odd(13, striping="any"))

@@ -191,7 +191,7 @@ def test_guesses_that_decide_are_told() -> None:
     """16,000 by an estimate against 19,000: the choice falls where the estimate is 30 % higher (20,800)."""
     assert _prices(_solved(_catalog(small="estimate"), 20)) == [
         "prices: the bill is 62 % estimates, 38 % list prices; with estimates 30 % higher another design would be the "
-        "cheapest: 1 x lean, 1 x 400G a server, ethernet"
+        "cheapest, by $1,800: 1 switch of lean, 1 x 400G a server, ethernet"
     ]
 
 
@@ -201,7 +201,7 @@ def test_guesses_that_decide_on_cables_alone_are_told_so() -> None:
     parts["cables"].append({**product(parts, "dac"), "id": "dac-listed", "lengths": [{"m": 3, "price_usd": 180}]})
     del parts["cables"][-1]["provenance"]
     (told,) = _prices(_solved(parts, 20))
-    assert told.endswith("another design would be the cheapest: the same devices with other cables and optics")
+    assert told.endswith("another design would be the cheapest, by $90: the same devices with other cables and optics")
 
 
 def test_guesses_that_do_not_decide_are_told() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from fabopt.output.charts.labels import Spot, placed
 from fabopt.output.charts.points import Axes, Dot
 from fabopt.output.charts.style import WIDTH, Palette, Spec
+from fabopt.output.steps import budget_of
 from fabopt.output.words import money
 from fabopt.schema.design import Number
 from fabopt.schema.front import BUDGET_KEY, Front
@@ -110,19 +111,19 @@ def _y(frame: _Frame, field: str = "y") -> Spec:
 
 
 def _budgets(front: Front, frame: _Frame, palette: Palette) -> Iterator[Spec]:
-    """Yield a line at the case's own budget, where an axis is a price and reaches so far."""
-    limits = front.case.content.get("limits")
-    budget = limits.get("budget_usd") if isinstance(limits, dict) else None
-    if not isinstance(budget, int | float):
-        return
+    """Yield a line at the case's own budget, where an axis is a price; words alone where the axis ends before it."""
+    budget = budget_of(front)
     for channel, quantity, scale in (("x", frame.axes.x, frame.x), ("y", frame.axes.y, frame.y)):
-        if quantity.name == "capex_usd" and scale is not None and scale.low <= budget <= scale.high:
-            data = {"values": [{"at": budget, "text": f"budget {money(budget)}"}]}
+        if budget is not None and quantity.name == "capex_usd" and scale is not None and budget >= scale.low:
+            is_beyond = budget > scale.high
+            at, text = min(budget, scale.high), f"budget {money(budget)}{', beyond this axis' * is_beyond}"
+            data = {"values": [{"at": at, "text": text}]}
             place: Spec = {channel: {"field": "at", "type": "quantitative", "scale": scale.spec}}
             line = {"type": "rule", "color": palette.alarm, "strokeDash": [5, 4], "aria": False}
-            edge = {"y": 0, "x": scale.at(budget)} if channel == "x" else {"x": WIDTH}
+            edge = {"y": 0, "x": scale.at(at)} if channel == "x" else {"x": WIDTH}
             words = {"type": "text", "align": "right", "dx": -5, "dy": 6, "baseline": "top", "color": palette.alarm}
-            yield {"data": data, "mark": line, "encoding": place}
+            if not is_beyond:
+                yield {"data": data, "mark": line, "encoding": place}
             encoding = {**place, "text": {"field": "text"}} | {name: {"value": at} for name, at in edge.items()}
             yield {"data": data, "mark": {**words, "aria": False}, "encoding": encoding}
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fabopt.output.words import dollars, power
+from fabopt.output.words import dollars, plain, power
 from fabopt.parts.names import with_names
 from fabopt.parts.price_basis import PRICES
-from fabopt.rules.defaults import DEFAULT_RULES
+from fabopt.rules.defaults import DEFAULT_RULES, RULES_KEPT
 from fabopt.schema.design import Alternative, Design
 from fabopt.units import some
 
 MOST_ALTERNATIVES = 2
+# With more fabrics than these, which take many lines, there is one.
+MOST_FABRICS = 2
 # Less of the objective is not worth a look.
 LEAST_SHARE = 0.001
 # How a row says the service of its design, and of the answer.
 _PAIRS = re.compile(r"same-rail pairs on one leaf ([\d.]{1,12}) % \(here ([\d.]{1,12}) %\)")
-_LEFT = re.compile(r"without a leaf ([\d.]{1,12}) Gb/s per GPU \(here ([\d.]{1,12})\)")
+_BY_A_LEAF = r"((?:degraded to ([\d.]{1,12}) of )?[^()]{1,60})"
+_WITHOUT_A_LEAF = re.compile(rf"without a leaf {_BY_A_LEAF} \(here {_BY_A_LEAF}\)")
 # Rows by what they change, in words.
 _NAMES = {
     "topologies": "{value}",
@@ -31,9 +34,9 @@ _NAMES = {
     **{name: f"without rule {name}" for name, rule in DEFAULT_RULES.items() if rule.lost},
 }
 # Letters of another design; a longer one is not named.
-MOST_LETTERS = 100
+MOST_LETTERS = 140
 # What other prices would choose, as the note on prices says it.
-_FLIPS = re.compile(r"(with estimates .*?) another design would be (the cheapest|cheaper): (.*)")
+_FLIPS = re.compile(r"(with estimates .*?) another design would be ((?:the cheapest|cheaper)[^:]*): (.*)")
 # Rows that are no choice of the reader's, or that save by paying later.
 _NO_CHOICE = ("flat runs", "part numbers")
 # What a row takes away, by what it changes.
@@ -44,7 +47,6 @@ LOST_WITH = {
     "recabling": "cables that stay where they are",
     "separation": "the separation of fabrics asked for",
     "growth": "payment by stages",
-    "oversubscription": "the ratio asked for",
     "bandwidth": "the bandwidth asked for",
     "attachments": "ports of attachments asked for",
 }
@@ -53,11 +55,12 @@ LOST_WITH = {
 def worth_a_look(design: Design) -> Iterator[str]:
     """The alternatives that save most, then the one that is nearest in cost, each with what it loses."""
     rows = [row for row in design.alternatives if row.finished and row.objective_delta is not None]
-    rows = [row for row in rows if _changed(design, row) not in _NO_CHOICE]
+    rows = [row for row in rows if _changed(design, row) not in (*_NO_CHOICE, RULES_KEPT)]
     least = LEAST_SHARE * (design.objective.value or 0)
     saving = sorted((row for row in rows if _delta(row) < -least), key=_delta)
     others = sorted((row for row in rows if _delta(row) >= 0 and not row.summary.startswith("nothing")), key=_delta)
-    for row in (saving + others[:1])[:MOST_ALTERNATIVES]:
+    most = MOST_ALTERNATIVES if len(design.fabrics) <= MOST_FABRICS else 1
+    for row in (saving + others[:1])[:most]:
         yield named(design, f"{_name(design, row)}: {'; '.join(_said(design, row))}")
 
 
@@ -101,17 +104,28 @@ def _lost(design: Design, row: Alternative) -> str:
     if what == "servers":
         number = int(re.sub(r"\D", "", row.value) or 0)
         return some(design.stages[-1].servers - number, "server")
+    if what == "oversubscription":
+        of_row = [fabric for fabric in design.fabrics if fabric.name == _fabric(design, row)] or design.fabrics
+        return f"{plain(max(of_row[0].oversubscription.values()))}:1"
     if what in LOST_WITH:
         return LOST_WITH[what]
-    said = _PAIRS.search(row.summary), _LEFT.search(row.summary)
-    words = ("{0} % of same-rail pairs on one leaf, not {1} %", "without a leaf {0} Gb/s a GPU, not {1}")
-    worse = [
-        text.format(found[1], found[2])
-        for text, found in zip(words, said, strict=True)
-        if found is not None and float(found[1]) < float(found[2])
-    ]
+    pairs, leaf = _PAIRS.search(row.summary), _WITHOUT_A_LEAF.search(row.summary)
+    worse = []
+    if pairs is not None and float(pairs[1]) < float(pairs[2]):
+        worse.append(f"one switch between {pairs[1]} % of server pairs, not {pairs[2]} %")
+    if leaf is not None and leaf[1].endswith("cut off") and leaf[1] != leaf[3]:
+        worse.append(f"without a leaf {leaf[1]}")
+    elif leaf is not None and leaf[2] and leaf[4] and float(leaf[2]) < float(leaf[4]):
+        worse.append(f"without a leaf {leaf[1]}, not {leaf[4]}")
     shape = {"rails": "aligned rails", "striping": "even stripes"}.get(what, "")
     return f"{shape} ({'; '.join(worse)})" if shape and worse else shape or "; ".join(worse)
+
+
+def price_of_rules(design: Design) -> Iterator[str]:
+    """What it costs to keep the rules that the case turns off, where that was found."""
+    for row in design.alternatives:
+        if row.what == RULES_KEPT and row.finished:
+            yield named(design, f"with all default rules kept: {'; '.join(_said(design, row))}")
 
 
 def flip_line(design: Design) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import singledispatch
 
-from fabopt.output.words import count, listed
-from fabopt.parts.names import product_name
+from fabopt.output.words import count
+from fabopt.parts.names import named_switches, product_name
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.structure import (
     DirectStructure,
@@ -175,7 +175,7 @@ def _(structure: DragonflyPlusStructure, fabric: FabricDesign) -> str:
 # -- the first screen -------------------------------------------------------------------------------------------------
 
 _CLOS = {1: "single tier", 2: "leaf-spine", 3: "leaf-spine-core"}
-_DIRECT = {"hyperx": "HyperX", "torus": "torus", "server-torus": "torus without switches", "dragonfly": "dragonfly",
+_DIRECT = {"hyperx": "HyperX", "torus": "torus", "server-torus": "switchless torus", "dragonfly": "dragonfly",
            "dragonfly+": "dragonfly+"}  # fmt: skip
 
 
@@ -207,14 +207,6 @@ def switches_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
         noun = tier.role if is_clos and len(fabric.tiers) > 1 else "switch"
         name = product_name(design.parts.get(tier.id, {}), tier.id, has_maker)
         tiers.setdefault(noun, []).append((tier.count, name))
-    products = {name for rows in tiers.values() for _, name in rows}
-    counts = {noun: some(sum(number for number, _ in rows), noun) for noun, rows in tiers.items()}
     if not is_named:
-        return " + ".join(counts.values())
-    if len(products) == 1:
-        return f"{' + '.join(counts.values())} of {products.pop()}"
-    return " + ".join(
-        f"{counts[noun]} of {rows[0][1]}" if len(rows) == 1
-        else f"{counts[noun]} ({listed([f'{number:,} of {name}' for number, name in rows])})"
-        for noun, rows in tiers.items()
-    )  # fmt: skip
+        return " + ".join(some(sum(number for number, _ in rows), noun) for noun, rows in tiers.items())
+    return named_switches(tiers)

@@ -1,36 +1,38 @@
 """The first screen of a design: what it is, what it costs, what it survives and why nothing is cheaper.
 
-``first_part`` is known as soon as the answer is; ``compared_part`` needs the look at what else there is. All else about
+``first_rows`` are known as soon as the answer is; ``compared_rows`` need the look at what else there is. All else about
 a design is in ``summary``.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from fabopt.output.left_out import kept_with
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
-from fabopt.output.terminal.comparison import flip_line, named, worth_a_look
+from fabopt.output.terminal.comparison import flip_line, named, price_of_rules, worth_a_look
 from fabopt.output.terminal.families import made_of
 from fabopt.output.terminal.workload import duration
-from fabopt.output.terminal.worst_loss import WorstLoss, rack_loss
-from fabopt.output.words import dollars, listed, measured, money, percent, plain, power, printable
+from fabopt.output.terminal.worst_loss import COMPUTE, WorstLoss, rack_losses
+from fabopt.output.words import dollar_shares, dollars, listed, measured, money, percent, plain, power, printable
+from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import IN_DOUBT, PRICES
 from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.resilience import NO_RULE
 from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
-from fabopt.units import cents, some, usd
+from fabopt.units import cents, some
 
 LEFT_OUT, LOST, OFF = "yellow", "red", "bright_black"
 # Rows of a kind that are shown; the rest is counted.
@@ -41,8 +43,8 @@ MOST_LIMITS = 4
 MOST_RULES = 6
 # Fabrics with the names of their products; of more than these each has one line.
 MOST_NAMED = 4
-COMPUTE = "compute"
 LABEL_WIDTH = len("Worst loss")
+_BOUGHT = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver"}
 _LIMITS = (
     ("budget_usd", "budget", "capex_usd", dollars, dollars),
     ("power_w", "power", "power_w", power, power),
@@ -58,26 +60,25 @@ class ScreenRow(NamedTuple):
     style: str = ""
 
 
-def first_part(design: Design) -> RenderableType:
-    """All that is known with the answer."""
-    return grid(first_rows(design))
+def labelled(label: str, lines: Iterable[str], style: str = "") -> Iterator[ScreenRow]:
+    """Lines of one subject, the first of which has the label."""
+    for line in lines:
+        yield ScreenRow(label, line, style)
+        label = ""
 
 
 def first_rows(design: Design) -> list[ScreenRow]:
-    """The rows of the first part."""
+    """All that is known with the answer."""
     return [*_network(design), *_left_out(design), *_money(design), *_survived(design), *_proof(design)]
 
 
-def compared_part(design: Design) -> RenderableType | None:
-    """The rows of what was compared; None where nothing was."""
-    rows = compared_rows(design)
-    return grid(rows) if rows else None
-
-
 def compared_rows(design: Design) -> list[ScreenRow]:
-    """One or two alternatives with what each loses, and what would flip the choice."""
-    instead = [ScreenRow("" if number else "Instead", words) for number, words in enumerate(worth_a_look(design))]
-    return [*instead, *(ScreenRow("Flips", words) for words in flip_line(design))]
+    """One or two alternatives with what each loses, what would flip the choice, and the price of rules turned off."""
+    return [
+        *labelled("Instead", worth_a_look(design)),
+        *labelled("Flips", flip_line(design)),
+        *labelled("Off", price_of_rules(design), OFF),
+    ]
 
 
 def grid(rows: Iterable[ScreenRow]) -> Table:
@@ -101,12 +102,16 @@ def _network(design: Design) -> Iterator[ScreenRow]:
     yield ScreenRow("Cluster", f"{design.case.name}: {joined}")
     if NOT_OF_THE_CASE in design.notes:
         yield ScreenRow("", NOT_OF_THE_CASE, LEFT_OUT)
-    for number, fabric in enumerate(design.fabrics):
-        name = f"{fabric.name}: " if len(design.fabrics) > 1 else ""
-        yield ScreenRow("" if number else "Network", name + fabric_words(design, fabric))
+    yield from labelled("Network", network_words(design))
     if design.workload is not None:
         use = design.workload
         yield ScreenRow("Model", f"a step of {use.model} takes about {duration(use.step_s)}")
+
+
+def network_words(design: Design) -> Iterator[str]:
+    """Each fabric in one sentence, by its name where there are several."""
+    for fabric in design.fabrics:
+        yield f"{fabric.name}: " * (len(design.fabrics) > 1) + fabric_words(design, fabric)
 
 
 def fabric_words(design: Design, fabric: FabricDesign) -> str:
@@ -120,7 +125,9 @@ def fabric_words(design: Design, fabric: FabricDesign) -> str:
     protocol = {"infiniband": "InfiniBand", "ethernet": "Ethernet"}.get(fabric.protocol, fabric.protocol)
     parts = [f"{protocol} {made_of(design, fabric, is_named)}", speed, *_ratios(fabric)]
     if fabric.homing == "pair" and is_named:
-        parts.append("servers on pairs of leaves" if fabric.peer_links is None else "servers on pairs of linked leaves")
+        peers = fabric.peer_links
+        joined = "" if peers is None else f" joined by {CABLES_OF_PEER_LINK} x {plain(peers.gbps)}G"
+        parts.append(f"servers on pairs of leaves{joined}")
     parts += [f"carries {other.name} too" for other in fabric.logical]
     return ", ".join(parts)
 
@@ -143,13 +150,10 @@ def _ratios(fabric: FabricDesign) -> Iterator[str]:
 def _left_out(design: Design) -> Iterator[ScreenRow]:
     """Default rules that no design keeps, in amber; those that the case turns off, in grey."""
     rows = design.rules_left_out
-    for number, row in enumerate(rows[:MOST_LEFT_OUT]):
-        label = "" if number else "Left out"
-        why = row.why.removesuffix(f"; {NO_DESIGN}")
-        yield ScreenRow(label, f"{row.name}: {why}; to keep it: {kept_with(row.rule)}", LEFT_OUT)
-    if len(rows) > MOST_LEFT_OUT:
-        rest = listed([row.name for row in rows[MOST_LEFT_OUT:]])
-        yield ScreenRow("", f"and {rest}", LEFT_OUT)
+    whys = (row.why.removesuffix(f"; {NO_DESIGN}") for row in rows)
+    lines = [f"{row.name}: {why}; to keep it: {kept_with(row.rule)}" for row, why in zip(rows, whys, strict=True)]
+    rest = [f"and {listed([row.name for row in rows[MOST_LEFT_OUT:]])}"] if len(rows) > MOST_LEFT_OUT else []
+    yield from labelled("Left out", [*lines[:MOST_LEFT_OUT], *rest], LEFT_OUT)
     off = switched_off(design)
     if off:
         yield ScreenRow("Off", f"switched off by the case: {listed(off)}", OFF)
@@ -164,7 +168,8 @@ def switched_off(design: Design) -> list[str]:
     else:
         names = [name for name in DEFAULT_RULES if rules.get(name) is False]
         more = [f"{len(names) - MOST_RULES} more"] if len(names) > MOST_RULES else []
-        words = [f"{'rule' if len(names) == 1 else 'rules'} {listed([*names[:MOST_RULES], *more])}"] if names else []
+        words = [*names[:MOST_RULES], *more]
+        words[:1] = [f"{'rule' if len(names) == 1 else 'rules'} {name}" for name in words[:1]]
     if content.get("resilience") == NO_RULE:
         return [*words, "redundancy"]
     bare = [str(fabric["name"]) for fabric in content.get("fabrics", ()) if fabric.get("resilience") == NO_RULE]
@@ -192,15 +197,19 @@ def _money(design: Design) -> Iterator[ScreenRow]:
 
 
 def _stages(design: Design) -> Iterator[ScreenRow]:
-    """Money of each stage, where there are several."""
-    if len(design.stages) > 1:
-        stages = [
-            f"{stage.name} (month {stage.month}, {some(stage.servers, 'server')}) {dollars(stage.capex_usd)}"
-            for stage in design.stages
-        ]
-        rest = [cents(stage.capex_usd) for stage in design.stages[MOST_STAGES:]]
-        later = [f"{some(len(rest), 'later stage')} {dollars(usd(sum(rest)))}"] if rest else []
-        yield ScreenRow("By stage", ", ".join([*stages[:MOST_STAGES], *later]))
+    """Money and servers that each stage adds, where there are several; they add up to the whole."""
+    stages, before, words = design.stages, 0, list[str]()
+    for stage in stages[:MOST_STAGES]:
+        more = f"{stage.servers - before:,} more, {stage.servers:,} in all"
+        words.append(f"{stage.name} (month {stage.month}, {more if before else some(stage.servers, 'server')})")
+        before = stage.servers
+    amounts = [cents(stage.capex_usd) for stage in stages]
+    if len(stages) > MOST_STAGES:
+        words.append(some(len(stages) - MOST_STAGES, "later stage"))
+        amounts[MOST_STAGES:] = [sum(amounts[MOST_STAGES:])]
+    if len(stages) > 1:
+        told = (f"{what} {amount}" for what, amount in zip(words, dollar_shares(amounts), strict=True))
+        yield ScreenRow("By stage", "; ".join(told))
 
 
 def _limits(design: Design) -> Iterator[ScreenRow]:
@@ -213,16 +222,22 @@ def _limits(design: Design) -> Iterator[ScreenRow]:
 
 
 def _parts(design: Design) -> str:
-    """Counts of what is bought, by kind, and the rack units of switches."""
-    bought: dict[str, int] = {}
+    """Counts of what is bought by kind, cables by their medium, and the rack units of switches."""
+    bought, media = Counter[str](), Counter[str]()
     for row in design.bom:
-        bought[row.kind] = bought.get(row.kind, 0) + row.quantity
-    nouns = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "cable": "cable", "fibre": "jumper"}
-    told = [some(bought[kind], noun) for kind, noun in nouns.items() if bought.get(kind)]
+        bought[row.kind] += row.quantity
+        if row.kind in CABLE_KINDS:
+            medium = design.parts.get(str(row.id), {}).get("medium")
+            media["fibre jumper" if row.kind == "fibre" else f"{medium} cable"] += row.quantity
+    told = [some(bought[kind], noun) for kind, noun in _BOUGHT.items() if bought[kind]]
     units = design.totals.rack_units if design.totals is not None else 0
     if units and told:
         told[0] += f" ({measured(units, 'rack unit')})"
-    return ", ".join(told) or "nothing is bought"
+    cables = listed([some(number, noun) for noun, number in media.most_common() if number])
+    if len(+media) > 1:
+        kinds = f" ({cables.replace(' cables', '')})" if len(design.fabrics) == 1 else ""
+        cables = f"{some(media.total(), 'cable')}{kinds}"
+    return ", ".join([*told, *([cables] if cables else [])]) or "nothing is bought"
 
 
 def _cost(design: Design) -> Iterator[str]:
@@ -232,7 +247,7 @@ def _cost(design: Design) -> Iterator[str]:
     yield f"{dollars(totals.capex_usd)}{gpus}"
     shares = cost_shares(design)
     if len(shares) > 1:
-        yield ", ".join(f"{name} {dollars(usd(amount))}" for name, amount in shares.items())
+        yield ", ".join(map(" ".join, zip(shares, dollar_shares(list(shares.values())), strict=True)))
     yearly = sum(row.yearly_usd or 0 for row in design.bom)
     if yearly:
         yield f"charges of {dollars(yearly)} a year"
@@ -273,7 +288,7 @@ def _limits_left(design: Design) -> Iterator[tuple[str, bool]]:
 
 def _survived(design: Design) -> Iterator[ScreenRow]:
     """The worst failure of one device in each fabric, red where servers or attachments are cut off."""
-    losses = [WorstLoss(fabric, design.single_points_of_failure or ()) for fabric in design.fabrics]
+    losses = [WorstLoss(design, fabric) for fabric in design.fabrics]
     told = [loss for loss in losses if loss.devices]
     if len(told) > MOST_NAMED:
         told = [loss for loss in told if loss.cut_off] or told[:MOST_NAMED]
@@ -282,9 +297,10 @@ def _survived(design: Design) -> Iterator[ScreenRow]:
     if len(told) < len(losses):
         rows.append(("other fabrics: nothing is cut off", False))
     rows += [(f"{loss.fabric.name}: " * (not is_alone) + words, False) for loss in losses for words in loss.of_planes()]
-    rows += rack_loss(design.single_points_of_failure or (), not is_alone)
-    for number, (words, is_cut_off) in enumerate(rows):
-        yield ScreenRow("" if number else "Worst loss", words, LOST if is_cut_off else "")
+    label = "Worst loss"
+    for words, is_cut_off in [*rows, *rack_losses(design)]:
+        yield ScreenRow(label, words, LOST if is_cut_off else "")
+        label = ""
 
 
 # -- prices and proof -----------------------------------------------------------------------------------------------
@@ -294,16 +310,13 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     """Sources of prices, what a reader must know, and what is proven."""
     for note in design.notes:
         if note.startswith(PRICES):
-            shares = note.removeprefix(PRICES).partition(";")[0].strip()
-            words = shares.removeprefix("the bill is ").replace("derived prices", "derived from like parts")
-            yield ScreenRow("Prices", words)
+            shares = note.removeprefix(f"{PRICES} the bill is ").partition(";")[0]
+            yield ScreenRow("Prices", shares.replace("derived prices", "derived from like parts"))
     doubts = sum(note.startswith(IN_DOUBT) for note in design.notes)
     if doubts:
         yield ScreenRow("", f"{some(doubts, 'price')} of quotes in doubt", LEFT_OUT)
     notes = [note for note in design.notes if note.startswith((SHARED_PORTS, HOSTS)) or _is_of_planes(note)]
-    yield from (
-        ScreenRow("" if number else "Note", named(design, note)) for number, note in enumerate(notes[:MOST_NOTES])
-    )
+    yield from labelled("Note", (named(design, note.partition(" (rule ")[0]) for note in notes[:MOST_NOTES]))
     yield ScreenRow("Proof", _claim(design))
     failed = [check.name for check in design.checks if not check.ok]
     if failed:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
-from fabopt.output.steps import causes_of, marginal_unit
+from fabopt.output.steps import budget_of, causes_of, marginal_unit
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import dollars, limit_name, listed, money, plain, power, printable
@@ -73,6 +73,7 @@ def _scaled(values: Sequence[float], most: int) -> list[int]:
 
 
 PLOT_WIDTH, PLOT_HEIGHT = 60, 8
+_IN = "  "
 AS_ABOVE = "as above"
 MORE = "⋮"
 # Fronts with more points are cut to the second number of points.
@@ -291,9 +292,23 @@ def _plot(front: Front) -> Iterator[RenderableType]:
     from_x, to_x = span([x for x, _ in known])
     from_y, to_y = span([y for _, y in known])
     yield Text(f"\n{value_text(up, to_y)} {up}")
-    drawn = stairs(known) if front.kind == "pareto" or across == BUDGET_KEY else known
-    yield Text("\n".join(f"  {line}".rstrip(BLANK) for line in dots(drawn, PLOT_WIDTH, PLOT_HEIGHT)))
-    yield Text(f"{value_text(up, from_y)}; {across} from {value_text(across, from_x)} to {value_text(across, to_x)}")
+    yield _Plot(tuple(stairs(known) if front.kind == "pareto" or across == BUDGET_KEY else known))
+    budget = budget_of(front) if "capex_usd" in axes else None
+    limit = "" if budget is None else f"; the budget is {money(budget)}"
+    ends = f"from {value_text(across, from_x)} to {value_text(across, to_x)}"
+    yield Text(f"{value_text(up, from_y)}; {across} {ends}{limit}")
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """A plot of dots, as wide as the console has room for."""
+
+    points: tuple[tuple[float, float], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Yield its lines, further in."""
+        width = max(1, min(PLOT_WIDTH, options.max_width - len(_IN)))
+        yield Text("\n".join(f"{_IN}{line}".rstrip(BLANK) for line in dots(self.points, width, PLOT_HEIGHT)))
 
 
 def _axes(front: Front) -> tuple[str, str] | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 from rich.console import RenderableType
 
+from fabopt.io.design import design_in
 from fabopt.io.keys import value_at
 from fabopt.output.terminal.answer import BUDGET, conflict_quantity, infeasible_lines
 from fabopt.output.terminal.comparison import LOST_WITH, named
-from fabopt.output.terminal.first_screen import LABEL_WIDTH, LEFT_OUT, LOST, ScreenRow, grid
+from fabopt.output.terminal.first_screen import LABEL_WIDTH, LEFT_OUT, LOST, ScreenRow, grid, labelled, network_words
 from fabopt.output.words import dollars, limit_name, listed, measured, plain, power
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Conflict, Design, Needed
@@ -19,7 +21,8 @@ MOST_LINES, MOST_LEVERS = 15, 5
 # Letters of a line of words at 100 columns, and of the longest row.
 LETTERS = 100 - LABEL_WIDTH - 8
 MOST_LETTERS = 3 * LETTERS
-_SPENDING = ("budget_usd", "power_w", "rack_units")
+_SPENDING = {"budget_usd": "the budget", "power_w": "the limit of power", "rack_units": "the limit of rack units"}
+_USED = {"budget_usd": "capex_usd", "power_w": "power_w", "rack_units": "rack_units"}
 _RULES = "rules."
 
 
@@ -31,15 +34,12 @@ def no_screen(design: Design) -> RenderableType:
 def no_rows(design: Design) -> list[ScreenRow]:
     """The rows, of which so many levers are shown that they fit."""
     if design.status == "unknown":
-        return [ScreenRow("" if number else "Open", short(line)) for number, line in enumerate(_open(design))]
+        return list(labelled("Open", map(short, _open(design))))
     before = [*_limit(design), *_nearest(design)]
     after = [*_paste(design), *_unfinished(design)]
-    room, levers = MOST_LINES - 1 - sum(map(_lines, [*before, *after])), list[ScreenRow]()
-    for conflict in ordered(design)[:MOST_LEVERS]:
-        row = ScreenRow("" if levers else "Levers", _lever(design, conflict))
-        room -= _lines(row)
-        if room >= 0 or not levers:
-            levers.append(row)
+    levers = list(labelled("Levers", (_lever(design, conflict) for conflict in ordered(design)[:MOST_LEVERS])))
+    while len(levers) > 1 and sum(map(_lines, [*before, *levers, *after])) >= MOST_LINES:
+        levers.pop()
     return [*before, *levers, *after]
 
 
@@ -65,9 +65,15 @@ def _is_spending(limit: str) -> bool:
 
 
 def ordered(design: Design) -> list[Conflict]:
-    """The changes that each give a design: of limits on spending first, which take nothing away."""
+    """The changes that each give a design: of limits on spending first, which take nothing away, then by price."""
     levers = [conflict for conflict in design.conflicts if conflict.needed is not None]
-    return sorted(levers, key=lambda conflict: not _is_spending(conflict.limit))
+    return sorted(levers, key=lambda conflict: (not _is_spending(conflict.limit), _price(conflict) or inf))
+
+
+def _price(conflict: Conflict) -> float | None:
+    """The cost of the design that a change gives, in US dollars; None where it is not known."""
+    price = conflict.needed if conflict.limit == BUDGET and not conflict.together else conflict.capex_usd
+    return price if isinstance(price, int | float) else None
 
 
 def _limit(design: Design) -> Iterator[ScreenRow]:
@@ -105,11 +111,14 @@ def _values(design: Design, keys: Sequence[str]) -> list[str]:
 
 
 def _value_of(design: Design, key: str) -> str:
+    """The value of a key of the case in words."""
+    return conflict_quantity(key, _stated(design, key))
+
+
+def _stated(design: Design, key: str) -> int | float | str | None:
     """The value of a key in the case, as its conflict says it; of limits as the case has it."""
-    stated = next((conflict.value for conflict in design.conflicts if conflict.limit == key), None)
-    if stated is None:
-        stated = value_at(design.case.content, key)
-    return conflict_quantity(key, stated)
+    stated = next((one.value for one in design.conflicts if one.limit == key), None)
+    return value_at(design.case.content, key) if stated is None else stated
 
 
 # -- the nearest design -----------------------------------------------------------------------------------------------
@@ -120,26 +129,22 @@ def _nearest(design: Design) -> Iterator[ScreenRow]:
     nearest = design.nearest
     if nearest is None:
         return
-    over = list(_over(design))
-    words = ", ".join([dollars(nearest.capex_usd), power(nearest.power_w), measured(nearest.rack_units, "rack unit")])
-    whole = design if nearest.design is None else design.model_copy(update={"parts": nearest.design["parts"]})
-    summary = named(whole, nearest.summary)
-    what = f": {summary}" if len(summary) <= MOST_LETTERS else ""
-    yield ScreenRow("Nearest", f"{words}{''.join(f', {text}' for text in over)}; every rule is kept{what}")
+    words = [dollars(nearest.capex_usd), power(nearest.power_w), measured(nearest.rack_units, "rack unit")]
+    whole = None if nearest.design is None else design_in(nearest.design, "nearest.design")
+    what = nearest.summary if whole is None else "; ".join(network_words(whole))
+    told = f": {what}" if len(what) <= MOST_LETTERS else ""
+    yield ScreenRow("Nearest", f"{', '.join([*words, *_over(design)])}; every rule is kept{told}")
 
 
 def _over(design: Design) -> Iterator[str]:
     """By how much the nearest design exceeds each limit of the case: ``$1 over the budget``."""
-    nearest, limits = design.nearest, design.case.content.get("limits") or {}
-    assert nearest is not None
-    names = {"budget_usd": ("capex_usd", "budget"), "power_w": ("power_w", "limit of power"),
-             "rack_units": ("rack_units", "limit of rack units")}  # fmt: skip
-    for key, (field, name) in names.items():
+    limits = design.case.content.get("limits") or {}
+    shown = {"budget_usd": dollars, "power_w": power, "rack_units": plain}
+    for key, name in _SPENDING.items():
         most = limits.get(key)
-        rest = 0 if most is None else round(getattr(nearest, field) - most, 2)
+        rest = 0 if most is None else round(getattr(design.nearest, _USED[key]) - most, 2)
         if rest > 0:
-            shown = dollars(rest) if key == "budget_usd" else power(rest) if key == "power_w" else plain(rest)
-            yield f"{shown} over the {name}"
+            yield f"{shown[key](rest)} over {name}"
 
 
 # -- levers -----------------------------------------------------------------------------------------------------------
@@ -147,22 +152,29 @@ def _over(design: Design) -> Iterator[str]:
 
 def _lever(design: Design, conflict: Conflict) -> str:
     """What to write, its price, and what is lost."""
-    changes = _changes(conflict)
-    price = conflict.needed if conflict.limit == BUDGET and not conflict.together else conflict.capex_usd
-    cost = f", at {dollars(price)}" if isinstance(price, int | float) else ""
-    lost = dict.fromkeys(text for change in changes if (text := lost_with(design, change)))
-    return f"{' and '.join(map(line_of, changes))}{cost}{f'; lost: {listed(list(lost))}' if lost else ''}"
+    price, lost = _price(conflict), _lost(design, conflict)
+    cost = "" if price is None else f", at {dollars(price)}"
+    return f"{' and '.join(map(_said_line, _changes(conflict)))}{cost}{lost and f'; lost: {lost}'}"
 
 
-# What a smaller, larger or other value takes away, by the last word of its key.
+def _lost(design: Design, conflict: Conflict) -> str:
+    """All that the changes of a conflict take away, in words."""
+    lost = (lost_with(design, change) for change in _changes(conflict))
+    return listed(list(dict.fromkeys(text for text in lost if text)))
+
+
+# What a smaller, larger or other value takes away, by the last words of its key.
 _LOST_VALUES = {
     "min_gbps_per_gpu": "{was} Gb/s for every GPU",
     "min_gbps_per_server": "{was} Gb/s for every server",
     "min_bisection_gbps_per_gpu": "a bisection of {was} Gb/s a GPU",
     "min_alltoall_gbps_per_gpu": "all-to-all of {was} Gb/s a GPU",
     "max_oversubscription": "{was}:1",
-    "leaf": "{was}:1 at the leaves",
-    "spine": "{was}:1 at the spines",
+    "max_oversubscription.leaf": "{was}:1 at the leaves",
+    "max_oversubscription.spine": "{was}:1 at the spines",
+    "switches.leaf": "leaves of {was}",
+    "switches.spine": "spines of {was}",
+    "switches.core": "cores of {was}",
     "tiers": "{was} tiers",
     "planes": "{was} planes",
     "rails": "{was} rails",
@@ -183,25 +195,32 @@ def lost_with(design: Design, change: Needed) -> str:
     """What a change takes away, in words; empty where it takes money, power, room or a vendor's word alone."""
     key, needed = change.limit, change.needed
     word = key.rpartition(".")[2]
-    stated = next((one.value for one in design.conflicts if one.limit == key and one.value is not None), None)
-    was: int | float | str | None = value_at(design.case.content, key) if stated is None else stated
+    was = _stated(design, key)
     if _is_spending(key) or was is None:
         return ""
-    if key.startswith(_RULES):
+    if key.startswith(_RULES) or word in LOST_WITH:
         return LOST_WITH.get(word, f"rule {word}")
     if word in ("gpus", "servers") and isinstance(was, int | float) and isinstance(needed, int | float):
         return some(was - needed, "GPU" if word == "gpus" else "server")
-    said = conflict_quantity(key, was)
-    return _LOST_VALUES.get(word, f"{word.replace('_', ' ')} {{was}}").format(was=said)
+    last_words = ".".join(key.split(".")[-2:])
+    words = _LOST_VALUES.get(last_words) or _LOST_VALUES.get(word, f"{word.replace('_', ' ')} {{was}}")
+    return named(design, words.format(was=conflict_quantity(key, was)))
 
 
-def line_of(change: Needed) -> str:
-    """The line of a case that makes a change: ``limits: {budget_usd: 1500000}``, ``tiers: any (fabric compute)``."""
+def line_of(change: Needed) -> tuple[str, str]:
+    """The line of a case that makes a change, and below which entry of a list: ``limits: {budget_usd: 1500000}``;
+    ``tiers: any`` of ``fabric compute``.
+    """
     words, value = change.limit.split("."), _written(change.needed)
     nouns = {"fabrics": "fabric ", "stages": "stage ", "catalog": "catalog: "}
     if words[0] in nouns and len(words) > 2:
-        return f"{_nested(words[2:], value)} ({nouns[words[0]]}{words[1]})"
-    return _nested(words, value)
+        return _nested(words[2:], value), f"{nouns[words[0]]}{words[1]}"
+    return _nested(words, value), ""
+
+
+def _said_line(change: Needed) -> str:
+    line, where = line_of(change)
+    return f"{line} ({where})" if where else line
 
 
 def _nested(words: Sequence[str], value: str) -> str:
@@ -223,18 +242,28 @@ def _written(value: object) -> str:
 
 
 def _paste(design: Design) -> Iterator[ScreenRow]:
-    """The lines to write for the lever that keeps everything else, else for the first one."""
+    """The lines to write for the lever that keeps everything else, else for the first one; and what they do."""
     for conflict in ordered(design)[:1]:
-        lines = dict.fromkeys(_whole_line(design, conflict, change) for change in _changes(conflict))
-        for number, line in enumerate(lines):
-            yield ScreenRow("" if number else "Paste", line)
+        changes = _changes(conflict)
+        yield from labelled("Paste", dict.fromkeys(_whole_line(design, conflict, change) for change in changes))
+        lost = _lost(design, conflict)
+        raised = [
+            f"{_SPENDING[change.limit.rpartition('.')[2]]} to {conflict_quantity(change.limit, change.needed)}"
+            for change in changes
+            if _is_spending(change.limit)
+        ]
+        places = dict.fromkeys(where for change in changes if (where := line_of(change)[1]))
+        does = [f"in {listed(list(places))}"] if places else []
+        does += [f"raises {listed(raised)}"] if raised else []
+        does.append(f"gives up {lost}" if lost else "all else is kept")
+        yield ScreenRow("", f"# {'; '.join(does)}")
 
 
 def _whole_line(design: Design, conflict: Conflict, change: Needed) -> str:
     """The line of a change, with what else the case says under the same key of limits or rules."""
     key, _, word = change.limit.partition(".")
     if key not in ("limits", "rules") or "." in word:
-        return line_of(change)
+        return line_of(change)[0]
     said = design.case.content.get(key)
     kept = {name: value for name, value in said.items() if value is not None} if isinstance(said, Mapping) else {}
     needed = {one.limit.removeprefix(f"{key}."): one.needed for one in _changes(conflict) if one.limit.startswith(key)}

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from fabopt.output.words import listed, plain
-from fabopt.schema.design import FabricDesign, Failure
-from fabopt.schema.losses import SinglePoint
+from fabopt.schema.design import Design, FabricDesign, Failure, Number
+from fabopt.schema.resilience import RACK
 from fabopt.units import some
 
+COMPUTE = "compute"
 DEVICES = ("leaf", "spine", "core", "switch", "server")
 
 
 class WorstLoss:
     """The worst failure of one device of a fabric."""
 
-    def __init__(self, fabric: FabricDesign, points: Sequence[SinglePoint]) -> None:
-        self.fabric = fabric
-        self.points = [point for point in points if point.fabric == fabric.name and point.device != "rack"]
+    def __init__(self, design: Design, fabric: FabricDesign) -> None:
+        self.design, self.fabric = design, fabric
+        points = design.single_points_of_failure or ()
+        self.points = [point for point in points if point.fabric == fabric.name and point.device != RACK]
         failures = [row for row in fabric.failures if row.count == 1 and row.failed in DEVICES]
         self.most_cut = max((row.servers_cut_off or 0 for row in failures), default=0)
         self.left = min((row.gbps_per_gpu for row in failures), default=0)
@@ -32,7 +34,7 @@ class WorstLoss:
         servers = max((point.servers for point in points), default=self.most_cut)
         if servers:
             yield some(servers, "server")
-        yield from dict.fromkeys(point.loses for point in points if not point.servers)
+        yield from dict.fromkeys(_devices(point.loses) for point in points if not point.servers)
 
     def words(self, is_alone: bool) -> str:
         """``a leaf: degraded to 350 of 400 Gb/s a GPU``, or what is cut off; with NICs lost of a fabric that
@@ -45,16 +47,17 @@ class WorstLoss:
         if self.left >= whole:
             return f"{self._device}: {'' if beside else 'nothing is cut off, and '}no GPU loses bandwidth{beside}"
         lost = self._nics_lost if is_alone else ""
-        across = " across the fabric" if whole < self.fabric.metrics.injection_gbps_per_gpu else ""
-        return f"{self._device}: degraded to {plain(self.left)} of {plain(whole)} Gb/s a GPU{across}{lost}{beside}"
+        return f"{self._device}: {degraded(self.design, self.fabric, self.left)}{lost}{beside}"
 
     def of_planes(self) -> Iterator[str]:
         """What a plane leaves that has failed, or is out of service for an upgrade; nothing of a fabric with one."""
         for row in self.fabric.failures:
             if (row.failed, row.count) == ("plane", 1) and row.with_switch_gbps_per_gpu is not None:
-                whole = plain(self.fabric.metrics.bisection_gbps_per_gpu)
-                after = f"{plain(row.with_switch_gbps_per_gpu)} if a switch of another fails meanwhile"
-                yield f"a plane, failed or upgraded: {plain(row.gbps_per_gpu)} of {whole} Gb/s a GPU; {after}"
+                left, less = (
+                    degraded(self.design, self.fabric, gbps)
+                    for gbps in (row.gbps_per_gpu, row.with_switch_gbps_per_gpu)
+                )
+                yield f"a plane, failed or upgraded: {left}; {less} if a switch of another fails meanwhile"
 
     @property
     def _device(self) -> str:
@@ -82,6 +85,13 @@ class WorstLoss:
         return f"; {some(worst.servers, 'server')} lose {worst.loses} with {where}"
 
 
+def _devices(loses: str) -> str:
+    """Devices of an attachment: ``5 of 26 appliances``; ``1 of the 2 of subnet-manager``."""
+    number, is_part, rest = loses.partition(" of ")
+    total, _, name = rest.partition(" ")
+    return f"{number} of the {total} of {name}" if is_part and not name.endswith("s") else loses
+
+
 def _share(loses: str) -> float:
     """The share of ``2 of 4 NICs``; 0 of other words."""
     lost, _, of = loses.partition(" of ")
@@ -89,11 +99,33 @@ def _share(loses: str) -> float:
     return int(lost) / int(whole) if lost.isdigit() and whole.isdigit() else 0.0
 
 
-def rack_loss(points: Sequence[SinglePoint], is_of_several: bool) -> Iterator[tuple[str, bool]]:
+def degraded(design: Design, fabric: FabricDesign, left: Number) -> str:
+    """What a failure leaves of the bandwidth of a GPU, or in fabrics other than compute of a server: of any traffic, or
+    where a fabric is oversubscribed of traffic between two halves of the cluster.
+    """
+    stage, metrics = design.stages[-1], fabric.metrics
+    noun, gpus = ("GPU", 1) if fabric.role == COMPUTE else ("server", stage.gpus // stage.servers)
+    is_whole = left > 0 and metrics.bisection_gbps_per_gpu >= metrics.injection_gbps_per_gpu
+    whose = f"half the {noun}s sending" if len(design.fabrics) == 1 else "half"
+    between = "" if is_whole else f", {whose} to the other half"
+    return f"degraded to {plain(left * gpus)} of {plain(metrics.bisection_gbps_per_gpu * gpus)} Gb/s a {noun}{between}"
+
+
+def rack_losses(design: Design) -> Iterator[tuple[str, bool]]:
     """The worst loss of servers with one rack of a floor in words, and whether it cuts them off; none without racks."""
-    racks = [point for point in points if point.device == "rack" and point.servers]
+    racks = [point for point in design.single_points_of_failure or () if point.device == RACK and point.servers]
     worst = max(racks, key=lambda point: (not point.degraded, _share(point.loses), point.servers), default=None)
-    if worst is not None:
-        lost = f"lose {worst.loses}" if worst.degraded else "cut off"
-        where = f" {'from' if not worst.degraded else 'of'} {worst.fabric}" if is_of_several else ""
-        yield f"rack {worst.worst}: {some(worst.servers, 'server')} {lost}{where}", not worst.degraded
+    if worst is None:
+        return
+    where = f" of {worst.fabric}" if len(design.fabrics) > 1 else ""
+    lost = f"lose {worst.loses}{where}" if worst.degraded else f"cut off{where.replace('of', 'from')}"
+    words = f"{some(worst.servers, 'server')} {lost}"
+    for fabric in design.fabrics:
+        left = next((row for row in fabric.failures if row.failed == RACK and worst.degraded), None)
+        if left is not None and fabric.name == worst.fabric:
+            told = degraded(design, fabric, left.gbps_per_gpu)
+            if left.worst == worst.worst:
+                words = f"{told}; {words}"
+            else:
+                yield f"rack {left.worst}: {told}", False
+    yield f"rack {worst.worst}: {words}", not worst.degraded

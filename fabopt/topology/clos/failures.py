@@ -30,6 +30,7 @@ from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.schema.resilience import FEED, RACK, Failed, Failing
 from fabopt.topology.clos.classes import LeafEndpoints
 from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RacksOfClos
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stripes import across_halves
@@ -188,9 +189,10 @@ class ClosFailures:
     clos: ClosNetwork
     gpus: int
 
-    def kinds(self) -> tuple[Failing, ...]:
-        """Kinds of devices and links that can fail alone."""
-        return (*tiers_of(self.clos.parts), "plane", "cable")
+    def kinds(self) -> tuple[Failed, ...]:
+        """Kinds of devices and links that can fail alone, on a floor racks too."""
+        racks: tuple[Failed, ...] = (RACK,) if isinstance(self.clos.placement, RackPlacement) else ()
+        return (*tiers_of(self.clos.parts), "plane", "cable", *racks)
 
     def bandwidth_left(self, failed: Failed, count: int, other: OtherPlanes = SAME) -> Fraction:
         """Mb/s per GPU after ``count`` failures of a kind; the loss of one of two feeds takes nothing.

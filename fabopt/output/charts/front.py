@@ -116,11 +116,11 @@ def _budgets(front: Front, frame: _Frame, palette: Palette) -> Iterator[Spec]:
     for channel, quantity, scale in (("x", frame.axes.x, frame.x), ("y", frame.axes.y, frame.y)):
         if budget is not None and quantity.name == "capex_usd" and scale is not None and budget >= scale.low:
             is_beyond = budget > scale.high
-            at, text = min(budget, scale.high), f"budget {money(budget)}{', beyond this axis' * is_beyond}"
-            data = {"values": [{"at": at, "text": text}]}
+            value, text = min(budget, scale.high), f"budget {money(budget)}{', beyond this axis' * is_beyond}"
+            data = {"values": [{"at": value, "text": text}]}
             place: Spec = {channel: {"field": "at", "type": "quantitative", "scale": scale.spec}}
             line = {"type": "rule", "color": palette.alarm, "strokeDash": [5, 4], "aria": False}
-            edge = {"y": 0, "x": scale.at(at)} if channel == "x" else {"x": WIDTH}
+            edge = {"y": 0, "x": scale.at(value)} if channel == "x" else {"x": WIDTH}
             words = {"type": "text", "align": "right", "dx": -5, "dy": 6, "baseline": "top", "color": palette.alarm}
             if not is_beyond:
                 yield {"data": data, "mark": line, "encoding": place}

@@ -16,7 +16,7 @@ import pytest
 from tests.paths import ROOT, TESTS
 
 # Tests of pages but those that run what they show.
-NOT_RUN = "not commands_print and not sessions and not pictures"
+NOT_RUN = "not commands_print and not sessions and not pictures and not short"
 # By patch: the most files of the package, and the tests that it has to pass with.
 PATCHES = {
     "a-key-with-a-rule": (4, ("tests/program/test_max_switches.py", "tests/explain/test_keys.py",

@@ -14,6 +14,8 @@ from fabopt.schema.product import PriceSource, Product, Source
 
 # First word of the note on a bill of mixed prices, which is shown on top.
 PRICES = "prices:"
+# First words of the note on a switch whose price is derived, which is shown below that.
+RESTS_ON = "rests on"
 # How the note of a price's source begins that the reader of its quote has something against.
 IN_DOUBT = "in doubt: "
 # The basis of a price whose source has no kind.

@@ -32,7 +32,7 @@ from fabopt.solution.notes_on_parts import (
     rack_notes,
     stand_in_notes,
 )
-from fabopt.solution.price_basis import price_notes
+from fabopt.solution.price_basis import derived_notes, price_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import doubt_notes, firm_notes, offer_notes, quote_notes
 from fabopt.solution.rule_levers import UNSETTLED
@@ -53,6 +53,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     inputs = question.inputs
     notes = (
         *price_notes(question, answers, design),
+        *derived_notes(question, answers, design),
         *_on_cliffs(question, answers, design),
         *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
         *inputs.notes,

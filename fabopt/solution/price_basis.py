@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from math import floor
 from typing import NamedTuple
 
 from fabopt.errors import NoAnswerError
 from fabopt.parts.offering import offering_of
-from fabopt.parts.price_basis import GUESSED, PRICES, UNKNOWN, basis_of, is_guessed
+from fabopt.parts.price_basis import GUESSED, PRICES, RESTS_ON, UNKNOWN, basis_of, is_guessed
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.settings import StoppedError, Work
@@ -21,6 +22,7 @@ from fabopt.schema.catalog import KINDS
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
+from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder
 from fabopt.search.price_lines import priced_design
 from fabopt.search.scaled import at_factor
 from fabopt.solution.question import Answers, Question
@@ -32,6 +34,10 @@ MOVE = Fraction(3, 10)
 MOST_SECONDS = 10.0
 # Work of the search at one factor, in units of ``program.settings.Work``.
 WORK_PER_FACTOR = 2_500
+# Work of all searches for the price up to which an answer stays, and the switches of an answer that are asked about.
+MOST_WORK_OF_ENDS = 20_000
+MOST_DERIVED = 3
+DERIVED = "derived"
 _WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
           "compatible": "compatible parts", "estimate": "estimates", "derived": "derived prices",
           UNKNOWN: "prices of unknown source"}  # fmt: skip
@@ -48,6 +54,42 @@ def price_notes(question: Question, answers: Answers, design: Design) -> Iterato
         told += f", all that {' and '.join(asked)} {'let' if len(asked) > 1 else 'lets'} it pay" if asked else ""
         guessed = any(basis in GUESSED for basis in shares)
         yield f"{PRICES} the bill is {told}{_verdict(question, answers.best) if guessed else ''}"
+
+
+def derived_notes(question: Question, answers: Answers, design: Design) -> Iterator[str]:
+    """A note on each switch of the answer whose price is derived from those of like ones, with the price above which
+    another design is the cheapest; none for a case without rules.
+    """
+    rows = {row.id: row.unit_price_usd for row in design.bom if row.kind == "switch" and row.quantity}
+    derived = [id_ for id_ in rows if basis_of(design.parts[id_], None) == DERIVED]
+    if question.inputs.case.rules == NO_RULES:
+        return
+    for id_ in derived[:MOST_DERIVED]:
+        told = f"{RESTS_ON} a price of ${rows[id_]:,.0f} for {id_} that is derived from those of like switches"
+        yield told + _until(question, answers.best, design, id_)
+
+
+def _until(question: Question, answer: Answer | None, design: Design, id_: str) -> str:
+    """Words on the price of a switch up to which the answer stays; empty without alternatives asked for.
+
+    Where that takes too long to find, a row of *what else* without the switch bounds it.
+    """
+    if answer is None or not question.alternatives_s or answer.problem.case.objective != "capex_usd":
+        return ""
+    seconds = min(MOST_SECONDS, question.alternatives_s)
+    try:
+        with question.clock.shortened(seconds), question.clock.bounded():
+            base, settings = _whole(question, answer), question.settings.quiet
+            settings = replace(settings, work=Work(most=MOST_WORK_OF_ENDS))
+            own, proven = priced_design(base, answer.problem, answer.picked), answer.optimum.verdict == "optimal"
+            indices = frozenset(item.index for item in base.item_table.items if item.id == id_)
+            end = EndFinder(base, own, proven, settings, question.clock).find(indices, 1)
+    except (StoppedError, NoAnswerError):
+        return _at_the_latest(design, id_)
+    if end.beyond is None:
+        return f"; with {id_} at {MOST_STEPS // STEPS} times that this design stays the cheapest"
+    most = floor(_price_usd(design, id_) * end.step / STEPS)
+    return f"; above ${most:,} for {id_} another design is {'the cheapest' if end.is_proven else 'cheaper'}"
 
 
 def shares_by_basis(design: Design) -> dict[str, Fraction]:
@@ -82,11 +124,35 @@ def _verdict(question: Question, answer: Answer | None) -> str:
         return f"; what else would be chosen at other estimates was not found within {seconds:g} s"
 
 
-def _what_changes(question: Question, answer: Answer) -> str:
+def _price_usd(design: Design, id_: str) -> float:
+    return next(row.unit_price_usd for row in design.bom if row.id == id_)
+
+
+def _at_the_latest(design: Design, id_: str) -> str:
+    """The price of a switch above which the best design without it costs less, if a row has that."""
+    without = [
+        row.capex_delta_usd
+        for row in design.alternatives
+        if row.finished and row.capex_delta_usd is not None and id_ in row.change.get("procurement.forbidden_parts", ())
+    ]
+    if not without:
+        return f"; the price above which another design than with {id_} is the cheapest takes more work to tell"
+    units = sum(row.quantity for row in design.bom if row.id == id_)
+    return (
+        f"; above ${floor(_price_usd(design, id_) + without[0] / units):,} for {id_} at the latest another is cheaper"
+    )
+
+
+def _whole(question: Question, answer: Answer) -> Problem:
+    """The answered problem with dominated products, which other prices may favour."""
     problem, prune = answer.problem, question.settings.prune
     offering = offering_of(problem.case, problem.catalog, prune, whole=True)
     whole = bound_alike(problem_of(problem.case, problem.catalog, prune, offering), problem)
-    base = replace(whole, site=problem.site)
+    return replace(whole, site=problem.site)
+
+
+def _what_changes(question: Question, answer: Answer) -> str:
+    base = _whole(question, answer)
     guessed, proven = _guessed_items(base), True
     for factor, words in ((1 - MOVE, "lower"), (1 + MOVE, "higher")):
         rival = _cheaper(question, answer, base, guessed, factor)

@@ -11,7 +11,9 @@ import pytest
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.parts.price_basis import price_source
+from fabopt.program.settings import StoppedError
 from fabopt.schema.design import Design
+from fabopt.search.price_ends import EndFinder
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.mutations import document_of, rehashed
@@ -195,6 +197,27 @@ def test_guesses_that_decide_are_told() -> None:
     ]
 
 
+def _rests_on(design: Design) -> list[str]:
+    return [note for note in design.notes if note.startswith("rests on")]
+
+
+def test_a_switch_by_a_derived_price_is_told_with_the_price_at_which_it_falls() -> None:
+    """16,000 by a rule against 19,000: 1.187 times as much is the last step at which it stays."""
+    parts = _catalog(small="derived")
+    of_small = "rests on a price of $16,000 for small that is derived from those of like switches"
+    assert _rests_on(_solved(parts)) == [of_small]
+    assert _rests_on(_solved(parts, 20)) == [f"{of_small}; above $18,992 for small another design is the cheapest"]
+    assert _rests_on(_solved(_catalog(small="estimate"), 20)) == []
+    assert _rests_on(_solved(parts, 20, rules="none")) == []
+
+
+def test_a_switch_that_stays_at_any_price_is_told_so() -> None:
+    parts = _catalog(small="derived")
+    parts["switches"] = [product(parts, "small")]
+    (told,) = _rests_on(_solved(parts, 20))
+    assert told.endswith("; with small at 10 times that this design stays the cheapest")
+
+
 def test_guesses_that_decide_on_cables_alone_are_told_so() -> None:
     """A cable for 150 by an estimate (195 where it is 30 % higher) beside one of the same ends for 180."""
     parts = _catalog(dac="estimate")
@@ -221,3 +244,14 @@ def test_a_case_without_rules_says_nothing_of_prices() -> None:
 def test_a_book_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"only_priced_by\[0\]"):
         _solved(_catalog(), only_priced_by=["offfer"])
+
+
+def test_a_row_without_the_switch_bounds_its_price_where_no_end_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the small switch the best design costs 3,000 more, for one switch."""
+
+    def stopped(*_: object) -> None:
+        raise StoppedError
+
+    monkeypatch.setattr(EndFinder, "find", stopped)
+    (told,) = _rests_on(_solved(_catalog(small="derived"), 20))
+    assert told.endswith("; above $19,000 for small at the latest another is cheaper")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fabopt.output.words import dollars, plain, power
 from fabopt.parts.names import with_names
-from fabopt.parts.price_basis import PRICES
+from fabopt.parts.price_basis import PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, RULES_KEPT
 from fabopt.schema.design import Alternative, Design
 from fabopt.units import some
@@ -138,6 +138,8 @@ def flip_line(design: Design) -> Iterator[str]:
                 rival = other[3] if len(other[3]) <= MOST_LETTERS else "another design"
                 verdict = f"{other[1]}: {rival} would be {other[2]}"
             yield named(design, verdict)
+        elif note.startswith(RESTS_ON) and "; " in note:
+            yield named(design, note.partition("; ")[2])
 
 
 def named(design: Design, text: str) -> str:

@@ -23,7 +23,7 @@ from fabopt.output.terminal.worst_loss import COMPUTE, WorstLoss, rack_losses
 from fabopt.output.words import dollar_shares, dollars, listed, measured, money, percent, plain, power, printable
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.names import product_name
-from fabopt.parts.price_basis import IN_DOUBT, PRICES
+from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.homing import CABLES_OF_PEER_LINK
@@ -312,6 +312,8 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
         if note.startswith(PRICES):
             shares = note.removeprefix(f"{PRICES} the bill is ").partition(";")[0]
             yield ScreenRow("Prices", shares.replace("derived prices", "derived from like parts"))
+        if note.startswith(RESTS_ON):
+            yield ScreenRow("", named(design, note.partition(";")[0]))
     doubts = sum(note.startswith(IN_DOUBT) for note in design.notes)
     if doubts:
         yield ScreenRow("", f"{some(doubts, 'price')} of quotes in doubt", LEFT_OUT)

@@ -67,6 +67,7 @@ GOLDEN: dict[str, Callable[[], Design]] = {
     "rail-only": lambda: shipped("rail-only-1024-gpus"),
     "a rule left out": lambda: designs_of_sections.designed("a rule left out"),
     "floor": lambda: shipped("hall-1024-gpus"),
+    "planes": lambda: shipped("b300-four-planes-1024"),
     "budget just met": budget_just_met,
 }
 

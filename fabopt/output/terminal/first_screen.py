@@ -227,8 +227,12 @@ def _parts(design: Design) -> str:
     for row in design.bom:
         bought[row.kind] += row.quantity
         if row.kind in CABLE_KINDS:
-            medium = design.parts.get(str(row.id), {}).get("medium")
-            media["fibre jumper" if row.kind == "fibre" else f"{medium} cable"] += row.quantity
+            part = design.parts.get(str(row.id), {})
+            noun = f"{part.get('medium')} cable"
+            if row.kind == "fibre":
+                ends = [end.get("count", 1) for end in part.get("ends", ())]
+                noun = "shuffle" if min(ends, default=1) > 1 else "fibre jumper"
+            media[noun] += row.quantity
     told = [some(bought[kind], noun) for kind, noun in _BOUGHT.items() if bought[kind]]
     units = design.totals.rack_units if design.totals is not None else 0
     if units and told:

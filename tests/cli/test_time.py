@@ -307,6 +307,7 @@ def test_a_signal_after_the_end_changes_nothing(number: signal.Signals) -> None:
     assert (shown.returncode, shown.stderr) == (0, b"") and b"finetuning-1024-gpus" in shown.stdout
 
 
+@pytest.mark.long
 def test_a_command_without_a_clock_ends_at_the_first_signal() -> None:
     process = started(["solve", "pretraining-16384-gpus", "--alternatives", "0"])
     assert ended(process).code == 0

@@ -119,6 +119,7 @@ def assert_words_of_the_trade(design: Design) -> None:
         assert all(f"{stage.name} (month {stage.month}" in text for stage in design.stages[:6])
 
 
+@pytest.mark.long("b300-131072-gpus", "llama3-405b-in-pods")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_cases_fit(name: str) -> None:
     assert_fits(shipped(name))

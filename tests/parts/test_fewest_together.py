@@ -26,7 +26,7 @@ def test_it_is_what_all_assemblies_say(prune: bool) -> None:
                     fewest = problem.links.fewest_together(near, far, run_m, protocol)
                     assert fewest == min(counted, default=0)
                     met.add(fewest)
-    assert met == {0, 1, 2}
+    assert met == {0, 1}
 
 
 def test_cables_of_several_ports_alone_join_them_together() -> None:

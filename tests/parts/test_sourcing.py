@@ -288,6 +288,7 @@ def test_what_a_list_of_vendors_costs_is_among_the_alternatives(rules: Json) -> 
         "planes",
         "striping",
         "rails",
+        "default rules",
         "port speed",
         "sourcing",
         "leaf switch",

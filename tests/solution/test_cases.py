@@ -67,7 +67,7 @@ def test_file_says_what_it_is(name: str) -> None:
     assert any(line.startswith("description: ") for line in lines)
 
 
-@pytest.mark.long("b300-131072-gpus")
+@pytest.mark.long("b300-131072-gpus", "llama3-405b-in-pods")
 @pytest.mark.parametrize("name", CASES)
 def test_answer(name: str) -> None:
     design = shipped(name)
@@ -133,6 +133,7 @@ def test_planes_and_speeds() -> None:
     assert shipped("gb200-nvl72-576").fabrics[0].structure.servers_per_group == 18
 
 
+@pytest.mark.long
 def test_far_more_than_one_to_seven_above_pods_follows_from_the_model() -> None:
     """Ratios above pods are open: servers anywhere in a pod bear what was built and more, scattered ones do not."""
     design = shipped("llama3-405b-in-pods")

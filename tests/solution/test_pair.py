@@ -51,7 +51,7 @@ def is_pair(fabric: FabricDesign) -> bool:
 
 @pytest.mark.parametrize(
     ("name", "cost", "nics", "single"),
-    [("storage-128-dgx", 144640, (2, 1), 146640), ("storage-256-hgx", 472480, (1, 2), 529560)],
+    [("storage-128-dgx", 144640, (2, 1), 146640), ("storage-256-hgx", 472480, (1, 2), 501760)],
 )
 def test_storage_is_on_two_switches(name: str, cost: int, nics: tuple[int, int], single: int) -> None:
     """Port A and port B of every server: two cards of one port, or one card of two."""

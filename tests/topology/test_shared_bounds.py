@@ -12,7 +12,13 @@ from tests.paths import ROOT
 from tests.samples.shared_bounds import compare_shared_bounds
 
 # Larger ones take minutes without shared bounds.
-LARGE = ("pretraining-16384-gpus", "roce-24576-gpus", "llama3-405b-8192-gpus", "llama3-405b-in-pods")
+LARGE = (
+    "b300-131072-gpus",
+    "pretraining-16384-gpus",
+    "roce-24576-gpus",
+    "llama3-405b-8192-gpus",
+    "llama3-405b-in-pods",
+)
 CASES = sorted(path.stem for path in (ROOT / "cases").glob("*.yaml") if path.stem not in LARGE)
 # Takes two seconds, and found the least cost of a fabric kept for one with other NICs.
 QUICK = "single-switch-64-gpus"

@@ -29,7 +29,7 @@ LETTERS = 20
 COLUMNS = ("order", "stage", "cable", "end", "rack", "unit", "line_1", "line_2", "code")
 _FILE = re.compile(r"(L7651|L7654|5167|5160)(-\d{1,9})?\.(html|pdf)")
 # A lane of a shuffle: its legs at both ends.
-_LANE = re.compile(r"(?P<from>[0-9]+)-(?P<to>[0-9]+) of ")
+_LANE = re.compile(r"(?P<from>[0-9]{1,4})-(?P<to>[0-9]{1,4}) of ")
 # Millimetres: from the edge of a label, between code and text (four modules: ISO/IEC 18004), of the largest code and
 # letters; the share of a label's width for its code; lines to letters.
 _EDGE, _GAP, _LARGEST_CODE, _LARGEST_TEXT, _CODE_SHARE, _LEADING = 1.2, 1.6, 12.0, 3.4, 0.22, 1.16

@@ -37,6 +37,8 @@ WORK_PER_FACTOR = 2_500
 # Work of all searches for the price up to which an answer stays, and the switches of an answer that are asked about.
 MOST_WORK_OF_ENDS = 20_000
 MOST_DERIVED = 3
+# What is moved together.
+GUESSES = "estimated and derived prices"
 DERIVED = "derived"
 _WORDS = {"list": "list prices", "street": "street prices", "quote": "quotes", "paper": "prices of papers",
           "compatible": "compatible parts", "estimate": "estimates", "derived": "derived prices",
@@ -89,7 +91,12 @@ def _until(question: Question, answer: Answer | None, design: Design, id_: str) 
     if end.beyond is None:
         return f"; with {id_} at {MOST_STEPS // STEPS} times that this design stays the cheapest"
     most = floor(_price_usd(design, id_) * end.step / STEPS)
-    return f"; above ${most:,} for {id_} another design is {'the cheapest' if end.is_proven else 'cheaper'}"
+    return f"; {_above(design, id_, most)} another design is {'the cheapest' if end.is_proven else 'cheaper'}"
+
+
+def _above(design: Design, id_: str, most_usd: int) -> str:
+    """Words for prices of a switch above one that is at least its own."""
+    return f"above ${most_usd:,} for {id_}" if most_usd > _price_usd(design, id_) else f"at any higher price for {id_}"
 
 
 def shares_by_basis(design: Design) -> dict[str, Fraction]:
@@ -138,9 +145,9 @@ def _at_the_latest(design: Design, id_: str) -> str:
     if not without:
         return f"; the price above which another design than with {id_} is the cheapest takes more work to tell"
     units = sum(row.quantity for row in design.bom if row.id == id_)
-    return (
-        f"; above ${floor(_price_usd(design, id_) + without[0] / units):,} for {id_} at the latest another is cheaper"
-    )
+    most = floor(_price_usd(design, id_) + without[0] / units)
+    latest = " at the latest" if most > _price_usd(design, id_) else ""
+    return f"; {_above(design, id_, most)}{latest} another design is cheaper"
 
 
 def _whole(question: Question, answer: Answer) -> Problem:
@@ -160,11 +167,11 @@ def _what_changes(question: Question, answer: Answer) -> str:
             best = "the cheapest" if rival.is_proven else "cheaper"
             saved = f"by ${rounded(Fraction(rival.saves, CENTS_PER_USD)):,}"
             return (
-                f"with estimates {round(100 * MOVE)} % {words} another design would be {best}, {saved}: {rival.words}"
+                f"with {GUESSES} {round(100 * MOVE)} % {words} another design would be {best}, {saved}: {rival.words}"
             )
         proven &= rival.is_proven
     verdict = "this design stays the cheapest" if proven else "this design stays the cheapest that was found"
-    return f"with estimates {round(100 * MOVE)} % lower or higher {verdict}"
+    return f"with {GUESSES} {round(100 * MOVE)} % lower or higher {verdict}"
 
 
 def _guessed_items(problem: Problem) -> frozenset[int]:

@@ -199,8 +199,8 @@ def styles(design: Design) -> set[str]:
 def test_what_saves_most_comes_first_with_what_it_loses() -> None:
     design = shipped("dgx-superpod-32")
     note = (
-        "prices: the bill is 60 % list prices; with estimates 30 % higher another design would be the cheapest, by "
-        "$1,200: 2 leaves + 1 spine of B, 8 x 400G a server, ethernet"
+        "prices: the bill is 60 % list prices; with estimated and derived prices 30 % higher another design would be "
+        "the cheapest, by $1,200: 2 leaves + 1 spine of B, 8 x 400G a server, ethernet"
     )
     compared = design.model_copy(update={"alternatives": ROWS, "notes": (note,)})
     assert shown(grid(compared_rows(compared))) == [
@@ -208,8 +208,8 @@ def test_what_saves_most_comes_first_with_what_it_loses() -> None:
         "            or tested with",
         "            rails: any: saves $166,000 (-2.16 kW); lost: aligned rails (one switch between 13.7 % of",
         "            server pairs, not 20.1 %; without a leaf 4 servers cut off)",
-        "Flips       with estimates 30 % higher: 2 leaves + 1 spine of B, 8 x 400G a server, ethernet would",
-        "            be the cheapest, by $1,200",
+        "Flips       with estimated and derived prices 30 % higher: 2 leaves + 1 spine of B, 8 x 400G a",
+        "            server, ethernet would be the cheapest, by $1,200",
         "Off         with all default rules kept: costs $9,000 more",
     ]
     assert compared_rows(design) == []

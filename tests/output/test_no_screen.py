@@ -71,7 +71,7 @@ def test_a_dollar_short() -> None:
         "            nic-400 a server), 1:1",
         "Levers      limits: {budget_usd: 107520}, at $107,520",
         "            tiers: any (fabric compute), at $43,800; lost: 2 tiers",
-        "            min_gbps_per_gpu: 100 (fabric compute), at $65,760; lost: 200 Gb/s for every GPU",
+        "            min_gbps_per_gpu: 100 (fabric compute), at $65,760; lost: 100 of 200 Gb/s for every GPU",
         "            servers: 5, at $101,600; lost: 1 server",
         "            max_oversubscription: {leaf: 1.2} (fabric compute), at $104,900; lost: 1:1 at the leaves",
         "Paste       limits: {budget_usd: 107520, power_w: 10000}",

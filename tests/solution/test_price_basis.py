@@ -192,8 +192,8 @@ def test_a_bill_of_one_kind_says_nothing() -> None:
 def test_guesses_that_decide_are_told() -> None:
     """16,000 by an estimate against 19,000: the choice falls where the estimate is 30 % higher (20,800)."""
     assert _prices(_solved(_catalog(small="estimate"), 20)) == [
-        "prices: the bill is 62 % estimates, 38 % list prices; with estimates 30 % higher another design would be the "
-        "cheapest, by $1,800: 1 switch of lean, 1 x 400G a server, ethernet"
+        "prices: the bill is 62 % estimates, 38 % list prices; with estimated and derived prices 30 % higher another "
+        "design would be the cheapest, by $1,800: 1 switch of lean, 1 x 400G a server, ethernet"
     ]
 
 
@@ -230,7 +230,7 @@ def test_guesses_that_decide_on_cables_alone_are_told_so() -> None:
 def test_guesses_that_do_not_decide_are_told() -> None:
     """Of the NICs' prices all designs have the same share."""
     told = _prices(_solved(_catalog(**{"nic-400": "estimate"}), 20))
-    assert told[0].endswith("; with estimates 30 % lower or higher this design stays the cheapest")
+    assert told[0].endswith("; with estimated and derived prices 30 % lower or higher this design stays the cheapest")
 
 
 def test_without_a_look_at_what_else_there_is_shares_alone_are_told() -> None:
@@ -254,4 +254,4 @@ def test_a_row_without_the_switch_bounds_its_price_where_no_end_was_found(monkey
 
     monkeypatch.setattr(EndFinder, "find", stopped)
     (told,) = _rests_on(_solved(_catalog(small="derived"), 20))
-    assert told.endswith("; above $19,000 for small at the latest another is cheaper")
+    assert told.endswith("; above $19,000 for small at the latest another design is cheaper")

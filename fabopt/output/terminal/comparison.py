@@ -36,7 +36,9 @@ _NAMES = {
 # Letters of another design; a longer one is not named.
 MOST_LETTERS = 140
 # What other prices would choose, as the note on prices says it.
-_FLIPS = re.compile(r"(with estimates .*?) another design would be ((?:the cheapest|cheaper)[^:]*): (.*)")
+_FLIPS = re.compile(
+    r"(with estimated and derived prices .*?) another design would be ((?:the cheapest|cheaper)[^:]*): (.*)"
+)
 # Rows that are no choice of the reader's, or that save by paying later.
 _NO_CHOICE = ("flat runs", "part numbers")
 # What a row takes away, by what it changes.

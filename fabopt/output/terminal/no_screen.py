@@ -165,8 +165,8 @@ def _lost(design: Design, conflict: Conflict) -> str:
 
 # What a smaller, larger or other value takes away, by the last words of its key.
 _LOST_VALUES = {
-    "min_gbps_per_gpu": "{was} Gb/s for every GPU",
-    "min_gbps_per_server": "{was} Gb/s for every server",
+    "min_gbps_per_gpu": "{less}{was} Gb/s for every GPU",
+    "min_gbps_per_server": "{less}{was} Gb/s for every server",
     "min_bisection_gbps_per_gpu": "a bisection of {was} Gb/s a GPU",
     "min_alltoall_gbps_per_gpu": "all-to-all of {was} Gb/s a GPU",
     "max_oversubscription": "{was}:1",
@@ -204,7 +204,9 @@ def lost_with(design: Design, change: Needed) -> str:
         return some(was - needed, "GPU" if word == "gpus" else "server")
     last_words = ".".join(key.split(".")[-2:])
     words = _LOST_VALUES.get(last_words) or _LOST_VALUES.get(word, f"{word.replace('_', ' ')} {{was}}")
-    return named(design, words.format(was=conflict_quantity(key, was)))
+    is_part = isinstance(was, int | float) and isinstance(needed, int | float) and 0 < needed < was
+    less = f"{plain(was - needed)} of " if is_part else ""
+    return named(design, words.format(was=conflict_quantity(key, was), less=less))
 
 
 def line_of(change: Needed) -> tuple[str, str]:

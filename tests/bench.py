@@ -119,6 +119,30 @@ def against_imports(what: str, runs: dict[str, list[float]], libraries: list[flo
         yield Row("  ratio to the imports", min(seconds) / min(libraries), "x", 4)
 
 
+def until_shown_s(options: Sequence[str]) -> float:
+    """Seconds until the last line of the demo's answer, which says what is proven, is on the screen."""
+    started = time.perf_counter()
+    command = [*FABOPT, "solve", str(DEMO), *options]
+    with subprocess.Popen(command, cwd=ROOT, env=USERS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        seconds = next(time.perf_counter() - started for line in process.stdout if line.startswith(b"Proof"))
+        process.stdout.read()
+    return seconds
+
+
+def screens(times: int) -> list[Row]:
+    """When the answer is on the screen if others are compared with it, against none. Runs alternate."""
+    shown: dict[str, list[float]] = {what: [] for what in ANSWERS}
+    for _ in range(times):
+        for what, options in ANSWERS.items():
+            shown[what].append(until_shown_s(options))
+    alone, compared = (min(seconds) for seconds in shown.values())
+    return [
+        Row("the answer of the demo on the screen, others compared with it after that", compared, "s"),
+        Row("  ratio to the answer alone", compared / alone, "x", 1.05),
+    ]
+
+
 def networks(times: int) -> list[Row]:
     """Four fabrics of 1,024 GPUs against the compute fabric of the same case alone. Runs alternate."""
     with tempfile.TemporaryDirectory() as folder:
@@ -371,6 +395,7 @@ def main() -> None:
             return
         for rows in (
             ratios(given.times),
+            screens(given.times),
             networks(few),
             large(here, few),
             families(here, few),

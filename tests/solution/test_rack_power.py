@@ -77,6 +77,7 @@ def test_a_rack_takes_as_many_servers_as_it_has_power_for_with_their_modules() -
     keeps_its_limit(roomy)
 
 
+@pytest.mark.long
 def test_a_given_number_that_is_too_large_is_told_with_the_one_that_fits() -> None:
     design = dgx(41_000, servers_per_rack=4)
     found = next(one for one in design.conflicts if one.limit == "site.servers_per_rack")

@@ -59,6 +59,7 @@ def test_pods_are_bounded_together_by_runs_that_are_no_longer() -> None:
             assert {kind for kind, run_m in part.runs_m.items() if run_m != whole.runs_m[kind]} <= {"leaf-spine"}
 
 
+@pytest.mark.long
 def test_servers_without_number_are_answered() -> None:
     """Each of 10^10 racks had a length of its own, which took 78 GB."""
     given = inputs(length_case(servers=10**11), length_catalog())

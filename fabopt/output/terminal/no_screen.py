@@ -204,8 +204,9 @@ def lost_with(design: Design, change: Needed) -> str:
         return some(was - needed, "GPU" if word == "gpus" else "server")
     last_words = ".".join(key.split(".")[-2:])
     words = _LOST_VALUES.get(last_words) or _LOST_VALUES.get(word, f"{word.replace('_', ' ')} {{was}}")
-    is_part = isinstance(was, int | float) and isinstance(needed, int | float) and 0 < needed < was
-    less = f"{plain(was - needed)} of " if is_part else ""
+    less = ""
+    if isinstance(was, int | float) and isinstance(needed, int | float) and 0 < needed < was:
+        less = f"{plain(was - needed)} of "
     return named(design, words.format(was=conflict_quantity(key, was), less=less))
 
 

@@ -17,6 +17,7 @@ from fabopt.io.faults import key_path
 from fabopt.io.quantities import MeasuredText, quantity_under
 from fabopt.io.schema_types import Steps, branches, inside
 from fabopt.schema.base import ID_PATTERN
+from fabopt.schema.server import Role
 
 # By key: other words of the field for its own. Each in small letters, without spaces and hyphens.
 PROTOCOLS = {"roce": "ethernet", "rocev2": "ethernet", "eth": "ethernet", "ib": "infiniband"}
@@ -99,10 +100,19 @@ class _Reader:
             return [self.value(inner, entry, (*steps, index), quantity) for index, entry in enumerate(value)]
         if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             return value
-        return {
+        content = {
             key: self.value(_below(kinds, key), entry, (*steps, key), quantity_under(key) or quantity)
             for key, entry in zip(self.keys(kinds, value, steps), value.values(), strict=True)
         }
+        return self.fabric(content, steps) if steps[:-1] == ("fabrics",) else content
+
+    def fabric(self, content: dict[str, Any], steps: Steps) -> dict[str, Any]:
+        """A fabric that has no role and is named for one, with that role."""
+        role = None if "role" in content else self.word(list(get_args(Role)), str(content.get("name")), "role")
+        if role in (None, "compute"):
+            return content
+        self.spelled.notes.append(f"{key_path(steps)}.role: `{role}`, as the fabric is named `{content['name']}`")
+        return {**content, "role": role}
 
     def keys(self, kinds: list[Any], content: dict[str, Any], steps: Steps) -> list[str]:
         """Keys as the schema has them, where these are words of a list and none is there twice."""

@@ -46,7 +46,8 @@ class Fabric(Strict):
 
     Attributes:
         name: Name of the fabric; lower-case words joined by `-`.
-        role: What the fabric is for; decides the built-in NICs that it uses and its defaults.
+        role: What the fabric is for; decides the built-in NICs that it uses and its defaults. In a case file a fabric
+            that is named for a role, as `storage` or `out-of-band`, has that role where none is written.
         protocol: Ethernet or InfiniBand; a fabric never mixes them.
         topologies: Families of networks to choose from; `any` is all that can do what the case asks for.
         tiers: Tiers of switches, 1, 2 or 3, or a list of them.

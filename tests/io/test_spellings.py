@@ -166,6 +166,19 @@ def test_words_of_the_field_are_understood(written: object, key: str, meant: obj
     assert read["fabrics"][0][key] == meant
 
 
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [("storage", "storage"), ("in-band", "in-band"), ("out-of-band", "oob"), ("oob", "oob"), ("compute", None),
+     ("storage-nodes", None), ("backend", None)],
+)  # fmt: skip
+def test_a_fabric_named_for_a_role_has_it(name: str, role: str | None) -> None:
+    """Else a fabric called storage is planned as a second compute fabric; a role that is written stays."""
+    spelled = Spelled()
+    read = understood(Case, {"fabrics": [{"name": name}, {"name": name, "role": "compute"}]}, spelled)
+    assert [fabric.get("role") for fabric in read["fabrics"]] == [role, "compute"]
+    assert spelled.notes == ([] if role is None else [f"fabrics[0].role: `{role}`, as the fabric is named `{name}`"])
+
+
 def test_words_of_a_case_and_of_attachments_are_understood() -> None:
     doors = [
         {"name": "doors", "kind": kind, "ports": 2, "buys": "none"}

@@ -43,7 +43,7 @@ CASES: dict[str, small.Json] = {
     "two fabrics": small.case(
         fabrics=[
             {"name": "compute", "min_gbps_per_gpu": 100, "tiers": 2},
-            {"name": "storage", "min_gbps_per_gpu": 100, "tiers": 1},
+            {"name": "storage", "role": "compute", "min_gbps_per_gpu": 100, "tiers": 1},
         ]
     ),
     "one tier": small.case({"tiers": 1}, servers=2),

@@ -52,12 +52,12 @@ def _servers_of_leaves(n: ClosNumbers) -> list[tuple[int, ...]]:
     """Servers of each leaf's group at each stage, and whether that is a differing last one."""
     group = n.group_of_leaf(np.arange(n.planes * n.leaves))
     servers = [np.clip(size - group * n.g, 0, n.g) for size in n.sizes or (n.servers,)]
-    return list(zip(*(of_stage.tolist() for of_stage in servers), _is_odd(n, group).tolist(), strict=True))
+    return list(zip(*(of_stage.tolist() for of_stage in servers), _of_own_last(n, group).tolist(), strict=True))
 
 
-def _is_odd(n: ClosNumbers, group: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _of_own_last(n: ClosNumbers, group: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mask of the leaves of a differing last group; both of shape (leaves,)."""
-    return np.asarray((group == n.groups - 1) & n.is_odd)
+    return np.asarray((group == n.groups - 1) & n.has_own_last)
 
 
 def _in_turn(n: ClosNumbers, ports: int) -> list[int]:
@@ -66,7 +66,7 @@ def _in_turn(n: ClosNumbers, ports: int) -> list[int]:
     """
     group = n.group_of_leaf(np.arange(n.planes * n.leaves))
     in_last = group == n.groups - 1
-    comes_later = ~in_last if n.last_group * n.last_k < n.g * n.k else _is_odd(n, group)
+    comes_later = ~in_last if n.last_group * n.last_k < n.g * n.k else _of_own_last(n, group)
     order = np.argsort(comes_later, kind="stable").tolist()
     return [order[place % len(order)] for place in range(ports)]
 

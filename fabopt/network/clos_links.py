@@ -101,15 +101,15 @@ class ClosNumbers(ClosShape):
 
     def ports_of_servers(self, server: Ints) -> tuple[Number, Number]:
         """k and ``together`` of servers; numbers where they are the same for all, else of shape (servers asked,)."""
-        if not self.is_odd:
+        if not self.has_own_last:
             return self.k, self.together
         last = server // self.g == self.groups - 1
-        return np.where(last, self.odd_k, self.k), np.where(last, self._together(int(self.odd_k)), self.together)
+        return np.where(last, self.own_k, self.k), np.where(last, self._together(int(self.own_k)), self.together)
 
     def group_of_leaf(self, leaf: Ints) -> Ints:
         """Group, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
         group = leaf % self.leaves // self.rails
-        return np.asarray(np.minimum(group, self.groups - 1) if self.is_odd else group)
+        return np.asarray(np.minimum(group, self.groups - 1) if self.has_own_last else group)
 
     def rail_of_leaf(self, leaf: Ints) -> Ints:
         """Rail, from 0, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
@@ -117,11 +117,11 @@ class ClosNumbers(ClosShape):
 
     def uplinks_of_leaf(self, leaf: Ints) -> Ints:
         """u of leaves that count over all planes; both arrays have shape (leaves asked,)."""
-        return np.asarray(np.where(self.is_of_last(leaf), self.odd_u, self.u))
+        return np.asarray(np.where(self.is_of_last(leaf), self.own_u, self.u))
 
     def is_of_last(self, leaf: Ints) -> Mask:
         """Whether leaves, counting over all planes, are of a differing last group; both of shape (leaves asked,)."""
-        return np.asarray(self.is_odd & (self.group_of_leaf(leaf) == self.groups - 1))
+        return np.asarray(self.has_own_last & (self.group_of_leaf(leaf) == self.groups - 1))
 
     def pod_of_leaf(self, leaf: Ints) -> Ints:
         """Pod, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
@@ -259,7 +259,7 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
 
 def downlinks_of_spines(n: ClosNumbers) -> Ints:
     """Links of every spine to leaves, plane by plane and pod by pod, shape (spines,)."""
-    if n.to_spines or n.is_odd:
+    if n.to_spines or n.has_own_last:
         pods = (n.uplinks_of_leaf(_leaves_of_pod(n, pod)) for pod in range(n.pods))
         return np.tile(np.concatenate([_links_of_pairs(n, pod).sum(axis=0) for pod in pods]), n.planes)
     base, extra = divmod(n.u, n.spines)

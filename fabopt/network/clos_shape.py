@@ -22,7 +22,7 @@ class ClosShape:
     ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
     servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
     ``by_rail``: the leaves of a rail have their extra links to the same spines, else these go round over all leaves.
-    ``odd_k``, ``odd_u``: k and u of a last group that differs from the others, of which there is one at least; in
+    ``own_k``, ``own_u``: k and u of a last group that differs from the others, of which there is one at least; in
     arrays all candidates have such a group, or none (0).
     """
 
@@ -40,23 +40,23 @@ class ClosShape:
     m2: Number = 0
     sizes: tuple[int, ...] = ()
     by_rail: bool = False
-    odd_k: Number = 0
-    odd_u: Number = 0
+    own_k: Number = 0
+    own_u: Number = 0
 
     @property
-    def is_odd(self) -> bool:
+    def has_own_last(self) -> bool:
         """Whether the last group differs from the others."""
-        return bool(self.odd_k if isinstance(self.odd_k, int) else np.any(self.odd_k))
+        return bool(self.own_k if isinstance(self.own_k, int) else np.any(self.own_k))
 
     @property
     def last_k(self) -> Number:
         """k': ports of a server on each leaf of the last group."""
-        return self.odd_k if self.is_odd else self.k
+        return self.own_k if self.has_own_last else self.k
 
     @property
     def last_u(self) -> Number:
         """u': uplinks of a leaf of the last group."""
-        return self.odd_u if self.is_odd else self.u
+        return self.own_u if self.has_own_last else self.u
 
     @property
     def last_rails(self) -> Number:
@@ -81,13 +81,13 @@ class ClosShape:
     @cached_property
     def leaves(self) -> Number:
         """Leaves of a plane."""
-        return (self.groups - 1) * self.rails + self.last_rails if self.is_odd else self.groups * self.rails
+        return (self.groups - 1) * self.rails + self.last_rails if self.has_own_last else self.groups * self.rails
 
     @cached_property
     def uplinks(self) -> Number:
         """Links from all leaves of a plane to spines."""
-        if self.is_odd:
-            return (self.groups - 1) * self.rails * self.u + self.last_rails * self.odd_u
+        if self.has_own_last:
+            return (self.groups - 1) * self.rails * self.u + self.last_rails * self.own_u
         return self.leaves * self.u
 
     @cached_property
@@ -104,14 +104,14 @@ class ClosShape:
     @property
     def leaves_per_pod(self) -> Number:
         """Leaves of a full pod; of two tiers, all."""
-        return np.minimum(self.groups_per_pod, self.groups - self.is_odd) * self.leaves_of_a_group + (
-            (self.groups_per_pod >= self.groups) * self.leaves_of_odd_group
+        return np.minimum(self.groups_per_pod, self.groups - self.has_own_last) * self.leaves_of_a_group + (
+            (self.groups_per_pod >= self.groups) * self.leaves_of_last_group
         )
 
     @property
-    def leaves_of_odd_group(self) -> Number:
+    def leaves_of_last_group(self) -> Number:
         """Leaves of a differing last group in one pod; 0 without such a group."""
-        return np.where(self.rail_pods, 1, self.last_rails) if self.is_odd else 0
+        return np.where(self.rail_pods, 1, self.last_rails) if self.has_own_last else 0
 
     @property
     def leaves_of_a_group(self) -> Number:
@@ -147,7 +147,7 @@ class ClosShape:
     @cached_property
     def spine_down(self) -> Number:
         """Most down links of any spine to its pod's leaves. Rule ``spines_serve_pods``."""
-        if self.is_odd:
+        if self.has_own_last:
             full = np.minimum(self.groups_per_pod, self.groups - 1) * self.leaves_of_a_group * self.links_per_pair
             return np.maximum(full, self.last_spine_down)
         alike = self.groups_per_pod if self.by_rail else 1
@@ -157,7 +157,7 @@ class ClosShape:
     def last_spine_down(self) -> Number:
         """Down links of a spine in the last pod (of each rail), with a differing last group."""
         others = (self.last_pod_groups - 1) * self.leaves_of_a_group * self.links_per_pair
-        return others + self.leaves_of_odd_group * self.last_links_per_pair
+        return others + self.leaves_of_last_group * self.last_links_per_pair
 
     @property
     def cores_per_group(self) -> Number:

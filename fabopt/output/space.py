@@ -128,10 +128,10 @@ def _groups(design: Design, asked: Fabric) -> str:
     if not _may_have_own_last_group(design, asked):
         return groups
     case = Embedded(design).case
-    equal, odd = list(what_keeps_groups_equal(case, asked)), tiers_of_last_groups(case)
+    equal, differing = list(what_keeps_groups_equal(case, asked)), tiers_of_last_groups(case)
     if equal:
         return f"{groups} (the last one too {listed(equal, 'or')})"
-    last = "the last" if set(switched_tiers(asked)) <= set(odd) else f"the last of {_TIERS[odd[0]]} tiers"
+    last = "the last" if set(switched_tiers(asked)) <= set(differing) else f"the last of {_TIERS[differing[0]]} tiers"
     even = "" if asked.striping == "even" else ", which has even stripes"
     return f"{groups}{', alike' if racks else ''} but for {last}{even}"
 

@@ -68,14 +68,14 @@ class Span(NamedTuple):
     """The fewest and the most servers of a leaf group, and of a pod.
 
     ``tiers``: numbers of tiers of a Clos in this span. ``alike``: whether all links of a kind have the same run; else
-    the run of ``leaf-spine`` is the least of any. ``odd``: whether the last group is unlike the others.
+    the run of ``leaf-spine`` is the least of any. ``own_last``: whether the last group is unlike the others.
     """
 
     group: tuple[int, int]
     pod: tuple[int, int]
     tiers: tuple[int, ...] = (1, 2, 3)
     alike: bool = True
-    odd: bool = False
+    own_last: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,12 +213,12 @@ class FabricProblem:
         return replace(self, topologies=space.topologies, switches=space.switches, unpaired=free)
 
     @property
-    def may_be_odd(self) -> bool:
+    def last_may_differ(self) -> bool:
         """Whether the last leaf group may be unlike the others on some of its tiers."""
-        return bool(self.odd_tiers) and (self.span is None or self.span.odd)
+        return bool(self.tiers_of_own_last) and (self.span is None or self.span.own_last)
 
     @property
-    def odd_tiers(self) -> tuple[int, ...]:
+    def tiers_of_own_last(self) -> tuple[int, ...]:
         """The numbers of tiers on which the last leaf group may be unlike the others."""
         alike = self.last_group == "equal"
         return () if alike else tuple(tiers for tiers in self.tiers if tiers in self.last_group_tiers)
@@ -226,7 +226,7 @@ class FabricProblem:
     @property
     def may_be_alike(self) -> bool:
         """Whether all leaf groups may be alike."""
-        return self.span is None or not self.span.odd
+        return self.span is None or not self.span.own_last
 
     @property
     def is_open(self) -> bool:

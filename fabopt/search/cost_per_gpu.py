@@ -220,7 +220,7 @@ class RatioSearch:
         and the best of them is a good incumbent for the others.
         """
         known = list(self._floors)
-        if any(fabric.may_be_odd for fabric in self.problem.fabrics):
+        if any(fabric.last_may_differ for fabric in self.problem.fabrics):
             alike = tuple(map(with_equal_groups, self.problem.fabrics))
             self._shortlist = self._listed(replace(self.problem, fabrics=alike), NEAR_ENOUGH)
             if self._shortlist is not None:

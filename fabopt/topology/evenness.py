@@ -36,7 +36,7 @@ def evenness_of(problem: Problem, shape: ClosShape, own_leaf: bool = False, lack
     g, groups, per_rack = int(shape.g), int(shape.groups), servers_per_rack(problem.case, problem.site)
     spread = min(g, problem.servers) - int(shape.last_group)
     cut_racks = 0 if per_rack is None else _cut_racks(g, groups, per_rack)
-    return Evenness(lacking_mbps, int(shape.is_odd) + own_leaf, spread, cut_racks)
+    return Evenness(lacking_mbps, int(shape.has_own_last) + own_leaf, spread, cut_racks)
 
 
 def _cut_racks(g: int, groups: int, per_rack: int) -> int:

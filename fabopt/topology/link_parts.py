@@ -43,26 +43,26 @@ def scaled_ceil(values: Number, factor: int, divisor: int) -> Number:
 class PeerLinks(NamedTuple):
     """``devices`` equal devices, each with ``low`` peers of ``links`` links and ``high`` peers of one link more.
 
-    ``odd``: further peers, of ``odd_links`` links. ``limit``: cages of a device, where it differs from the side's.
+    ``last``: further peers, of ``last_links`` links. ``limit``: cages of a device, where it differs from the side's.
     """
 
     devices: Number
     links: Number
     low: Number
     high: Number
-    odd: Number = 0
-    odd_links: Number = 0
+    last: Number = 0
+    last_links: Number = 0
     limit: Number | None = None
 
     @property
     def ports(self) -> Number:
         """Links of one device."""
-        return self.low * self.links + self.high * (self.links + 1) + self.odd * self.odd_links
+        return self.low * self.links + self.high * (self.links + 1) + self.last * self.last_links
 
     def cables(self, ports_per_cable: int) -> Number:
         """Cables at one device when a cable carries several links of one pair."""
         plain = self.low * ceil_of(self.links, ports_per_cable) + self.high * ceil_of(self.links + 1, ports_per_cable)
-        return plain + self.odd * ceil_of(self.odd_links, ports_per_cable)
+        return plain + self.last * ceil_of(self.last_links, ports_per_cable)
 
 
 class CrossedSets(NamedTuple):
@@ -138,7 +138,7 @@ class Side:
         """Cages of one device of each profile where shuffles join ``size`` peers at a connector, one link of each."""
         return [
             ceil_of(
-                size * (profile.links * ceil_of(profile.low, size) + profile.odd_links * ceil_of(profile.odd, size)),
+                size * (profile.links * ceil_of(profile.low, size) + profile.last_links * ceil_of(profile.last, size)),
                 self.ports_per_cage,
             )
             for profile in self.profiles

@@ -52,19 +52,19 @@ def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[Fab
     plain = tuple(tier for tier in fabric.tiers if tier not in with_pods)
     with_pods = tuple(tier for tier in fabric.tiers if tier in with_pods)
     pods = _intervals(runs, family, "leaf-spine", lengths_m, min(problem.servers, MOST_IN_POD)) if with_pods else []
-    may_be_odd = family in ("clos", "rail-only") and fabric.may_be_odd
+    last_may_differ = family in ("clos", "rail-only") and fabric.last_may_differ
     group_most = 1 if family == "server-torus" else min(problem.servers, _most_in_group(fabric))
     spans: list[Span] = []
     for group in reversed(_intervals(runs, family, "server-leaf", lengths_m, group_most)):
         if plain:
             spans.append(Span(group, ANY_SIZE, plain))
-        odd = fabric.odd_tiers if may_be_odd and group[0] < problem.servers else ()
-        if 2 in odd:
-            spans.append(Span(group, ANY_SIZE, (2,), odd=True))
+        differing = fabric.tiers_of_own_last if last_may_differ and group[0] < problem.servers else ()
+        if 2 in differing:
+            spans.append(Span(group, ANY_SIZE, (2,), own_last=True))
         of_group = [pod for pod in pods if pod[1] >= group[0]]
         spans += (Span(group, pod, with_pods) for pod in of_group)
-        if 3 in odd:
-            spans += (Span(group, pod, (3,), odd=True) for pod in of_group)
+        if 3 in differing:
+            spans += (Span(group, pod, (3,), own_last=True) for pod in of_group)
     return _in_spans(fabric, family, spans, lengths_m)
 
 
@@ -114,7 +114,7 @@ _TOGETHER: Lookup[FabricProblem, str, Together] = Lookup()
 
 def _together(spans: Sequence[FabricProblem]) -> Iterator[tuple[FabricProblem, tuple[FabricProblem, ...]]]:
     for _, same in groupby(
-        spans, key=lambda variant: variant.span and (variant.span.group, variant.span.tiers, variant.span.odd)
+        spans, key=lambda variant: variant.span and (variant.span.group, variant.span.tiers, variant.span.own_last)
     ):
         parts = tuple(same)
         first, last = parts[0].span, parts[-1].span

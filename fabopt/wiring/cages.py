@@ -51,12 +51,12 @@ def last_down_cages(switch: Switch, tier: TierUse, slots: Ints, up: int) -> Cage
     return downwards._replace(cage=last - downwards.cage)
 
 
-def up_cages(switch: Switch, use: PortUse, slots: Ints, is_odd: Mask, past: int = 0) -> Cages:
+def up_cages(switch: Switch, use: PortUse, slots: Ints, is_of_last: Mask, past: int = 0) -> Cages:
     """Cages of uplinks, the last ones of their group, so that these stay where they are when down ports are added.
 
-    ``is_odd``: mask of slots on switches with another number of uplinks; ``past``: cages of peer links, after them.
+    ``is_of_last``: mask of slots on switches with another number of uplinks; ``past``: cages of peer links, after them.
     """
     lanes = parse_split(use.split).ports
-    of_odd, of_others = (int(slots.max(where=kind, initial=-1)) // lanes + 1 for kind in (is_odd, ~is_odd))
+    of_last, of_others = (int(slots.max(where=kind, initial=-1)) // lanes + 1 for kind in (is_of_last, ~is_of_last))
     cages = at_slots(slots, lanes, first_cage(switch, use) + switch.cages[use.cage_group].count - past)
-    return cages._replace(cage=cages.cage - np.where(is_odd, of_odd, of_others))
+    return cages._replace(cage=cages.cage - np.where(is_of_last, of_last, of_others))

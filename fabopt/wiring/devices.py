@@ -162,7 +162,7 @@ def _numbers_of(numbers: Numbers, role: str, within: Ints) -> tuple[Ints, Ints, 
     """(pod, group, rail) from 1 of switches by their numbers in their plane; only leaves with servers have a group."""
     pods = numbers.installed.pods_of(role, within)
     clos = numbers.clos
-    group = np.minimum(within // clos.rails, clos.groups - 1) if clos.is_odd else within // clos.rails
+    group = np.minimum(within // clos.rails, clos.groups - 1) if clos.has_own_last else within // clos.rails
     rail = within - group * clos.rails
     with_servers = (group < clos.groups) & (role == "leaf")
     pod = np.where(pods == NO_GROUP, NOTHING, pods + 1)

@@ -125,8 +125,8 @@ class Numbers:
             sizes=self.embedded.sizes if fabric.growth else (),
             apart=apart,
             dual=self.wanted.homing == "dual",
-            odd_k=0 if last is None else last.ports_per_server_per_leaf,
-            odd_u=0 if last is None else last.up_ports,
+            own_k=0 if last is None else last.ports_per_server_per_leaf,
+            own_u=0 if last is None else last.up_ports,
         )
 
     @cached_property

@@ -58,9 +58,9 @@ def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
 
 def _up_cages(plan: FabricPlan, tier: TierUse, number: Ints, slots: Ints) -> Cages:
     """Cages of uplinks on switches of a tier, by their numbers."""
-    is_odd = _of_last_group(plan, tier, number)
+    is_of_last = _of_last_group(plan, tier, number)
     past = plan.cages_past(tier, up_use(tier))
-    own, *other = (up_cages(switch, up_use(used), slots, is_odd, past) for switch, used in plan.types(tier.role))
+    own, *other = (up_cages(switch, up_use(used), slots, is_of_last, past) for switch, used in plan.types(tier.role))
     return own if not other else own.where(plan.is_other(tier.role, number), other[0])
 
 
@@ -109,11 +109,11 @@ def _joined(
 
 def _peer_cages(plan: FabricPlan, use: PortUse, number: Ints, slots: Ints) -> Cages:
     """Cages of peer links at leaves, by their numbers."""
-    is_odd, tier = np.zeros(len(number), dtype=bool), plan.tier("leaf")
+    is_of_last, tier = np.zeros(len(number), dtype=bool), plan.tier("leaf")
     of_other = tier.other.up if tier.other is not None and tier.other.up is not None else use
     uses = (use, of_other)
     own, *other = (
-        up_cages(switch, used, slots, is_odd) for (switch, _), used in zip(plan.types("leaf"), uses, strict=False)
+        up_cages(switch, used, slots, is_of_last) for (switch, _), used in zip(plan.types("leaf"), uses, strict=False)
     )
     return own if not other else own.where(plan.is_other("leaf", number), other[0])
 
@@ -121,7 +121,7 @@ def _peer_cages(plan: FabricPlan, use: PortUse, number: Ints, slots: Ints) -> Ca
 def _of_last_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:
     """Mask of the switches of a tier, by their numbers, that are leaves of a differing last group."""
     clos = plan.numbers.clos
-    if tier.role != "leaf" or not clos.is_odd:
+    if tier.role != "leaf" or not clos.has_own_last:
         return np.zeros(len(number), dtype=bool)
     return np.asarray(clos.group_of_leaf(number) == clos.groups - 1)
 

@@ -216,7 +216,7 @@ def test_leaves_of_a_last_group_of_its_own_stand_near_its_servers(spread: bool, 
     """Two planes, groups of 4 and 3 servers, a server in each rack: by plane, group and rail as they are numbered."""
     plan = FloorPlan(Floor(rows=2, racks_per_row=8), limits=RackLimits(spread_leaves=spread))
     numbers = ClosNumbers(
-        servers=7, ports=2, planes=2, k=k, g=4, u=4, spines=2, groups_per_pod=2, odd_k=last_k, odd_u=2,
+        servers=7, ports=2, planes=2, k=k, g=4, u=4, spines=2, groups_per_pod=2, own_k=last_k, own_u=2,
         nics=1, ports_per_nic=4, shared_cages=False,
     )  # fmt: skip
     size = SwitchSize(1, 0)

@@ -46,10 +46,10 @@ from tests.oracles.brute_parts import (
 
 @dataclass(frozen=True)
 class OddStructure(Structure):
-    """A structure with ``odd_k`` ports of a server on each leaf of the last group, which has ``odd_u`` uplinks."""
+    """A structure with ``own_k`` ports of a server on each leaf of the last group, which has ``own_u`` uplinks."""
 
-    odd_k: int = 0
-    odd_u: int = 0
+    own_k: int = 0
+    own_u: int = 0
     # the leaves of the last group where they are of another type, and how many there are in a plane
     odd_leaf: Box2 | None = None
     odd_leaves: int = 0
@@ -74,7 +74,7 @@ class OddStructure(Structure):
         if self.odd_leaf is not None:
             assert self.odd_leaf.up is not None
             own = self.odd_leaf.product["id"], self.odd_leaf.down.group, self.odd_leaf.up.group
-        return (*super().rank(), self.odd_k, self.odd_u, own)
+        return (*super().rank(), self.own_k, self.own_u, own)
 
 
 def solve(catalog: Json, case: Json) -> Best | None:
@@ -93,12 +93,12 @@ def _with_groups(space: Space, cards: Cards, division: Division) -> Found:
     per_server = cards.number * cards.ports // division.planes
     for g in [size for size in space.group_sizes() if size < space.servers]:
         for k in divisors(per_server):
-            for odd_k in divisors(per_server):
-                suits = odd_k == k if division.own_rails else True
+            for own_k in divisors(per_server):
+                suits = own_k == k if division.own_rails else True
                 if (k == 1 or space.fabric.get("rails") == "any") and suits:
                     for leaf in space.boxes("leaf", cards.cage.speed, top=False):
                         for odd_leaf in (None, *_others_like(space, leaf, cards.cage.speed)):
-                            yield from _with_leaves(space, cards, division, (leaf, odd_leaf), (g, k, odd_k))
+                            yield from _with_leaves(space, cards, division, (leaf, odd_leaf), (g, k, own_k))
 
 
 def _others_like(space: Space, leaf: Box2, speed: int) -> Iterator[Box2]:
@@ -129,27 +129,27 @@ def _looks(space: Space, box: Box2) -> list[tuple[Any, ...]]:
 def _with_leaves(
     space: Space, cards: Cards, division: Division, leaves: tuple[Box2, Box2 | None], sizes: tuple[int, int, int]
 ) -> Found:
-    (leaf, odd_leaf), (g, k, odd_k) = leaves, sizes
+    (leaf, odd_leaf), (g, k, own_k) = leaves, sizes
     per_server = cards.number * cards.ports // division.planes
     groups = ceil_div(space.servers, g)
     last = space.servers - (groups - 1) * g
-    whole, own = (groups - 1) * per_server // k, per_server // odd_k
-    loads = _leaf_loads(space, division.planes, (whole, g, k), (own, last, odd_k))
+    whole, own = (groups - 1) * per_server // k, per_server // own_k
+    loads = _leaf_loads(space, division.planes, (whole, g, k), (own, last, own_k))
     (most, in_ratio), (odd_most, odd_in_ratio) = (_busiest(space, loads, is_last) for is_last in (False, True))
     kept, odd_kept = (_with_reserve(space, ports) for ports in (most, odd_most))
     base = OddStructure(
         2, cards, division.planes, g, k, groups, whole + own, k == 1, leaf, most, kept - most,
-        topology=division.topology, own_rails=division.own_rails, counted=in_ratio, odd_k=odd_k,
+        topology=division.topology, own_rails=division.own_rails, counted=in_ratio, own_k=own_k,
         odd_leaf=odd_leaf, odd_leaves=own, own_last=1 if odd_leaf is None else 2,
     )  # fmt: skip
     assert leaf.up is not None
     speeds = Fraction(leaf.down.cage.speed, leaf.up.cage.speed)
     for u in range(1, leaf.room(kept) + 1):
         for spines in [count for count in divisors(u) if in_ratio * speeds / u <= space.leaf_ratio]:
-            for odd_u in range(spines, base.last.room(odd_kept) + 1, spines):
-                differs = odd_leaf is not None or (k, u) != (odd_k, odd_u)
-                if differs and odd_in_ratio * speeds / odd_u <= space.leaf_ratio:
-                    above = replace(base, u=u, spines_per_pod=spines, m=u // spines, odd_u=odd_u)
+            for own_u in range(spines, base.last.room(odd_kept) + 1, spines):
+                differs = odd_leaf is not None or (k, u) != (own_k, own_u)
+                if differs and odd_in_ratio * speeds / own_u <= space.leaf_ratio:
+                    above = replace(base, u=u, spines_per_pod=spines, m=u // spines, own_u=own_u)
                     yield from _with_spines(space, above, last, whole, own, loads)
 
 
@@ -198,12 +198,12 @@ def _with_reserve(space: Space, ports: int) -> int:
 
 
 def _with_spines(space: Space, above: OddStructure, last: int, whole: int, own: int, loads: Loads) -> Found:
-    planes, spines, odd_m = above.planes, above.spines_per_pod, above.odd_u // above.spines_per_pod
+    planes, spines, odd_m = above.planes, above.spines_per_pod, above.own_u // above.spines_per_pod
     assert above.leaf.up is not None
     busiest = whole * above.m + own * odd_m
     near: tuple[Box, ...] = (
         (planes * whole, above.u, ((spines, above.m),)),
-        (planes * own, above.odd_u, ((spines, odd_m),)),
+        (planes * own, above.own_u, ((spines, odd_m),)),
     )
     far: tuple[Box, ...] = ((planes * spines, busiest, ((whole, above.m), (own, odd_m))),)
     servers = _server_modes(space, _servers(space, above, last, loads), loads)
@@ -221,7 +221,7 @@ def _leaves_hold(
     space: Space, above: OddStructure, loads: Loads, down_cages: tuple[int, int], up_cages: tuple[int, int]
 ) -> bool:
     ports = [_with_reserve(space, _busiest(space, loads, is_last)[0]) for is_last in (False, True)]
-    kinds = zip((above.leaf, above.last), ports, (above.u, above.odd_u), down_cages, up_cages, strict=True)
+    kinds = zip((above.leaf, above.last), ports, (above.u, above.own_u), down_cages, up_cages, strict=True)
     return all(
         leaf.holds(kept, uplinks, max(down, ceil_div(kept, leaf.down.cage.ports)), up)
         for leaf, kept, uplinks, down, up in kinds
@@ -233,15 +233,15 @@ def _servers(space: Space, above: OddStructure, last: int, loads: Loads) -> Kind
     cards, in_plane = above.cards, above.cards.ports // above.card_planes
     per_server = cards.number * cards.ports if cards.shared else cards.ports
     bundles = {
-        k: (k if above.card_planes == 1 else 1) if cards.shared else gcd(in_plane, k) for k in (above.k, above.odd_k)
+        k: (k if above.card_planes == 1 else 1) if cards.shared else gcd(in_plane, k) for k in (above.k, above.own_k)
     }
     near = []
-    for servers, k in ((space.servers - last, above.k), (last, above.odd_k)):
+    for servers, k in ((space.servers - last, above.k), (last, above.own_k)):
         holders = servers if cards.shared else servers * cards.number
         near.append((holders, per_server, ((per_server // bundles[k], bundles[k]),)))
     far = [(load.leaf.count, load.ports, ((load.ports // bundles[load.k], bundles[load.k]),)) for load in loads]
     run = space.run("server-leaf", above.g)
-    alone = all(crosses(cards, above.card_planes, k) for k in (above.k, above.odd_k))
+    alone = all(crosses(cards, above.card_planes, k) for k in (above.k, above.own_k))
     return Kind(cards.cage, above.leaf.down.cage, run, tuple(near), tuple(far), cards.cages, True, alone)
 
 

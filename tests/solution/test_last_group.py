@@ -84,7 +84,7 @@ def test_brute_force_agrees(family: str, seed: int) -> None:
         assert [check for check in theirs["checks"] if not check["ok"]] == []
         if best is not None:
             last = theirs["fabrics"][0]["structure"].get("last_group") or {}
-            own = getattr(best.structure, "odd_k", 0), getattr(best.structure, "odd_u", 0)
+            own = getattr(best.structure, "own_k", 0), getattr(best.structure, "own_u", 0)
             assert (last.get("ports_per_server_per_leaf", 0), last.get("up_ports", 0)) == own
             leaf = getattr(best.structure, "odd_leaf", None)
             other = theirs["fabrics"][0]["tiers"][0].get("other")

@@ -177,9 +177,9 @@ def holds(structure: Structure, servers: int) -> bool:
     spine_ports = structure.leaves * structure.m
     if isinstance(structure, OddStructure):
         last = servers - (structure.groups - 1) * structure.g
-        switches.append((structure.last, last * structure.odd_k * NEAR + structure.odd_u * FAR))
+        switches.append((structure.last, last * structure.own_k * NEAR + structure.own_u * FAR))
         others = structure.leaves - structure.odd_leaves
-        spine_ports = others * structure.m + structure.odd_leaves * structure.odd_u // structure.spines_per_pod
+        spine_ports = others * structure.m + structure.odd_leaves * structure.own_u // structure.spines_per_pod
     if structure.spine is not None:
         switches.append((structure.spine, spine_ports * FAR))
     pools = [(box.product.get("buffer_pool"), need) for box, need in switches]

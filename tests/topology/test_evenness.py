@@ -28,5 +28,5 @@ def test_a_last_group_of_its_own_comes_after_all_equal_groups() -> None:
     given = small.inputs(small.case(servers=5))
     problem = problem_of(given.case, given.catalog)
     alike = evenness_of(problem, ClosShape(servers=5, ports=2, planes=1, k=1, g=4))
-    own = evenness_of(problem, ClosShape(servers=5, ports=2, planes=1, k=1, g=3, odd_k=2, odd_u=1))
+    own = evenness_of(problem, ClosShape(servers=5, ports=2, planes=1, k=1, g=3, own_k=2, own_u=1))
     assert (alike.own_last, alike.spread) < (own.own_last, own.spread) == (1, 1)

@@ -13,7 +13,7 @@ from fabopt.search.expansion import Expansion
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import ClosBatch
-from fabopt.topology.clos.odd_groups import OddSizes, least_of_leaves
+from fabopt.topology.clos.own_last_groups import LastGroupSizes, least_of_leaves
 from fabopt.topology.clos.pod_costs import least_in_pods
 from tests.samples.random_cases import generate
 from tests.samples.small import Json
@@ -60,7 +60,7 @@ def test_no_bound_of_a_span_is_above_its_networks() -> None:
         expanded = expansion.expand(np.zeros(len(expansion.caps) - 1), slack=1e15)
         costs = expansion.costs_of(0)
         for batch in expanded.sizings[0].batches:
-            if isinstance(batch, ClosBatch) and batch.shape.is_odd:
+            if isinstance(batch, ClosBatch) and batch.shape.has_own_last:
                 assert batch.fabric.span is not None
                 least = bounds_of(batch, expansion, costs)
                 assert (least <= batch.cost[0] * (1 + 1e-9)).all(), (family, seed)
@@ -83,7 +83,7 @@ def test_pods_bound_no_network_of_three_tiers_above_what_it_costs() -> None:
                 least = least_of_three_tiers(batch, expansion, costs)
                 assert (least <= batch.cost[0] * (1 + 1e-9)).all(), (family, seed)
                 exact += int((least >= batch.cost[0] * (1 - 1e-9)).sum())
-                met[batch.shape.is_odd] += len(batch)
+                met[batch.shape.has_own_last] += len(batch)
     assert min(met[True], met[False]) > 1000, met
     assert exact > 10
 
@@ -95,7 +95,7 @@ def least_of_three_tiers(batch: ClosBatch, expansion: Expansion, costs: BoundedC
     bounds = costs.bounds(expansion.problem, batch.fabric, False)
     block = Block(parts.protocol, 3, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up, parts.last_leaf)
     link = bounds.least_link(parts.nic.port, parts.leaf_down.port, "server-leaf", parts.protocol)
-    last = np.broadcast_to(shape.last_rails * shape.is_odd, np.shape(shape.g))
+    last = np.broadcast_to(shape.last_rails * shape.has_own_last, np.shape(shape.g))
     leaves = float(costs.of(parts.leaf.item)[0]) * (shape.leaves - last)
     leaves = leaves + float(costs.of(block.of_last.leaf.item)[0]) * last
     of_servers = float(bounds.of_servers(parts.nic, link)[0])
@@ -118,7 +118,7 @@ def bounds_of(batch: ClosBatch, expansion: Expansion, costs: BoundedCosts) -> np
         float(bounds.of_block(block, 2)[0]),
     )
     own = block._replace(last=parts.last_leaf)
-    sizes = (OddSizes(int(shape.k), int(shape.odd_k), (g,)) for g in np.atleast_1d(shape.g).tolist())
+    sizes = (LastGroupSizes(int(shape.k), int(shape.own_k), (g,)) for g in np.atleast_1d(shape.g).tolist())
     link = bounds.least_link(parts.nic.port, parts.leaf_down.port, "server-leaf", parts.protocol)
     of_servers = float(bounds.of_servers(parts.nic, link)[0])
     return np.maximum(

@@ -27,14 +27,14 @@ from fabopt.units import ceil_of
 
 
 class LeafPorts(NamedTuple):
-    """``leaves`` equal leaves: server ports on each, and ports of each attachment; ``is_odd``: of a differing last
+    """``leaves`` equal leaves: server ports on each, and ports of each attachment; ``is_of_last``: of a differing last
     group.
     """
 
     leaves: int
     servers_ports: int
     attached: tuple[int, ...]
-    is_odd: bool = False
+    is_of_last: bool = False
 
 
 def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
@@ -47,7 +47,7 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     planes = int(shape.planes)
     of_last, of_others = planes * int(shape.last_rails), planes * int((shape.groups - 1) * shape.rails)
     kinds = [
-        (of_last, int(shape.last_group * shape.last_k), shape.is_odd),
+        (of_last, int(shape.last_group * shape.last_k), shape.has_own_last),
         (of_others, int(shape.g * shape.k), False),
     ]
     if not last_is_emptier(shape):
@@ -56,14 +56,14 @@ def leaf_classes(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     owners = [index for index, demand in enumerate(fabric.attachments) for _ in range(demand.ports)]
     sizes: dict[tuple[int, tuple[int, ...], bool], int] = {}
     place = 0
-    for leaves, ports, is_odd in kinds:
+    for leaves, ports, is_of_last in kinds:
         touched = min(leaves, max(0, len(owners) - place))
         for position in range(place, place + touched):
             on_leaf = owners[position::total]
-            key = (ports, tuple(on_leaf.count(index) for index in range(len(fabric.attachments))), is_odd)
+            key = (ports, tuple(on_leaf.count(index) for index in range(len(fabric.attachments))), is_of_last)
             sizes[key] = sizes.get(key, 0) + 1
         if leaves > touched:
-            key = (ports, (0,) * len(fabric.attachments), is_odd)
+            key = (ports, (0,) * len(fabric.attachments), is_of_last)
             sizes[key] = sizes.get(key, 0) + leaves - touched
         place += leaves
     return [LeafPorts(count, *kind) for kind, count in sizes.items()]
@@ -102,7 +102,7 @@ def _leaf_by_leaf(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
         on_leaf[leaf][owner] += 1
     in_last = (numbers.group_of_leaf(np.arange(len(on_leaf))) == numbers.groups - 1).tolist()
     kinds = Counter(
-        (last if is_last else full, tuple(attached), is_last and shape.is_odd)
+        (last if is_last else full, tuple(attached), is_last and shape.has_own_last)
         for is_last, attached in zip(in_last, on_leaf, strict=True)
     )
     return [LeafPorts(count, *kind) for kind, count in kinds.items()]

@@ -48,10 +48,10 @@ class AttachmentBounds:
         least = sum(demand.ports * self._least_of(demand) for demand in demands)
         if not np.isfinite(own) or not np.isfinite(least):
             return 0.0
-        on_odd = shape.last_group * shape.last_k
+        on_last = shape.last_group * shape.last_k
         free = block.nic.planes * (
             (shape.groups - 1) * shape.rails * (-shape.g * shape.k % host.ports)
-            + shape.last_rails * (-on_odd % host.ports)
+            + shape.last_rails * (-on_last % host.ports)
         )
         new_ports = np.maximum(sum(demand.ports for demand in demands) - free, 0)
         cage = min(self._least_cage(demand, host, block.protocol) for demand in demands)

@@ -269,10 +269,10 @@ class Bounds(LinkBounds):
         return self._of_block(block, tiers, self._last_may_differ(block))
 
     def _last_may_differ(self, block: Block) -> bool:
-        return bool(self.most.servers_in_last) and block.tiers in self.fabric.odd_tiers
+        return bool(self.most.servers_in_last) and block.tiers in self.fabric.tiers_of_own_last
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
-    def _of_block(self, block: Block, tiers: int, may_be_odd: bool) -> Floats:
+    def _of_block(self, block: Block, tiers: int, last_may_differ: bool) -> Floats:
         share = self.port_share(block, tiers, self.most.on_leaf)
         return self.of_servers(block.nic, share) + self.saving(block, tiers).beside(share)
 

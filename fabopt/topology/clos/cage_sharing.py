@@ -41,7 +41,7 @@ def _clashes(parts: Parts, shape: Shape, choices: Sequence[Choice]) -> Iterator[
 
 def _kinds_of_leaves(shape: Shape, below: Side, above: Side) -> list[tuple[Side, Side]]:
     """Down and up links of the leaves, those of a differing last group as a second pair."""
-    if not shape.is_odd:
+    if not shape.has_own_last:
         return [(below, above)]
     kinds = zip(below.profiles, above.profiles, strict=True)
     return [(replace(below, profiles=(down,)), replace(above, profiles=(up,))) for down, up in kinds]

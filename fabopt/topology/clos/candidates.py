@@ -87,7 +87,7 @@ class ClosBatch(Batch[Parts, Shape]):
         group.
         """
         shape = replace(self.shape, servers=servers)
-        return {self.parts.leaf.item: self.parts.nic.planes * (1 if shape.is_odd else shape.leaves)}
+        return {self.parts.leaf.item: self.parts.nic.planes * (1 if shape.has_own_last else shape.leaves)}
 
 
 def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool) -> tuple[Candidate, ...]:
@@ -180,7 +180,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes, parts.nic.own_rails,
         bool(shape.rail_pods),
         int(shape.groups_per_pod),
-        int(shape.odd_k), int(shape.odd_u), *_last_leaf_order(parts),
+        int(shape.own_k), int(shape.own_u), *_last_leaf_order(parts),
         *clos.placement.rank,
         *(number for stage in clos.stages for number in stage),
         *fabric.counted,

@@ -62,7 +62,7 @@ def leaf_uplinks(
     on_full, on_last = attached_to_leaves(shape, fabric.attachment_ports)
     full = _ceil_of_sum(shape.g * shape.k, servers, on_full, attached)
     last = _ceil_of_sum(shape.last_group * shape.last_k, servers, on_last, attached)
-    if shape.is_odd:
+    if shape.has_own_last:
         return last if of_last else full
     return np.maximum(np.where(shape.groups == 1, 0, full), last)
 
@@ -84,7 +84,11 @@ def endpoints_in_ratio(fabric: FabricProblem, shape: Shape, of_last: bool = Fals
 def busiest_leaves(fabric: FabricProblem, shape: Shape) -> LeafEndpoints:
     """d, and d' of a differing last group, if there is one."""
     most = endpoints_in_ratio(fabric, shape)
-    return LeafEndpoints(most, endpoints_in_ratio(fabric, shape, of_last=True)) if shape.is_odd else LeafEndpoints(most)
+    return (
+        LeafEndpoints(most, endpoints_in_ratio(fabric, shape, of_last=True))
+        if shape.has_own_last
+        else LeafEndpoints(most)
+    )
 
 
 def plain_endpoints(fabric: FabricProblem, endpoints: Number) -> Number:
@@ -129,13 +133,13 @@ def _on_leaves(fabric: FabricProblem, shape: Shape, of_last: bool) -> Iterator[l
     leaves = shape.planes * shape.leaves
     last, full = shape.last_group * shape.last_k, shape.g * shape.k
     comes_first, last_leaves = last_is_emptier(shape), shape.planes * shape.last_rails
-    begins = np.where(comes_first, last_leaves, leaves - last_leaves if shape.is_odd else 0)
+    begins = np.where(comes_first, last_leaves, leaves - last_leaves if shape.has_own_last else 0)
     ends = np.cumsum([0, *(sum(demand.by_stage) for demand in fabric.attachments)]).tolist()
     for place in (0 * leaves, begins % leaves, *(end % leaves for end in ends)):
-        is_last = (place < begins) == comes_first if shape.is_odd else place < begins
+        is_last = (place < begins) == comes_first if shape.has_own_last else place < begins
         counts = [np.where(is_last, last, full)]
         counts += [_dealt(end, place, leaves) - _dealt(start, place, leaves) for start, end in pairwise(ends)]
-        yield [count * (is_last == of_last) for count in counts] if shape.is_odd else counts
+        yield [count * (is_last == of_last) for count in counts] if shape.has_own_last else counts
 
 
 def _dealt(ports: int, place: Number, leaves: Number) -> Number:

@@ -73,7 +73,7 @@ def _structure(clos: ClosNetwork) -> Structure:
         links_per_core_pair=int(shape.m2),
         spines_per_core_group=int(shape.q),
         cores_per_group=int(shape.cores_per_group) if tiers > 2 else 0,
-        last_group=_last_group(clos) if shape.is_odd else None,
+        last_group=_last_group(clos) if shape.has_own_last else None,
     )
 
 
@@ -81,11 +81,11 @@ def _last_group(clos: ClosNetwork) -> LastGroup:
     shape = clos.shape
     return LastGroup(
         servers=int(shape.last_group),
-        ports_per_server_per_leaf=int(shape.odd_k),
+        ports_per_server_per_leaf=int(shape.own_k),
         leaves=int(shape.last_rails),
         down_ports=clos.last_ports,
         reserved_ports=clos.last_reserved,
-        up_ports=int(shape.odd_u),
+        up_ports=int(shape.own_u),
         links_per_pair=int(shape.last_links_per_pair),
     )
 
@@ -115,7 +115,7 @@ def _last_leaves(clos: ClosNetwork) -> OtherSwitches | None:
     if clos.parts.last_leaf is None:
         return None
     (switch, down, up), count = clos.parts.last_leaf, clos.parts.nic.planes * int(clos.shape.last_rails)
-    return OtherSwitches(switch, count, clos.last_ports, int(clos.shape.odd_u), down, up, clos.last_reserved)
+    return OtherSwitches(switch, count, clos.last_ports, int(clos.shape.own_u), down, up, clos.last_reserved)
 
 
 def _links(clos: ClosNetwork) -> Iterable[LinkUse]:

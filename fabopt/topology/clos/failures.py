@@ -93,13 +93,13 @@ def without(ports: ServerPorts, failed: str, count: int) -> Fraction:
 
 def _kinds_of_groups(shape: Shape) -> tuple[Shape, ...]:
     """A shape for each kind of groups, as if all groups were of it."""
-    return (replace(shape, odd_k=0, odd_u=0), shape.of_last) if shape.is_odd else (shape,)
+    return (replace(shape, own_k=0, own_u=0), shape.of_last) if shape.has_own_last else (shape,)
 
 
 def _of_leaves(parts: Parts, shape: Shape, endpoints: LeafEndpoints, failed: str, count: int) -> Share:
     """Share of its endpoints' bandwidth that the uplinks of the worst leaf carry."""
     share = _of_leaf(parts, shape, endpoints.most, failed, count)
-    if not shape.is_odd:
+    if not shape.has_own_last:
         return share
     last = _of_leaf(parts, shape.of_last, endpoints.of_last, failed, count)
     if isinstance(share, np.ndarray) and isinstance(last, np.ndarray):
@@ -257,7 +257,7 @@ class ClosFailures:
 def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
     servers, group = int(shape.servers), min(int(shape.g), int(shape.servers))
     one_leaf, one_spine = shape.rails == 1, shape.spines == 1
-    last = int(shape.last_group) if shape.is_odd and shape.last_rails == 1 else 0
+    last = int(shape.last_group) if shape.has_own_last and shape.last_rails == 1 else 0
     # with pods of one rail, servers are joined through their other rails
     pod = min(servers, int(shape.groups_per_pod) * group) if parts.core is not None else servers
     by_rail = bool(shape.rail_pods) and not one_leaf
@@ -266,7 +266,7 @@ def _cut_off(parts: Parts, shape: Shape, failed: str) -> int:
     if failed == "leaf":
         return group if one_leaf else last
     if failed == "leaf-spine":
-        return max(group if one_leaf and shape.u == 1 else 0, last if shape.odd_u == 1 else 0)
+        return max(group if one_leaf and shape.u == 1 else 0, last if shape.own_u == 1 else 0)
     if failed == "spine" or (failed == "spine-core" and shape.x == 1):
         if not one_spine or by_rail:
             return 0

@@ -29,10 +29,12 @@ class ClosFamily:
             for placed in on_each_tier(problem, fabric)
             for variant, parts in pods_together(problem, placed, self.name)
         ]
-        alike, odd = ([space for space in spaces if space.fabric.may_be_alike is first] for first in (True, False))
+        alike, differing = (
+            [space for space in spaces if space.fabric.may_be_alike is first] for first in (True, False)
+        )
         if len(alike) > 1:
             alike.sort(key=lambda space: space.lowest_bound)
-        return Spaces((*alike, *odd))
+        return Spaces((*alike, *differing))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """Most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""

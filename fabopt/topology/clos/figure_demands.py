@@ -34,12 +34,12 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
         return 0 * endpoints
     full = np.minimum(shape.g, shape.servers) * shape.k
     within = [(full, shape.groups > 1), (shape.last_group * shape.k, shape.groups > 0)]
-    return _of_leaf(figure_demands, parts, shape, within[: 2 - shape.is_odd], gpus, endpoints)
+    return _of_leaf(figure_demands, parts, shape, within[: 2 - shape.has_own_last], gpus, endpoints)
 
 
 def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, endpoints: Number) -> Number:
     """Fewest uplinks of a leaf of a differing last group that meet the demanded figures; 0 without demands."""
-    ports = shape.last_group * shape.odd_k
+    ports = shape.last_group * shape.own_k
     if fabric.figure_demands is None:
         return 0 * ports
     within = [(ports, ports > 0)]
@@ -117,7 +117,10 @@ def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, en
     down, up = _reduced(parts.leaf_down, parts.leaf_up)
     speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
     fewest = 0 * shape.spine_down
-    for ports, uplinks in ((endpoints.most, shape.u), *([(endpoints.of_last, shape.odd_u)] if shape.is_odd else ())):
+    for ports, uplinks in (
+        (endpoints.most, shape.u),
+        *([(endpoints.of_last, shape.own_u)] if shape.has_own_last else ()),
+    ):
         worst = np.maximum(ports * down, uplinks * up)
         needed = _ceil(shape.spine_down * worst, uplinks * up, speeds * figure_demands.bisection / parts.nic.injection)
         fewest = np.maximum(fewest, needed)
@@ -135,7 +138,7 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
     per_group = _servers_of_group(fabric, parts, shape, ratio, attached)
     if fabric.group_servers is not None:
         per_group = np.minimum(per_group, fabric.group_servers)
-    if shape.is_odd:
+    if shape.has_own_last:
         last = np.minimum(per_group, _servers_of_group(fabric, parts.of_last, shape.of_last, ratio, attached))
         return np.maximum(0, (shape.groups - 1) * per_group + last - shape.servers)
     return np.maximum(0, shape.groups * per_group - shape.servers)

@@ -28,8 +28,8 @@ def oversubscription(clos: ClosNetwork) -> dict[str, Fraction]:
     if parts.leaf_up is not None:
         down, up = parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps
         ratios["leaf"] = Fraction(clos.down_ports * down, int(shape.u) * up)
-        if shape.is_odd:
-            ratios["leaf"] = max(ratios["leaf"], Fraction(clos.last_ports * down, int(shape.odd_u) * up))
+        if shape.has_own_last:
+            ratios["leaf"] = max(ratios["leaf"], Fraction(clos.last_ports * down, int(shape.own_u) * up))
     if parts.spine_up is not None and parts.spine_down is not None:
         ratios["spine"] = Fraction(
             clos.spine_ports * parts.spine_down.lane.port_mbps, int(shape.x) * parts.spine_up.lane.port_mbps
@@ -78,7 +78,7 @@ def without_spine(clos: ClosNetwork) -> Fraction | None:
     parts, shape = clos.parts, clos.shape
     if parts.leaf_up is None:
         return None
-    leaves = [(clos.down_ports, shape), *([(clos.last_ports, shape.of_last)] if shape.is_odd else [])]
+    leaves = [(clos.down_ports, shape), *([(clos.last_ports, shape.of_last)] if shape.has_own_last else [])]
     ratios = [Fraction(*map(int, ratio_left(down, int(leaf.u), int(leaf.links_to_spines(1))))) for down, leaf in leaves]
     return max(ratios) * Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
 
@@ -98,7 +98,7 @@ def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:
     full, last = int(shape.g * shape.k), int(shape.last_group * shape.last_k)
     rails = int(shape.rails) if shape.rail_pods else 1
     leaves = int(shape.leaves_of_a_group)
-    of_last = int(shape.leaves_of_odd_group) if shape.is_odd else leaves
+    of_last = int(shape.leaves_of_last_group) if shape.has_own_last else leaves
     full_pods = int(shape.pods) - rails
     return (
         LeafClass(0, full_pods, int(shape.groups_per_pod) * leaves, full),

@@ -236,8 +236,8 @@ class LayoutRuns:
     def _leaf_runs(self, nic: NicOption, shape: Shape, leaves: Positions) -> RunClasses:
         numbers, server = numbers_of(nic, shape), np.arange(self.layout.servers)[:, None]
         # of a group like the others every leaf has as many ports of a server: one of them stands for all
-        ports = np.arange(shape.ports if numbers.is_odd else int(shape.rails))
-        k = numbers.ports_of_servers(server)[0] if numbers.is_odd else 1
+        ports = np.arange(shape.ports if numbers.has_own_last else int(shape.rails))
+        k = numbers.ports_of_servers(server)[0] if numbers.has_own_last else 1
         plane = np.arange(nic.planes)[:, None, None]
         of_server = plane * numbers.leaves + server // numbers.g * numbers.rails + ports // k
         rack, height_of_server_m = self.layout.server_rack[:, None], self.layout.server_height_m[:, None]
@@ -283,7 +283,7 @@ def _pods_of_leaves(numbers: ClosNumbers, leaves: int) -> tuple[Ints, Ints]:
 def _links_of_leaves(numbers: ClosNumbers, leaf: Ints) -> Ints:
     """Links of leaves to each spine as ``links_of_kinds``, shape (leaves,)."""
     own, last = links_of_kinds(numbers)
-    return np.where(numbers.is_odd & (numbers.group_of_leaf(leaf) == numbers.groups - 1), last, own)
+    return np.where(numbers.has_own_last & (numbers.group_of_leaf(leaf) == numbers.groups - 1), last, own)
 
 
 def _nearest_first(near: NearRuns, spines: int) -> NearShares | None:

@@ -108,7 +108,7 @@ def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape)
 
 def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
     most = most_endpoints(shape, fabric.attached)
-    most_of_last = last_endpoints(shape, fabric.attached) if shape.is_odd else most
+    most_of_last = last_endpoints(shape, fabric.attached) if shape.has_own_last else most
     # where stages come, ports are on the leaves of the first ones
     everywhere = 0 if shape.sizes else fabric.attachment_ports // (shape.planes * shape.leaves)
     full, last = (
@@ -132,7 +132,7 @@ def _free_on_spines(parts: Parts, shape: Shape) -> Number:
     blocks = ceil_of(shape.groups, shape.groups_per_pod)
     full = ports.free(shape.groups_per_pod * shape.leaves_of_a_group * shape.u // shape.spines)
     in_last = shape.last_pod_groups * shape.leaves_of_a_group * shape.u // shape.spines
-    last = ports.free(shape.last_spine_down if shape.is_odd else in_last)
+    last = ports.free(shape.last_spine_down if shape.has_own_last else in_last)
     pods_of_block = 1 + shape.rail_pods * (shape.rails - 1)
     return shape.planes * pods_of_block * shape.spines * ((blocks - 1) * full + last)
 
@@ -179,7 +179,7 @@ class _Loads:
         self.numbers = numbers_of(clos.parts.nic, clos.shape)
         self.servers, self.attached = _ports_of_leaves(fabric, clos, self.numbers)
         # leaves of a differing last group
-        self.is_odd = clos.shape.is_odd & (_groups_of_leaves(self.numbers) == self.numbers.groups - 1)
+        self.has_own_last = clos.shape.has_own_last & (_groups_of_leaves(self.numbers) == self.numbers.groups - 1)
         ratios = [fabric.oversubscription_leaf, fabric.oversubscription_spine]
         ratios += [ratio_of(fabric, demand) for demand in fabric.attachments]
         self.unit = lcm(*(ratio.numerator for ratio in ratios))
@@ -203,7 +203,7 @@ class _Loads:
 
     def kinds(self) -> dict[HostTier, list[tuple[int, ...]]]:
         """Keys of equal leaves and equal spines: their ports and links, and whether the first stage has them."""
-        below = np.stack([self.servers, *self.attached, self.is_odd, self._leaf_is_at_first()], axis=1)
+        below = np.stack([self.servers, *self.attached, self.has_own_last, self._leaf_is_at_first()], axis=1)
         kinds: dict[HostTier, list[tuple[int, ...]]] = {"leaf": list(map(tuple, below.tolist()))}
         if self.clos.parts.spine is not None:
             links = most_links_of_spines(self.numbers, self.clos.stages)
@@ -219,7 +219,11 @@ class _Loads:
 
     def _leaves(self) -> Hosts:
         clos, parts, shape = self.clos, self.clos.parts, self.clos.shape
-        used = self.servers + self.attached.sum(axis=0) + np.where(self.is_odd, clos.last_reserved, clos.reserved_ports)
+        used = (
+            self.servers
+            + self.attached.sum(axis=0)
+            + np.where(self.has_own_last, clos.last_reserved, clos.reserved_ports)
+        )
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.leaf_up is not None:
             loads = [
@@ -227,10 +231,10 @@ class _Loads:
                 *(self.of("leaf", d) for d in self.fabric.attachments),
             ]
             below = np.concatenate([self.servers[np.newaxis], self.attached]).astype(object)
-            uplinks = np.asarray(np.where(self.is_odd, shape.last_u, shape.u), dtype=object)
+            uplinks = np.asarray(np.where(self.has_own_last, shape.last_u, shape.u), dtype=object)
             room = uplinks * (parts.leaf_up.lane.port_mbps * self.unit) - np.array(loads, dtype=object) @ below
         full, last = _leaf_ports(parts, shape), _leaf_ports(parts.of_last, shape.of_last)
-        cages, most = (np.where(self.is_odd, b, a) for a, b in ((full.cages, last.cages), (full.most, last.most)))
+        cages, most = (np.where(self.has_own_last, b, a) for a, b in ((full.cages, last.cages), (full.most, last.most)))
         return _hosts(_DownPorts(cages, full.lanes, most), used, room, self._leaf_is_at_first())
 
     def _spines(self) -> Hosts:
@@ -255,7 +259,7 @@ class _Loads:
                 above[number if tier == "spine" else 0] += demand.counts and tier == "spine"
         most, of_last = (
             [int(ports.max(where=leaves, initial=0)) for ports in (counted, occupied)]
-            for leaves in (~self.is_odd, self.is_odd)
+            for leaves in (~self.has_own_last, self.has_own_last)
         )
         return self.clos._replace(
             down_ports=most[0], occupied_ports=most[1], spine_ports=int(above.max()), free=tuple(places),

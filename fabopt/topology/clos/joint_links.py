@@ -65,7 +65,7 @@ _JOINT_CHOICES: Lookup[FabricProblem, _LeavesKey, Sequence[Choice] | None] = Loo
 def _leaves_key(problem: Problem, clos: ClosNetwork) -> _LeavesKey:
     parts, shape = clos.parts, clos.shape
     sizes = (
-        shape.planes, shape.servers, shape.g, shape.k, shape.groups, shape.rails, shape.is_odd, shape.odd_k,
+        shape.planes, shape.servers, shape.g, shape.k, shape.groups, shape.rails, shape.has_own_last, shape.own_k,
         shape.groups_per_pod, shape.rail_pods,
     )  # fmt: skip
     limits = down_limit(parts, shape), down_limit(parts.of_last, shape.of_last)
@@ -86,7 +86,9 @@ def _with_attachments(
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
     limits = [down_limit(clos.parts, clos.shape), down_limit(clos.parts.of_last, clos.shape.of_last)]
-    need = clos.shape.server_leaf(clos.parts.nic, leaf.lane.ports, limits[0], limits[1] if clos.shape.is_odd else None)
+    need = clos.shape.server_leaf(
+        clos.parts.nic, leaf.lane.ports, limits[0], limits[1] if clos.shape.has_own_last else None
+    )
     quantities = {way: parts for way in lists[0] if way is not None and (parts := need.quantities(way)).fits}
     for server, others in product(quantities, product(*lists[1:])):
         chosen = (server, *others)
@@ -193,9 +195,9 @@ def _joint_option(
         i for i, assembly in enumerate(chosen) if assembly is None
     ]
     for kind in classes:
-        together = nic.bundle(int(shape.last_k if kind.is_odd else shape.k))
+        together = nic.bundle(int(shape.last_k if kind.is_of_last else shape.k))
         taken = _cages_of_leaf(kind, order, chosen, links, n, together)
-        busiest[kind.is_odd] = max(busiest[kind.is_odd], sum(cages for cages, _ in taken.values()))
+        busiest[kind.is_of_last] = max(busiest[kind.is_of_last], sum(cages for cages, _ in taken.values()))
         for index, (cages, cables) in taken.items():
             leaf_cages[index] += cages * kind.leaves
             leaf_cables[index] += cables * kind.leaves

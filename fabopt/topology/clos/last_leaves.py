@@ -36,7 +36,7 @@ def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
 
 def most_in_last_group(fabric: FabricProblem, servers: int) -> int:
     """Most servers of a differing last group, over the group sizes of the fabric; 0 if there is none."""
-    if not fabric.may_be_odd:
+    if not fabric.last_may_differ:
         return 0
     if fabric.span is None:  # of two groups the smaller one
         return servers // 2

@@ -20,12 +20,12 @@ from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.leaves_in_time import LeavesInTime
-from fabopt.topology.clos.odd_groups import (
+from fabopt.topology.clos.own_last_groups import (
+    LastGroupSizes,
     LeastOfLeaves,
-    OddSizes,
     alike_that_reach,
+    last_group_sizes,
     least_of_leaves,
-    odd_sizes,
     ports_that_reach,
 )
 from fabopt.topology.clos.pod_costs import least_in_pods
@@ -77,16 +77,16 @@ class Leaves:
         # what sizes follow from beside the hardware
         fabric = self.fabric
         self.rules = (
-            self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.odd_tiers, fabric.aligned,
-            fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience, fabric.is_paired,
-            TWO_SWITCHES in fabric.kept_rules, fabric.joins_pairs,
+            self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.tiers_of_own_last,
+            fabric.aligned, fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience,
+            fabric.is_paired, TWO_SWITCHES in fabric.kept_rules, fabric.joins_pairs,
         )  # fmt: skip
 
     def expand(self, block: Block) -> None:
         """Offer every candidate of a block that stays below the cutoff."""
         if not self.spines.stacks.may_be(block):
             return
-        odd = self._last_may_differ(block)
+        differs = self._last_may_differ(block)
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
         for shape, cost in alike:
@@ -103,7 +103,7 @@ class Leaves:
             kept = np.flatnonzero(cost[0] <= worth.most(shape.g, shape.k, shape.k))
             if kept.size:
                 self._with_uplinks(block, shape.take(kept), cost[:, kept])
-        blocks = self._with_last_leaves(block) if odd else []
+        blocks = self._with_last_leaves(block) if differs else []
         if len(blocks) > 1 and not self._last_groups_below_cutoff(blocks, worth)[1].any():
             return
         for own_last in blocks:
@@ -114,8 +114,8 @@ class Leaves:
         return block.tiers == 1 or self._last_may_differ(block) or bool(alike_that_reach(self.bounds, block))
 
     def _last_may_differ(self, block: Block) -> bool:
-        may_be_odd = self.fabric.may_be_odd and block.tiers in self.fabric.odd_tiers
-        return may_be_odd and bool(ports_that_reach(self.bounds, block))
+        last_may_differ = self.fabric.last_may_differ and block.tiers in self.fabric.tiers_of_own_last
+        return last_may_differ and bool(ports_that_reach(self.bounds, block))
 
     def least_in_layout(self, block: Block) -> Floats:
         """Lower bound of a block's cost with each leaf in the best rack for its group, shape (metrics,).
@@ -142,11 +142,11 @@ class Leaves:
 
     def _last_groups_below_cutoff(
         self, blocks: Sequence[Block], worth: WorthOfLeaves
-    ) -> tuple[list[OddSizes], NDArray[np.bool_]]:
+    ) -> tuple[list[LastGroupSizes], NDArray[np.bool_]]:
         """Sizes with a differing last group, and a mask over all of these in turn of those that may stay below the
         cutoff.
 
-        ``blocks``: as of ``odd_sizes``; of several, a size is kept if it may with the leaves of any of them.
+        ``blocks``: as of ``last_group_sizes``; of several, a size is kept if it may with the leaves of any of them.
         """
         all_sizes, least = self._last_group_sizes(tuple(blocks), self.rules)
         self.sizes_met |= bool(all_sizes)
@@ -157,7 +157,7 @@ class Leaves:
         inside = self.cutoff.within(of_servers + least.with_uplinks)
         alone = (of_servers + least.alone)[0]
         if inside.any():
-            inside &= alone <= worth.most(shape.g, shape.k, shape.odd_k)
+            inside &= alone <= worth.most(shape.g, shape.k, shape.own_k)
         if block.tiers == 3 and inside.any():
             rows = np.flatnonzero(inside)
             in_pods = least_in_pods(self.bounds, block, shape.take(rows))
@@ -179,16 +179,18 @@ class Leaves:
         return [(shape, self._leaf_cost(block, shape)) for shape in shapes]
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _last_group_sizes(self, blocks: tuple[Block, ...], rules: Hashable) -> tuple[list[OddSizes], LeastOfLeaves]:
+    def _last_group_sizes(
+        self, blocks: tuple[Block, ...], rules: Hashable
+    ) -> tuple[list[LastGroupSizes], LeastOfLeaves]:
         """Sizes with a differing last group, not sized yet, with the least cost of their leaves."""
-        sizes = list(odd_sizes(self.bounds, blocks))
+        sizes = list(last_group_sizes(self.bounds, blocks))
         return sizes, least_of_leaves(self.bounds, blocks, sizes)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
-    def _shape_with_last_group(self, block: Block, sizes: OddSizes, rules: Hashable) -> tuple[Shape, Floats]:
+    def _shape_with_last_group(self, block: Block, sizes: LastGroupSizes, rules: Hashable) -> tuple[Shape, Floats]:
         shape = Shape(
             self.problem.servers, block.nic.ports_per_plane, block.nic.planes, sizes.k, np.array(sizes.g),
-            sizes=self.problem.sizes, by_rail=self.fabric.by_rail, odd_k=sizes.odd_k, odd_u=0 * np.array(sizes.g),
+            sizes=self.problem.sizes, by_rail=self.fabric.by_rail, own_k=sizes.own_k, own_u=0 * np.array(sizes.g),
         )  # fmt: skip
         return shape, self._leaf_cost(block, shape)
 
@@ -272,8 +274,8 @@ class Leaves:
         endpoints = classes.endpoints_in_ratio(self.fabric, shape)
         fewest, gpus = self._fewest_uplinks(block, shape, endpoints), self.problem.server.gpus
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self._down_ports(shape))
-        if shape.is_odd:
-            shape = replace(shape, odd_u=self._fewest_of_last(block, shape))
+        if shape.has_own_last:
+            shape = replace(shape, own_u=self._fewest_of_last(block, shape))
         above = self._above(block, replace(shape, u=fewest))
         # to place leaves takes a while
         base = self._with_near_leaves(block, shape, base)
@@ -288,9 +290,9 @@ class Leaves:
         rows = open_[rows]
         wide = replace(shape.take(rows), u=u)
         # for a differing last group it is known once its uplinks are
-        roomy = np.ones(rows.size, bool) if shape.is_odd else has_room(self.fabric, block.parts, wide)
+        roomy = np.ones(rows.size, bool) if shape.has_own_last else has_room(self.fabric, block.parts, wide)
         if self.fabric.resilience:
-            others = replace(wide, odd_k=0, odd_u=0)
+            others = replace(wide, own_k=0, own_u=0)
             roomy &= may_survive(self.fabric, block.parts, others, classes.LeafEndpoints(endpoints[rows]), gpus)
         rows, wide = rows[roomy], wide.take(np.flatnonzero(roomy))
         bound = base[:, rows] + self._above(block, wide)

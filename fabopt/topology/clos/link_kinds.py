@@ -111,7 +111,7 @@ def server_leaf(clos: ClosNetwork, limit: int) -> LinkType:
     n, bundles = down.lane.ports, {nic.bundle(int(k)) for k in (shape.k, shape.last_k)}
     mixes = nic.port.ports == n and not any(together % n for together in bundles)
     key = ("server-leaf", nic.port, down.port, clos.parts.protocol, mixes, *sorted(bundles))
-    last_limit = down_limit(clos.parts.of_last, shape.of_last) if shape.is_odd else None
+    last_limit = down_limit(clos.parts.of_last, shape.of_last) if shape.has_own_last else None
     need = shape.server_leaf(nic, n, limit, last_limit)
     return LinkType("server-leaf", ("server", "leaf"), (nic.port, down.port), need, mixes, key)
 
@@ -127,7 +127,7 @@ def leaf_spine(clos: ClosNetwork) -> LinkType:
     last_down = clos.last_occupied + clos.last_reserved
     of_last = parts.of_last
     assert of_last.leaf_up is not None
-    last_limit = int(up_cage_limit(of_last.leaf_down, of_last.leaf_up, last_down)) if shape.is_odd else None
+    last_limit = int(up_cage_limit(of_last.leaf_down, of_last.leaf_up, last_down)) if shape.has_own_last else None
     need = shape.leaf_spine(up.lane.ports, leaf_limit, down.lane.ports, spine_limit, last_limit)
     n = up.lane.ports
     whole = not any(int(links) % n for links in (shape.links_per_pair, shape.last_links_per_pair))

@@ -26,7 +26,9 @@ class MostPorts:
         """Most server ports of a leaf, a differing last group left out."""
         if self._fabric.span is None:
             return MOST_PORTS
-        return int(self.in_groups(np.array(min(self._servers - self._fabric.may_be_odd, self._fabric.span.group[1]))))
+        return int(
+            self.in_groups(np.array(min(self._servers - self._fabric.last_may_differ, self._fabric.span.group[1])))
+        )
 
     def in_groups(self, g: Ints) -> Ints:
         """Most server ports of a leaf of a group of ``g`` servers, a differing last group left out, shape of ``g``."""

@@ -135,8 +135,8 @@ class _Reach:
 
     def _last_groups(self, above: _AboveLeaf | None, tiers: int, way: _Way) -> Iterator[_Way]:
         """The way with one more, differing group, on the leaves that spines of a pod have ports left for."""
-        odd = self.fabric.may_be_odd and tiers in self.fabric.odd_tiers
-        if above is None or not odd or (self.fabric.aligned and way.k > 1):
+        differs = self.fabric.last_may_differ and tiers in self.fabric.tiers_of_own_last
+        if above is None or not differs or (self.fabric.aligned and way.k > 1):
             return
         groups, left = divmod(above.leaves, way.ports // way.k)
         way = way._replace(most=way.most // way.groups * groups * above.pods, groups=groups * above.pods)
@@ -230,7 +230,7 @@ class _Reach:
             if g * way.groups <= best:
                 break
             servers = np.arange((way.groups - 1) * g + 1, way.groups * g + 1)
-            shape = Shape(servers, way.ports, nic.planes, way.k, g, odd_k=way.last_k)
+            shape = Shape(servers, way.ports, nic.planes, way.k, g, own_k=way.last_k)
             endpoints = most_endpoints(shape, self.fabric.attached)
             if way.last_k:
                 endpoints = np.maximum(endpoints, last_endpoints(shape, self.fabric.attached))

@@ -65,7 +65,7 @@ class ClosNetwork(NamedTuple):
 def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> ClosNetwork:
     """A Clos of one row of a shape, with the ports that its busiest leaf uses and keeps free."""
     occupied = int(most_endpoints(shape, fabric.attached))
-    last = int(last_endpoints(shape, fabric.attached)) if shape.is_odd else 0
+    last = int(last_endpoints(shape, fabric.attached)) if shape.has_own_last else 0
     above = int(shape.spine_down) if shape.spines else 0
     counted = busiest_leaves(fabric, shape)
     return ClosNetwork(

@@ -181,7 +181,7 @@ def plant_of(clos: ClosNetwork, numbers: ClosNumbers) -> Plant:
     )
     between = _links_between(clos, numbers, np.cumsum((0, *counts)))
     leaf_ports: int | Ints = clos.down_ports
-    if shape.is_odd:
+    if shape.has_own_last:
         of_last = numbers.group_of_leaf(np.arange(counts[0])) == numbers.groups - 1
         leaf_ports = np.full(sum(counts), clos.down_ports)
         leaf_ports[: counts[0]][of_last] = clos.last_ports

@@ -98,7 +98,7 @@ class Shape(ClosShape):
     @property
     def of_last(self) -> Shape:
         """The shape with all groups like a differing last one; only its links of leaves hold."""
-        return replace(self, k=self.last_k, u=self.last_u, odd_k=0, odd_u=0)
+        return replace(self, k=self.last_k, u=self.last_u, own_k=0, own_u=0)
 
     def server_leaf(
         self, nic: NicOption, leaf_ports: int, leaf_limit: Number, last_limit: Number | None = None
@@ -112,7 +112,7 @@ class Shape(ClosShape):
         sets, last_sets = self.k // together, self.last_k // last_together
         leaves, last_leaves = self.planes * self.rails, self.planes * self.last_rails
         servers = [PeerLinks(self.servers, together, leaves * sets, 0)]
-        if self.is_odd:
+        if self.has_own_last:
             servers = [
                 PeerLinks(self.servers - self.last_group, together, leaves * sets, 0),
                 PeerLinks(self.last_group, last_together, last_leaves * last_sets, 0),
@@ -138,7 +138,7 @@ class Shape(ClosShape):
         last_limit: Number | None = None,
     ) -> Need:
         """Links between leaves and spines; ``last_limit``: cages of a leaf of a differing last group."""
-        if self.is_odd:
+        if self.has_own_last:
             ends = Side((), leaf_ports, leaf_limit), Side((), spine_ports, spine_limit)
             return self._leaf_spine_with_last(*ends, last_limit)
         links = self.links_per_pair
@@ -170,13 +170,13 @@ class Shape(ClosShape):
         in_last_pod = (self.last_pod_groups - 1) * self.leaves_of_a_group
         of_spines = (
             PeerLinks(of_pods * full_pods, links, self.groups_per_pod * self.leaves_of_a_group, 0),
-            PeerLinks(of_pods, links, in_last_pod, 0, self.leaves_of_odd_group, of_last),
+            PeerLinks(of_pods, links, in_last_pod, 0, self.leaves_of_last_group, of_last),
         )
         kinds = of_pods // self.spines
         crossings = (
             CrossedSets(kinds * full_pods, self.groups_per_pod * self.leaves_of_a_group, self.u),
             CrossedSets(kinds, in_last_pod, self.u),
-            CrossedSets(kinds, self.leaves_of_odd_group, self.odd_u),
+            CrossedSets(kinds, self.leaves_of_last_group, self.own_u),
         )
         return Need(replace(leaves, profiles=of_leaves), replace(spines, profiles=of_spines), crossings)
 
@@ -210,7 +210,7 @@ class Shape(ClosShape):
         return Shape(
             self.servers, self.ports, self.planes, plain(self.k), plain(self.g), plain(self.u), plain(self.spines),
             plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
-            self.sizes, self.by_rail, plain(self.odd_k), plain(self.odd_u),
+            self.sizes, self.by_rail, plain(self.own_k), plain(self.own_u),
         )  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
             most = np.maximum(most, ceil_of(ports, leaves))
         return np.minimum(full, shape.servers * shape.k) + most
     on_full, on_last = attached_to_leaves(shape, sum(attached))
-    if shape.is_odd:
+    if shape.has_own_last:
         return full + on_full
     only_last = shape.groups == 1
     return np.maximum(np.where(only_last, 0, full + on_full), shape.last_group * shape.k + on_last)
@@ -277,7 +277,7 @@ def attached_to_leaves(shape: Shape, attachment_ports: int) -> tuple[Number, Num
     rounds = attachment_ports // all_leaves
     rest = attachment_ports - rounds * all_leaves
     before_full = np.where(comes_first, of_last, 0)
-    before_last = np.where(comes_first, 0, all_leaves - of_last) if shape.is_odd else 0
+    before_last = np.where(comes_first, 0, all_leaves - of_last) if shape.has_own_last else 0
     return rounds + (rest > before_full), rounds + (rest > before_last)
 
 

@@ -46,8 +46,8 @@ class WorthOfLeaves:
         # by rails that have pods of their own, or 0
         self._most: dict[int, Floats] = {}
 
-    def most(self, g: Ints, k: Number, odd_k: Number) -> Floats:
-        """The most cost by group size and ports of a server on each leaf, ``odd_k`` in the last group, shape
+    def most(self, g: Ints, k: Number, own_k: Number) -> Floats:
+        """The most cost by group size and ports of a server on each leaf, ``own_k`` in the last group, shape
         (sizes,).
         """
         if not has_deadline(self.bounds.fabric):
@@ -55,7 +55,7 @@ class WorthOfLeaves:
         most, ports = self._of_rails(0)[g - 1], self.block.nic.ports_per_plane
         if self.block.tiers > 2:
             # in pods of one rail all groups may be in one pod, with nothing above it but what joins the rails
-            rails = np.broadcast_to(np.where((k == odd_k) & (k < ports), ports // k, 0), g.shape)
+            rails = np.broadcast_to(np.where((k == own_k) & (k < ports), ports // k, 0), g.shape)
             for number in np.unique(rails[rails > 0]).tolist():
                 own = rails == number
                 most[own] = np.maximum(most[own], self._of_rails(number)[g[own] - 1])

@@ -19,7 +19,7 @@ from fabopt.topology.clos.classes import busiest_leaves
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
-from fabopt.topology.clos.odd_groups import last_up_limit, with_last_uplinks
+from fabopt.topology.clos.own_last_groups import last_up_limit, with_last_uplinks
 from fabopt.topology.clos.pod_costs import SpineReach, core_share, farthest_reach, least_upward
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
@@ -72,7 +72,7 @@ class Spines:
             wide = replace(shape.take(rows), spines=spines)
         if not rows.size:
             return
-        if shape.is_odd:
+        if shape.has_own_last:
             kept, shape = with_last_uplinks(self.bounds, block, wide)
             base, rows, spines = base[:, rows[kept]], np.arange(kept.size), np.asarray(shape.spines)
             most = step_deadline.leaves_may_cost(self.fabric, block.parts, shape, gpus, with_last=True)
@@ -93,7 +93,7 @@ class Spines:
         fewest = fewest_spines(self.fabric, shape.planes)
         for row, u in enumerate(shape.u.tolist()):
             # Rules ``striping_is_even``, ``last_group_may_differ``
-            counts: Sequence[int] = divisors(u) if self.fabric.even or shape.is_odd else range(1, u + 1)
+            counts: Sequence[int] = divisors(u) if self.fabric.even or shape.has_own_last else range(1, u + 1)
             counts = [count for count in counts if count >= fewest]
             rows.extend([row] * len(counts))
             spines.extend(counts)
@@ -132,7 +132,7 @@ class Spines:
     def _meets_demands(self, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
         """Rows of two tiers that survive failures and may have the free ports and headroom, shape (rows,)."""
         fits = self.survives(parts, shape) & may_fit(self.bounds.problem, self.fabric, parts, shape)
-        return fits & has_room(self.fabric, parts, shape) if shape.is_odd else fits
+        return fits & has_room(self.fabric, parts, shape) if shape.has_own_last else fits
 
     def _with_early(self, stack: Stack, shape: Shape, cost: Floats) -> Floats:
         """Add the lower bound of spines that stages before the last install."""
@@ -260,7 +260,9 @@ class Spines:
         # ceil(T * leaves * u / S) <= ports (or T * ceil(leaves * u / S)), so T is at most this:
         uplinks = leaves * shape.u[rows]
         most = reach.ports // ceil_of(uplinks, spines) if shape.by_rail else reach.ports * spines // uplinks
-        if shape.is_odd and rail_pods:  # the last group's leaf, beside all others, may need fewer of a spine's ports
+        if (
+            shape.has_own_last and rail_pods
+        ):  # the last group's leaf, beside all others, may need fewer of a spine's ports
             most = np.where(most == groups - 1, groups, most)
         most = np.minimum(most, groups)
         # rails meet in the cores: one pod a rail is enough there, two pods are needed otherwise

@@ -290,10 +290,10 @@ def _reduced(down: Number, up: Number, speed: Fraction) -> tuple[Ints, Ints]:
 
 def _busiest(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
     """Endpoints and uplinks of the leaves with the largest ratio."""
-    if not shape.is_odd:
+    if not shape.has_own_last:
         return down.most, shape.u
-    is_last = down.of_last * shape.u > down.most * shape.odd_u
-    return np.where(is_last, down.of_last, down.most), np.where(is_last, shape.odd_u, shape.u)
+    is_last = down.of_last * shape.u > down.most * shape.own_u
+    return np.where(is_last, down.of_last, down.most), np.where(is_last, shape.own_u, shape.u)
 
 
 def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
@@ -301,16 +301,16 @@ def _busiest_left(shape: Shape, down: LeafEndpoints) -> tuple[Number, Number]:
     links to.
     """
     most, up = ratio_left(down.most, shape.u, shape.links_to_spines(1))
-    if not shape.is_odd:
+    if not shape.has_own_last:
         return most, up
-    last, last_up = ratio_left(down.of_last, shape.odd_u, shape.of_last.links_to_spines(1))
+    last, last_up = ratio_left(down.of_last, shape.own_u, shape.of_last.links_to_spines(1))
     is_last = last * up > most * last_up
     return np.where(is_last, last, most), np.where(is_last, last_up, up)
 
 
 def _of_others(shape: Shape) -> Shape:
     """A shape without the numbers of a differing last group."""
-    return replace(shape, odd_k=0, odd_u=0)
+    return replace(shape, own_k=0, own_u=0)
 
 
 def _below(tiers: int, shape: Shape, gpus: int, size: int) -> tuple[Ints, Ints]:

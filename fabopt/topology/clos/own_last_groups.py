@@ -39,11 +39,11 @@ def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int
                 yield k, last
 
 
-class OddSizes(NamedTuple):
+class LastGroupSizes(NamedTuple):
     """Group sizes g with a differing last group: k ports of a server on a leaf, k' in the last group."""
 
     k: int
-    odd_k: int
+    own_k: int
     g: tuple[int, ...]
 
 
@@ -67,14 +67,14 @@ def ports_that_reach(bounds: Bounds, block: Block) -> list[tuple[int, int]]:
     leaf_ports = bounds.leaf_ports(block.leaf, block.down, block.uplinks)
     most_leaves = bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, 1)
     return [
-        (k, odd_k)
-        for k, odd_k in ports_on_leaves(bounds.fabric, block.nic)
+        (k, own_k)
+        for k, own_k in ports_on_leaves(bounds.fabric, block.nic)
         if leaf_ports >= k
-        and (ceil_div(servers, min(servers, leaf_ports // k)) - 1) * (ports // k) + ports // odd_k <= most_leaves
+        and (ceil_div(servers, min(servers, leaf_ports // k)) - 1) * (ports // k) + ports // own_k <= most_leaves
     ]
 
 
-def odd_sizes(bounds: Bounds, blocks: Sequence[Block]) -> Iterator[OddSizes]:
+def last_group_sizes(bounds: Bounds, blocks: Sequence[Block]) -> Iterator[LastGroupSizes]:
     """Group sizes whose endpoints fit their leaves, for each number of ports on a leaf that rules and parts allow.
 
     ``blocks``: one, or several that differ in the leaves of the last group only; sizes are those of any of them.
@@ -89,10 +89,10 @@ def odd_sizes(bounds: Bounds, blocks: Sequence[Block]) -> Iterator[OddSizes]:
         g = group_sizes(fabric, min(servers - 1, leaf_ports // k))
         alike = ceil_of(servers, g) - 1
         last_group, leaves = servers - alike * g, alike * (ports // k)
-        for _, odd_k in pairs:
-            kept = g[(last_group * odd_k <= last_ports) & (leaves + ports // odd_k <= most_leaves)]
-            if kept.size and common([joins(k), joins(odd_k)]):
-                yield OddSizes(k, odd_k, tuple(kept.tolist()))
+        for _, own_k in pairs:
+            kept = g[(last_group * own_k <= last_ports) & (leaves + ports // own_k <= most_leaves)]
+            if kept.size and common([joins(k), joins(own_k)]):
+                yield LastGroupSizes(k, own_k, tuple(kept.tolist()))
 
 
 class LeastOfLeaves(NamedTuple):
@@ -107,15 +107,15 @@ class LeastOfLeaves(NamedTuple):
     shape: Shape
 
 
-def least_of_leaves(bounds: Bounds, blocks: Sequence[Block], sizes: Sequence[OddSizes]) -> LeastOfLeaves:
-    """Least cost of leaves of some sizes; ``blocks``: as of ``odd_sizes``."""
+def least_of_leaves(bounds: Bounds, blocks: Sequence[Block], sizes: Sequence[LastGroupSizes]) -> LeastOfLeaves:
+    """Least cost of leaves of some sizes; ``blocks``: as of ``last_group_sizes``."""
     block, lasts = blocks[0], [block.of_last for block in blocks]
     nic, servers = block.nic, bounds.problem.servers
-    k, odd_k, g = np.array([(k, odd_k, g) for k, odd_k, all_g in sizes for g in all_g], dtype=np.int64).reshape(-1, 3).T
-    shape = Shape(servers, nic.ports_per_plane, nic.planes, k, g, odd_k=odd_k)
+    k, own_k, g = np.array([(k, own_k, g) for k, own_k, all_g in sizes for g in all_g], dtype=np.int64).reshape(-1, 3).T
+    shape = Shape(servers, nic.ports_per_plane, nic.planes, k, g, own_k=own_k)
     u = bounds.leaf_uplinks(g * k, block.down, block.uplinks)
-    odd_u = bounds.leaf_uplinks(shape.last_group * odd_k, lasts[0].down, lasts[0].uplinks)
-    shape = replace(shape, u=u, odd_u=odd_u)
+    own_u = bounds.leaf_uplinks(shape.last_group * own_k, lasts[0].down, lasts[0].uplinks)
+    shape = replace(shape, u=u, own_u=own_u)
     of_last = np.min([bounds.costs.of(last.leaf.item) for last in lasts], axis=0)
     last, own = nic.planes * shape.last_rails, nic.planes * (shape.groups - 1) * shape.rails
     alone = np.asarray(np.multiply.outer(bounds.costs.of(block.leaf.item), own) + np.multiply.outer(of_last, last))
@@ -131,7 +131,7 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
     each of these may then have parts of its own.
     """
     fabric, demands = bounds.fabric, bounds.fabric.figure_demands
-    fewest = ceil_of(shape.odd_u, shape.spines)
+    fewest = ceil_of(shape.own_u, shape.spines)
     last = block.of_last
     most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.spines
     if not fabric.resilience and not (demands is not None and demands.headroom):
@@ -141,9 +141,9 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
             enough = np.maximum(enough, _links_that_slow_nothing(fabric, shape))
         most = np.minimum(most, enough)
     rows, links = ranges(fewest, most)
-    odd_u = links * shape.spines[rows]
-    kept = np.flatnonzero((odd_u != shape.u[rows]) | (shape.odd_k != shape.k) | (block.last is not None))
-    return rows[kept], replace(shape.take(rows[kept]), odd_u=odd_u[kept])
+    own_u = links * shape.spines[rows]
+    kept = np.flatnonzero((own_u != shape.u[rows]) | (shape.own_k != shape.k) | (block.last is not None))
+    return rows[kept], replace(shape.take(rows[kept]), own_u=own_u[kept])
 
 
 def _links_that_slow_nothing(fabric: FabricProblem, shape: Shape) -> Ints:
@@ -155,7 +155,7 @@ def _links_that_slow_nothing(fabric: FabricProblem, shape: Shape) -> Ints:
 def last_up_limit(bounds: Bounds, block: Block, shape: Shape) -> Number | None:
     """Cages of a leaf of the last group left for uplinks; None where the group is like the others."""
     last = block.of_last
-    return up_cage_limit(last.down, last.uplinks, _down_ports(bounds, shape)) if shape.is_odd else None
+    return up_cage_limit(last.down, last.uplinks, _down_ports(bounds, shape)) if shape.has_own_last else None
 
 
 def _down_ports(bounds: Bounds, shape: Shape) -> Number:

@@ -243,7 +243,7 @@ class Expansion:
         return space_of(self.problem, fabric, self._request(fabric, costs))
 
     def _searched(self, costs: BoundedCosts, fabric: FabricProblem, slack: float, first: bool = False) -> Sizing:
-        """Search a fabric, cached."""
+        """Search a fabric, cached; with ``first`` up to its first candidate, which is no bound for later searches."""
         if fabric.logical_fabrics:
             return self._as_host(costs, fabric, slack, first)
         known, part = self.context.sizings, self.restrictions.get(fabric.name)
@@ -251,7 +251,9 @@ class Expansion:
         if key in known:
             return known[key]
         space = replace(space_of(self.problem, fabric, self._request(fabric, costs)), visit=self.settings.share.over)
-        sizing = space.any_candidate() if first else space.search(slack, self._new_sizing())
+        if first:
+            return space.any_candidate()
+        sizing = space.search(slack, self._new_sizing())
         if (self.counts or len(self.problem.fabrics) > 1) and not sizing.stopped:
             known[key] = sizing
         return sizing

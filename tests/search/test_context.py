@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.parts.lookup import Lookup
-from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.problem import Problem, problem_of, with_objective
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import RatioSearch
 from tests.paths import ROOT
+from tests.samples import random_networks
 from tests.samples.fingerprints import fingerprint, mutable_parts
 from tests.samples.growth_samples import eight, grown
 from tests.samples.small import case, catalog
@@ -126,3 +128,19 @@ def test_other_offerings_share_none() -> None:
     count = len(context.costs)
     searched(other, context)
     assert len(context.costs) == 2 * count
+
+
+@pytest.mark.long("5", "15")
+@pytest.mark.parametrize("seed", [5, 8, 10, 14, 15, 16])
+def test_no_answer_depends_on_earlier_questions(seed: int) -> None:
+    """Neither on whether any design was asked for, nor on limits or another objective."""
+    parts, content = random_networks.generate(seed)
+    content["site"].pop("floor", None)
+    problem, context = resolved(content, parts), Context()
+    of_power = with_objective(problem, "power_w", problem.limits)
+    answers = [searched(one, Context()) for one in (problem, of_power)]
+    for one in (problem, of_power):
+        search_of(one, Settings(), Clock(None), context=context).any_design()
+        limited = replace(one, limits=replace(one.limits, capex_cents=1))
+        assert searched(limited, context) is None
+    assert [searched(one, context) for one in (problem, of_power)] == answers

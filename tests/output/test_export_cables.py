@@ -15,13 +15,12 @@ from fabopt.errors import InputError, OutputError
 from fabopt.output.export import FORMATS, cables, formats, ports
 from fabopt.output.export.cables import BY_OTHERS, POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
 from fabopt.output.export.design import design_bytes
-from fabopt.output.export.formats import Options, export, format_names
+from fabopt.output.export.formats import Exported, Files, Options, export, format_names
 from fabopt.output.export.sheets import write_workbook
 from fabopt.output.export.spreadsheet import safe
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import Wiring
 from tests.samples import small
 from tests.samples.export_samples import CASES, by_hand, exported, on_floor, sheets, shown, solved, text_table
 from tests.samples.shipped import shipped
@@ -112,13 +111,17 @@ def test_a_file_is_no_folder(file: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert "cannot be written" in capfd.readouterr().err
 
 
-def fail(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    (folder / "half.csv").write_text("half")
+def half(path: Path) -> None:
+    path.write_text("half")
     raise InputError([])
 
 
+def fail(asked: Exported) -> Files:
+    return {"half.csv": half}
+
+
 def test_a_format_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ports, "write", fail)
+    monkeypatch.setattr(ports, "files_of", fail)
     design = solved("plain")
     (tmp_path / "cables.csv").write_text("old")
     for folder in (tmp_path, tmp_path / "made" / "new"):

@@ -1,6 +1,6 @@
 """Files for other programs: the design, the bill of materials, and the formats of ``fabopt export``."""
 
-# A format's name is that of its module here, which has a ``write`` function (``fabopt.output.export.formats``).
+# A format's name is that of its module here, which has a function ``files_of`` (``fabopt.output.export.formats``).
 # Those of the first tuple follow from the plan (``fabopt.operate``); ``WHOLE`` is for all stages at once; those of
 # ``WORK`` say what is done at a stage, not how things are then.
 PLANNED = (

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, fields
-from pathlib import Path
 
 from fabopt.inspect.acceptance.plan import AcceptanceTest, acceptance_plan
 from fabopt.inspect.acceptance.verdicts import Acceptance, Verdict
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.spreadsheet import csv_bytes, printable_csv
 from fabopt.output.words import json_bytes
-from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
 
 PLAN_COLUMNS = tuple(field.name for field in fields(AcceptanceTest))
 FINDING_COLUMNS = ("kind", "file", "line", "test", "servers", "size", "value", "expected", "pass_mark", "unit", "text")
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``acceptance.csv`` and ``acceptance.json``."""
-    plan = acceptance_plan(design)
-    table, whole = folder / "acceptance.csv", folder / "acceptance.json"
+def files_of(asked: Exported) -> Files:
+    """Return ``acceptance.csv`` and ``acceptance.json``."""
+    plan = acceptance_plan(asked.design)
     rows = ([getattr(test, name) for name in PLAN_COLUMNS] for test in plan.tests)
-    table.write_bytes(csv_bytes(PLAN_COLUMNS, rows))
     content = {"tests": [asdict(test) for test in plan.tests], "notes": list(plan.notes)}
-    whole.write_bytes(json_bytes(content))
-    return [table, whole]
+    return {"acceptance.csv": csv_bytes(PLAN_COLUMNS, rows), "acceptance.json": json_bytes(content)}
 
 
 def acceptance_json(acceptance: Acceptance) -> bytes:

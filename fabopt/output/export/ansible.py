@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import NamedDevice, OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
+from fabopt.output.export.formats import Exported, Files
 
 FILE = "ansible/inventory.yml"
 # What groups of devices are called, by role.
 GROUPS = {"leaf": "leaf", "spine": "spine", "core": "core", "server": "gpu", "attachment": "attachment"}
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``ansible/inventory.yml``."""
-    path = folder / FILE
-    path.parent.mkdir(exist_ok=True)
-    plan = plan_of(design, wiring, options.stage)
-    path.write_text("".join(f"{line}\n" for line in inventory_lines(plan)), encoding="utf-8")
-    return [path]
+def files_of(asked: Exported) -> Files:
+    """Return ``ansible/inventory.yml``."""
+    return {FILE: inventory_lines(asked.plan)}
 
 
 def inventory_lines(plan: OperationPlan) -> Iterator[str]:

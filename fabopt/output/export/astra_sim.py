@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
-from fabopt.operate.build import plan_of
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
+from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.simulated import SimulatedFabric, link_line, simulated_fabrics
 from fabopt.output.export.spreadsheet import csv_bytes
-from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
 
 FOLDER = "astra-sim"
+OWN_FILES = r"[^/]*(\.topo|\.json|-nodes\.csv)"
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write for each compute fabric ``FABRIC.topo``, ``FABRIC.json`` (ranks) and ``FABRIC-nodes.csv`` (names by
+def files_of(asked: Exported) -> Files:
+    """Return for each compute fabric ``FABRIC.topo``, ``FABRIC.json`` (ranks) and ``FABRIC-nodes.csv`` (names by
     number).
     """
-    plan = plan_of(design, wiring, options.stage)
-    files: dict[str, Iterable[str] | bytes] = {}
-    for fabric in simulated_fabrics(design, plan, "astra-sim"):
+    files: dict[str, Content] = {}
+    for fabric in simulated_fabrics(asked.design, asked.plan, FOLDER):
         name, nodes = fabric.fabric.name, [*fabric.servers, *fabric.attachments, *fabric.switches]
         files[f"{name}.topo"] = topology_lines(fabric)
         files[f"{name}.json"] = [json.dumps({"logical-dims": [str(len(fabric.servers))]})]
         rows = ((number, device.name, device.role) for number, device in enumerate(nodes))
         files[f"{name}-nodes.csv"] = csv_bytes(("node", "device", "role"), rows)
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    own = folder / FOLDER
-    return sorted([*own.glob("*.topo"), *own.glob("*.json"), *own.glob("*-nodes.csv")])
+    return files
 
 
 def topology_lines(fabric: SimulatedFabric) -> Iterator[str]:

@@ -7,7 +7,6 @@ every other cable has one. The schedule has one row a breakout end; all quantiti
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from string import digits
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +25,9 @@ from fabopt.output.export.ends import (
     taken,
 )
 from fabopt.output.export.folded import folded_places
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.order_codes import order_codes
-from fabopt.output.export.sheets import write_csv, write_workbook
+from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.design import Design
 from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
@@ -50,8 +49,9 @@ BY_OTHERS = "supplied by others"
 _PART = ["part", "part_number", "description", "medium", "length_m"]
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write the schedule (CSV and XLSX), pull list, bundles, point-to-point sheet and modules."""
+def files_of(asked: Exported) -> Files:
+    """Return the schedule (CSV and XLSX), pull list, bundles, point-to-point sheet and modules."""
+    design, wiring = asked.design, asked.wiring
     whole = schedule(design, wiring)
     sheets = {
         "schedule": whole,
@@ -65,17 +65,16 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     places = folded_places(design, wiring)
     if len(places):
         sheets["torus places"] = places
-    written = [
-        write_csv(folder / "cables.csv", whole),
-        write_workbook(folder / "cables.xlsx", f"{design.case.name}: cables", sheets, options.mark),
-        write_csv(folder / "cable-pull-list.csv", sheets["pull list"]),
-        write_csv(folder / "cable-bundles.csv", sheets["bundles"]),
-        write_csv(folder / "point-to-point.csv", point_to_point(wiring)),
-        write_csv(folder / "transceivers.csv", sheets["transceivers"]),
-    ]
-    if len(places):
-        written.append(write_csv(folder / "torus-places.csv", places))
-    return [*written, write_csv(folder / "cable-moves.csv", moved)] if len(moved) else written
+    return {
+        "cables.csv": csv_file(whole),
+        "cables.xlsx": workbook_file(f"{design.case.name}: cables", sheets, asked.options.mark),
+        "cable-pull-list.csv": csv_file(sheets["pull list"]),
+        "cable-bundles.csv": csv_file(sheets["bundles"]),
+        "point-to-point.csv": csv_file(point_to_point(wiring)),
+        "transceivers.csv": csv_file(sheets["transceivers"]),
+        **({"torus-places.csv": csv_file(places)} if len(places) else {}),
+        **({"cable-moves.csv": csv_file(moved)} if len(moved) else {}),
+    }
 
 
 # -- schedule -------------------------------------------------------------------------------------------------------

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
+from fabopt.output.export.formats import Exported, Files
 
 FILE = "containerlab/clab.yml"
 # Kinds of nodes by system; others are plain Linux.
@@ -20,13 +16,9 @@ PLAIN = "cumulus"
 GROUPS = {"core": "superspine", "spine": "spine", "leaf": "leaf"}
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``containerlab/clab.yml``."""
-    path = folder / FILE
-    path.parent.mkdir(exist_ok=True)
-    plan = plan_of(design, wiring, options.stage)
-    path.write_text("".join(f"{line}\n" for line in lab_lines(plan)), encoding="utf-8")
-    return [path]
+def files_of(asked: Exported) -> Files:
+    """Return ``containerlab/clab.yml``."""
+    return {FILE: lab_lines(asked.plan)}
 
 
 def lab_lines(plan: OperationPlan) -> Iterator[str]:

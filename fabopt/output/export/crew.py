@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabopt.output.export.formats import Options
-from fabopt.output.export.paper import PAPERS, Paper, Table, drawn, fits, lay_out, write_pages
+from fabopt.output.export.formats import Content, Exported, Files
+from fabopt.output.export.paper import PAPERS, Paper, Table, drawn, fits, lay_out, paged_files
 from fabopt.output.export.pulls import Pair, Visit, named, place, visits
 from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.words import count, listed, plain
@@ -20,7 +18,8 @@ from fabopt.wiring.model import Wiring
 if TYPE_CHECKING:
     import pandas as pd
 
-_FILE = re.compile(r"pulls-(a4|letter)(-\d{1,9})?\.(html|pdf)")
+FOLDER = "crew"
+OWN_FILES = r"pulls-(a4|letter)(-\d{1,9})?\.(html|pdf)"
 _TICKS = ("in", "ok")
 _SIGNED = "pulled by ____________________  date __________     tested by ____________________  date __________"
 RULES = (
@@ -32,26 +31,19 @@ RULES = (
 )
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``crew/pulls-a4`` and ``crew/pulls-letter``, each as HTML and PDF, in parts if there are many pages."""
-    wiring = named(design, wiring)
-    work = list(visits(design, wiring, options.stage))
+def files_of(asked: Exported) -> Files:
+    """Return ``crew/pulls-a4`` and ``crew/pulls-letter``, each as HTML and PDF, in parts if there are many pages."""
+    design, wiring = asked.design, named(asked.design, asked.wiring)
+    work = list(visits(design, wiring, asked.options.stage))
     tables = list(_tables(work, wiring, len(design.stages) > 1))
     *_, index = _cover(design, work, tables, [""] * len(tables))
     document = f"{design.case.name}, design {design.case.sha256[:12]}"
-    files = []
+    files: dict[str, Content] = {}
     for paper in PAPERS:
         sheet = paper if fits(paper, [*tables, index]) else paper.turned
-        pages = _pages(design, work, tables, sheet, document, options.mark)
-        files += write_pages(folder / "crew", f"pulls-{paper.name}", f"{design.case.name}: cables", pages)
+        pages = _pages(design, work, tables, sheet, document, asked.options.mark)
+        files |= paged_files(f"pulls-{paper.name}", f"{design.case.name}: cables", pages)
     return files
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Return the pages in a folder."""
-    within = folder / "crew"
-    files = sorted(within.iterdir()) if within.is_dir() else []
-    return [path for path in files if _FILE.fullmatch(path.name) and path.is_file()]
 
 
 def _pages(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from fabopt.output.export.ends import HOSTS
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.topology import Edge, Graph, GraphNode, topology
 from fabopt.output.words import printable
 from fabopt.schema.design import Design
@@ -27,14 +26,9 @@ _FILLS = {
 }
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.dot`` (classes of devices where there are many) and ``cables.dot`` (every link)."""
-    written = []
-    for name, lines in ((TOPOLOGY, topology_lines(_narrow(design, wiring))), (CABLES, cable_lines(wiring))):
-        path = folder / name
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        written.append(path)
-    return written
+def files_of(asked: Exported) -> Files:
+    """Return ``topology.dot`` (classes of devices where there are many) and ``cables.dot`` (every link)."""
+    return {TOPOLOGY: topology_lines(_narrow(asked.design, asked.wiring)), CABLES: cable_lines(asked.wiring)}
 
 
 def _narrow(design: Design, wiring: Wiring) -> Graph:

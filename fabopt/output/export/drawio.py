@@ -5,15 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.sheet.model import Box, DrawnSheet, Stroke
 from fabopt.output.sheet.pages import TitleBlock, sheets
 from fabopt.output.words import printable
-from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
 
 FILE = "topology.drawio"
 # draw.io has 100 pixels to the inch.
@@ -21,11 +18,10 @@ _PIXELS = 100 / 25.4
 _HOLDERS, _LINKS, _WORDS = "holders", "links", "words"
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.drawio``: what ``--to drawing`` draws, each box and bundle of links as a thing to move."""
-    path = folder / FILE
-    path.write_bytes(drawio_bytes(sheets(design, wiring, TitleBlock(options.date, options.revision))))
-    return [path]
+def files_of(asked: Exported) -> Files:
+    """Return ``topology.drawio``: what ``--to drawing`` draws, each box and bundle of links as a thing to move."""
+    titles = TitleBlock(asked.options.date, asked.options.revision)
+    return {FILE: drawio_bytes(sheets(asked.design, asked.wiring, titles))}
 
 
 def drawio_bytes(pages: Sequence[DrawnSheet]) -> bytes:

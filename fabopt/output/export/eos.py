@@ -8,23 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
-from pathlib import Path
 from typing import TypeAlias
 
 from fabopt.errors import InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.roce import WATCHDOG_MS
 from fabopt.parts.lanes import lanes_of_slower, signal_lanes
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Design
 from fabopt.units import mbps
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 FOLDER = "eos"
+OWN_FILES = r"[^/]*\.yml"
 _MANAGEMENT, _FABRIC, _MOST_PATHS = "MGMT", "fabric", 128
 _FIRST_RULE = 10
 # Below this speed in Gb/s EOS states the speed of a port in Mb/s.
@@ -33,27 +30,20 @@ Ends: TypeAlias = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
 Config: TypeAlias = dict[str, object]
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``eos/DEVICE.yml``; ``InputError`` where nothing runs EOS."""
-    plan = plan_of(design, wiring, options.stage)
+def files_of(asked: Exported) -> Files:
+    """Return ``eos/DEVICE.yml``; ``InputError`` where nothing runs EOS."""
+    design, plan = asked.design, asked.plan
     switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "eos"]
     if not switches:
         problem = "no switch of this design runs EOS; `operate.systems` of the case says what runs on a product"
         raise InputError([fault("--to eos", "", problem)])
     embedded = Embedded(design)
     lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
-    own = folder / FOLDER
-    own.mkdir(exist_ok=True)
-    for device in switches:
-        config = config_of(plan, embedded.part(device.product, Switch), device, lossless.get(device.row))
-        text = "".join(f"{line}\n" for line in _lines(plan, config))
-        (own / f"{device.name}.yml").write_text(text, encoding="utf-8")
-    return [own / f"{device.name}.yml" for device in switches]
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return sorted((folder / FOLDER).glob("*.yml"))
+    configs = (
+        (device.name, config_of(plan, embedded.part(device.product, Switch), device, lossless.get(device.row)))
+        for device in switches
+    )
+    return {f"{name}.yml": _lines(plan, config) for name, config in configs}
 
 
 def _lines(plan: OperationPlan, config: Config) -> Iterator[str]:

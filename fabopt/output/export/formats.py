@@ -1,10 +1,11 @@
-"""The formats that a design is exported to: each is a module beside this one, with a ``write`` function.
+"""The formats that a design is exported to: each is a module beside this one, with a function ``files_of``.
 
-``write(design, wiring, folder, options)`` writes its files into an existing folder and returns their paths. Its errors
-come before or after writing: ``export`` delivers either all files of all formats, or none.
+``files_of(asked)`` gives the files of a format, by name: below ``FOLDER`` of the module where it has one. ``export``
+writes them, either all files of all formats or none.
 
-A format whose files have names that depend on the design also has ``own_files(folder)``: the files there that it may
-have written. Those that it does not write again are removed, so that a folder holds one design.
+A format whose files have names that depend on the design also has ``OWN_FILES``, a pattern of the names of all files
+that it may have written, or, where that takes a look into them, a function ``own_files(folder)``. Those that it does
+not write again are removed, so that a folder holds one design.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol, cast
+from typing import TypeAlias
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
 from fabopt.io.files import TEMPORARY_PREFIX
+from fabopt.operate.build import plan_of
+from fabopt.operate.model import OperationPlan
 from fabopt.output.export import ALL, FORMATS, LABEL_SHEETS, PLANNED, WHOLE, WORK
 from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
@@ -50,11 +55,23 @@ class Options:
     sheets: Sequence[str] = LABEL_SHEETS[:2]
 
 
-class Write(Protocol):
-    """How every format is written: into a folder that exists; returns the files written."""
+@dataclass(frozen=True)
+class Exported:
+    """A design to export, its wiring (for formats that show how things are then, that of the stage), and options."""
 
-    def __call__(self, design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-        """Write the files of a format."""
+    design: Design
+    wiring: Wiring
+    options: Options
+
+    @cached_property
+    def plan(self) -> OperationPlan:
+        """Names, ports and addresses at the stage."""
+        return plan_of(self.design, self.wiring, self.options.stage)
+
+
+# What a file holds: lines, or bytes, or what writes it.
+Content: TypeAlias = Iterable[str] | bytes | Callable[[Path], object]
+Files: TypeAlias = Mapping[str, Content]
 
 
 def format_names(words: Sequence[str]) -> list[str]:
@@ -131,13 +148,15 @@ def _through_temporary(
 
 def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path, options: Options) -> list[Path]:
     """Write every format; an ``InputError`` has the faults of all formats, each once."""
-    then = _cut(design, wiring, options.stage)
+    whole = Exported(design, wiring, options)
+    then = Exported(design, _cut(design, wiring, options.stage), options)
     written: list[Path] = []
     refusals: list[InputError] = []
     refused: list[str] = []
     for name in formats:
         try:
-            written += _writer(name)(design, wiring if name in (*PLANNED, *WORK) else then, folder, options)
+            files: Files = _module(name).files_of(whole if name in (*PLANNED, *WORK) else then)
+            written += [_file(_within(name, folder) / path, content) for path, content in files.items()]
         except InputError as error:
             refusals.append(error)
             refused.append(name)
@@ -192,13 +211,32 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(f"fabopt.output.export.{name.replace('-', '_')}")
 
 
-def _writer(name: str) -> Write:
-    return cast("Write", _module(name).write)
+def _within(name: str, folder: Path) -> Path:
+    """The folder of a format's files."""
+    return folder / getattr(_module(name), "FOLDER", "")
+
+
+def _file(path: Path, content: Content) -> Path:
+    """Write a file, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif callable(content):
+        content(path)
+    else:
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(f"{line}\n" for line in content)
+    return path
 
 
 def _own_files(name: str, folder: Path) -> list[Path]:
-    own_files = getattr(_module(name), "own_files", None)
-    return own_files(folder) if own_files is not None else []
+    """Files of a format in a folder, of whichever design."""
+    module, within = _module(name), _within(name, folder)
+    if hasattr(module, "own_files"):
+        return list(module.own_files(folder))
+    pattern = re.compile(getattr(module, "OWN_FILES", r"(?!)"))
+    known = sorted([*within.glob("*"), *(within.glob("*/*") if within != folder else ())])
+    return [path for path in known if pattern.fullmatch(path.relative_to(within).as_posix()) and path.is_file()]
 
 
 def _unknown(name: str) -> Fault:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 
 from fabopt.errors import InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
+from fabopt.output.export.formats import Exported, Files
 from fabopt.parts.lanes import lanes_of_slower
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Design
 from fabopt.units import mbps
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 from fabopt.wiring.port_names import LONGEST
 
 FOLDER = "frr"
+OWN_FILES = r"[^/]*\.conf"
 # What FRR is built for by Debian.
 _MOST_PATHS = 256
 # Any route that is learned is better than one with this distance.
@@ -28,29 +24,23 @@ _LAST_CHOICE = 254
 Ends = list[tuple[NamedPort, NamedPort, NamedLink]]
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``frr/DEVICE.conf`` of every switch that routes; ``InputError`` where none does.
+def files_of(asked: Exported) -> Files:
+    """Return ``frr/DEVICE.conf`` of every switch that routes; ``InputError`` where none does.
 
     Comments before it configure the ports of Cumulus Linux that are split or slower than their cages.
     """
-    plan = plan_of(design, wiring, options.stage)
+    plan = asked.plan
     routers = [device for device in plan.devices if device.asn]
     if not routers:
         problem = "no switch of this design routes: FRR is for fabrics of Ethernet that are not out-of-band"
         raise InputError([fault("--to frr", "", problem)])
-    embedded = Embedded(design)
-    files = {
+    embedded = Embedded(asked.design)
+    return {
         f"{router.name}.conf": chain(
             port_lines(plan, embedded.part(router.product, Switch), router), router_lines(plan, router)
         )
         for router in routers
     }
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return sorted((folder / FOLDER).glob("*.conf"))
 
 
 def port_lines(plan: OperationPlan, switch: Switch, device: NamedDevice) -> Iterator[str]:

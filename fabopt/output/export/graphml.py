@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.topology import Graph, topology
 from fabopt.output.words import printable
-from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
 
 FILE = "topology.graphml"
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -26,11 +23,9 @@ EDGE_KEYS = {
 }
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.graphml``: a node is a device, or a class of equal devices where there are many."""
-    path = folder / FILE
-    path.write_bytes(graphml_bytes(topology(design, wiring)))
-    return [path]
+def files_of(asked: Exported) -> Files:
+    """Return ``topology.graphml``: a node is a device, or a class of equal devices where there are many."""
+    return {FILE: graphml_bytes(topology(asked.design, asked.wiring))}
 
 
 def graphml_bytes(graph: Graph) -> bytes:

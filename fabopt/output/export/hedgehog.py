@@ -9,28 +9,24 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from fabopt.errors import Fault, InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.operate.refusals import require_names
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
-from fabopt.schema.design import Design
+from fabopt.output.export.formats import Exported, Files
 from fabopt.schema.operate import span
-from fabopt.wiring.model import Wiring
 
 FOLDER = "hedgehog"
+OWN_FILES = r"[^/]*\.yaml"
 ROLES = {"leaf": "server-leaf", "spine": "spine"}
 _API = "wiring.githedgehog.com/v1beta1"
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``hedgehog/FABRIC.yaml`` for each fabric that routes; ``InputError`` for links that a diagram has no words
+def files_of(asked: Exported) -> Files:
+    """Return ``hedgehog/FABRIC.yaml`` for each fabric that routes; ``InputError`` for links that a diagram has no words
     for.
     """
-    plan = plan_of(design, wiring, options.stage)
+    plan = asked.plan
     names = list(dict.fromkeys(network.fabric for network in plan.networks if network.routed))
     if not names:
         raise InputError([fault("--to hedgehog", "", "Hedgehog runs Ethernet, and no switch of this design routes")])
@@ -39,12 +35,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     if faults:
         raise InputError(faults)
     require_names("hedgehog", plan)
-    return write_lines(folder / FOLDER, {f"{name}.yaml": wiring_lines(plan, name, links[name]) for name in names})
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return sorted((folder / FOLDER).glob("*.yaml"))
+    return {f"{name}.yaml": wiring_lines(plan, name, links[name]) for name in names}
 
 
 def _faults(plan: OperationPlan, fabric: str, links: Sequence[NamedLink]) -> Iterator[Fault]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.hostlists import crossings, rank_order
 from fabopt.operate.model import NamedPort, OperationPlan
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.design import FabricDesign
 from fabopt.schema.workload import QueuePairs
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 FOLDER = "hosts"
+OWN_FILES = r"nccl\.conf|hostfile|roce\.sh"
 NCCL, HOSTS, ROCE = "nccl.conf", "hostfile", "roce.sh"
 # The bits of the type of service that say that a packet may be marked.
 CAN_MARK = 2
@@ -25,25 +23,16 @@ ADAPTIVE = "adaptive-routing"
 _QUEUE_PAIRS = 4
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``nccl.conf`` and ``hostfile``, and of Ethernet ``roce.sh``."""
-    plan = plan_of(design, wiring, options.stage)
+def files_of(asked: Exported) -> Files:
+    """Return ``nccl.conf`` and ``hostfile``, and of Ethernet ``roce.sh``."""
+    design, plan = asked.design, asked.plan
     fabric = next((fabric for fabric in design.fabrics if fabric.role == "compute"), design.fabrics[0])
     embedded = Embedded(design)
     nccl = [*nccl_lines(plan, fabric), *spreading_lines(embedded, fabric)]
-    files: dict[str, Iterable[str]] = {NCCL: nccl, HOSTS: host_lines(plan, embedded.server.gpus)}
+    files: dict[str, Content] = {NCCL: nccl, HOSTS: host_lines(plan, embedded.server.gpus)}
     if fabric.protocol == "ethernet":
         files[ROCE] = roce_lines(plan, fabric)
-    own = folder / FOLDER
-    own.mkdir(exist_ok=True)
-    for name, lines in files.items():
-        (own / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return [own / name for name in files]
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return [path for name in (NCCL, HOSTS, ROCE) if (path := folder / FOLDER / name).is_file()]
+    return files
 
 
 def _ports(plan: OperationPlan, fabric: FabricDesign) -> list[NamedPort]:

@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from fabopt.errors import InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import NamedLink, OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.simulated import NS_PER_METRE, SimulatedFabric, simulated_fabrics
-from fabopt.schema.design import Design
 from fabopt.units import some
-from fabopt.wiring.model import Wiring
 
 FOLDER = "htsim"
+OWN_FILES = r"[^/]*\.topo"
 _BELOW = {"leaf": "server", "spine": "leaf", "core": "spine"}
 
 
@@ -42,22 +38,17 @@ class TreeTier:
     metres: tuple[float, float]
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``htsim/FABRIC.topo`` of each compute fabric; ``InputError`` for a fabric that is no such tree."""
-    plan = plan_of(design, wiring, options.stage)
+def files_of(asked: Exported) -> Files:
+    """Return ``htsim/FABRIC.topo`` of each compute fabric; ``InputError`` for a fabric that is no such tree."""
+    plan = asked.plan
     files = {}
-    for fabric in simulated_fabrics(design, plan, "htsim"):
+    for fabric in simulated_fabrics(asked.design, plan, "htsim"):
         try:
             files[f"{fabric.fabric.name}.topo"] = list(topology_lines(plan, fabric))
         except _UnsayableError as error:
             problem = f"{fabric.fabric.name} cannot be said in htsim's words: {error}"
             raise InputError([fault("--to htsim", "", problem)]) from None
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return sorted((folder / FOLDER).glob("*.topo"))
+    return files
 
 
 def topology_lines(plan: OperationPlan, fabric: SimulatedFabric) -> Iterator[str]:

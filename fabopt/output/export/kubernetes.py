@@ -10,17 +10,13 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from fabopt.errors import InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, pod_name, server_groups
 from fabopt.operate.model import OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
+from fabopt.output.export.formats import Exported, Files
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 TOPOLOGY, LABELS = "kubernetes/topology.yaml", "kubernetes/label-nodes.sh"
 HOST, DOMAIN = "kubernetes.io/hostname", "accelerator.topograph.run/domain"
@@ -37,18 +33,17 @@ class LabelledFabric:
     labels: Mapping[str, Mapping[str, str]]
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.yaml`` and ``label-nodes.sh``; ``InputError`` for names that are too long for labels."""
-    plan = plan_of(design, wiring, options.stage)
-    fabrics = labelled_fabrics(design, plan)
+def files_of(asked: Exported) -> Files:
+    """Return ``topology.yaml`` and ``label-nodes.sh``; ``InputError`` for names that are too long for labels."""
+    plan = asked.plan
+    fabrics = labelled_fabrics(asked.design, plan)
     long = sorted(
         {value for fabric in fabrics for own in fabric.labels.values() for value in own.values() if _is_long(value)}
     )
     if long:
         problem = f"Kubernetes takes labels of at most {_LONGEST} letters, and {len(long)} would be longer"
         raise InputError([fault("--to kubernetes", "", problem, long[0])])
-    files = {TOPOLOGY: topology_lines(plan, fabrics), LABELS: label_lines(plan, fabrics)}
-    return write_lines(folder, files)
+    return {TOPOLOGY: topology_lines(plan, fabrics), LABELS: label_lines(plan, fabrics)}
 
 
 def _is_long(value: str) -> bool:

@@ -6,19 +6,17 @@ are told apart. The QR code has the cable, its end and the design, for whoever l
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from fabopt.output.export.formats import Options
-from fabopt.output.export.paper import PAPERS, POINT, Paper, page, text, warning, write_pages
+from fabopt.output.export.formats import Content, Exported, Files
+from fabopt.output.export.paper import PAPERS, POINT, Paper, page, paged_files, text, warning
 from fabopt.output.export.pulls import Visit, named, visits
-from fabopt.output.export.spreadsheet import safe
+from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.sheet.model import WIDEST_MONO, Code, DrawnSheet, Text
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates
@@ -27,7 +25,8 @@ from fabopt.wiring.model import Wiring
 
 LETTERS = 20
 COLUMNS = ("order", "stage", "cable", "end", "rack", "unit", "line_1", "line_2", "code")
-_FILE = re.compile(r"(L7651|L7654|5167|5160)(-\d{1,9})?\.(html|pdf)")
+FOLDER = "labels"
+OWN_FILES = r"(L7651|L7654|5167|5160)(-\d{1,9})?\.(html|pdf)"
 # A lane of a shuffle: its legs at both ends.
 _LANE = re.compile(r"(?P<from>[0-9]{1,4})-(?P<to>[0-9]{1,4}) of ")
 # Millimetres: from the edge of a label, between code and text (four modules: ISO/IEC 18004), of the largest code and
@@ -88,23 +87,16 @@ SHEETS = (
 _MASK = 2
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``labels/labels.csv``, and each sheet chosen as HTML and PDF, in parts if there are many pages."""
-    labels = list(labels_of(design, visits(design, called(design, wiring), options.stage)))
-    within = folder / "labels"
-    within.mkdir(parents=True, exist_ok=True)
-    files = [_list(within / "labels.csv", labels)]
-    for sheet in (sheet for sheet in SHEETS if sheet.code in options.sheets):
-        pages = list(_pages(sheet, labels, options.mark))
-        files += write_pages(within, sheet.code, f"{design.case.name}: labels on {sheet.code}", pages)
+def files_of(asked: Exported) -> Files:
+    """Return ``labels/labels.csv``, and each sheet chosen as HTML and PDF, in parts if there are many pages."""
+    design = asked.design
+    labels = list(labels_of(design, visits(design, called(design, asked.wiring), asked.options.stage)))
+    rows = ([*label.cells, label.near, label.far, label.code] for label in labels)
+    files: dict[str, Content] = {"labels.csv": csv_bytes(COLUMNS, rows)}
+    for sheet in (sheet for sheet in SHEETS if sheet.code in asked.options.sheets):
+        pages = list(_pages(sheet, labels, asked.options.mark))
+        files |= paged_files(sheet.code, f"{design.case.name}: labels on {sheet.code}", pages)
     return files
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Return the sheets in a folder."""
-    within = folder / "labels"
-    files = sorted(within.iterdir()) if within.is_dir() else []
-    return [path for path in files if _FILE.fullmatch(path.name) and path.is_file()]
 
 
 def called(design: Design, wiring: Wiring) -> Wiring:
@@ -148,14 +140,6 @@ def _ends(
         unit = getattr(leg, f"{side}_unit")
         cells = order, stage, cable, end, getattr(leg, f"{side}_rack"), int(unit) if unit == unit else ""
         yield CableLabel(cells, f"{cable} {end}", near, f">{far}", f"{cable}/{end}/{revision}".upper())
-
-
-def _list(path: Path, labels: Sequence[CableLabel]) -> Path:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\r\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([*map(safe, label.cells), safe(label.near), safe(label.far), label.code] for label in labels)
-    return path
 
 
 # -- sheets ---------------------------------------------------------------------------------------------------------

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.simulated import SimulatedFabric, simulated_fabrics
 from fabopt.schema.catalog import Nic
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded, networks_of
-from fabopt.wiring.model import Wiring
 
 FOLDER = "launch-kit"
+OWN_FILES = r"[^/]*(-topology\.json|-profile\.yaml)"
 MAKER: Final = "NVIDIA"
 SCHEMES: Final = {2: "2-tier", 3: "3-tier"}
 # Numbers of planes that ``numberOfPlanes`` takes.
@@ -53,12 +50,12 @@ class HostLink(NamedTuple):
     pod: int
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``FABRIC-topology.json`` and ``FABRIC-profile.yaml`` of each compute fabric into ``launch-kit``.
+def files_of(asked: Exported) -> Files:
+    """Return ``FABRIC-topology.json`` and ``FABRIC-profile.yaml`` of each compute fabric into ``launch-kit``.
 
     ``InputError`` for a fabric that the kit has no words or addresses for.
     """
-    plan = plan_of(design, wiring, options.stage)
+    design, plan = asked.design, asked.plan
     files: dict[str, Iterator[str]] = {}
     for fabric in simulated_fabrics(design, plan, FOLDER):
         name = fabric.fabric.name
@@ -70,12 +67,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
             raise InputError([fault(f"--to {FOLDER}", "", f"{name} cannot be said to the kit: {error}")]) from None
         files[f"{name}-topology.json"] = topology_lines(fabric, links)
         files[f"{name}-profile.yaml"] = profile_lines(plan, name, links, (planes, scheme, version))
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return sorted([*(folder / FOLDER).glob("*-topology.json"), *(folder / FOLDER).glob("*-profile.yaml")])
+    return files
 
 
 def topology_lines(fabric: SimulatedFabric, links: Sequence[HostLink]) -> Iterator[str]:

@@ -10,18 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.infiniband import subnets_among
 from fabopt.operate.model import INFINIBAND, SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
-from fabopt.schema.design import Design
+from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.units import some
-from fabopt.wiring.model import Wiring
 
 FOLDER = "monitoring"
+OWN_FILES = r"targets\.json|rules\.yml|rules\.test\.yml|prometheus\.yml|gnmic\.yml"
 TARGETS, RULES, TESTS, CONFIG, GNMIC = "targets.json", "rules.yml", "rules.test.yml", "prometheus.yml", "gnmic.yml"
 ALARM, UP = "FabricLinkDown", "fabric_port_up"
 # Of a port of an RDMA device: its link is up.
@@ -33,13 +29,13 @@ LINUX = ("cumulus", "sonic")
 Row = Mapping[str, object]
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``monitoring/``; ``gnmic.yml`` only where a switch speaks gNMI."""
-    plan = plan_of(design, wiring, options.stage)
+def files_of(asked: Exported) -> Files:
+    """Return ``monitoring/``; ``gnmic.yml`` only where a switch speaks gNMI."""
+    design, plan = asked.design, asked.plan
     switched = [fabric for fabric in design.fabrics if fabric.protocol == INFINIBAND and fabric.structure.has_switches]
     subnets = subnets_among(design, plan, switched, None) if switched else []
     subnet_of = {link.row: subnet.name for subnet in subnets for link in subnet.links}
-    files: dict[str, Iterable[str]] = {
+    files: dict[str, Content] = {
         TARGETS: target_lines(plan),
         RULES: rule_lines(plan, subnet_of),
         TESTS: test_lines(plan, subnet_of),
@@ -47,12 +43,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     }
     if any(device.system in GNMI_PORTS for device in plan.devices):
         files[GNMIC] = gnmic_lines(plan)
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return [path for name in (TARGETS, RULES, TESTS, CONFIG, GNMIC) if (path := folder / FOLDER / name).is_file()]
+    return files
 
 
 # -- what is scraped ------------------------------------------------------------------------------------------------

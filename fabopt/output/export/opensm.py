@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.infiniband import Adapter, Subnet, subnets_of
 from fabopt.operate.model import NamedPort, OperationPlan
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 FOLDER = "opensm"
 NET, ROOTS, PARTITIONS, CONF, NAMES = "net.txt", "root_guids.txt", "partitions.conf", "opensm.conf", "node_names.txt"
 TORUS, COMPUTE = "torus-2QoS.conf", "cn_guids.txt"
-FILES = (NET, ROOTS, PARTITIONS, CONF, NAMES, TORUS, COMPUTE)
+OWN_FILES = rf"([^/]+/)?({'|'.join(map(re.escape, (NET, ROOTS, PARTITIONS, CONF, NAMES, TORUS, COMPUTE)))})"
 _DEFAULT_KEY, _FIRST_KEY = 0x7FFF, 0x0001
 # Parallel links, or hosts of a switch, that torus-2QoS takes unless it is told otherwise.
 _TORUS_PORTS = 16
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``opensm/``; where there are several subnets, a folder for each in it."""
-    plan = plan_of(design, wiring, options.stage)
-    subnets = subnets_of(design, plan, options.discovery)
-    written = []
-    for subnet in subnets:
-        own = folder / FOLDER / (subnet.name if len(subnets) > 1 else "")
-        own.mkdir(parents=True, exist_ok=True)
-        for name, lines in subnet_files(design, plan, subnet).items():
-            (own / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            written.append(own / name)
-    return written
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    own = folder / FOLDER
-    return [path for name in FILES for path in (own / name, *sorted(own.glob(f"*/{name}"))) if path.is_file()]
+def files_of(asked: Exported) -> Files:
+    """Return ``opensm/``; where there are several subnets, a folder for each in it."""
+    design, plan = asked.design, asked.plan
+    subnets = subnets_of(design, plan, asked.options.discovery)
+    return {
+        f"{subnet.name}/{name}" if len(subnets) > 1 else name: lines
+        for subnet in subnets
+        for name, lines in subnet_files(design, plan, subnet).items()
+    }
 
 
 def subnet_files(design: Design, plan: OperationPlan, subnet: Subnet) -> dict[str, Iterable[str]]:

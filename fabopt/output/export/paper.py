@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from itertools import accumulate
 from pathlib import Path
 from textwrap import wrap
 
+from fabopt.output.export.formats import Content
 from fabopt.output.html.rendering import policy
 from fabopt.output.sheet.model import PAPER, WIDEST_MONO, Box, Code, DrawnSheet, Stroke, Text
 from fabopt.output.sheet.pdf import pdf_bytes
@@ -101,34 +103,31 @@ def page(paper: Paper, title: str, parts: Iterable[Text | Stroke | Box | Code]) 
     return DrawnSheet(title, paper.width, paper.height, boxes, lines, (), texts, codes, mono=True)
 
 
-def write_pages(folder: Path, name: str, title: str, pages: Sequence[DrawnSheet]) -> list[Path]:
-    """Write pages as ``NAME.html`` and ``NAME.pdf``, or, if there are many, as ``NAME-1.html`` and so on.
-
-    Returns the files.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
+def paged_files(name: str, title: str, pages: Sequence[DrawnSheet]) -> dict[str, Content]:
+    """Pages as ``NAME.html`` and ``NAME.pdf``, or, if there are many, as ``NAME-1.html`` and so on."""
+    files: dict[str, Content] = {}
     for first in range(0, len(pages), MOST_PAGES):
-        number, some_pages = "", pages[first : first + MOST_PAGES]
-        if len(pages) > MOST_PAGES:
-            number = f"-{first // MOST_PAGES + 1}"
-        files += [folder / f"{name}{number}.html", folder / f"{name}{number}.pdf"]
-        with files[-2].open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(_html(title, some_pages))
-        files[-1].write_bytes(pdf_bytes(some_pages))
+        number = f"-{first // MOST_PAGES + 1}" if len(pages) > MOST_PAGES else ""
+        some_pages = pages[first : first + MOST_PAGES]
+        files[f"{name}{number}.html"] = _html_lines(title, some_pages)
+        files[f"{name}{number}.pdf"] = partial(_write_pdf, some_pages)
     return files
 
 
-def _html(title: str, pages: Sequence[DrawnSheet]) -> Iterator[str]:
+def _write_pdf(pages: Sequence[DrawnSheet], path: Path) -> None:
+    path.write_bytes(pdf_bytes(pages))
+
+
+def _html_lines(title: str, pages: Sequence[DrawnSheet]) -> Iterator[str]:
     width, height = pages[0].width, pages[0].height
     style, heading = _STYLE % (width, height, width, height - 0.1), escape(printable(title))
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, ""))}">\n'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    yield f'<meta name="generator" content="fabopt {VERSION}">\n<link rel="icon" href="data:,">\n'
-    yield f"<title>{heading}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n<h1>{heading}</h1>\n"
-    yield from map(svg, pages)
-    yield "</main>\n</body>\n</html>\n"
+    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(policy(style, ""))}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f'<meta name="generator" content="fabopt {VERSION}">\n<link rel="icon" href="data:,">'
+    yield f"<title>{heading}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n<h1>{heading}</h1>"
+    yield from (svg(page).removesuffix("\n") for page in pages)
+    yield "</main>\n</body>\n</html>"
 
 
 # -- tables ---------------------------------------------------------------------------------------------------------

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import NamedPort, OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.schema.design import Design
+from fabopt.output.export.formats import Exported, Files
 from fabopt.schema.plan import PLAN_FORMAT
-from fabopt.wiring.model import Wiring
 
 FILE = "plan.yaml"
 Row = Mapping[str, object]
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``plan.yaml``."""
-    path = folder / FILE
-    plan = plan_of(design, wiring, options.stage)
-    path.write_text("".join(f"{line}\n" for line in plan_lines(plan)), encoding="utf-8")
-    return [path]
+def files_of(asked: Exported) -> Files:
+    """Return ``plan.yaml``."""
+    return {FILE: plan_lines(asked.plan)}
 
 
 def plan_lines(plan: OperationPlan) -> Iterator[str]:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fabopt.output.export.ends import HOSTS, part_numbers, taken, units_of
-from fabopt.output.export.formats import Options
-from fabopt.output.export.sheets import write_csv, write_workbook
+from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, TierUse
@@ -34,16 +33,14 @@ USED, FREE, RESERVED = "used", "free", "reserved"
 MOST_SHEETS = 50
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write the port map as CSV and XLSX."""
-    table = port_map(design, wiring)
+def files_of(asked: Exported) -> Files:
+    """Return the port map as CSV and XLSX."""
+    table = port_map(asked.design, asked.wiring)
     sheets = {"ports": table}
     if 0 < table["device"].nunique() <= MOST_SHEETS:
         sheets = {str(device): rows for device, rows in table.groupby("device", sort=False)}
-    return [
-        write_csv(folder / "ports.csv", table),
-        write_workbook(folder / "ports.xlsx", f"{design.case.name}: ports", sheets, options.mark),
-    ]
+    book = workbook_file(f"{asked.design.case.name}: ports", sheets, asked.options.mark)
+    return {"ports.csv": csv_file(table), "ports.xlsx": book}
 
 
 def port_map(design: Design, wiring: Wiring) -> pd.DataFrame:

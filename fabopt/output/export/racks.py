@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabopt.output.export.elevation import (
@@ -17,15 +15,14 @@ from fabopt.output.export.elevation import (
     watts_text,
 )
 from fabopt.output.export.elevation_sheet import drawing, pages
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.order_codes import code_of
-from fabopt.output.export.sheets import write_csv
+from fabopt.output.export.sheets import csv_file
 from fabopt.output.sheet.pdf import pdf_bytes
 from fabopt.output.sheet.svg import svg
 from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,34 +33,31 @@ RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product
 KEPT, PART, LOOSE = "kept", "rack", "loose"
 # Drawings of more racks than this are too large to look at: one file a row then.
 MOST_RACKS_A_DRAWING = 400
-_DRAWING = re.compile(r"racks(-[A-Z]+)?(-rear)?\.svg")
+OWN_FILES = r"racks(-[A-Z]+)?(-rear)?\.svg"
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``racks.csv``, ``racks.txt``, ``racks.svg`` and ``racks-rear.svg`` (``racks-A.svg`` ... if there are many),
+def files_of(asked: Exported) -> Files:
+    """``racks.csv``, ``racks.txt``, ``racks.svg`` and ``racks-rear.svg`` (``racks-A.svg`` ... if there are many),
     and ``racks.pdf``.
     """
+    design, wiring, mark = asked.design, asked.wiring, asked.options.mark
     elevation = elevation_of(design, wiring)
-    text, paper = folder / "racks.txt", folder / "racks.pdf"
-    text.write_text("\n".join(elevation_lines(elevation, design.case.name)) + "\n", encoding="utf-8")
     table = rack_list(design, elevation, loose_power_w(design, wiring).items())
-    paper.write_bytes(pdf_bytes(pages(elevation, design.case.name, options.mark)))
-    return [write_csv(folder / "racks.csv", table), text, *_drawings(design, elevation, folder, options.mark), paper]
+    return {
+        "racks.csv": csv_file(table),
+        "racks.txt": elevation_lines(elevation, design.case.name),
+        **dict(_drawings(design, elevation, mark)),
+        "racks.pdf": pdf_bytes(pages(elevation, design.case.name, mark)),
+    }
 
 
-def own_files(folder: Path) -> list[Path]:
-    """Return the drawings in a folder, of all racks or of a row."""
-    return [path for path in sorted(folder.iterdir()) if _DRAWING.fullmatch(path.name) and path.is_file()]
-
-
-def _drawings(design: Design, elevation: Elevation, folder: Path, mark: str) -> Iterator[Path]:
+def _drawings(design: Design, elevation: Elevation, mark: str) -> Iterator[tuple[str, bytes]]:
     parts = {"racks": elevation.rows}
     if sum(len(row.racks) for row in elevation.rows) > MOST_RACKS_A_DRAWING:
         parts = {f"racks-{row.name}": (row,) for row in elevation.rows}
     for name, rows in parts.items():
-        for path, rear in ((folder / f"{name}.svg", False), (folder / f"{name}-rear.svg", True)):
-            path.write_text(svg(drawing(elevation, rows, design.case.name, rear, mark)), encoding="utf-8")
-            yield path
+        for ending, rear in (("", False), ("-rear", True)):
+            yield f"{name}{ending}.svg", svg(drawing(elevation, rows, design.case.name, rear, mark)).encode()
 
 
 def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, float]]) -> pd.DataFrame:

@@ -5,34 +5,27 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from fabopt.errors import InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.lossless import LosslessPort, LosslessSwitch, lossless_switches
 from fabopt.operate.model import NamedDevice, OperationPlan
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.hosts import CAN_MARK
-from fabopt.schema.design import Design
 from fabopt.schema.operate import Queues
-from fabopt.wiring.model import Wiring
 
 FILE = "roce/roce.yaml"
 # A queue that is paused for so long is dropped, and tried again so long after the pauses end.
 WATCHDOG_MS = 200
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``roce/roce.yaml``; ``InputError`` where no switch routes."""
-    plan = plan_of(design, wiring, options.stage)
-    switches = list(lossless_switches(design, plan))
+def files_of(asked: Exported) -> Files:
+    """Return ``roce/roce.yaml``; ``InputError`` where no switch routes."""
+    plan = asked.plan
+    switches = list(lossless_switches(asked.design, plan))
     if not switches:
         problem = "RoCE is for fabrics of Ethernet with RDMA (compute, storage, or with `roce`), and none is here"
         raise InputError([fault("--to roce", "", problem)])
-    path = folder / FILE
-    path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in roce_lines(plan, switches)), encoding="utf-8")
-    return [path]
+    return {FILE: roce_lines(plan, switches)}
 
 
 def roce_lines(plan: OperationPlan, switches: Sequence[LosslessSwitch]) -> Iterator[str]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.output.export.formats import Content
 from fabopt.output.export.marks import MARK
 from fabopt.output.export.sheet_rows import fill_workbook
 from fabopt.output.export.spreadsheet import (
@@ -39,6 +41,16 @@ _HEAD_EXTRA = 3
 _SAMPLE = 2000
 # Rows of a table that are written together.
 _AT_ONCE = 8192
+
+
+def csv_file(table: pd.DataFrame) -> Content:
+    """A table as a file of CSV."""
+    return partial(write_csv, table=table)
+
+
+def workbook_file(title: str, tables: Mapping[str, pd.DataFrame], mark: str) -> Content:
+    """Tables as a workbook, as ``write_workbook`` has it."""
+    return partial(write_workbook, title=title, tables=tables, mark=mark)
 
 
 def write_csv(path: Path, table: pd.DataFrame) -> Path:

@@ -6,24 +6,20 @@ numbers of NVSwitches and switches (aliyun/SimAI, ``inputs/topo/gen_Topo_Templat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from fabopt.errors import InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.model import NamedLink
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
+from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.simulated import SimulatedFabric, link_line, simulated_fabrics
 from fabopt.output.export.spreadsheet import csv_bytes
-from fabopt.schema.design import Design
 from fabopt.schema.server import Server
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 FOLDER = "simai"
+OWN_FILES = r"[^/]*(\.topo|-nodes\.csv)"
 # Kinds of GPUs that SimAI knows, and how long a signal takes to an NVSwitch in its own topologies.
 KINDS = ("A100", "A800", "H100", "H800", "H20")
 NVLINK_MS = "0.000025ms"
@@ -55,25 +51,18 @@ class _Nodes:
         return {device.row: first + index for index, device in enumerate(self.fabric.switches)}
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write for each compute fabric ``FABRIC.topo`` and ``FABRIC-nodes.csv``; ``InputError`` for a fabric the format
+def files_of(asked: Exported) -> Files:
+    """Return for each compute fabric ``FABRIC.topo`` and ``FABRIC-nodes.csv``; ``InputError`` for a fabric the format
     cannot hold.
     """
-    plan = plan_of(design, wiring, options.stage)
-    server = Embedded(design).server
-    files: dict[str, Iterable[str] | bytes] = {}
-    for fabric in simulated_fabrics(design, plan, "simai"):
+    server = Embedded(asked.design).server
+    files: dict[str, Content] = {}
+    for fabric in simulated_fabrics(asked.design, asked.plan, FOLDER):
         _require(fabric, server)
         name, nodes = fabric.fabric.name, _Nodes(server, fabric)
         files[f"{name}.topo"] = topology_lines(nodes)
         files[f"{name}-nodes.csv"] = csv_bytes(("node", "device", "part"), _rows(nodes))
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    own = folder / FOLDER
-    return sorted([*own.glob("*.topo"), *own.glob("*-nodes.csv")])
+    return files
 
 
 def _require(fabric: SimulatedFabric, server: Server) -> None:

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, pod_name, server_groups
 from fabopt.operate.hostlists import compressed
 from fabopt.operate.model import OperationPlan
-from fabopt.output.export.formats import Options
-from fabopt.output.export.lines import write_lines
-from fabopt.schema.design import Design, FabricDesign
+from fabopt.output.export.formats import Content, Exported, Files
+from fabopt.schema.design import FabricDesign
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 FOLDER = "slurm"
+OWN_FILES = r"topology[^/]*\.conf|topology\.yaml"
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topology.conf`` of the compute fabric, ``topology-FABRIC.conf`` of other fabrics of jobs, and blocks.
+def files_of(asked: Exported) -> Files:
+    """Return ``topology.conf`` of the compute fabric, ``topology-FABRIC.conf`` of other fabrics of jobs, and blocks.
 
     ``topology.yaml`` has the same trees and blocks; Slurm 25.05 and later read it first.
     """
-    plan = plan_of(design, wiring, options.stage)
-    files: dict[str, Iterable[str]] = {}
+    design, plan = asked.design, asked.plan
+    files: dict[str, Content] = {}
     fabrics = fabrics_of_jobs(design, "slurm")
     for fabric in fabrics:
         files[f"topology-{fabric.name}.conf" if files else "topology.conf"] = tree_lines(plan, fabric)
@@ -35,12 +32,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
     if together > 1:
         files["topology-block.conf"] = block_lines(plan, together)
     files["topology.yaml"] = yaml_lines(plan, fabrics, together)
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return sorted([*(folder / FOLDER).glob("topology*.conf"), *(folder / FOLDER).glob("topology.yaml")])
+    return files
 
 
 def tree_lines(plan: OperationPlan, fabric: FabricDesign) -> Iterator[str]:

@@ -11,23 +11,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Network
 from math import ceil
-from pathlib import Path
 
 from fabopt.errors import Fault, InputError, fault
-from fabopt.operate.build import plan_of
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.operate.sonic_proof import faults_of
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sonic_queues import Table, Tables, queue_tables
 from fabopt.parts.lanes import lanes_in_use, signal_lanes
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Design
 from fabopt.units import mbps, some
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.model import Wiring
 
 FOLDER = "sonic"
+OWN_FILES = r"[^/]*\.json"
 # A port of a switch, the one that it is joined to, and their link.
 Ends = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
 _MANAGEMENT_PORT = "eth0"
@@ -38,9 +35,9 @@ _ENCODED_FROM_GBPS, _PLAIN_GBPS = 25, (40,)
 _ROUTES, _FAMILY, _NO_VRF = "fabric", "ipv4_unicast", "default"
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``sonic/DEVICE.json``; ``InputError`` where no switch runs SONiC, or its ports are not known."""
-    plan = plan_of(design, wiring, options.stage)
+def files_of(asked: Exported) -> Files:
+    """Return ``sonic/DEVICE.json``; ``InputError`` where no switch runs SONiC, or its ports are not known."""
+    design, plan = asked.design, asked.plan
     switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "sonic"]
     embedded = Embedded(design)
     faults = list(_refused(plan, embedded, switches))
@@ -52,16 +49,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
               for device, config in files.items() for where, problem in faults_of(config)]  # fmt: skip
     if faults:
         raise InputError(faults)
-    own = folder / FOLDER
-    own.mkdir(exist_ok=True)
-    for device, config in files.items():
-        (own / f"{device.name}.json").write_text(f"{json.dumps(config, indent=2)}\n", encoding="utf-8")
-    return [own / f"{device.name}.json" for device in files]
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    return sorted((folder / FOLDER).glob("*.json"))
+    return {f"{device.name}.json": [json.dumps(config, indent=2)] for device, config in files.items()}
 
 
 def _refused(plan: OperationPlan, embedded: Embedded, switches: Sequence[NamedDevice]) -> Iterator[Fault]:

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from fabopt.operate.build import plan_of
 from fabopt.operate.infiniband import Subnet, subnets_among
 from fabopt.operate.model import SWITCHES, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS
 from fabopt.output.export.dot import quoted
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.ibdiagnet import system_files, topo_lines
-from fabopt.output.export.lines import write_lines
 from fabopt.output.export.spreadsheet import csv_bytes
-from fabopt.schema.design import Design
 from fabopt.schema.expected import EXPECTED_FORMAT
-from fabopt.wiring.model import Wiring
 
 FOLDER = "topo"
+OWN_FILES = r"[^/]*\.topo|ibnl/[^/]*\.ibnl|topology\.dot|expected-topology\.json|point-to-point\.csv|hca-mapping\.csv"
 EXPECTED, DOT = "expected-topology.json", "topology.dot"
 POINTS, ADAPTERS = "point-to-point.csv", "hca-mapping.csv"
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write ``topo/``: the JSON; of InfiniBand a file a subnet and UFM's tables; of Ethernet ``topology.dot``."""
-    plan = plan_of(design, wiring, options.stage)
-    files: dict[str, Iterable[str] | bytes] = {EXPECTED: expected_lines(plan)}
+def files_of(asked: Exported) -> Files:
+    """Return ``topo/``: the JSON; of InfiniBand a file a subnet and UFM's tables; of Ethernet ``topology.dot``."""
+    design, plan = asked.design, asked.plan
+    files: dict[str, Content] = {EXPECTED: expected_lines(plan)}
     ethernet = {network.name for network in plan.networks if network.protocol == "ethernet"}
     if ethernet:
         files[DOT] = dot_lines(plan, [link for link in plan.links if link.network in ethernet])
@@ -41,14 +37,7 @@ def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> lis
         files[POINTS] = _points(plan, subnets)
         if names := _names(subnets):
             files[ADAPTERS] = csv_bytes(("port", "hca-name"), sorted(names.items()))
-    return write_lines(folder / FOLDER, files)
-
-
-def own_files(folder: Path) -> list[Path]:
-    """Files of this format in a folder, of whichever design."""
-    own = folder / FOLDER
-    endings = ("*.topo", "ibnl/*.ibnl", DOT, EXPECTED, POINTS, ADAPTERS)
-    return [path for ending in endings for path in sorted(own.glob(ending))]
+    return files
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,6 @@ Column names and choices are those of NetBox's own import forms (``netbox/dcim/f
 ``netbox/dcim/choices.py`` of releases 4.4, 4.6 and 4.7); docs/netbox.md says how a design is told in them.
 """
 
-from fabopt.output.export.netbox.files import own_files, write
+from fabopt.output.export.netbox.files import files_of, own_files
 
-__all__ = ["own_files", "write"]
+__all__ = ["files_of", "own_files"]

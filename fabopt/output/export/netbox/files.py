@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from textwrap import fill
 
-from fabopt.output.export.formats import Options
+from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.netbox.check import (
     CABLES,
     DEVICES,
@@ -25,9 +25,8 @@ from fabopt.output.export.netbox.objects import RACK_FORM, RACK_WIDTH_IN, TYPE_H
 from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import NO_VENDOR, OTHER, PLANNED, version_of
-from fabopt.schema.design import Design
 from fabopt.units import some
-from fabopt.wiring.model import NOTHING, Wiring
+from fabopt.wiring.model import NOTHING
 
 # -- README.txt beside the files --------------------------------------------------------------------------------------
 
@@ -130,22 +129,22 @@ MOST_BYTES = 2_000_000
 TABLES = (MANUFACTURERS, SITES, ROLES, RACKS, TYPES, DEVICES, INTERFACES, ITEMS, CABLES)
 
 
-def write(design: Design, wiring: Wiring, folder: Path, options: Options) -> list[Path]:
-    """Write the CSV files, a YAML file for every device type, and README.txt.
+def files_of(asked: Exported) -> Files:
+    """Return the CSV files, a YAML file for every device type, and README.txt.
 
     ``InputError`` lists what NetBox would refuse; then nothing is written.
     """
-    objects = Objects(design, wiring)
-    ports = Ports(objects, version_of(options.netbox))
+    objects = Objects(asked.design, asked.wiring)
+    ports = Ports(objects, version_of(asked.options.netbox))
     whole = tables_of(objects, ports)
     check(whole)
     tables = {part: rows for name, table in whole.items() for part, rows in parts_of(name, table).items()}
-    content = {name: table.csv_bytes() for name, table in tables.items()}
+    content: dict[str, Content] = {name: table.csv_bytes() for name, table in tables.items()}
     content |= {
         f"{TYPE_FOLDER}/{device_type.slug}.yaml": device_type.yaml_bytes() for device_type in objects.types.values()
     }
     content[README] = readme(objects, ports, whole, {name: len(table.rows) for name, table in tables.items()}).encode()
-    return [_written(folder / name, data) for name, data in content.items()]
+    return content
 
 
 def own_files(folder: Path) -> list[Path]:
@@ -190,9 +189,3 @@ def tables_of(objects: Objects, ports: Ports) -> dict[str, CsvTable]:
         CABLES: CableRows(ports).table(),
     }
     return {name: tables[name] for name in TABLES if tables[name].rows}
-
-
-def _written(path: Path, data: bytes) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(data)
-    return path

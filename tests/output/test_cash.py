@@ -14,8 +14,8 @@ from fabopt.output.cash import KINDS, cash_flow
 from fabopt.output.charts.cash import TITLES, cash_bars
 from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.export.bill import bill_bytes
-from fabopt.output.html.tables import cash_view
-from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_rows
+from fabopt.output.html.build import chart
+from fabopt.output.terminal.cash import cash_columns, cash_lines, cash_quarters, cash_rows
 from fabopt.output.terminal.summary import summary
 from fabopt.output.words import money
 from fabopt.schema.design import Design
@@ -73,8 +73,8 @@ def test_all_of_it_is_what_is_owned(months: int) -> None:
 def test_screen_page_and_workbook_say_the_same() -> None:
     design = paid({"residual": 0.1})
     assert next(cash_rows(design))[-2:] == ["$1,440", "$1,440"]
-    view = cash_view(design)
-    assert view is not None and view.tables[0].rows == tuple(tuple(row) for row in cash_rows(design, QUARTER))
+    statement = cash_quarters(design)
+    assert statement is not None and list(cash_rows(design, QUARTER)) in [part[1] for part in statement.said]
     data = bill_bytes(design, ".xlsx")
     values = list(openpyxl.load_workbook(io.BytesIO(data), data_only=True)["Cash flow"].values)
     formulas = list(openpyxl.load_workbook(io.BytesIO(data))["Cash flow"].values)
@@ -163,13 +163,15 @@ def test_the_chart_shows_what_the_table_says() -> None:
     wanted = {(one.name, TITLES[kind]): one.paid[kind] / 100 for one in periods for kind in KINDS if one.paid[kind]}
     assert drawn == wanted and min(drawn.values()) == -404
     assert [row["usd"] for row in line["data"]["values"]] == [one.owned / 100 for one in periods]
-    view = cash_view(design)
-    assert view is not None and "so far" in view.picture and "months 0 to 2, on delivery: $864" in view.picture
+    statement = cash_quarters(design)
+    assert statement is not None
+    caption, picture = chart(design, statement) or ("", "")
+    assert "so far" in caption and "months 0 to 2, on delivery: $864" in picture
 
 
 def test_nothing_is_said_without_terms_of_payment() -> None:
     design = solved(eight(), grown(4, 8))
-    assert cash_flow(design, YEAR) == [] and cash_view(design) is None
+    assert cash_flow(design, YEAR) == [] and cash_quarters(design) is None
     assert "payment" not in design.case.content["finance"]
 
 

@@ -27,8 +27,8 @@ from fabopt.output.html.parts import kind_rows, slices
 from fabopt.output.sheet.pages import in_column
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import space_line
+from fabopt.output.statements import growth_rows
 from fabopt.output.terminal.families import links_of
-from fabopt.output.terminal.growth import growth_rows
 from fabopt.output.words import run
 from fabopt.schema.design import Alternative, Design, Placement
 from fabopt.solution import optimize
@@ -254,7 +254,7 @@ def test_growth_is_bought_stage_by_stage() -> None:
     design = grown()
     page = page_bytes(design, ()).decode()
     bought = [sum(row.total_usd for row in design.bom if row.stage == stage.name) for stage in design.stages]
-    table = page.partition('<caption class="hidden">Stages</caption>')[2].partition("</table>")[0]
+    table = page.partition('<caption class="hidden">Growth, table</caption>')[2].partition("</table>")[0]
     for usd in bought:
         assert f'<td class="number">${usd:,.0f}</td>' in table
 
@@ -531,8 +531,8 @@ def test_documentation_names_every_section() -> None:
     """Titles of the sections of the templates are those in docs/report.md."""
     named = re.findall(r"^\| ([A-Z][\w ]+) \|", (ROOT / "docs" / "report.md").read_text(), re.MULTILINE)
     templates = "".join(path.read_text() for path in TEMPLATES.glob("report*.html"))
-    # the cash flow is among the sections of tables, which have their titles from the page's data
-    titles = [*re.findall(r"<h2 id=\"(\w+)\">", templates), "cash"]
+    # the statements of a design have their titles from it
+    titles = [*re.findall(r"<h2 id=\"(\w+)\">", templates), "single", "workload", "growth", "cash"]
     assert len(named) == len(set(titles) - {"why"})
     assert [title for title in named if title.split()[0].lower() not in titles] == []
 

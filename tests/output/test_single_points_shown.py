@@ -10,8 +10,8 @@ from rich.console import Console
 
 from fabopt.output.export.workbook import workbook_bytes
 from fabopt.output.html.build import page_bytes
+from fabopt.output.statements import lead_line, point_rows, rack_line
 from fabopt.output.terminal.answer import headline
-from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line
 from fabopt.output.terminal.summary import summary
 from fabopt.schema.design import Design
 from tests.samples.designs_of_families import designed
@@ -75,4 +75,4 @@ def test_they_are_on_top() -> None:
     book = openpyxl.load_workbook(io.BytesIO(workbook_bytes(design)))
     labels, sheet = [cell.value for cell in book["Summary"]["A"]], book["Basis"]
     assert labels.index("Worst loss") < labels.index("Proof")
-    assert "without rack A01: every path (cut off, servers: 2)" in [cell.value for cell in sheet["B"]]
+    assert "without rack A01, lost every path, servers 2, these are cut off" in [cell.value for cell in sheet["B"]]

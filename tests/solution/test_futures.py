@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fabopt.output.export.design import design_bytes
-from fabopt.output.terminal.futures import future_lines, future_rows, plan_rows
+from fabopt.output.statements import future_lines, future_rows, plan_rows
 from fabopt.schema.design import Design
 from fabopt.schema.futures import Futures
 from tests.oracles import brute_growth

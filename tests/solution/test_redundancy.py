@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fabopt.io.case import inputs_from_objects
-from fabopt.output.terminal.single_points import redundancy_line
+from fabopt.output.statements import redundancy_line
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
 from fabopt.verify import verify

@@ -36,18 +36,17 @@ from fabopt.output.export.spreadsheet import (
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.space import pages_line
+from fabopt.output.statements import StatedTable, Statement, single_points
 from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, compared_rows, first_rows
-from fabopt.output.terminal.networks import NetworkShare, network_shares
-from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
-from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
+from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
 from fabopt.output.words import listed, measured, money, plain, power
 from fabopt.parts.price_basis import basis_of, firm_until, price_source
 from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import BomRow, Design
 from fabopt.units import some
 
-# Rows of the first screen that the summary says in other words.
+# StatedTable of the first screen that the summary says in other words.
 _SAID_ABOVE = ("Cluster", "Prices", "By stage")
 # Title, width, format of the bill's columns, in order; the letters are those of the sheet.
 _BILL: tuple[tuple[str, float, str], ...] = (
@@ -186,31 +185,27 @@ class _Lines:
         self.line("Space", pages_line(design))
         for line in left_out_lines(design.rules_left_out):
             self.line(TITLE, line)
-        self.single_points(design)
+        self.statement(single_points(design))
         for fabric in design.fabrics:
             tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in fabric.switches)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
         self.section("Totals", sorted(design.totals.model_dump().items()) if design.totals else [])
-        shares = [(f"Fabric {share.name}", _share_line(share)) for share in network_shares(design)]
-        self.section("By fabric", shares)
+        shares = StatedTable(SHARE_COLUMNS, [share.words for share in network_shares(design)])
+        self.section("By fabric", _row_lines(shares))
         self.section(
             "Checks", [(check.name, f"{'ok' if check.ok else 'FAIL'}: {check.detail}") for check in design.checks]
         )
         self.section("Assumptions", _assumptions(design.case.content))
         self.section("Notes", [("", note) for note in design.notes])
 
-    def single_points(self, design: Design) -> None:
-        """Losses with any one switch or rack; no lines where the file has none of them stated."""
-        if design.single_points_of_failure is None:
+    def statement(self, statement: Statement | None) -> None:
+        """A part of the design: its sentences, and a line for each row of its tables."""
+        if statement is None:
             return
-        self.line(POINTS_TITLE, lead_line(design))
-        for fabric, without, *lost, servers, how in point_rows(design):
-            hit = "" if servers == "-" else f", servers: {servers}"
-            self.line(f"  {fabric}", f"without {without}: {', '.join(lost)} ({how}{hit})")
-        if design.worst_rack is not None:
-            self.line("  Worst rack", rack_line(design))
-        if redundancy := redundancy_line(design):
-            self.line("  Rule", redundancy)
+        self.line(statement.title, statement.about)
+        for part in statement.said:
+            for label, words in [("", part)] if isinstance(part, str) else _row_lines(part):
+                self.line(f"  {label}", words)
 
     def section(self, title: str, lines: Sequence[tuple[str, object]]) -> None:
         if not lines:
@@ -257,10 +252,13 @@ def _stage_lines(design: Design) -> Iterator[tuple[str, str]]:
         yield stage.name, f"month {stage.month}: {size}; to buy {money(stage.capex_usd)}{order}"
 
 
-def _share_line(network: NetworkShare) -> str:
-    *_, usd, share, watts = network.words
-    installed = f"{some(network.switches, 'switch')}, {measured(network.rack_units, 'rack unit')}"
-    return f"{usd} ({share}), {installed}, {watts}"
+def _row_lines(table: StatedTable) -> list[tuple[str, str]]:
+    """The first cell of each row, and the others with the titles of their columns."""
+    titles = [title for title, _ in table.columns[1:]]
+    return [
+        (label, ", ".join(f"{title} {cell}" for title, cell in zip(titles, cells, strict=True) if cell != "-"))
+        for label, *cells in table.rows
+    ]
 
 
 def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, object]]:

@@ -2,38 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from fabopt.output.cash import cash_flow
+from fabopt.output.charts.bars import cost_bars
+from fabopt.output.charts.cash import cash_bars
+from fabopt.output.charts.render import svg as chart_svg
+from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.html.alternatives import alternative_rows, alternative_titles
 from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
 from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows
 from fabopt.output.html.bill import ALWAYS, bill_link, bill_view
 from fabopt.output.html.front_page import front_figures, front_table
-from fabopt.output.html.growth import growth_view
-from fabopt.output.html.network import FabricView, fabric_view
 from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
 from fabopt.output.html.proof import check_groups, checks_sentence, holds_together
 from fabopt.output.html.racks import FloorView, floor_view
-from fabopt.output.html.rendering import render
-from fabopt.output.html.single_points import points_view
+from fabopt.output.html.rendering import drawn, render
 from fabopt.output.html.space import with_links, words_of
-from fabopt.output.html.tables import cash_view, futures_view
-from fabopt.output.html.workload import workload_view
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import in_column
+from fabopt.output.sheet.svg import svg
 from fabopt.output.space import pages_line
-from fabopt.output.terminal.answer import conflict_quantity, leading_notes, needed_text, proof_line, totals_line
-from fabopt.output.terminal.cash import TITLE as CASH_TITLE
-from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
+from fabopt.output.statements import StatedTable, Statement, futures, growth, links, single_points, tiers
+from fabopt.output.terminal.answer import (
+    about_lines,
+    conflict_quantity,
+    fabric_line,
+    leading_notes,
+    needed_text,
+    proof_line,
+    totals_line,
+)
+from fabopt.output.terminal.cash import cash_quarters
+from fabopt.output.terminal.workload import workload
 from fabopt.output.words import limit_name, money, power, sentence
 from fabopt.schema.base import NO_SINGLE_LIMIT
-from fabopt.schema.design import Check, Conflict, Design
+from fabopt.schema.design import Check, Conflict, Design, FabricDesign, Number
 from fabopt.schema.front import Front
+from fabopt.schema.stages import QUARTER
 from fabopt.schema.version import VERSION
 from fabopt.verify import not_asked
 from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
+
+
+@dataclass(frozen=True)
+class FabricView:
+    """One fabric. ``picture`` is None where its wiring cannot be derived."""
+
+    name: str
+    about: str
+    picture: Any
+    aggregated: bool
+    lines: tuple[str, ...]
+    tiers: StatedTable
+    links: StatedTable
 
 
 def page_bytes(design: Design, checks: tuple[Check, ...], front: Front | None = None, mark: str = "") -> bytes:
@@ -95,24 +121,16 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     bill = bill_view(design)
     return {
         "totals_line": totals_line(design),
-        "points": points_view(design),
+        "points": single_points(design),
         "kinds": kinds,
         "fabric_names": fabric_names(design),
         "fabric_sums": [sum_usd(row for row in design.bom if row.fabric == name) for name in fabric_names(design)],
         "cost_slices": list(slices((row.kind, row.usd_share, money(row.usd)) for row in kinds)),
         "power_slices": list(slices((row.kind, row.power_share, power(row.power_w)) for row in kinds)),
         "fabrics": [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
-        "workload": workload_view(design),
+        "workload": workload(design),
         "floor": floor,
-        "growth": growth_view(design),
-        "tables": [
-            (name, title, view)
-            for name, title, view in (
-                ("futures", FUTURES_TITLE, futures_view(design)),
-                ("cash", CASH_TITLE, cash_view(design)),
-            )
-            if view is not None
-        ],
+        "later": [(statement, chart(design, statement)) for statement in _later(design)],
         "bill": bill,
         "bill_always": ALWAYS,
         "bill_heads": [(cell.column, cell.is_number) for cell in bill[0].cells] if bill else [],
@@ -139,3 +157,37 @@ def fabric_views(design: Design, checks: tuple[Check, ...]) -> list[FabricView]:
     """Return the section of each fabric, for other pages."""
     pictures, _ = _of_wiring(design, checks)
     return [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics]
+
+
+def fabric_view(design: Design, fabric: FabricDesign, sheet: DrawnSheet | None) -> FabricView:
+    """Return a fabric's section of the page."""
+    return FabricView(
+        fabric.name,
+        fabric_line(fabric).replace("infiniband", "InfiniBand"),
+        None if sheet is None else drawn(svg(sheet, is_inline=True)),
+        sheet is not None and any(box.stacked for box in sheet.boxes),
+        tuple(about_lines(design, fabric)),
+        tiers(fabric),
+        links(fabric),
+    )
+
+
+def _later(design: Design) -> Iterator[Statement]:
+    """Growth, its futures and the cash flow, as far as the design has them."""
+    yield from (statement for statement in (growth(design), futures(design), cash_quarters(design)) if statement)
+
+
+def chart(design: Design, statement: Statement) -> tuple[str, Any] | None:
+    """Caption and picture above the tables of growth and of the cash flow."""
+    if statement.name == "cash":
+        bars_and_line = cash_bars(cash_flow(design, QUARTER), PAGE_PALETTE, "quarter")
+        return "Paid by quarter, and so far", drawn(chart_svg(bars_and_line, PAGE_PALETTE))
+    if statement.name != "growth":
+        return None
+    bars = []
+    for stage in design.stages:
+        bought = [row for row in design.bom if row.stage == stage.name]
+        kinds = dict.fromkeys(row.kind for row in bought)
+        by_kind: dict[str, Number] = {kind: sum_usd(row for row in bought if row.kind == kind) for kind in kinds}
+        bars.append((f"{stage.name}, month {stage.month}", by_kind))
+    return "What is bought at each stage", drawn(chart_svg(cost_bars(bars, PAGE_PALETTE, "stage"), PAGE_PALETTE))

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from fabopt.output.cash import KINDS, cash_flow, finance_of, worth_lines
+from fabopt.output.cash import KINDS, cash_flow, finance_of, has_cash, worth_lines
 from fabopt.output.charts.cash import TITLES
+from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import money
 from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import Design
-from fabopt.schema.stages import YEAR
+from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.units import usd
 
 TITLE = "Cash flow"
 NOTHING = "-"
 # Years side by side that fit a screen, with amounts of millions and cents.
 _YEARS = 6
-
-Columns = Sequence[tuple[str, bool]]
 
 
 def cash_columns(design: Design) -> tuple[tuple[str, bool], ...]:
@@ -39,15 +38,27 @@ def cash_rows(design: Design, months: int = YEAR) -> Iterator[list[str]]:
         yield [period.name, *cells]
 
 
-def cash_years(design: Design) -> Iterator[tuple[Columns, list[list[str]]]]:
+def cash_years(design: Design) -> Statement | None:
     """Tables of a few years each: a column for a year, a row for each kind of payment in use."""
+    if not has_cash(design):
+        return None
     titles = [title for title, _ in cash_columns(design)]
     years = list(cash_rows(design, YEAR))
     kept = [place for place in range(1, len(titles)) if any(year[place] != NOTHING for year in years)]
+    tables = []
     for start in range(0, len(years), _YEARS):
         some_years = years[start : start + _YEARS]
         rows = [[titles[place], *(year[place] for year in some_years)] for place in kept]
-        yield ((titles[0], False), *((year[0], True) for year in some_years)), rows
+        tables.append(StatedTable(((titles[0], False), *((year[0], True) for year in some_years)), rows))
+    return statement_of("cash", TITLE, "", *tables, *cash_lines(design))
+
+
+def cash_quarters(design: Design) -> Statement | None:
+    """A row for each quarter, below the sums."""
+    if not has_cash(design):
+        return None
+    rows = StatedTable(cash_columns(design), list(cash_rows(design, QUARTER)), "What is paid in each quarter")
+    return statement_of("cash", TITLE, "", *cash_lines(design), rows)
 
 
 def cash_lines(design: Design) -> Iterator[str]:

@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.cash import has_cash
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.space import floor_line, pages_line
+from fabopt.output.statements import StatedTable, Statement, futures, growth, links, single_points, tiers
 from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,
@@ -22,29 +22,19 @@ from fabopt.output.terminal.answer import (
     spares_line,
     totals_line,
 )
+from fabopt.output.terminal.cash import cash_years
 from fabopt.output.terminal.floor import floor_lines
-from fabopt.output.terminal.futures import COLUMNS as FUTURE_COLUMNS
-from fabopt.output.terminal.futures import PLAN_COLUMNS, PLANS_TITLE, future_lines, future_rows, plan_rows
-from fabopt.output.terminal.futures import TITLE as FUTURES_TITLE
-from fabopt.output.terminal.growth import COLUMNS, growth_rows, merged, moving_line
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
-from fabopt.output.terminal.single_points import COLUMNS as POINT_COLUMNS
-from fabopt.output.terminal.single_points import TITLE as POINTS_TITLE
-from fabopt.output.terminal.single_points import lead_line, point_rows, rack_line, redundancy_line
-from fabopt.output.terminal.workload import COLUMNS as WORKLOAD_COLUMNS
-from fabopt.output.terminal.workload import workload_lines, workload_rows, workload_title
+from fabopt.output.terminal.workload import workload
 from fabopt.output.what_else import columns_of, name_of
 from fabopt.output.words import (
     KIND_NAMES,
     count,
-    joined,
     money,
-    plain,
     power,
     printable,
-    run,
 )
-from fabopt.schema.design import BomRow, Design, FabricDesign, LinkPart, LinkRow, TierUse
+from fabopt.schema.design import BomRow, Design, FabricDesign
 from fabopt.units import some
 
 # Columns of ids and names, which must stay whole to be copied.
@@ -65,14 +55,10 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if design.rules_left_out:
         yield Text(f"\n{TITLE}", style="bold yellow")
         yield from (_line(line) for line in left_out_lines(design.rules_left_out))
-    yield from _single_points(design)
+    yield from _statement(single_points(design))
     for fabric in design.fabrics:
         yield from _fabric(design, fabric)
-    if design.workload is not None:
-        use = design.workload
-        yield _heading("Workload", workload_title(use))
-        yield table(WORKLOAD_COLUMNS, workload_rows(use))
-        yield from (_line(line) for line in workload_lines(use))
+    yield from _statement(workload(design))
     lines = floor_lines(design)
     if lines:
         yield _heading("Floor")
@@ -80,12 +66,12 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     yield _heading("Cost and power")
     yield _cost_table(design)
     if shares := network_shares(design):
-        yield table(SHARE_COLUMNS, [alternative.words for alternative in shares])
+        yield table(SHARE_COLUMNS, [share.words for share in shares])
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
-    yield from _growth(design)
-    yield from _cash(design)
+    for statement in (growth(design), futures(design), cash_years(design)):
+        yield from _statement(statement)
     yield _heading("Proof")
     yield _line(search_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)
@@ -99,60 +85,31 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
         yield from (_line(note) for note in design.notes if note not in leading)
 
 
-def _growth(design: Design) -> Iterator[RenderableType]:
-    """Purchases of each stage, and the costs of each future."""
-    if len(design.stages) > 1:
-        yield _heading("Growth")
-        yield table(COLUMNS, growth_rows(design))
-        moving = moving_line(design)
-        if moving:
-            yield _line(moving)
-    yield from _futures(design)
-
-
-def _futures(design: Design) -> Iterator[RenderableType]:
-    """Costs of growth wherever it ends, where it may end early."""
-    if design.futures is None:
+def _statement(statement: Statement | None) -> Iterator[RenderableType]:
+    """A part of the design under its title."""
+    if statement is None:
         return
-    yield _heading(FUTURES_TITLE)
-    yield table(FUTURE_COLUMNS, future_rows(design))
-    yield from (_line(line) for line in future_lines(design))
-    if design.futures.plans:
-        yield _heading(PLANS_TITLE)
-        yield table(PLAN_COLUMNS, plan_rows(design))
+    yield _heading(statement.title, statement.about)
+    for part in statement.said:
+        if isinstance(part, str):
+            yield _line(part)
+        else:
+            if part.title:
+                yield _heading(part.title)
+            yield _rows(part)
 
 
-def _cash(design: Design) -> Iterator[RenderableType]:
-    """Payments of each year, for a case with terms of payment."""
-    if has_cash(design):
-        from fabopt.output.terminal.cash import TITLE as CASH_TITLE
-        from fabopt.output.terminal.cash import cash_lines, cash_years
-
-        yield _heading(CASH_TITLE)
-        yield from (table(columns, rows) for columns, rows in cash_years(design))
-        yield from (_line(line) for line in cash_lines(design))
+def _rows(rows: StatedTable) -> Table:
+    return table(rows.columns, rows.rows)
 
 
 def _fabric(design: Design, fabric: FabricDesign) -> Iterator[RenderableType]:
     yield _heading(f"Fabric {fabric.name}", fabric_line(fabric))
     if fabric.tiers:
-        yield _switch_table(fabric)
+        yield _rows(tiers(fabric))
     yield from (_line(line) for line in about_lines(design, fabric))
     yield Text()
-    yield _link_table(fabric)
-
-
-def _single_points(design: Design) -> Iterator[RenderableType]:
-    """Losses with any one switch or rack; no lines where the file states none."""
-    if design.single_points_of_failure is None:
-        return
-    yield _heading(POINTS_TITLE, lead_line(design))
-    if design.single_points_of_failure:
-        yield table(POINT_COLUMNS, list(point_rows(design)))
-    if design.worst_rack is not None:
-        yield _line(rack_line(design))
-    if redundancy := redundancy_line(design):
-        yield _line(redundancy)
+    yield _rows(links(fabric))
 
 
 def checks_line(design: Design) -> str:
@@ -184,40 +141,6 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], to
         last = total and index == len(cells) - 1
         result.add_row(*row, style="bold" if last else None, end_section=total and index == len(cells) - 2)
     return result
-
-
-def _switch_table(fabric: FabricDesign) -> Table:
-    columns = [("tier", False), ("switch", False), ("count", True), ("ports down", True), ("ports up", True)]
-    columns += [("oversubscription", True)]
-    return table(columns, [_tier_row(fabric, row) for row in fabric.switches])
-
-
-def _tier_row(fabric: FabricDesign, tier: TierUse) -> list[str]:
-    down = _ports(tier.down_ports, tier.gbps_down)
-    if tier.reserved_ports:
-        down += f" + {tier.reserved_ports} free"
-    up = _ports(tier.up_ports, tier.gbps_up) if tier.up_ports else "-"
-    ratio = fabric.oversubscription.get(tier.role)
-    return [tier.role, tier.id, count(tier.count), down, up, f"{plain(ratio)}:1" if ratio is not None else "-"]
-
-
-def _ports(number: int, gbps: int | float) -> str:
-    return f"{number:,} x {plain(gbps)}G"
-
-
-def _link_table(fabric: FabricDesign) -> Table:
-    columns = [("links", False), ("count", True), ("Gb/s", True), ("run", True), ("medium", False), ("parts", False)]
-    return table(columns, [_link_row(fabric, link) for link in merged(fabric.links)])
-
-
-def _link_row(fabric: FabricDesign, link: LinkRow) -> list[str]:
-    parts = "\n".join(_part(part) for part in link.parts) or "none bought"
-    return [joined(link), count(link.count), plain(link.gbps), run(fabric, link), link.medium, parts]
-
-
-def _part(part: LinkPart) -> str:
-    length = f", {plain(part.length_m)} m" if part.length_m is not None else ""
-    return f"{part.quantity:,} x {part.id}{length}"
 
 
 def _cost_table(design: Design) -> Table:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import count, money, plain
+from fabopt.schema.design import Design
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, TaperedStep, WorkloadUse
 from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
-    ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent", True),
+    ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent by a GPU", True),
     ("over the network", True), ("time", True), ("hidden", True), ("exposed", True),
 )  # fmt: skip
 PLACES = {"domain": "scale-up domain", "leaf": "leaf", "pod": "pod", "fabric": "whole fabric"}
@@ -39,9 +41,15 @@ def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
         ]
 
 
-def workload_lines(use: WorkloadUse) -> tuple[str, ...]:
-    """The sentences below the rows."""
-    return needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
+def workload(design: Design) -> Statement | None:
+    """The model, a row for every communicator, and sentences on the step; None for a case without a model."""
+    use = design.workload
+    if use is None:
+        return None
+    lines = needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
+    return statement_of(
+        "workload", "Workload", workload_title(use), StatedTable(COLUMNS, list(workload_rows(use))), *lines
+    )
 
 
 def needs_line(use: WorkloadUse) -> str:

@@ -1,0 +1,337 @@
+"""What a design comes to, part by part, in words and tables: the terminal, the page and the workbook show the same.
+
+A part that a design does not have, or that its file does not state, is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from fabopt.output.words import count, joined, listed, measured, money, percent, plain, power, run, signed_money
+from fabopt.rules.defaults import TWO_SWITCHES
+from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageStructure, TierUse
+from fabopt.schema.futures import Number
+from fabopt.schema.losses import SinglePoint
+from fabopt.units import some
+
+# Titles of columns, and whether each holds numbers.
+Columns = Sequence[tuple[str, bool]]
+
+
+class StatedTable(NamedTuple):
+    """A table: its columns, the cells of its rows, and a title where a statement has several."""
+
+    columns: Columns
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+
+    @property
+    def heads(self) -> list[tuple[str, bool]]:
+        """Titles that begin large, and whether each column holds numbers."""
+        return [(title[:1].upper() + title[1:], right) for title, right in self.columns]
+
+
+class Statement(NamedTuple):
+    """A part of a design: its name in a page, its title, a line beside that, and sentences and tables in order."""
+
+    name: str
+    title: str
+    about: str
+    said: Sequence[str | StatedTable]
+
+    @property
+    def blocks(self) -> list[tuple[bool, list[str | StatedTable]]]:
+        """Sentences that follow each other, or tables; whether they are sentences."""
+        return [(is_text, list(parts)) for is_text, parts in groupby(self.said, key=lambda part: isinstance(part, str))]
+
+
+def statement_of(name: str, title: str, about: str, *said: str | StatedTable | None) -> Statement:
+    """A statement without sentences that are empty and tables without rows."""
+    return Statement(name, title, about, [part for part in said if part and (isinstance(part, str) or part.rows)])
+
+
+# -- single points of failure ---------------------------------------------------------------------------------------
+
+
+POINT_COLUMNS = (("fabric", False), ("without", False), ("lost", False), ("servers", True), ("these are", False))
+
+
+def single_points(design: Design) -> Statement | None:
+    """Losses with any one switch or rack."""
+    if design.single_points_of_failure is None:
+        return None
+    rows = StatedTable(POINT_COLUMNS, list(point_rows(design)))
+    return statement_of(
+        "single", "Single points of failure", lead_line(design), rows, rack_line(design), redundancy_line(design)
+    )
+
+
+def lead_line(design: Design) -> str:
+    """Count the switches and racks whose loss cuts devices off; empty where the file states none of it."""
+    points = design.single_points_of_failure
+    if points is None:
+        return ""
+    most: dict[tuple[str, str], int] = {}
+    for point in points:
+        if not point.degraded:
+            kind = point.fabric, point.device
+            most[kind] = max(point.count, most.get(kind, 0))
+    racks = sum(number for (_, device), number in most.items() if device == "rack")
+    numbers = {"device": sum(most.values()) - racks, "rack": racks}
+    there = [(number, kind) for kind, number in numbers.items() if number]
+    if not there:
+        told = f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
+        return f"{told}; without these, servers are degraded" if points else told
+    told = f"one {there[0][1]}" if sum(most.values()) == 1 else f"any of {listed([some(*row) for row in there])}"
+    return f"{told} cuts something off if it fails"
+
+
+def redundancy_line(design: Design) -> str:
+    """Name the parts of the default rule of resilience that each fabric keeps; empty where none is asked for."""
+    words = (_kept(fabric) for fabric in design.fabrics if fabric.redundancy)
+    told = "; ".join(text for text in words if text)
+    return f"redundancy by default: {told}" if told else ""
+
+
+def _kept(fabric: FabricDesign) -> str:
+    """The parts of the rule that a fabric keeps, and those that it breaks; the reason where it is exempt."""
+    # what several tiers keep by themselves is not told
+    tall = len(fabric.tiers) > 1
+    kept = ", ".join(row.rule for row in fabric.redundancy if row.kept and not (tall and row.rule == TWO_SWITCHES))
+    broken = ", ".join(f"{row.rule} ({row.detail})" for row in fabric.redundancy if row.kept is False)
+    if not kept and not broken:
+        return f"{fabric.name} is exempt ({fabric.redundancy[0].detail})"
+    verbs = (f"{verb} {rules}" for verb, rules in (("keeps", kept), ("breaks", broken)) if rules)
+    return f"{fabric.name} {', '.join(verbs)}"
+
+
+def point_rows(design: Design) -> Iterator[list[str]]:
+    """The cells of each line: devices with an equal loss are one line, those that cut off come first."""
+    points = sorted(design.single_points_of_failure or (), key=lambda point: point.degraded)
+    for (fabric, degraded), of_fabric in groupby(points, key=lambda point: (point.fabric, point.degraded)):
+        for _, alike in groupby(of_fabric, key=lambda point: (point.device, point.count)):
+            rows = list(alike)
+            loses = ", ".join(row.loses for row in rows)
+            yield [fabric, _devices(design, rows[0]), loses, _servers(rows[0]), "degraded" if degraded else "cut off"]
+
+
+def _devices(design: Design, point: SinglePoint) -> str:
+    if point.count > 1:
+        return f"any of {some(point.count, point.device)}"
+    if point.device == "rack":
+        return f"rack {point.worst}"
+    only = any(
+        tier.role == point.device and tier.count == 1
+        for fabric in design.fabrics
+        if point.fabric in (fabric.name, *(logical.name for logical in fabric.logical))
+        for tier in fabric.tiers
+    )
+    return f"the only {point.device}" if only else point.worst
+
+
+def _servers(point: SinglePoint) -> str:
+    if not point.servers:
+        return "-"
+    fewest = "" if point.fewest_servers == point.servers else f"{count(point.fewest_servers)} to "
+    return f"{fewest}{count(point.servers)}"
+
+
+def rack_line(design: Design) -> str:
+    """Name the rack whose loss hits most servers, and those servers; empty without a floor."""
+    rack = design.worst_rack
+    if rack is None:
+        return ""
+    elsewhere = [f"{count(rack.servers_cut_off) if rack.servers_cut_off else 'none'} elsewhere cut off"]
+    if rack.servers_degraded:
+        elsewhere.append(f"{count(rack.servers_degraded)} degraded")
+    within = some(rack.servers, "server") if rack.servers else "no server"
+    return f"the loss of rack {rack.rack} takes most servers with it: {listed([f'{within} in it', *elsewhere])}"
+
+
+# -- fabrics --------------------------------------------------------------------------------------------------------
+
+
+TIER_COLUMNS = (
+    ("tier", False), ("switch", False), ("count", True), ("ports down", True), ("ports up", True),
+    ("oversubscription", True),
+)  # fmt: skip
+LINK_COLUMNS = (
+    ("links", False), ("count", True), ("Gb/s", True), ("run", True), ("medium", False), ("parts", False),
+)  # fmt: skip
+
+
+def tiers(fabric: FabricDesign) -> StatedTable:
+    """Switches of a fabric, a row a tier."""
+    return StatedTable(TIER_COLUMNS, [_tier_row(fabric, row) for row in fabric.switches])
+
+
+def _tier_row(fabric: FabricDesign, tier: TierUse) -> list[str]:
+    down = _ports(tier.down_ports, tier.gbps_down)
+    if tier.reserved_ports:
+        down += f" + {tier.reserved_ports} free"
+    up = _ports(tier.up_ports, tier.gbps_up) if tier.up_ports else "-"
+    ratio = fabric.oversubscription.get(tier.role)
+    return [tier.role, tier.id, count(tier.count), down, up, f"{plain(ratio)}:1" if ratio is not None else "-"]
+
+
+def _ports(number: int, gbps: int | float) -> str:
+    return f"{number:,} x {plain(gbps)}G"
+
+
+def links(fabric: FabricDesign) -> StatedTable:
+    """Links of a fabric with their parts, a line each, a row for all that differ in their stage alone."""
+    return StatedTable(LINK_COLUMNS, [_link_row(fabric, link) for link in merged(fabric.links)])
+
+
+def _link_row(fabric: FabricDesign, link: LinkRow) -> list[str]:
+    parts = "\n".join(_part(part) for part in link.parts) or "none bought"
+    return [joined(link), count(link.count), plain(link.gbps), run(fabric, link), link.medium, parts]
+
+
+def _part(part: LinkPart) -> str:
+    length = f", {plain(part.length_m)} m" if part.length_m is not None else ""
+    return f"{part.quantity:,} x {part.id}{length}"
+
+
+def merged(rows: tuple[LinkRow, ...]) -> list[LinkRow]:
+    """StatedTable that differ only in the stage that they come with, as one."""
+    by_key: dict[tuple[object, ...], LinkRow] = {}
+    for row in rows:
+        parts = tuple((part.id, part.end, part.length_m) for part in row.parts)
+        key = (row.from_, row.to, row.attachment, row.scope, row.length_m, row.medium, row.runs_m, parts)
+        known = by_key.get(key)
+        by_key[key] = row if known is None else _added(known, row)
+    return list(by_key.values())
+
+
+def _added(row: LinkRow, other: LinkRow) -> LinkRow:
+    pairs = zip(row.parts, other.parts, strict=True)
+    parts = tuple(a.model_copy(update={"quantity": a.quantity + b.quantity}) for a, b in pairs)
+    return row.model_copy(update={"count": row.count + other.count, "parts": parts, "stages": None})
+
+
+# -- growth ---------------------------------------------------------------------------------------------------------
+
+
+STAGE_COLUMNS = (
+    ("stage", False), ("month", True), ("servers", True), ("buys", True), ("uses", True), ("installed", False),
+    ("new cables", True), ("recabled", True), ("free ports", False), ("ratio", False),
+)  # fmt: skip
+
+
+def growth(design: Design) -> Statement | None:
+    """Purchases, cables and free ports of each stage."""
+    if len(design.stages) < 2:
+        return None
+    return statement_of(
+        "growth", "Growth", "", StatedTable(STAGE_COLUMNS, list(growth_rows(design))), moving_line(design)
+    )
+
+
+def growth_rows(design: Design) -> Iterator[list[str]]:
+    """A row for every stage, cells as ``STAGE_COLUMNS``."""
+    laid = 0
+    for number, stage in enumerate(design.stages):
+        grown = {fabric.name: fabric.growth[number] for fabric in design.fabrics if fabric.growth}
+        cables = sum(grown_fabric.cables for grown_fabric in grown.values())
+        yield [
+            stage.name,
+            str(stage.month),
+            count(stage.servers),
+            money(stage.capex_usd),
+            power(stage.power_w),
+            _by_fabric({name: _switches(tiers) for name, tiers in stage.fabrics.items()}),
+            count(cables - laid),
+            count(sum(grown_fabric.moved_cables for grown_fabric in grown.values())),
+            _by_fabric({name: _free(grown_fabric) for name, grown_fabric in grown.items()}),
+            _by_fabric({name: _ratios(grown_fabric) for name, grown_fabric in grown.items()}),
+        ]
+        laid = cables
+
+
+def _by_fabric(words: dict[str, str]) -> str:
+    """Texts of fabrics, each with the fabric's name where there are several."""
+    return "; ".join(f"{name}: {text}" if len(words) > 1 else text for name, text in words.items())
+
+
+def _switches(tiers: dict[str, int]) -> str:
+    return ", ".join(some(number, role) for role, number in tiers.items() if number)
+
+
+def _free(grown: StageStructure) -> str:
+    free = (("leaf", grown.free_leaf_ports), ("spine", grown.free_spine_ports))
+    return ", ".join(f"{ports:,} {role}" for role, ports in free if ports) or "none"
+
+
+def _ratios(grown: StageStructure) -> str:
+    return ", ".join(f"{plain(ratio)}:1" for ratio in grown.oversubscription.values()) or "-"
+
+
+def moving_line(design: Design) -> str | None:
+    """Hours of recabling; None where no cable moves."""
+    recabled = sum(stage.moved_cables for fabric in design.fabrics for stage in fabric.growth)
+    if not recabled:
+        return None
+    minutes = design.case.content.get("growth", {}).get("minutes_per_moved_cable", 0)
+    return f"{some(recabled, 'cable')} to recable: about {measured(round(recabled * minutes / 60), 'hour')} of work"
+
+
+FUTURE_COLUMNS = (
+    ("ends after", False), ("probability", True), ("servers", True), ("bought by then", True),
+    ("TCO", True), ("best for it alone", True), ("regret", True),
+)  # fmt: skip
+PLAN_COLUMNS = (("made for", False), ("expected TCO", True), ("more", True), ("most regret", True))
+UNKNOWN = "-"
+
+
+def futures(design: Design) -> Statement | None:
+    """Costs of growth wherever it ends, and of plans for one future."""
+    if design.futures is None:
+        return None
+    plans = StatedTable(PLAN_COLUMNS, list(plan_rows(design)), "Plans for one future")
+    rows = StatedTable(FUTURE_COLUMNS, list(future_rows(design)))
+    return statement_of("futures", "If growth ends", "", rows, *future_lines(design), plans)
+
+
+def future_rows(design: Design) -> Iterator[list[str]]:
+    """A row for every future, cells as ``FUTURE_COLUMNS``; none where growth is certain."""
+    for future in design.futures.futures if design.futures is not None else ():
+        yield [
+            future.ends_after if future.scenario is None else f"{future.scenario}: {future.ends_after}",
+            percent(float(future.probability)),
+            count(future.servers),
+            money(future.capex_usd),
+            money(future.tco_usd),
+            _money(future.best_tco_usd),
+            _money(future.regret_usd),
+        ]
+
+
+def _money(usd: Number | None) -> str:
+    return UNKNOWN if usd is None else money(usd)
+
+
+def plan_rows(design: Design) -> Iterator[list[str]]:
+    """A row for every plan that counts on one future, cells as ``PLAN_COLUMNS``."""
+    for plan in design.futures.plans if design.futures is not None else ():
+        more = plan.expected_tco_usd - (_expected(design) or 0)
+        yield [plan.made_for, money(plan.expected_tco_usd), signed_money(round(more, 2)), money(plan.regret_usd)]
+
+
+def future_lines(design: Design) -> Iterator[str]:
+    """State the expected cost, the average cost of not knowing the future, and the largest."""
+    futures, expected = design.futures, _expected(design)
+    if futures is None or expected is None:
+        return
+    yield f"expected total cost of ownership {money(expected)}, each stage as often as growth comes to it"
+    if futures.hedge_usd is not None and futures.regret_usd is not None:
+        yield (
+            f"not knowing which future comes costs {money(futures.hedge_usd)} on average, "
+            f"and at most {money(futures.regret_usd)}, against the best plan for each future alone"
+        )
+
+
+def _expected(design: Design) -> Number | None:
+    return None if design.totals is None else design.totals.expected_tco_usd

@@ -74,7 +74,7 @@ def import_writers(target: bytes, data: bytes) -> None:
 def _of_fronts() -> tuple[Callable[[Front], tuple[Front, bytes]], Callable[[Sequence[bytes], Path], Front]]:
     """What makes a file of a front, and a front of its journal; imported only now, as it takes half a second."""
     from fabopt.output.export.front import readable
-    from fabopt.study.front.resume import cut_off
+    from fabopt.study.front.journal import cut_off
 
     return readable, cut_off
 

@@ -33,17 +33,16 @@ from fabopt.explain.levers import move_each_alone as lever_conflicts
 from fabopt.explain.limits import limit_levers
 from fabopt.explain.quotas import quota_levers
 from fabopt.explain.runs import run_conflict
-from fabopt.explain.sources import vendor_conflicts
 from fabopt.explain.structures import OpenKey, open_keys
-from fabopt.explain.supply import listed, part_number_conflicts
+from fabopt.explain.supply import listed, part_number_conflicts, vendor_conflicts
 from fabopt.explain.what_if import NO_SINGLE_CHANGE, Inquiry, with_needed
 from fabopt.program.settings import StoppedError
 from fabopt.rules.buying import COUNTED, LISTS
 from fabopt.rules.demands import RATES
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Needed, Number
-from fabopt.schema.distances import Distances
 from fabopt.schema.resilience import NO_RULE
+from fabopt.schema.site import Distances
 
 # So few changes are the fewest, once none of them alone does.
 FEWEST = 2

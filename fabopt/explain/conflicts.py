@@ -23,9 +23,8 @@ from fabopt.explain.levers import UNSETTLED, advice
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach, run_conflicts, uncovered_runs
-from fabopt.explain.sources import source_conflicts
 from fabopt.explain.structures import one_port_conflicts, product_conflicts, shape_conflicts, size_conflicts
-from fabopt.explain.supply import buying_conflicts
+from fabopt.explain.supply import buying_conflicts, source_conflicts
 from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import (
     NO_SINGLE_CHANGE,

@@ -17,8 +17,8 @@ from fabopt.rules.choices import FABRIC_CHOICES
 from fabopt.schema.base import Strict, parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
-from fabopt.schema.distances import Distances
 from fabopt.schema.product import Cage, PriceSource, Product
+from fabopt.schema.site import Distances
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
 ROLES = ("leaf", "spine", "core")

@@ -26,7 +26,7 @@ from fabopt.rules.defaults import ATTACHMENT_RUNS, without
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength, Catalog
 from fabopt.schema.design import Conflict
-from fabopt.schema.distances import Distances
+from fabopt.schema.site import Distances
 from fabopt.topology.clos.attached_runs import attached_runs_m
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.placement import RackPlacement

@@ -23,8 +23,7 @@ from fabopt.schema.product import Product
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.price_ends import STEPS, EndFinder
-from fabopt.search.price_lines import priced_design
+from fabopt.search.price_ends import STEPS, EndFinder, priced_design
 from fabopt.search.rules_kept import best_answer
 from fabopt.study.sensitivity.targets import unanswerable
 from fabopt.units import CENTS_PER_USD, exact, usd

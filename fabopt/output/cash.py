@@ -13,9 +13,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.parts.instalments import calendar_month
-from fabopt.schema.cash import DOLLAR, Payment
 from fabopt.schema.design import BomRow, Design
-from fabopt.schema.finance import Finance
+from fabopt.schema.finance import DOLLAR, Finance, Payment
 from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, cents, exact, milliwatts, rounded, usd
 

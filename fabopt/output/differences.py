@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from textwrap import shorten
 from typing import NamedTuple
 
-from fabopt.inspect.differences.compare import Against, Contrast
+from fabopt.inspect.differences.compare import SERVERS, SPARES, STOCK, Against, BillChange, Contrast, Reason
 from fabopt.inspect.differences.figures import GROUPS, Difference, Fact, Name
 from fabopt.inspect.differences.sides import Compared, Ordered
-from fabopt.inspect.differences.waterfall import SERVERS, SPARES, STOCK, BillChange, Reason
 from fabopt.output.terminal.workload import duration
 from fabopt.output.words import (
     KIND_NAMES,

@@ -66,8 +66,8 @@ def causes_of(front: Front, number: int) -> str:
     if before is None:
         return ""
     from fabopt.design.points import design_at
+    from fabopt.inspect.differences.compare import waterfall
     from fabopt.inspect.differences.sides import whole
-    from fabopt.inspect.differences.waterfall import waterfall
     from fabopt.output.differences import step_words
 
     reasons = waterfall(*(whole("", design_at(front, place)) for place in (before, number)))

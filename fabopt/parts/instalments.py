@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import MONTH_DIGITS, MONTHS_PER_YEAR, order_month
-from fabopt.schema.cash import Payment
+from fabopt.schema.finance import Payment
 from fabopt.units import exact, plain_fraction
 
 ALL = Fraction(1)

@@ -20,9 +20,8 @@ from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES,
 from fabopt.units import exact, mbps
 from fabopt.workload.allowance import step_limit
 from fabopt.workload.deadline import Pace
-from fabopt.workload.placement import Placing
+from fabopt.workload.placement import Placing, uplink_share
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.spreading import uplink_share
 from fabopt.workload.stress import at_speed
 from fabopt.workload.timing import ModelRun, workload_of
 

@@ -21,8 +21,8 @@ from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_
 from fabopt.floor.racks import Floats
 from fabopt.rules.defaults import ATTACHMENT_RUNS, LENGTHS, is_kept
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.distances import Distances
 from fabopt.schema.server import Server
+from fabopt.schema.site import Distances
 
 # On larger floors only the candidates that look best are measured, and nothing is called optimal: of one fabric, and of
 # several, whose layouts are searched one by one.

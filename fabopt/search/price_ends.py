@@ -8,18 +8,79 @@ method on the envelope). No end is missed between steps, as an interval has no h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor
+from itertools import chain
+from math import ceil, floor, gcd
 from typing import Literal, NamedTuple
 
 from fabopt.errors import NoAnswerError
-from fabopt.problem.problem import Problem
+from fabopt.parts.dominance import without_dominated_products
+from fabopt.parts.finance import weights_of
+from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.offering import Offering, weighs_pools
+from fabopt.problem.limits import ExactLimits
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike
+from fabopt.program.orders import Picked, all_uses, order_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.choice import search_of
-from fabopt.search.price_lines import Line, PricedDesign, priced_design
-from fabopt.search.scaled import Scaled, at_factor
+
+# -- the cost of a design as some prices move -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PricedDesign:
+    """A design with its orders. ``money``: cents by number of the item at today's prices (their present values where
+    the objective is); ``rest``: cents of the objective that no price moves.
+    """
+
+    picked: Sequence[Picked]
+    money: Mapping[int, int]
+    rest: Fraction
+
+    def line(self, indices: frozenset[int]) -> Line:
+        """The line of the design's cost as the prices of these items move."""
+        moving = sum(cents for index, cents in self.money.items() if index in indices)
+        return Line(self.rest + sum(self.money.values()) - moving, Fraction(moving))
+
+
+@dataclass(frozen=True)
+class Line:
+    """``still`` + ``moving`` x factor, in cents."""
+
+    still: Fraction
+    moving: Fraction
+
+    def at(self, factor: Fraction) -> Fraction:
+        """Cents at a factor."""
+        return self.still + self.moving * factor
+
+    def crossing(self, other: Line) -> Fraction | None:
+        """The factor of equal cost; None for parallel lines."""
+        if self.moving == other.moving:
+            return None
+        return (other.still - self.still) / (self.moving - other.moving)
+
+
+def priced_design(base: Problem, problem: Problem, picked: Sequence[Picked]) -> PricedDesign:
+    """A design of a problem, priced at the base's prices."""
+    present = bool(base.weights.energy)
+    money: dict[int, int] = {}
+    for (stage, item), units in order_of(problem, picked).bought.items():
+        cents = base.item_table.items[item.index].cost(stage, units, present)
+        money[item.index] = money.get(item.index, 0) + cents
+    rest = Fraction(0)
+    if present:
+        for (stage, item), count in all_uses(problem, picked).items():
+            rest += base.energy_cents_per_mw[stage] * item.power_mw * count
+    return PricedDesign(picked, money, rest)
+
+
+# -- the ends of a range of prices, exact to a step -------------------------------------------------------------------
+
 
 # Factors are looked at in steps of a thousandth, up to ten times today's price.
 STEPS = 1000
@@ -148,3 +209,67 @@ def _past_crossing(line: Line, other: Line, direction: Direction) -> int | None:
     if gains <= 0 or crossing is None:
         return None
     return floor(crossing * STEPS) + 1 if direction > 0 else ceil(crossing * STEPS) - 1
+
+
+# -- a problem at other prices, exactly -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A problem whose money is counted in ``unit`` cents."""
+
+    problem: Problem
+    unit: Fraction
+
+    def cents(self, value: int) -> Fraction:
+        """An objective integer of the problem in cents."""
+        return Fraction(value, self.problem.weights.scale) * self.unit
+
+    def value(self, cents: Fraction) -> int:
+        """The least objective integer not below ``cents``."""
+        return ceil(cents / self.unit * self.problem.weights.scale)
+
+
+def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: bool = True) -> Scaled:
+    """The problem with the prices of some items (by index) times a factor, all else the same.
+
+    ``base`` has a whole offering. Prices are multiplied after they have been rounded to the cent for their stage, and
+    are not rounded again.
+    """
+    up, down = factor.numerator, factor.denominator
+
+    def raised(item: Item, cents: int) -> int:
+        return cents * (up if item.index in indices else down)
+
+    prices = [
+        raised(item, cents)
+        for item in base.item_table.items
+        for offer in item.offers
+        for cents in (*offer.cents, *offer.present, *chain.from_iterable(offer.bare or ()))
+    ]
+    common = gcd(*prices) or 1
+    unit = Fraction(common, down)
+    item_table = base.item_table.repriced(lambda item, cents: raised(item, cents) // common)
+    old = base.offering
+    if prune:
+        item_table = without_dominated_products(old.offered, item_table, old.named)
+    links = LinkTable(old.offered, item_table, prune and not weighs_pools(base.case))
+    offering = Offering(old.named, old.terms, old.offered, item_table, old.ports, links)
+    repriced = bound_alike(problem_of(base.case, base.catalog, prune, offering), base)
+    energy = tuple(cents / unit for cents in base.energy_cents_per_mw)
+    weights = weights_of(base.case.objective, energy)
+    limits = _counted(base.limits, unit)
+    # what is worked out of a site depends on no price
+    priced = replace(repriced, weights=weights, energy_cents_per_mw=energy, limits=limits, site=base.site)
+    return Scaled(priced, unit)
+
+
+def _counted(limits: ExactLimits, unit: Fraction) -> ExactLimits:
+    """Limits with the budgets in another unit of money; what is left of a unit buys nothing."""
+    budget = None if limits.capex_cents is None else floor(limits.capex_cents / unit)
+    # budgets of periods bound shares of prices: a fraction of a unit may count
+    periods = tuple(
+        period._replace(cents=tuple(None if most is None else most / unit for most in period.cents))
+        for period in limits.periods
+    )
+    return replace(limits, capex_cents=budget, periods=periods)

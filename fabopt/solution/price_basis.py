@@ -22,9 +22,7 @@ from fabopt.schema.catalog import KINDS
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
-from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder
-from fabopt.search.price_lines import priced_design
-from fabopt.search.scaled import at_factor
+from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder, at_factor, priced_design
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import named_summary, summaries_beside
 from fabopt.units import CENTS_PER_USD, cents, rounded, whole_shares

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple, Protocol
 
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import TIER_ROLES, CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.attachment import HostPort
-from fabopt.schema.design import Placement, StageStructure
+from fabopt.schema.design import Failure, Metrics, Placement, StageStructure
+from fabopt.schema.resilience import Failed, Surviving
 from fabopt.schema.structure import AnyStructure
-from fabopt.topology.failures import Failures
-from fabopt.topology.figures import Figures
+from fabopt.units import MBPS_PER_GBPS, plain_fraction
 from fabopt.workload.timing import FabricBandwidth
 
 Role = Literal["leaf", "spine", "core"]
@@ -148,3 +149,122 @@ class NetworkDesign(Protocol):
 
     def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:
         """The structure of each stage; ``cables``: number that each stage adds. Empty where there is one stage."""
+
+
+# -- bandwidth figures of a network, per GPU, exact and as in files ---------------------------------------------------
+
+
+# Digits behind the point that files have of ratios and figures.
+FILE_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of a network in Mb/s per GPU, exact; ``oversubscription`` by boundary.
+
+    None: not worked out, or the graph is too large.
+    """
+
+    oversubscription: dict[str, Fraction]
+    injection: Fraction
+    bisection: Fraction
+    alltoall: Fraction
+    max_switch_hops: int
+    permutation: Fraction | None = None
+    allreduce: Fraction | None = None
+    mean_switch_hops: Fraction | None = None
+    max_nic_hops: int | None = None
+    single_flow: Fraction | None = None
+
+    def ratios(self) -> dict[str, int | float]:
+        """Oversubscription by boundary, rounded as in files."""
+        return {name: plain_fraction(ratio, FILE_DIGITS) for name, ratio in self.oversubscription.items()}
+
+    def metrics(self) -> Metrics:
+        """The figures beside oversubscription, rounded as in files, in Gb/s."""
+        mean = self.mean_switch_hops
+        return Metrics(
+            injection_gbps_per_gpu=_gbps(self.injection),
+            bisection_gbps_per_gpu=_gbps(self.bisection),
+            alltoall_gbps_per_gpu=_gbps(self.alltoall),
+            max_switch_hops=self.max_switch_hops,
+            permutation_gbps_per_gpu=None if self.permutation is None else _gbps(self.permutation),
+            allreduce_gbps_per_gpu=None if self.allreduce is None else _gbps(self.allreduce),
+            mean_switch_hops=None if mean is None else plain_fraction(mean, FILE_DIGITS),
+            max_nic_hops=self.max_nic_hops,
+            single_flow_gbps=None if self.single_flow is None else _gbps(self.single_flow),
+        )
+
+
+def single_flow(nic: NicOption, *links_mbps: int) -> Fraction:
+    """Mb/s of one flow between any two servers, over links of these speeds."""
+    return min((nic.flow_mbps, *map(Fraction, links_mbps)))
+
+
+def _gbps(rate_mbps: Fraction) -> int | float:
+    return plain_fraction(rate_mbps / MBPS_PER_GBPS, FILE_DIGITS)
+
+
+# -- bandwidth that a network has left when something fails at the worst place, worked out by its family --------------
+
+
+class LostPlace(NamedTuple):
+    """A rack by its id, and the servers in it."""
+
+    rack: str
+    servers: int
+
+
+class Failures(Protocol):
+    """Failures of one network, servers having a given number of GPUs."""
+
+    def kinds(self) -> Sequence[Failed]:
+        """Kinds of devices and links that can fail alone, where the bandwidth left is known: not on too large a
+        graph.
+        """
+
+    def bandwidth_left(self, failed: Failed, count: int) -> Fraction:
+        """Mb/s per GPU after ``count`` failures of a kind.
+
+        Raises ``ValueError`` for a number of failures that is not supported.
+        """
+
+    def servers_cut_off(self, failed: Failed) -> int:
+        """Servers that one failure cuts off from the largest part that stays joined."""
+
+    def beside(self, failed: Failed) -> tuple[Fraction | None, Fraction | None]:
+        """Mb/s per GPU after one failure where planes make up for each other; and of a plane, with a switch of another.
+
+        None where they are no other than without.
+        """
+        return None, None
+
+    def place(self, failed: Failed) -> LostPlace | None:
+        """The rack whose loss is the worst; None for devices lost one by one."""
+        return None
+
+
+def failures_left(failures: Failures, asked: Sequence[tuple[Surviving, int]]) -> tuple[Failure, ...]:
+    """The bandwidth left after one failure of each kind, and after the failures that the case asks about."""
+    told: list[tuple[Failed, int]] = [(failed, 1) for failed in failures.kinds()]
+    return tuple(_failure(failures, failed, count) for failed, count in dict.fromkeys([*told, *asked]))
+
+
+def left_by_a_switch(failures: Failures) -> Fraction:
+    """Mb/s per GPU without the worst single switch; raises ``ValueError`` where that is not known."""
+    return min(failures.bandwidth_left(kind, 1) for kind in failures.kinds() if kind in TIER_ROLES)
+
+
+def _failure(failures: Failures, failed: Failed, count: int) -> Failure:
+    place = failures.place(failed)
+    made_up, with_switch = failures.beside(failed) if count == 1 else (None, None)
+    return Failure(
+        failed=failed,
+        count=count,
+        gbps_per_gpu=plain_fraction(failures.bandwidth_left(failed, count) / MBPS_PER_GBPS),
+        servers_cut_off=failures.servers_cut_off(failed) if count == 1 else None,
+        made_up_gbps_per_gpu=None if made_up is None else plain_fraction(made_up / MBPS_PER_GBPS),
+        with_switch_gbps_per_gpu=None if with_switch is None else plain_fraction(with_switch / MBPS_PER_GBPS),
+        worst=None if place is None else place.rack,
+        servers_lost=None if place is None else place.servers,
+    )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.interchangeable import with_stand_ins
-from fabopt.topology.lumps import with_lumps
 from fabopt.topology.pools import with_pools
 from fabopt.topology.subnet_manager import with_managers
 
@@ -21,3 +21,18 @@ def purchasable_variants(
     """
     managed = with_managers(fabric, problem.servers, candidates)
     return with_lumps(problem, with_stand_ins(problem, fabric, with_pools(fabric, managed)))
+
+
+# -- charges on fabrics and their servers, as items of every candidate ------------------------------------------------
+
+
+def with_lumps(problem: Problem, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Candidates with the charges on their fabric; unchanged where the case has none."""
+    if not any(charge.is_lump for charge in problem.case.charges):
+        return tuple(candidates)
+    return tuple(_charged(problem, candidate) for candidate in candidates)
+
+
+def _charged(problem: Problem, candidate: Candidate) -> Candidate:
+    lumps = problem.lumps(candidate.fabric, candidate.design.file_part().protocol)
+    return replace(candidate, devices={**candidate.devices, **lumps})

@@ -9,13 +9,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from math import exp, lgamma, log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.workload import Placement, Within
+from fabopt.schema.workload import OtherJob, Placement, QueuePairs, Spreading, Within, taken_by
 from fabopt.units import Number
-from fabopt.workload.spreading import WHOLE
+
+# -- a job's share of the uplinks -------------------------------------------------------------------------------------
+
+
+# Of a leaf of 64 ports at 1:1. With more uplinks the fullest is fuller: of 64 with one queue pair 0.26 are used.
+UPLINKS = SENDERS = 32
+WHOLE = Fraction(1)
+_DIGITS = 10**4
+_SURE = 1e-9
+
+
+def uplink_share(spreading: Spreading | None, other_jobs: float | tuple[OtherJob, ...]) -> Fraction:
+    """A job's share of the bandwidth of uplinks."""
+    spread = hashed_share(spreading.queue_pairs) if isinstance(spreading, QueuePairs) else WHOLE
+    return spread * (1 - taken_by(other_jobs))
+
+
+@cache
+def hashed_share(queue_pairs: int) -> Fraction:
+    """The share of uplinks that static hashing uses, in ten-thousandths."""
+    flows = SENDERS * queue_pairs
+    fullest, most = 0.0, 0
+    while (below := _none_is_fuller(flows, most)) < 1 - _SURE:
+        fullest, most = fullest + 1 - below, most + 1
+    return Fraction(int(_DIGITS * flows / UPLINKS / fullest), _DIGITS)
+
+
+def _none_is_fuller(flows: int, most: int) -> float:
+    """The probability that no uplink has more than ``most`` of the flows.
+
+    Flows on an uplink are as Poisson numbers with a mean of flows / uplinks, given that all add up to the flows.
+    """
+    mean = flows / UPLINKS
+    on_uplink: NDArray[np.float64] = np.exp([count * log(mean) - mean - lgamma(count + 1) for count in range(most + 1)])
+    every = on_uplink
+    for _ in range(UPLINKS.bit_length() - 1):
+        every = np.convolve(every, every)[: flows + 1]
+    if len(every) <= flows:
+        return 0.0
+    return float(every[flows] / exp(flows * log(flows) - flows - lgamma(flows + 1)))
+
+
+# -- placements of ranks ----------------------------------------------------------------------------------------------
+
 
 Ints = NDArray[np.int64]
 BOUNDARIES = ("leaf", "pod")
@@ -27,7 +72,7 @@ class Placing:
 
     ``together_gpus``: GPUs that share a group of leaves however servers are dealt; ``is_asked_for``: whether the case
     says the placement, so that demands count on it; ``uplinks``: the share of uplinks that the job has
-    (``fabopt.workload.spreading``); ``loses_spine``: whether each pod has lost a spine; ``crosses_rails``: whether
+    (``fabopt.workload.placement``); ``loses_spine``: whether each pod has lost a spine; ``crosses_rails``: whether
     traffic of a server may arrive on another rail, so that leaves of one rail keep no traffic below, however many
     servers they hold. Source: ``NCCL_CROSS_NIC``, whose default lets rings do so. ``is_uniform``: whether servers send
     to all others alike, on any rail, so that all traffic of a server counts at every boundary; jobs kept in pods do not

@@ -12,8 +12,8 @@ from fabopt.schema.server import Server
 from fabopt.schema.workload import QueuePairs, taken_by
 from fabopt.units import exact, some
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
+from fabopt.workload.placement import hashed_share, uplink_share
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.spreading import hashed_share, uplink_share
 from fabopt.workload.stages import band
 from fabopt.workload.timing import DOMAIN, step_on, workload_of
 

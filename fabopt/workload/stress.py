@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from fabopt.schema.workload import QueuePairs, Within
-from fabopt.workload.spreading import uplink_share
+from fabopt.workload.placement import uplink_share
 from fabopt.workload.timing import ModelRun
 
 # Queue pairs of a sender whose flows are hashed, and how much faster GPUs are.

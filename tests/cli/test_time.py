@@ -254,7 +254,7 @@ def test_what_gathers_points_is_imported_while_there_is_time(tmp_path: Path, mon
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
     shown = with_command(tmp_path, f"ATTENDANT.leave('left.json'); {DEAF}", keeps_clock=True)
     lines = shown.stderr.splitlines()
-    imported = next(row for row, line in enumerate(lines) if line.endswith("fabopt.study.front.resume"))
+    imported = next(row for row, line in enumerate(lines) if line.endswith("fabopt.study.front.journal"))
     assert shown.returncode == 4 and imported < lines.index("interrupted")
 
 

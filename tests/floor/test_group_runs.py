@@ -24,9 +24,9 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import NO_LIMITS
 from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.schema.case import Site
-from fabopt.schema.distances import Distances
 from fabopt.schema.rack_rules import RackRules
 from fabopt.schema.server import Server
+from fabopt.schema.site import Distances
 from fabopt.schema.structure import Structure
 from tests.oracles.brute_lengths import GroupLengths
 from tests.paths import ROOT

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from fabopt.design.bill import KIND_OF
-from fabopt.inspect.differences.compare import Contrast, contrast
+from fabopt.inspect.differences.compare import Contrast, Reason, contrast, waterfall
 from fabopt.inspect.differences.sides import Compared, whole
-from fabopt.inspect.differences.waterfall import Reason, waterfall
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.differences import verdict
 from fabopt.output.export.differences import differences_json

@@ -13,7 +13,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.inspect.audit.reading import read_hand_made
 from fabopt.output.export.formats import Options, export
-from fabopt.output.export.ibdiagnet import topo_lines
+from fabopt.output.export.topo import topo_lines
 from fabopt.schema.design import Design
 from fabopt.schema.expected import ExpectedTopology
 from fabopt.wiring.build import wiring_of

@@ -17,7 +17,7 @@ from fabopt.problem.names import LONGEST_DEVICE, alike, confused_names
 from fabopt.problem.separation import reasons_against
 from fabopt.schema.case import Case
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.devices import numbered
+from fabopt.wiring.fabric_plan import numbered
 from tests.samples import export_samples, small
 
 Json = dict[str, Any]

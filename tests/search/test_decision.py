@@ -30,7 +30,7 @@ from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import exact, rounded, usd
 from fabopt.verify import verify
 from fabopt.workload.deadline import pace_of_run
-from fabopt.workload.spreading import uplink_share
+from fabopt.workload.placement import uplink_share
 from fabopt.workload.stress import at_speed
 from fabopt.workload.timing import ModelRun, step_on
 from tests.oracles.brute_effective import designs, network, ratio, space_of

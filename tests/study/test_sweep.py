@@ -22,7 +22,7 @@ from fabopt.output.terminal.front import front_summary
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.solution.optimize import interrupts
-from fabopt.study.front.resume import resumed
+from fabopt.study.front.journal import resumed
 from fabopt.study.sweep import ranges, workers
 from fabopt.study.sweep.sweep import Execution, Grid, empty_front, grid_of, sweep
 from tests.samples.front_samples import unlabelled

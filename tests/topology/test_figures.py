@@ -19,7 +19,7 @@ from fabopt.solution import optimize
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.figures import Figures
+from fabopt.topology.design import Figures
 from fabopt.verify import verify
 from tests.mutations import document_of
 from tests.samples.older import as_written_by

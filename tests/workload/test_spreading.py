@@ -21,7 +21,7 @@ from fabopt.units import exact, usd
 from fabopt.verify import verify
 from fabopt.workload.deadline import Deadline, pace_of_run
 from fabopt.workload.many import FabricBandwidths, StepTimes
-from fabopt.workload.spreading import SENDERS, UPLINKS, hashed_share, uplink_share
+from fabopt.workload.placement import SENDERS, UPLINKS, hashed_share, uplink_share
 from fabopt.workload.timing import step_on
 from tests.oracles.brute_effective import timed
 from tests.samples.random_cases import generate

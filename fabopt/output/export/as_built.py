@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from fabopt.errors import legible
-from fabopt.inspect.as_built import AsBuilt
+from fabopt.inspect.as_built import AsBuilt, RackPlace, Walk
 from fabopt.inspect.findings import Finding
 from fabopt.inspect.planned import NO_PORT, PortName
 from fabopt.inspect.repairs import Move
-from fabopt.inspect.walking import RackPlace, Walk
 from fabopt.output.export.cables import schedule
 from fabopt.output.export.marks import MARK
 from fabopt.output.export.spreadsheet import printable_csv

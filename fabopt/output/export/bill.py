@@ -18,8 +18,8 @@ from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.parts.quotes import BILL_COLUMNS
-from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import BomRow, Design
+from fabopt.schema.finance import DOLLAR
 
 PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
 # Columns that a bill has only if any row has a value in them.

@@ -42,8 +42,8 @@ from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, compared_rows, f
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
 from fabopt.output.words import listed, measured, money, plain, power
 from fabopt.parts.price_basis import basis_of, firm_until, price_source
-from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import BomRow, Design
+from fabopt.schema.finance import DOLLAR
 from fabopt.units import some
 
 # StatedTable of the first screen that the summary says in other words.

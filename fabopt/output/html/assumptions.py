@@ -14,8 +14,8 @@ from fabopt.output.words import count, listed, measured, money, percent, plain, 
 from fabopt.parts.price_basis import price_source
 from fabopt.schema.case import Case, CaseLimits, Limits
 from fabopt.schema.design import BomRow, Design, Number
-from fabopt.schema.distances import Distances
 from fabopt.schema.finance import Finance
+from fabopt.schema.site import Distances
 from fabopt.units import cents, some
 from fabopt.wiring.design_file import Embedded
 

@@ -8,8 +8,8 @@ from fabopt.output.cash import KINDS, cash_flow, finance_of, has_cash, worth_lin
 from fabopt.output.charts.cash import TITLES
 from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import money
-from fabopt.schema.cash import DOLLAR
 from fabopt.schema.design import Design
+from fabopt.schema.finance import DOLLAR
 from fabopt.schema.stages import QUARTER, YEAR
 from fabopt.units import usd
 

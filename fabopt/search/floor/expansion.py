@@ -22,9 +22,8 @@ from fabopt.search.floor.tree import Sized, StepBudget, all_places, best_place
 from fabopt.search.floor.variants import layouts_for
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.attachment_tiers import on_each_tier
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.clos.candidates import ClosBatch
+from fabopt.topology.clos.candidates import ClosBatch, on_each_tier
 from fabopt.topology.clos.layouts import before_placing, in_layouts, in_places, spread
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK

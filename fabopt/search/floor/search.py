@@ -24,8 +24,8 @@ from fabopt.search.out_of_band import suiting
 from fabopt.search.search import Search
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.attachment_tiers import on_each_tier
 from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.clos.candidates import on_each_tier
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.layouts import spread
 from fabopt.topology.family import Restriction

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fabopt.design.build import case_record
 from fabopt.design.points import gathered
-from fabopt.errors import Fault, fault
+from fabopt.errors import Fault, InputError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
+from fabopt.io.keys import KeyPath, changed_inputs, content_of
 from fabopt.problem.certain import uncertain_stages
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.program.settings import Clock, Settings
+from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.front import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
@@ -20,15 +23,14 @@ from fabopt.schema.version import VERSION
 from fabopt.search.rules_kept import relaxed
 from fabopt.solution.question import finishing_s
 from fabopt.study.front import pareto
-from fabopt.study.front.answers import KeptAnswers
-from fabopt.study.front.finder import PRICE, Finder
+from fabopt.study.front.finder import PRICE, Finder, GradedDesign, better
 from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.knees import marked
 from fabopt.study.front.managed import ManagedFinder
-from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, PREDICTED, USUAL, Measure, measure
-from fabopt.study.front.pinned import why_single
-from fabopt.study.front.points import Place, point_of, points_of, why_none
+from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, OVERSUBSCRIPTION, PREDICTED, USUAL, Measure, measure
+from fabopt.study.front.points import KeptAnswers, Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
+from fabopt.units import plain, usd
 from fabopt.verify.editions import edition_of
 from fabopt.workload.prediction import cluster_cents
 
@@ -199,3 +201,70 @@ def _notes(front: pareto.FoundFront, objectives: Sequence[Measure], points: int 
             f"{pareto.in_turn(objectives)[0].name} up; --points N gives N that are spread over all of it"
         ]
     return []
+
+
+# -- which key of a case keeps its front at a single point ------------------------------------------------------------
+
+
+# Keys of fabrics, and limits, with what sets them free; in the order in which they are tried.
+OF_FABRICS: Mapping[str, object] = {
+    **dict.fromkeys(("nics_per_server", "nics", "protocol", "switches", "tiers", "planes", "group_by"), "any"),
+    "topologies": ["any"],
+}
+# The demand on a metric, and by how much what a design gives is changed for half of it.
+HALVED = {"gbps_per_gpu": ("min_gbps_per_gpu", 0.5), OVERSUBSCRIPTION: ("max_oversubscription", 2)}
+
+
+def why_single(inputs: Inputs, measure: Measure, only: GradedDesign, settings: Settings, clock: Clock) -> str:
+    """Say which key, set free, allows a design that is better in a metric than the only point of a front; or which
+    demand, halved, a cheaper one; else that none does alone. Empty where time runs out.
+    """
+    more = "more" if measure.sense == "maximize" else "less"
+    claim = f"one design is best in both: none of this case has {more} {measure.name}"
+    tried = [(*freed, {measure.name: better(measure, only)}) for freed in _freed(inputs)]
+    cheaper = {PRICE.name: better(PRICE, only)}
+    tried += [(*halved, cheaper) for halved in _halved(inputs, measure, only.grades[measure.name])]
+    try:
+        for words, changed, demands in tried:
+            problem = problem_of(changed.case, changed.catalog, settings.prune)
+            other = ManagedFinder(problem, settings, clock).best((PRICE,), demands)
+            if other is not None:
+                value = plain(other.grades[measure.name], measure.per_unit)
+                return f"{claim}; {words} would allow {value:,}, for ${usd(other.grades[PRICE.name]):,} at the least"
+    except StoppedError:
+        return ""
+    return f"{claim}, whichever key of a fabric or limit is set free alone: the server and the catalog allow no {more}"
+
+
+def _freed(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """The case with one key set free, for each that is not, and how that is written."""
+    content = content_of(inputs.case)
+    for place, fabric in enumerate(content["fabrics"]):
+        for key, free in OF_FABRICS.items():
+            value = dict.fromkeys(fabric[key], "any") if isinstance(fabric[key], dict) else free
+            if fabric[key] not in (value, None):
+                written = str(value).replace("'", "")
+                yield from _with(
+                    inputs, content, ("fabrics", place, key), value, f"fabrics.{fabric['name']}.{key}: {written}"
+                )
+    for key in (limit.key for limit in SPENDING_LIMITS):
+        if content["limits"][key] is not None:
+            yield from _with(inputs, content, ("limits", key), None, f"limits.{key}: null")
+
+
+def _halved(inputs: Inputs, measure: Measure, grade: int) -> Iterator[tuple[str, Inputs]]:
+    """The case with half the demand of a fabric on a metric."""
+    content = content_of(inputs.case)
+    key, factor = HALVED.get(measure.name, ("", 0))
+    value = plain(round(grade * factor), measure.per_unit)
+    for place, fabric in enumerate(content["fabrics"] if key else ()):
+        yield from _with(inputs, content, ("fabrics", place, key), value, f"fabrics.{fabric['name']}.{key}: {value:g}")
+
+
+def _with(
+    inputs: Inputs, content: dict[str, Any], path: KeyPath, value: object, words: str
+) -> Iterator[tuple[str, Inputs]]:
+    try:
+        yield f"`{words}`", changed_inputs(inputs, content, {path: value})
+    except InputError:
+        return

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fabopt.design.points import Said, spread
-from fabopt.errors import InputError, LostOutputError, NoAnswerError, OutputError, fault
-from fabopt.io.files import shown
-from fabopt.io.journal import Journal, journal_path
+from fabopt.design.points import Said, gathered, spread
+from fabopt.errors import Fault, InputError, LostOutputError, NoAnswerError, OutputError, fault
+from fabopt.io.design import parse_json, read_front
+from fabopt.io.faults import Model, refuse, validated
+from fabopt.io.files import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
+from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
+from fabopt.io.kinds import FRONT
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
-from fabopt.study.front.resume import entries, is_beside, of_journal, resumed
 from fabopt.units import some
 
 
@@ -119,3 +122,123 @@ def _clear(journal: Journal) -> None:
         hint = f"go on from there with --resume {file}, or remove the file"
         raise InputError([fault(file, "", what, hint=hint)])
     journal.forget_after(0)
+
+
+# -- going on with a sweep or front that was stopped ------------------------------------------------------------------
+
+
+def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:
+    """``wanted`` with the points of a file and of its journal, whichever is there; ``InputError`` lists the
+    differences. All must have the same case, catalog, prices, keys and metrics. ``own``: the journal that is written
+    now, which need not have anything yet.
+    """
+    known = {file: spread(part) for file, part in _parts(path, own).items() if part is not None}
+    for file, part in known.items():
+        _check_same(file, part, wanted)
+    points = tuple(point for part in known.values() for point in part.points)
+    answers = tuple(answer for part in known.values() for answer in part.answers)
+    return wanted.model_copy(update={"points": points, "answers": answers})
+
+
+def entries(front: Front) -> Sequence[FrontPoint | FrontAnswer]:
+    """The entries of a journal's lines, from which another run goes on."""
+    return front.points if front.kind == "sweep" else front.answers
+
+
+def _parts(path: str, own: Journal | None) -> dict[str, Front | None]:
+    """Contents of the file and its journal, by their names in messages."""
+    if path == STANDARD_STREAM:
+        return {path: read_front(path)}
+    file = Path(path.removesuffix(SUFFIX))
+    beside = journal_path(file)
+    parts: dict[str, Front | None] = {}
+    if own is not None and is_beside(own, path):
+        parts = {shown(beside): of_journal(own)}
+    elif beside.is_file():
+        lines = whole_lines(read_bytes(beside, MAX_FRONT_BYTES))
+        parts = {shown(beside): _of_lines(lines, beside) if lines else None}
+    if parts and (path.endswith(SUFFIX) or not file.exists()):
+        return parts
+    return {path: read_front(path), **parts}
+
+
+def is_beside(journal: Journal, path: str) -> bool:
+    """Whether a journal is the file named, or that file's journal."""
+    named = os.path.abspath(journal_path(Path(path.removesuffix(SUFFIX))))
+    return named == os.path.abspath(journal.path)
+
+
+def of_journal(journal: Journal) -> Front | None:
+    """The content of a journal, None if it is empty; an incomplete last line is dropped."""
+    if not journal.lines:
+        return None
+    known = _of_lines(journal.lines, journal.path)
+    journal.forget_after(1 + len(entries(known)))
+    return known
+
+
+def _of_lines(lines: Sequence[bytes], path: Path) -> Front:
+    header = _parsed(Front, lines[0], shown(path))
+    if header.kind == "sweep":
+        return header.model_copy(update={"points": tuple(_entries(FrontPoint, lines[1:], path))})
+    return header.model_copy(update={"answers": tuple(_entries(FrontAnswer, lines[1:], path))})
+
+
+def cut_off(lines: Sequence[bytes], path: Path) -> Front:
+    """The file of a run that was cut off: of a sweep the points that its journal has, in their order there; of a front
+    those of its answers that no other one beats.
+    """
+    front = spread(_of_lines(lines, path))
+    signs = [(traded.metric, 1 if traded.sense == "minimize" else -1) for traded in front.objectives]
+    met = {
+        tuple(sign * answer.point.values[metric] for metric, sign in signs): answer.point
+        for answer in front.answers
+        if answer.point is not None
+    }
+    best = (met[own] for own in sorted(met) if not any(_is_beaten(own, other) for other in met))
+    return gathered(front.model_copy(update={"points": (*front.points, *best)}))
+
+
+def _is_beaten(own: Sequence[float], other: Sequence[float]) -> bool:
+    return own != other and all(theirs <= ours for ours, theirs in zip(own, other, strict=True))
+
+
+def _entries(model: type[Model], lines: Sequence[bytes], path: Path) -> Iterator[Model]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield _parsed(model, line, f"{shown(path)}: line {number + 1}")
+        except InputError:
+            # a crash of the machine can leave the last one with its end and without its middle
+            if number < len(lines):
+                raise
+
+
+def _parsed(model: type[Model], line: bytes, file: str) -> Model:
+    faults: list[Fault] = []
+    parsed = validated(model, parse_json(line, file, FRONT if model is Front else None), file, faults)
+    if parsed is None:
+        raise refuse(faults)
+    return parsed
+
+
+def _check_same(path: str, before: Front, wanted: Front) -> None:
+    """Raise ``InputError`` if one file does not go on with another."""
+    faults: list[Fault] = []
+    if before.kind != wanted.kind:
+        what = "this is not a sweep" if wanted.kind == "sweep" else "this is not a front"
+        faults.append(fault(path, "kind", what, before.kind, allowed=wanted.kind))
+    for key, had, needed, what in (
+        ("case.sha256", before.case.sha256, wanted.case.sha256, "another case, or the case has changed"),
+        ("catalog_sha256", before.catalog_sha256, wanted.catalog_sha256, "other products or prices"),
+        ("keys", list(before.keys), list(wanted.keys), "other keys were swept"),
+        ("objectives", _traded(before), _traded(wanted), "other metrics were traded"),
+        ("fabopt", before.fabopt, wanted.fabopt, "another version of fabopt wrote it"),
+    ):
+        if had != needed:
+            faults.append(fault(path, key, what, had, allowed=str(needed), hint="start again without --resume"))
+    if faults:
+        raise refuse(faults)
+
+
+def _traded(front: Front) -> str:
+    return ", ".join(f"{objective.sense} {objective.metric}" for objective in front.objectives)

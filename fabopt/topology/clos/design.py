@@ -29,8 +29,7 @@ from fabopt.topology.clos.growth import at_stage
 from fabopt.topology.clos.link_kinds import peer_use
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import TierCount, most_down, most_endpoints, usable_ports
-from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Role, StandIn, Tier
-from fabopt.topology.figures import Figures
+from fabopt.topology.design import Figures, FilePart, LinkUse, OtherSwitches, Role, StandIn, Tier
 from fabopt.workload.timing import FabricBandwidth
 
 # -- A Clos in the design file ----------------------------------------------------------------------------------------

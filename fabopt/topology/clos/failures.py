@@ -34,7 +34,7 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RacksOfClos
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stripes import across_halves
-from fabopt.topology.failures import LostPlace
+from fabopt.topology.design import LostPlace
 from fabopt.units import Number
 
 # Relative rounding error of arrays, within which the search keeps rows; figures and proofs are exact.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.attachment_tiers import on_each_tier
+from fabopt.topology.clos.candidates import on_each_tier
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.family import SpaceRequest, Spaces

@@ -14,7 +14,7 @@ from fractions import Fraction
 from fabopt.network.graph.leaves import LeafClass, matched_links, mean_switches
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stripes import alltoall_rate, half_rate, ring_rate
-from fabopt.topology.figures import Figures, single_flow
+from fabopt.topology.design import Figures, single_flow
 from fabopt.workload.prediction import gpus_below, network_of, ratio_left
 from fabopt.workload.timing import FabricBandwidth
 

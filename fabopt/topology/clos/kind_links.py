@@ -1,6 +1,6 @@
 """Links of one kind with their runs, and the open choices of their parts; flat runs, where all are alike.
 
-``fabopt.topology.clos.floor_links`` has the links of a floor.
+``fabopt.topology.clos.placement`` has the links of a floor.
 """
 
 from __future__ import annotations

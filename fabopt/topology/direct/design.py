@@ -15,13 +15,11 @@ from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
-from fabopt.topology.design import FilePart, Role
+from fabopt.topology.design import Failures, Figures, FilePart, Role
 from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.graph_network import GraphNetwork
 from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.ring_allreduce import allreduce
-from fabopt.topology.failures import Failures
-from fabopt.topology.figures import Figures
 from fabopt.workload.prediction import network_of
 from fabopt.workload.timing import FabricBandwidth
 

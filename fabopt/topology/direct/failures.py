@@ -22,8 +22,8 @@ from fabopt.network.graph.ranges import SAME
 from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
+from fabopt.topology.design import Failures
 from fabopt.topology.direct.network import DirectNetwork
-from fabopt.topology.failures import Failures
 
 # Links, both ways, times switches: a graph with more takes minutes.
 MOST_WORK = 200_000_000

@@ -15,10 +15,9 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.design import FilePart
+from fabopt.topology.design import Figures, FilePart
 from fabopt.topology.direct.loads import Ints
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology
-from fabopt.topology.figures import Figures
 
 SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_per_leaf")
 

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 from fabopt.parts.switches import SwitchType
 from fabopt.schema.attachment import HostPort
-from fabopt.topology.design import FilePart, LinkUse, Tier
+from fabopt.topology.design import Figures, FilePart, LinkUse, Tier, single_flow
 from fabopt.topology.direct.graph_network import SwitchedNetwork, UniformNetwork, words_of
 from fabopt.topology.direct.networks import run_of
-from fabopt.topology.figures import Figures, single_flow
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,7 @@ from fabopt.topology.batch import Sizing
 from fabopt.topology.clos.redundancy import keeps_homing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import OF_SIZES, Cutoff
-from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind
-from fabopt.topology.direct.free_ports import may_fit
+from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind, may_fit
 from fabopt.topology.direct.graph_demands import has_asked, offer_tried
 from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports

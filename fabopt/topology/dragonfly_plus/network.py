@@ -9,10 +9,9 @@ from fractions import Fraction
 from fabopt.network.direct_links import DragonflyPlus, SpineMesh
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.schema.structure import DragonflyPlusStructure
-from fabopt.topology.design import FilePart, LinkUse, Tier
+from fabopt.topology.design import Figures, FilePart, LinkUse, Tier, single_flow
 from fabopt.topology.direct.graph_network import SwitchedNetwork, words_of
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
-from fabopt.topology.figures import Figures, single_flow
 from fabopt.units import ceil_of
 
 # Leaf, spine, spine and leaf: two leaves of different groups have no shorter way.

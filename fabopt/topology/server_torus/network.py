@@ -19,12 +19,11 @@ from fabopt.network.graph.network import Network
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.schema.structure import SwitchlessStructure
-from fabopt.topology.design import FilePart, LinkUse
+from fabopt.topology.design import Figures, FilePart, LinkUse, single_flow
 from fabopt.topology.direct.graph_network import SERVERS, UniformNetwork
 from fabopt.topology.direct.lattices import halves
 from fabopt.topology.direct.loads import Ints
 from fabopt.topology.direct.networks import DirectNetworks, run_of
-from fabopt.topology.figures import Figures, single_flow
 
 
 class ServerTorusParts(NamedTuple):

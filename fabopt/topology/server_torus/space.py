@@ -20,6 +20,7 @@ from fabopt.schema.resilience import Failed
 from fabopt.topology.batch import Batch, Sizing
 from fabopt.topology.candidate import Candidate, Choice
 from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.design import Failures
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, least_of_kind, whole_choice
 from fabopt.topology.direct.design import GraphDesign
 from fabopt.topology.direct.failures import MOST_WORK, worst_flow
@@ -28,7 +29,6 @@ from fabopt.topology.direct.graph_demands import offer_tried
 from fabopt.topology.direct.lattices import LONGEST_SIDE, halves, lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
-from fabopt.topology.failures import Failures
 from fabopt.topology.family import Space, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape

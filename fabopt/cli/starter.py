@@ -64,7 +64,7 @@ def starter_text(wanted: Starter) -> str:
     workload = inputs.case.workload
     profile = workload and workload.profile
     protocol = inputs.case.fabrics[0].protocol
-    wanted = replace(wanted, server=inputs.case.server, workload=profile or wanted.workload, protocol=protocol)
+    wanted = replace(wanted, server=inputs.case.server_id, workload=profile or wanted.workload, protocol=protocol)
     server = next(candidate for candidate in inputs.catalog.servers if candidate.id == wanted.server)
     text = _text(wanted, server)
     content = parse_yaml(text.encode(), "") | {"catalog": list(wanted.catalogs) or ["reference"]}

@@ -15,7 +15,8 @@ from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, sh
 from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
 from fabopt.io.recognition import meant_price_change, with_products
-from fabopt.io.references import MOST_NAMED, check_counted_servers, check_references
+from fabopt.io.references import MOST_NAMED
+from fabopt.io.servers import check_case, check_counted, with_counted_servers
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
 from fabopt.io.workload import with_model, with_plan
@@ -136,8 +137,9 @@ def _assembled(
         from fabopt.io.qualified import with_qualified
 
         case, remarks = with_qualified(case, catalog, base, file)
-    case = with_plan(with_products(with_model(case, base, file), catalog, spelled), catalog)
-    faults = check_references(case, catalog, file, spelled.written)
+    case = with_counted_servers(with_products(with_model(case, base, file), catalog, spelled))
+    case = with_plan(case, catalog)
+    faults = check_case(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
     only = _books(case.only_priced_by, catalog, base, file, faults, "only_priced_by")
     changes: list[PriceChange] = []
@@ -153,7 +155,7 @@ def _assembled(
     alone = [_alone(name, book) for name, book in zip(case.only_priced_by, only, strict=True) if book is not None]
     priced = [book for book in books if book.vendor is None or not alone]
     catalog = with_stock(changed(with_price_books(catalog, [*priced, *alone]), changes), case)
-    if faults := check_counted_servers(case, catalog, file):
+    if faults := check_counted(case, catalog, file):
         raise refuse(faults)
     notes = [*spelled.notes, *remarks]
     for name, book in zip(case.prices, books, strict=False):

@@ -11,8 +11,8 @@ from typing import Any, get_origin
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse, validated
-from fabopt.io.references import check_counted_servers, check_references
 from fabopt.io.schema_types import branches, inside, keys_at
+from fabopt.io.servers import check_case, check_counted
 from fabopt.schema.case import Case
 
 # Keys that say the same thing in other words: giving one takes the others away.
@@ -154,8 +154,8 @@ def changed_inputs(
     faults: list[Fault] = []
     case = validated(Case, with_values(content, values), file, faults)
     if case is not None:
-        faults = [*check_references(case, inputs.catalog, file)]
-        faults += check_counted_servers(case, inputs.catalog, file)
+        faults = [*check_case(case, inputs.catalog, file)]
+        faults += check_counted(case, inputs.catalog, file)
     if case is None or faults:
         raise refuse(faults)
     return Inputs(case, inputs.catalog, inputs.case_file, inputs.notes)

@@ -75,7 +75,9 @@ def _names(product: Product) -> Iterator[str]:
 def with_products(case: Case, catalog: Catalog, spelled: Spelled) -> Case:
     """The case with ids and vendors as the catalog has them, where only one can be meant."""
     reader = _Recognition(catalog, spelled)
-    update: dict[str, Any] = {"server": reader.product(case.server, "server", ("servers",))}
+    server, kinds = case.server, ("servers",)
+    meant = reader.product(server, "server", kinds) if isinstance(server, str) else None
+    update: dict[str, Any] = {"server": meant or reader.products(server, "server", kinds)}
     update["fabrics"] = tuple(reader.fabric(fabric, f"fabrics[{index}]") for index, fabric in enumerate(case.fabrics))
     update["procurement"] = reader.procurement(case.procurement)
     changes = {key: value for key, value in update.items() if value != getattr(case, key)}

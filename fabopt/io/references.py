@@ -48,7 +48,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
     """
     check = _ReferenceCheck(catalog, file, written)
     check.faults += confused_names(case, file)
-    check.id_of("servers", case.server, "server")
+    check.id_of("servers", case.server_id, "server")
     check.twins()
     server = next((server for server in catalog.servers if server.id == case.server), None)
     if server is not None:
@@ -85,7 +85,7 @@ def check_counted_servers(case: Case, catalog: Catalog, file: str) -> list[Fault
     """Return what a server that counts (``include_servers``, or in the objective) does not say of itself, price books
     applied.
     """
-    server = next(server for server in catalog.servers if server.id == case.server)
+    server = next(server for server in catalog.servers if server.id == case.server_id)
     if (
         case.objective == EFFECTIVE
         and cluster_cents(0, False, server, stages_of(case, server)[-1].servers or 0) is None

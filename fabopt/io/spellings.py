@@ -130,7 +130,7 @@ class _Reader:
             self.spelled.take(key_path(steps), text, word)
             return word
         lists = [branch for branch in alternatives if get_origin(branch) is tuple]
-        if lists and (_names_things(steps) or _last_key(steps) in LISTS):
+        if lists and str not in alternatives and (_names_things(steps) or _last_key(steps) in LISTS):
             return [self.text([inside(lists[0], 0)[0]], text, (*steps, 0), quantity)]
         if quantity is not None and float in alternatives:
             number = quantity.number(text)

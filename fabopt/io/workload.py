@@ -70,7 +70,7 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     """
     wanted, server = case.workload, next((server for server in catalog.servers if server.id == case.server), None)
     if wanted is None or server is None or not isinstance(wanted.model, Model) or not wanted.changes.auto:
-        return case
+        return case  # servers of a list have a plan each
     plan, gpus = wanted.changes.on(wanted.model.plan), (stages_of(case, server)[-1].servers or 0) * server.gpus
     best = None
     if wanted.model.precision.compute in server.gpu_peak_tflops and gpus:

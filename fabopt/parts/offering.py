@@ -32,7 +32,7 @@ class Offering:
 
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
     """Products that are offered even at the end of their life: the case names them, or they are built in."""
-    server = next(server for server in catalog.servers if server.id == case.server)
+    server = next(server for server in catalog.servers if server.id == case.server_id)
     kept = _that_manage(case, catalog) | _told_apart(case, catalog) | _weighed(case, catalog)
     named = _named_ids(case) | {nic.id for nic in server.nics}
     offers = frozenset(product.id for product in products(catalog) if product.offer_of in named)
@@ -91,9 +91,9 @@ def weighs_pools(case: Case) -> bool:
 def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:
     """Everything on sale, with its assemblies; ``whole``: dominated products too."""
     named, terms = named_products(case, catalog), terms_of(case)
-    qualified = qualified_parts(terms.rules, catalog, case.server)
-    offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server), terms.airflow)
-    offered = payable(offered, terms.price_rules, built_in(catalog, case.server), terms.airflow)
+    qualified = qualified_parts(terms.rules, catalog, case.server_id)
+    offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server_id), terms.airflow)
+    offered = payable(offered, terms.price_rules, built_in(catalog, case.server_id), terms.airflow)
     item_table = item_table_of(offered, terms)
     if prune and not whole:
         kept = named | _stood_in_for(case, offered, item_table)
@@ -103,7 +103,7 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
 
 
 def _named_ids(case: Case) -> frozenset[str]:
-    named = {case.server, *case.have}
+    named = {case.server_id, *case.have}
     for fabric in case.fabrics:
         logical = (carried.nics for carried in fabric.carries if carried.separation == "logical")
         for chosen in (fabric.nics, *logical, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):

@@ -302,7 +302,7 @@ def servers_with_nics(problem: Problem) -> int | None:
 
 
 def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | None) -> Problem:
-    server = next(server for server in catalog.servers if server.id == case.server)
+    server = next(server for server in catalog.servers if server.id == case.server_id)
     asked = with_separations(case, server)
     case = settled(asked, server, catalog)
     if offering is None or (offering.named, offering.terms) != (named_products(case, catalog), terms_of(case)):

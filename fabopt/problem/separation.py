@@ -199,7 +199,7 @@ def _separated(fabric: Fabric, way: str) -> Fabric:
 
 def first_combination(case: Case, catalog: Catalog) -> Case:
     """The combination of strictest separation; the case itself if no separation is open."""
-    server = next(server for server in catalog.servers if server.id == case.server)
+    server = next(server for server in catalog.servers if server.id == case.server_id)
     return combinations(case, server)[0]
 
 

@@ -48,6 +48,7 @@ RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
 ROBUST_DESIGNS: Final = "robust-designs"
 SCATTERED_RANKS: Final = "scattered-ranks"
+SERVERS_COUNT: Final = "servers-count"
 SLOT_SPEED: Final = "slot-speed"
 SUBNET_MANAGER: Final = "subnet-manager"
 TESTED_NICS: Final = "tested-nics"
@@ -55,6 +56,7 @@ TWO_CORES: Final = "two-cores"
 TWO_LEAVES: Final = "two-leaves"
 TWO_SPINES: Final = "two-spines"
 TWO_SWITCHES: Final = "two-switches"
+WHOLE_SERVERS: Final = "whole-servers"
 # The parts of the rule of resilience, in the order in which a design file lists them.
 REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES, PAIRING)
 # Rules about the NICs that a fabric may have, in the order in which they are kept where not all can be.
@@ -165,6 +167,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "docs/workloads.md#where-ranks-are-put",
         ),
         DefaultRule(
+            SERVERS_COUNT,
+            "where `server` is a list, the price and power of servers count, where `include_servers` does not say it",
+            "server_is_of_the_list",
+            "docs/cases.md#several-servers",
+        ),
+        DefaultRule(
             SLOT_SPEED,
             "the ports in use of a NIC carry no more than its slot gives, where `nics` names none",
             "slots_carry_ports",
@@ -220,6 +228,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
             kept_with="a shape of more than one switch",
+        ),
+        DefaultRule(
+            WHOLE_SERVERS,
+            "where `server` is a list, each server is there as often as holds the GPUs, and what is over stays unused",
+            "server_is_of_the_list",
+            "docs/cases.md#several-servers",
         ),
     )
 }

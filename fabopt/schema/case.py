@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from fabopt.errors import cut
+from fabopt.errors import InputError, cut, fault
 from fabopt.rules.defaults import RuleChoices
 from fabopt.schema.base import Identifier, Reference, Strict, Text
 from fabopt.schema.charges import Charge, check_charges
@@ -68,9 +68,10 @@ class Case(Strict):
         have: Units that are there already, by id, and by length in metres of what is sold by length; used first, and
             free.
         charges: What is paid beside the price of parts, such as licences, support, freight and tax.
-        server: Id of the server in the catalog.
+        server: Id of the server in the catalog, or ids of several, of which the one is taken that makes the whole
+            cheapest; `gpus` then says how many.
         servers: Number of servers, where there is one stage.
-        gpus: Number of GPUs, where there is one stage; a multiple of the server's.
+        gpus: Number of GPUs, where there is one stage; a multiple of the server's, or with several servers rounded up.
         stages: Stages of growth, in order; servers never fall.
         scenarios: Ways in which growth may come, with their probabilities.
         start: The calendar month that is month 0, as `2026-01`; orders then have dates.
@@ -84,7 +85,8 @@ class Case(Strict):
         growth: Whether cables may move when the cluster grows, and what decides where growth is uncertain.
         procurement: Rules of buying, such as approved vendors, spares and order dates.
         operate: Names, addresses and queues that the fabric is run with; no part of the design.
-        include_servers: Whether the price and power of servers count in cost, budget, power limit and bill.
+        include_servers: Whether the price and power of servers count in cost, budget, power limit and bill; they do by
+            default where `server` is a list.
         objective: What is minimised.
         maximize: What a budget sweep maximises, before the least capex.
     """
@@ -100,7 +102,7 @@ class Case(Strict):
     only_orderable: Annotated[bool, Field(exclude_if=is_empty)] = False
     have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
     charges: Annotated[tuple[Charge, ...], Field(exclude_if=is_empty)] = ()
-    server: Identifier
+    server: Identifier | Ids
     servers: Servers | None = None
     gpus: Servers | None = None
     stages: Annotated[tuple[Stage, ...], Field(min_length=1)] | None = None
@@ -135,9 +137,29 @@ class Case(Strict):
         """Ids of the racks that the case names for the switches of some tier."""
         return frozenset(rack for fabric in self.fabrics for racks in fabric.pinned.values() for rack in racks)
 
+    @property
+    def server_id(self) -> str:
+        """The id of its server; raises ``InputError`` where it lists several, which only a search compares."""
+        if isinstance(self.server, str):
+            return self.server
+        problem = "only `fabopt solve` and what solves a case compare servers, all else is about one"
+        hint = "say the one that `fabopt solve` picks"
+        raise InputError([fault(self.name, "server", problem, list(self.server), allowed="one id", hint=hint)])
+
+    @property
+    def server_ids(self) -> tuple[str, ...]:
+        """The ids of all servers that it allows."""
+        return (self.server,) if isinstance(self.server, str) else self.server
+
     def resilience_of(self, fabric: Fabric) -> AnyResilience:
         """What holds for a fabric: its own words, else the case's."""
         return self.resilience if fabric.resilience is None else fabric.resilience
+
+    @field_validator("server")
+    @classmethod
+    def _only_one(cls, server: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        """The only server of a list is that server."""
+        return server[0] if isinstance(server, tuple) and len(server) == 1 else server
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

@@ -14,6 +14,7 @@ from fabopt.schema.alternative import Alternative as Alternative
 from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 from fabopt.schema.bill import BomRow as BomRow
+from fabopt.schema.case import is_empty
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.fabric_design import FabricDesign as FabricDesign
@@ -32,6 +33,7 @@ from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.schema.objective import Objective as Objective
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.schema.roles import SharedUse as SharedUse
+from fabopt.schema.servers import ServerCompared
 from fabopt.schema.tiers import OtherSwitchUse as OtherSwitchUse
 from fabopt.schema.tiers import PortUse as PortUse
 from fabopt.schema.tiers import TierUse as TierUse
@@ -183,6 +185,7 @@ class Design(Strict):
         status: Whether the answer is proven (`optimal`), found (`feasible`), ruled out (`infeasible`) or open
             (`unknown`).
         objective: What was minimised, and the proof.
+        servers_compared: The servers that the case lists, in its order, where it lists several.
         totals: Sums over all fabrics.
         floor: Where the servers are.
         fabrics: The fabrics.
@@ -208,6 +211,7 @@ class Design(Strict):
     parts_sha256: PartHashes | None = None
     status: Status
     objective: Objective
+    servers_compared: Annotated[tuple[ServerCompared, ...], Field(exclude_if=is_empty)] = ()
     totals: Totals | None = None
     floor: FloorUse | None = None
     fabrics: tuple[FabricDesign, ...] = ()

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from fabopt.parts.offering import Offering
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.separation import WAYS, combinations, reasons_against
+from fabopt.problem.separation import WAYS, combinations, is_open, reasons_against
 from fabopt.program.lexicographic import Optimum
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
@@ -34,9 +34,12 @@ def problems_of(
 
 
 def words_of(asked: Case, case: Case) -> str:
-    """The separations of fabrics that leave it open, in words: ``storage logical, in-band shared``; else empty."""
+    """The server of several, and separations of fabrics that leave it open, in words: ``storage logical, in-band
+    shared``; else empty.
+    """
     pairs = zip(asked.fabrics, case.fabrics, strict=True)
-    return ", ".join(f"{fabric.name} {said.separation}" for fabric, said in pairs if fabric.separation == "any")
+    words = [f"{fabric.name} {said.separation}" for fabric, said in pairs if fabric.separation == "any"]
+    return ", ".join([case.server_id, *words] if asked.server != case.server else words)
 
 
 def cheapest(answers: Sequence[Answer]) -> Answer | None:
@@ -76,11 +79,14 @@ def without_design(answers: Sequence[Answer]) -> Optimum:
 
 
 def _server(case: Case, catalog: Catalog) -> Server:
-    return next(server for server in catalog.servers if server.id == case.server)
+    return next(server for server in catalog.servers if server.id == case.server_id)
 
 
-def choice_notes(asked: Case, catalog: Catalog, answers: Sequence[Answer], best: Answer | None) -> Iterator[str]:
+def choice_notes(asked: Case, answers: Sequence[Answer], best: Answer | None) -> Iterator[str]:
     """Notes on open separations: the chosen one, those without a design, and those left out."""
+    if not is_open(asked):
+        return
+    server = answers[0].problem.server
     if best is not None and (picked := words_of(asked, best.problem.asked)):
         yield f"separation: {picked}, the cheapest of {len(answers)} that are possible"
     for answer in answers:
@@ -90,6 +96,6 @@ def choice_notes(asked: Case, catalog: Catalog, answers: Sequence[Answer], best:
             yield f"separation: {words}: {why}"
     for fabric in asked.fabrics:
         for way in WAYS if fabric.separation == "any" else ():
-            reasons = reasons_against(fabric, asked, _server(asked, catalog), way)
+            reasons = reasons_against(fabric, asked, server, way)
             if reasons:
                 yield f"{fabric.name}: separation {way} left out: {reasons[0]}"

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
-from fabopt.io.case import Inputs
 from fabopt.program.copies import Job, Tell, beside_each_other, can_fork, processors
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
@@ -23,6 +23,7 @@ from fabopt.solution.changes import changes_of, redundancy_of
 from fabopt.solution.cliff import MOST_SOLVES, cliffs_of
 from fabopt.solution.question import Question, finishing_s
 from fabopt.solution.rows import QUICK, USUAL, CaseChange, Rows
+from fabopt.solution.servers import other_servers
 
 # Work of a lane for each second of building and proving the answer, added to the work of its search: with uncounted
 # work a lane takes about as long as the answer.
@@ -55,7 +56,7 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
     ``asked``: the question as the user put it; ``settled``: the way from a question to its answers.
     Raises ``StoppedError`` when the clock is over.
     """
-    looks = list(_looks(asked.inputs, answer))
+    looks = list(_looks(asked, answer))
     settings, table = asked.settings, _Table(asked.settings, len(looks), take)
     try:
         with settings.still():
@@ -69,9 +70,12 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
     return True
 
 
-def _looks(inputs: Inputs, answer: Answer) -> Iterator[_RowLook]:
-    """All places of the table, most valuable first: redundancy, ratio and other cliffs, structure, generations."""
-    yield from (_RowLook(partial(_row, change), change.effort) for change in redundancy_of(inputs.case))
+def _looks(asked: Question, answer: Answer) -> Iterator[_RowLook]:
+    """All places of the table, most valuable first: other servers, redundancy, ratio and other cliffs,
+    structure, generations.
+    """
+    inputs, first = asked.inputs, chain(other_servers(asked, answer), redundancy_of(asked.inputs.case))
+    yield from (_RowLook(partial(_row, change), change.effort) for change in first)
     effort = QUICK if _is_of_several_on_a_floor(answer) else USUAL
     yield from (_RowLook(cliffs, effort, MOST_SOLVES) for cliffs in cliffs_of(inputs.case, answer))
     yield from (_RowLook(partial(_row, change), change.effort) for change in changes_of(inputs, answer))

@@ -81,8 +81,9 @@ class ChangedCases:
             self.left = left if own_work else self.left
 
     def _solve(self, change: Keys, lower_than: int | None, own_work: int) -> Outcome:
+        of_server = self.asked.inputs_changed_to(change)
         try:
-            inputs = with_change(self.asked.inputs, change)
+            inputs = of_server or with_change(self.asked.inputs, change)
         except InputError:
             return NO_CASE
         self.asked.clock.look()
@@ -99,7 +100,7 @@ class ChangedCases:
             inputs=inputs,
             settings=settings,
             alternatives_s=0,
-            known=self.answer,
+            known=None if of_server else self.answer,
             lower_than=None if any(fabric.separation == "any" for fabric in inputs.case.fabrics) else lower_than,
         )
         try:

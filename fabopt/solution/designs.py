@@ -11,6 +11,7 @@ from math import floor, isfinite
 from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
 from fabopt.io.case import Inputs
+from fabopt.io.servers import cases_of_servers
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import first_combination
 from fabopt.program.lexicographic import Optimum
@@ -21,12 +22,13 @@ from fabopt.schema.front import BUDGET_KEY
 from fabopt.schema.futures import EXPECTED
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.servers import SERVER
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
 from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import use_on
-from fabopt.solution.question import Answers, Question
+from fabopt.solution.question import Answers, Question, keys_of_server
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
 
@@ -46,7 +48,8 @@ def build(question: Question, answers: Answers) -> Design:
     least = None if question.answer is not None else floor_in_time(question, answers.best)
     design = design_of(answers.best, question.settings.engine, seconds)
     objective = design.objective.model_copy(update={"floor": least})
-    return design.model_copy(update={"objective": objective, "alternatives_complete": answers.complete})
+    update = {"objective": objective, "alternatives_complete": answers.complete}
+    return design.model_copy(update={**update, "servers_compared": question.compared})
 
 
 def with_alternatives(question: Question, answer: Answer, design: Design, rows: Looking) -> Design:
@@ -66,6 +69,7 @@ def _compared(
     failures: tuple[str, ...] = ()
 
     def take(alternative: Alternative) -> None:
+        alternative = _with_server(question, answer, alternative)
         alternatives.append(alternative)
         question.settings.compared(alternative)
 
@@ -80,6 +84,13 @@ def _compared(
         question.settings.progress(failures[0])
         complete = False
     return tuple(alternatives), complete, failures
+
+
+def _with_server(question: Question, answer: Answer, row: Alternative) -> Alternative:
+    """The row with the keys of the answer's server, where the case lists several and the row is not about another."""
+    if not question.servers or SERVER in row.change:
+        return row
+    return row.model_copy(update={"change": {**keys_of_server(question.own_inputs(answer).case), **row.change}})
 
 
 def design_of(answer: Answer, engine: str, seconds: float) -> Design:
@@ -218,6 +229,7 @@ def _without_answer(question: Question, answers: Answers) -> Design:
             candidates_in_program=optimum.in_program,
             solve_s=round(question.clock.spent_s(), 3),
         ),
+        servers_compared=question.compared,
         conflicts=conflicts,
         alternatives_complete=not question.clock.is_over(),
     )
@@ -255,10 +267,11 @@ def _with(words: str, conflict: Conflict) -> Conflict:
 
 def stopped_design(inputs: Inputs, engine: str, reason: str) -> Design:
     """The Design of a case whose search stopped or failed before any answer."""
+    case = cases_of_servers(inputs.case, inputs.catalog)[0]
     return Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),
-        case=case_record(problem_of(first_combination(inputs.case, inputs.catalog), inputs.catalog)),
+        case=case_record(problem_of(first_combination(case, inputs.catalog), inputs.catalog)),
         status="unknown",
         objective=Objective(metric=minimized(inputs.case), engine=engine),
         notes=(*inputs.notes, f"{NO_BOUND}: nothing of the space was bounded by then", reason),

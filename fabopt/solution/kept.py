@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from fabopt.io.case import Inputs
+from fabopt.io.servers import cases_of_servers
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, StoppedError
@@ -27,7 +28,10 @@ class Keeping:
     """Passes on improving designs as they are met, each proven without the solver."""
 
     def __init__(self, take: Callable[[Design], None], inputs: Inputs, engine: str, clock: Clock) -> None:
-        self._take, self._inputs, self._engine, self._clock = take, inputs, engine, clock
+        self._take, self._engine, self._clock = take, engine, clock
+        cases = cases_of_servers(inputs.case, inputs.catalog)
+        self._asked = [_ASKED(case) for case in cases]
+        self._fabrics = {fabric.name for fabric in inputs.case.fabrics}
         self._best: int | None = None
         self._next_s = clock.spent_s() + FIRST_S
 
@@ -38,7 +42,7 @@ class Keeping:
         """
         begun_s = self._clock.spent_s()
         is_better = optimum.value is not None and (self._best is None or optimum.value < self._best)
-        is_asked = _ASKED(problem.case) == _ASKED(self._inputs.case)
+        is_asked = _ASKED(problem.case) in self._asked
         if begun_s < self._next_s or not is_better or not is_asked or self._clock.is_over():
             return
         try:
@@ -54,7 +58,7 @@ class Keeping:
     def _keep(self, answer: Answer) -> None:
         design, wiring = with_single_points(design_of(answer, self._engine, self._clock.spent_s()))
         checks = verify(design, wiring)
-        if {fabric.name for fabric in design.fabrics} != {fabric.name for fabric in self._inputs.case.fabrics}:
+        if {fabric.name for fabric in design.fabrics} != self._fabrics:
             return
         if all(check.ok for check in checks):
             objective = design.objective.model_copy(update={"bound": None, "gap": None})

@@ -37,6 +37,7 @@ from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import doubt_notes, firm_notes, offer_notes, quote_notes
 from fabopt.solution.rule_levers import UNSETTLED
 from fabopt.solution.rules_kept import rules_left_out
+from fabopt.solution.server_notes import server_notes
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
@@ -54,8 +55,9 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
     notes = (
         *price_notes(question, answers, design),
         *derived_notes(question, answers, design),
+        *server_notes(question, design),
         *_on_cliffs(question, answers, design),
-        *choice_notes(inputs.case, inputs.catalog, answers.tried, answers.best),
+        *choice_notes(inputs.case, answers.tried, answers.best),
         *inputs.notes,
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
@@ -116,7 +118,7 @@ def _without_bound(question: Question, answers: Answers, design: Design) -> Iter
     if case.growth.decide_by == "regret" or (case.workload is not None and case.workload.decide_by == "regret"):
         yield f"{NO_BOUND}: regrets are bounded only once the best design for each future or scenario is proven"
     elif not answers.complete:
-        yield f"{NO_BOUND}: not every combination of separations was searched"
+        yield f"{NO_BOUND}: not every combination of separations, or not every server, was searched"
     elif answers.optimum.bound is not None:
         yield f"{NO_BOUND}: what is in stock may save all that a design costs"
     else:

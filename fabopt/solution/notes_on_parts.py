@@ -209,8 +209,8 @@ def pair_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
     named = set(case.procurement.parts_by_device)
     if not named or not design.fabrics:
         return
-    if case.server in named:
-        named |= {nic.id for server in catalog.servers if server.id == case.server for nic in server.nics}
+    if case.server_id in named:
+        named |= {nic.id for server in catalog.servers if server.id == case.server_id for nic in server.nics}
     used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
     used |= {fabric.nic.id for fabric in design.fabrics}
     if unnamed := sorted(used - named):

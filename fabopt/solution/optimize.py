@@ -31,6 +31,7 @@ from fabopt.solution.kept import Keeping
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, DearerError, Question, finishing_s
 from fabopt.solution.rule_levers import with_rule_levers
+from fabopt.solution.servers import cheapest_of_servers
 from fabopt.solution.single_points import with_single_points, with_those_of
 from fabopt.solution.subnet_hosts import Answered, with_managers_of_subnets
 from fabopt.solution.switch_racks import with_strips_of_switches
@@ -126,7 +127,9 @@ def answered(question: Question) -> Design:
     question.settings.reached(alone)
     question.settings.met(answers.best.problem, answers.best.optimum)
     _begin(question, "what else")
-    design = with_alternatives(question, answers.best, design, partial(_rows, replace(asked, tried=answers.tried)))
+    asked = replace(asked, inputs=question.own_inputs(answers.best), servers=question.servers)
+    asked = replace(asked, listed=question.listed, compared=question.compared, tried=(*answers.tried, *question.tried))
+    design = with_alternatives(question, answers.best, design, partial(_rows, asked))
     return with_checks(question, with_notes(question, answers, design))
 
 
@@ -150,10 +153,17 @@ def _rows(asked: Question, answer: Answer, take: Callable[[Alternative], None]) 
 
 
 def settled(question: Question) -> tuple[Question, Answers]:
-    """The answers to a question, and the question with the hosts and ports that they need.
+    """The answers to a question, and the question with the hosts and ports that they need; of several servers that of
+    the cheapest.
 
     Rows of *what else* are changed cases that go this way too.
     """
+    if isinstance(question.inputs.case.server, str):
+        return _settled(question)
+    return cheapest_of_servers(question, _settled, prepare)
+
+
+def _settled(question: Question) -> tuple[Question, Answers]:
     answers = _search_all(question)
     question = replace(question, lower_than=None)
     question, answers = with_managers(question, answers)

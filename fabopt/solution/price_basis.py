@@ -53,7 +53,8 @@ def price_notes(question: Question, answers: Answers, design: Design) -> Iterato
         told = ", ".join(f"{share} {_WORDS[basis]}" for basis, share in zip(shares, _percents(shares), strict=True))
         told += f", all that {' and '.join(asked)} {'let' if len(asked) > 1 else 'lets'} it pay" if asked else ""
         guessed = any(basis in GUESSED for basis in shares)
-        yield f"{PRICES} the bill is {told}{_verdict(question, answers.best) if guessed else ''}"
+        verdict = _verdict(question, answers.best) if guessed else ""
+        yield f"{PRICES} the bill is {told}{verdict}{_of_server(question, design) if verdict else ''}"
 
 
 def derived_notes(question: Question, answers: Answers, design: Design) -> Iterator[str]:
@@ -66,7 +67,13 @@ def derived_notes(question: Question, answers: Answers, design: Design) -> Itera
         return
     for id_ in derived[:MOST_DERIVED]:
         told = f"{RESTS_ON} a price of ${rows[id_]:,.0f} for {id_} that is derived from those of like switches"
-        yield told + _until(question, answers.best, design, id_)
+        until = _until(question, answers.best, design, id_)
+        yield told + until + (_of_server(question, design) if until else "")
+
+
+def _of_server(question: Question, design: Design) -> str:
+    """Words on the server that designs at other prices have too, where the case lists several."""
+    return f", with {design.case.content['server']} again" if question.compared else ""
 
 
 def _until(question: Question, answer: Answer | None, design: Design, id_: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from fabopt.io.case import Inputs
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.case import Case
 from fabopt.schema.losses import SinglePoint, WorstRack
+from fabopt.schema.servers import SERVER, ServerCompared
 from fabopt.search.answer import Answer
 from fabopt.search.separations import PROVEN, bounded_by, cheapest, without_design
 
@@ -65,6 +68,19 @@ class Question:
     lower_than: int | None = None
     # answers to other questions about the same inputs or some of their separations, taken where they answer this one
     tried: tuple[Answer, ...] = ()
+    # where the case lists several servers: itself, the inputs of each alone, and what came of each
+    listed: Case | None = None
+    servers: tuple[Inputs, ...] = ()
+    compared: tuple[ServerCompared, ...] = ()
+
+    def own_inputs(self, answer: Answer) -> Inputs:
+        """The inputs of the case as it was written, with the server of an answer to it."""
+        own = answer.problem.server.id
+        return next((inputs for inputs in self.servers if inputs.case.server == own), self.inputs)
+
+    def inputs_changed_to(self, change: Mapping[str, Any]) -> Inputs | None:
+        """The inputs of the server that a change names and nothing else; None for any other change."""
+        return next((inputs for inputs in self.servers if keys_of_server(inputs.case) == change), None)
 
 
 @dataclass(frozen=True)
@@ -111,6 +127,14 @@ class Answers:
             return self.best.optimum
         known = without_design(self.tried)
         return known if self.complete else replace(known, verdict="unknown", bound=None)
+
+
+def keys_of_server(case: Case) -> dict[str, Any]:
+    """The keys that make a case that lists servers one of this server alone, with as many of its GPUs."""
+    if case.stages is None:
+        return {SERVER: case.server, "gpus": case.gpus, "servers": None, "stages": None}
+    stages = (stage.model_dump(mode="json", by_alias=True, exclude_defaults=True) for stage in case.stages)
+    return {SERVER: case.server, "stages": [*stages]}
 
 
 def finishing_s(problem: Problem) -> float:

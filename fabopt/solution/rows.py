@@ -14,9 +14,11 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative
 from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.servers import BESIDE, SERVER
 from fabopt.search.answer import Answer
 from fabopt.search.step_time import use_on
 from fabopt.solution.changed import ChangedCases, Keys, Outcome
+from fabopt.solution.server_notes import beside_server
 from fabopt.solution.service import carries, last_group_words, service_beside
 from fabopt.solution.summaries import summaries_beside, summary_of
 from fabopt.topology.design import NetworkDesign
@@ -253,6 +255,8 @@ class Rows:
         text = summaries_beside(other.problem, other.picked, self.answer.picked) + (
             "" if other.optimum.verdict == "optimal" else BEST_FOUND
         )
+        if change.what == SERVER:
+            return f"{text}{BESIDE}{beside_server(other, self.answer)}"
         design, own = self._designs(change, other)
         if design is None or own is None:
             return text

@@ -33,7 +33,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
     For every id in nic, tiers, links and bom: parts[id] exists and fits the catalog schema; a recabled link is no part.
     Source: design file.
     """
-    design, used = evidence.design, {evidence.case.server: "server"}
+    design, used = evidence.design, {evidence.case.server_id: "server"}
     for fabric in design.fabrics:
         used |= {nic.id: "nic" for nic in (fabric.nic, *(logical.nic for logical in fabric.logical))}
         used |= {offer.id: "nic" for offer in fabric.nic.stand_ins}

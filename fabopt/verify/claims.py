@@ -36,7 +36,7 @@ KEYS_OF_ALTERNATIVES = {
     "bandwidth": "min_gbps_per_", "servers": "", "attachments": "attachments", "topology": "topologies",
     "topologies": "topologies", "planes": "planes", "striping": "striping", "rails": "rails", "groups": "groups",
     "tiers": "tiers", "torus of": "torus_nodes", "protocol": "protocol", "port speed": "nics",
-    "leaf switch": "forbidden_parts", "switches": "rules.interchangeable",
+    "leaf switch": "forbidden_parts", "server": "server", "switches": "rules.interchangeable",
     "sourcing": "procurement.", "part numbers": "max_part_numbers",
     "growth": "stages", "recabling": "recabling", OTHER_SEPARATION: "separation", "placement": "network_racks",
     "flat runs": "distances_m", RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),

@@ -46,7 +46,7 @@ def boxes_are_listed(proof: Proof, cabling: FabricCabling) -> None:
         outside = (table.fabric < 0) | (table.fabric >= len(names))
         proof.equal("rows of no fabric", int(outside.sum()), 0)
     proof.equal("devices with a name that is taken", len(devices) - len(set(devices.name)), 0)
-    wanted = [("server", [fabric.evidence.case.server] * fabric.evidence.servers)]
+    wanted = [("server", [fabric.evidence.case.server_id] * fabric.evidence.servers)]
     wanted += [(tier.role, _products(fabric.designed, tier)) for tier in cabling.tiers()]
     physical = [attachment for attachment in fabric.wanted.attachments if attachment.name not in fabric.logical]
     attached = [(attachment.name, 1 if attachment.rack_units is None else attachment.boxes) for attachment in physical]

@@ -54,7 +54,7 @@ def items_in_use(evidence: Evidence) -> Used:
     if evidence.case.include_servers:
         counts = [sold(evidence.server, servers) for servers in evidence.servers_by_stage]
         for stage, more in enumerate(_added(counts)):
-            used[stage, NO_FABRIC, BilledItem("server", evidence.case.server)] += more
+            used[stage, NO_FABRIC, BilledItem("server", evidence.case.server_id)] += more
     return {key: units for key, units in used.items() if units}
 
 

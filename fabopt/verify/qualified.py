@@ -39,5 +39,5 @@ def _lists_for(evidence: Evidence, device: Product) -> list[tuple[str, tuple[str
     if not isinstance(rules, dict):
         return []
     is_built_in = any(nic.id == device.id for nic in evidence.server.nics)
-    names = (device.id, evidence.case.server) if is_built_in else (device.id,)
+    names = (device.id, evidence.case.server_id) if is_built_in else (device.id,)
     return [(name, rules[name]) for name in names if name in rules]

@@ -54,6 +54,7 @@ from fabopt.verify import (
     redundancy,
     separation,
     server_torus,
+    servers,
     shuffles,
     single_points,
     sourcing,
@@ -96,6 +97,7 @@ DESIGN_RULES: tuple[DesignRule, ...] = (
     out_of_band.oob_covers_boxes,
     separation.isolation_is_kept,
     separation.shared_ports_are_told,
+    servers.server_is_of_the_list,
 )
 # of the NICs that a logical fabric has on the switches of another
 LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (

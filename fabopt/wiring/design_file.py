@@ -126,7 +126,7 @@ class Embedded:
     @cached_property
     def server(self) -> Server:
         """The case's server."""
-        return self.part(self.case.server, Server)
+        return self.part(self.case.server_id, Server)
 
     @cached_property
     def wanted(self) -> dict[str, Fabric]:

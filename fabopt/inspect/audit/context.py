@@ -84,7 +84,7 @@ class HandContext:
     def server(self) -> Server | None:
         """The server: the case's, else the one that the file names."""
         if self.case is not None:
-            return self.product(self.case.server, Server)
+            return self.product(self.case.server_id, Server)
         named = [device.product for device in self.hand.devices.values() if device.product]
         if self.hand.counts is not None:
             named = [*self.hand.counts.products.values(), *(part.name for part in self.hand.counts.parts)]

@@ -79,7 +79,7 @@ def _of_speed(inputs: Inputs, fabric: FabricProblem, mbps: int) -> QuestionSide:
     if ids:
         return QuestionSide(f"{speed}G NICs", {f"fabrics.{fabric.name}.nics": ids})
     if any(option.item is None for options in fabric.nics.values() for option in options):
-        what = f"the NICs built into {inputs.case.server} are not of {speed} Gb/s a port"
+        what = f"the NICs built into {inputs.case.server_id} are not of {speed} Gb/s a port"
     else:
         what = f"no NIC of {speed} Gb/s a port gives what is asked for and keeps the default rules"
     return QuestionSide(f"{speed}G NICs", {}, what)
@@ -243,7 +243,7 @@ def _at_size(inputs: Inputs, question: OpenQuestion, solve: Solve, factor: float
     """A question solved again with ``factor`` times the servers."""
     first, second = (replace(side, change=_sized(inputs, side.change, factor)) for side in question.sides)
     ranked = _ranked(_solved(inputs, first, solve), _solved(inputs, second, solve))
-    server = next(server for server in inputs.catalog.servers if server.id == inputs.case.server)
+    server = next(server for server in inputs.catalog.servers if server.id == inputs.case.server_id)
     servers = max(1, round((stages_of(inputs.case, server)[-1].servers or 0) * factor))
     by = _by(*ranked) if len(ranked) > 1 else 0
     return SideAtSize(servers, ranked[0].name if ranked else "", by, (first.change, second.change))
@@ -255,7 +255,7 @@ def _sized(inputs: Inputs, change: Keys, factor: float) -> Keys:
         case = with_change(inputs, change).case
     except InputError:
         return change
-    server = next(server for server in inputs.catalog.servers if server.id == case.server)
+    server = next(server for server in inputs.catalog.servers if server.id == case.server_id)
     stages = [
         dumped(stage.model_copy(update={"servers": max(1, round((stage.servers or 0) * factor))}))
         for stage in stages_of(case, server)

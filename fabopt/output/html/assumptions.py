@@ -52,7 +52,7 @@ def case_text(design: Design) -> str:
 
 def _assumed(case: Case) -> Iterator[tuple[str, str]]:
     yield "Objective", f"least {metric_name(case.objective)}"
-    yield "Server", case.server
+    yield "Server", case.server_id
     for stage in case.stages or ():
         size = some(stage.servers, "server") if stage.servers else some(stage.gpus or 0, "GPU")
         yield f"Stage {stage.name}", f"month {stage.month}: {size}"

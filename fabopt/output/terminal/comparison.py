@@ -10,6 +10,7 @@ from fabopt.parts.names import with_names
 from fabopt.parts.price_basis import PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, RULES_KEPT
 from fabopt.schema.design import Alternative, Design
+from fabopt.schema.servers import BESIDE, SERVER
 from fabopt.units import some
 
 MOST_ALTERNATIVES = 2
@@ -28,6 +29,7 @@ _NAMES = {
     "oversubscription": "{value} oversubscription",
     "bandwidth": "{value} a GPU",
     "servers": "{value}",
+    SERVER: "with {value} instead",
     "protocol": "{value}",
     "leaf switch": "leaf switch {value}",
     "growth": "{value}",
@@ -59,10 +61,12 @@ def worth_a_look(design: Design) -> Iterator[str]:
     rows = [row for row in design.alternatives if row.finished and row.objective_delta is not None]
     rows = [row for row in rows if _changed(design, row) not in (*_NO_CHOICE, RULES_KEPT)]
     least = LEAST_SHARE * (design.objective.value or 0)
+    servers = sorted((row for row in rows if row.what == SERVER), key=_delta)
+    rows = [row for row in rows if row.what != SERVER]
     saving = sorted((row for row in rows if _delta(row) < -least), key=_delta)
     others = sorted((row for row in rows if _delta(row) >= 0 and not row.summary.startswith("nothing")), key=_delta)
     most = MOST_ALTERNATIVES if len(design.fabrics) <= MOST_FABRICS else 1
-    for row in (saving + others[:1])[:most]:
+    for row in servers[:1] + (saving + others[:1])[:most]:
         yield named(design, f"{_name(design, row)}: {'; '.join(_said(design, row))}")
 
 
@@ -93,6 +97,9 @@ def _said(design: Design, row: Alternative) -> Iterator[str]:
     more, watts = row.capex_delta_usd or 0, row.power_delta_w or 0
     cost = f"saves {dollars(-more)}" if more < 0 else f"costs {dollars(more)} more" if more else "costs the same"
     yield cost + (f" ({'+' if watts > 0 else '-'}{power(abs(watts))})" if watts else "")
+    beside = row.summary.partition(BESIDE)[2] if row.what == SERVER else ""
+    if beside:
+        yield beside
     lost = _lost(design, row)
     if lost:
         yield f"lost: {lost}"
@@ -109,6 +116,8 @@ def _lost(design: Design, row: Alternative) -> str:
     if what == "oversubscription":
         of_row = [fabric for fabric in design.fabrics if fabric.name == _fabric(design, row)] or design.fabrics
         return f"{plain(max(of_row[0].oversubscription.values()))}:1"
+    if what == SERVER:
+        return ""
     if what in LOST_WITH:
         return LOST_WITH[what]
     pairs, leaf = _PAIRS.search(row.summary), _WITHOUT_A_LEAF.search(row.summary)

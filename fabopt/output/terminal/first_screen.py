@@ -24,7 +24,7 @@ from fabopt.output.words import dollar_shares, dollars, listed, measured, money,
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
-from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES
+from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES, WHOLE_SERVERS
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
@@ -322,7 +322,10 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     if doubts:
         yield ScreenRow("", f"{some(doubts, 'price')} of quotes in doubt", LEFT_OUT)
     notes = [note for note in design.notes if note.startswith((SHARED_PORTS, HOSTS)) or _is_of_planes(note)]
-    yield from labelled("Note", (named(design, note.partition(" (rule ")[0]) for note in notes[:MOST_NOTES]))
+    rule = DEFAULT_RULES[WHOLE_SERVERS]
+    unused = (note.partition(f"{rule.sentence}: ")[2].removesuffix(f" ({rule.anchor})") for note in design.notes)
+    notes = [*filter(None, unused), *notes[:MOST_NOTES]]
+    yield from labelled("Note", (named(design, note.partition(" (rule ")[0]) for note in notes))
     yield ScreenRow("Proof", _claim(design))
     failed = [check.name for check in design.checks if not check.ok]
     if failed:
@@ -337,6 +340,8 @@ def _claim(design: Design) -> str:
     """What is proven of which space, or how far it is from proven."""
     objective = design.objective
     nouns, space = _space(design)
+    if design.servers_compared:
+        nouns += f", with any of {some(len(design.servers_compared), 'server')},"
     if design.status == "optimal" and objective.decision is not None:
         return f"proven: the {chosen_words(design, objective.decision)}{space}"
     if design.status == "optimal":

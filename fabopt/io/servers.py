@@ -26,7 +26,10 @@ def with_counted_servers(case: Case) -> Case:
 
 
 def cases_of_servers(case: Case, catalog: Catalog) -> tuple[Case, ...]:
-    """The case of each server that a case lists, with its GPUs in whole servers; a case of one server itself."""
+    """The case of each server that a case lists, with its GPUs in whole servers; a case of one server itself.
+
+    Rule ``server_is_of_the_list``.
+    """
     if isinstance(case.server, str):
         return (case,)
     known = {server.id: server for server in catalog.servers}

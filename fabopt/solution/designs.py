@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from math import floor, isfinite
+from math import floor, inf, isfinite
 
 from fabopt.design.bill import bill, stage_designs, totals_of
 from fabopt.design.build import case_record, fabric_design, floor_use, hashes_of, parts_of, with_racks
@@ -15,7 +15,7 @@ from fabopt.io.servers import cases_of_servers
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.separation import first_combination
 from fabopt.program.lexicographic import Optimum
-from fabopt.program.settings import Settings, StoppedError
+from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.front import BUDGET_KEY
@@ -211,7 +211,8 @@ def _without_answer(question: Question, answers: Answers) -> Design:
     if infeasible:
         question.settings.told(None)
         question.settings.progress("no design meets the case: looking for what would help")
-    conflicts = tuple(_conflicts(question, answers))
+    told = _conflicts(question, answers)
+    conflicts = _least_of_servers(told, question.clock) if question.compared else tuple(told)
     # what the cheapest design costs is known to the cent; the least of other limits only to a thousandth
     infeasible |= len(answers.tried) == 1 and any(
         conflict.limit == BUDGET_KEY and conflict.minimal for conflict in conflicts
@@ -254,6 +255,28 @@ def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
         settings = replace(question.settings, told=partial(_tell, question.settings, words))
         for conflict in explain(answer.problem, settings, question.clock, answer.context):
             yield _with(words, conflict)
+
+
+def _least_of_servers(conflicts: Iterable[Conflict], clock: Clock) -> tuple[Conflict, ...]:
+    """Conflicts of which several servers have the same one once: with the server that needs the smallest change.
+
+    It is not known to be the smallest where the time was over before all servers were looked at.
+    """
+    least: dict[object, Conflict] = {}
+    for conflict in conflicts:
+        is_number = isinstance(conflict.needed, int | float)
+        change = conflict.direction if is_number else conflict.needed
+        key = conflict.limit, change, tuple(needed.limit for needed in conflict.together)
+        least[key] = min(least.get(key, conflict), conflict, key=_size_of_change)
+    update = {"minimal": False} if clock.is_over() else {}
+    return tuple(conflict.model_copy(update=update if conflict.minimal else {}) for conflict in least.values())
+
+
+def _size_of_change(conflict: Conflict) -> float:
+    """How far a number has to go up or down; of other values what their design costs."""
+    if isinstance(conflict.needed, int | float):
+        return -conflict.needed if conflict.direction == "down" else conflict.needed
+    return inf if conflict.capex_usd is None else conflict.capex_usd
 
 
 def _tell(settings: Settings, words: str, conflict: Conflict | None) -> None:

@@ -95,16 +95,17 @@ class _Contender:
 def cheapest_of_servers(asked: Question, settle: Settle, prepare: Prepare) -> tuple[Question, Answers]:
     """The question of the server whose answer is the cheapest of all that a case lists, and its answers.
 
-    Without a design the question as it was asked, with the answers of all servers. Raises ``StoppedError`` if time was
-    over before any was answered.
+    Rule ``server_is_of_the_list``. Without a design the question as it was asked, with the answers of all servers.
+    Raises ``StoppedError`` if time was over before any was answered.
     """
     inputs = asked.inputs
     singles = tuple(replace(inputs, case=case) for case in cases_of_servers(inputs.case, inputs.catalog))
     questions = [replace(asked, inputs=single) for single in singles]
     contenders = [_Contender(place, one, tuple(prepare(one))) for place, one in enumerate(questions)]
-    for contender in sorted(contenders, key=lambda contender: contender.fixed):
+    in_turn = sorted(contenders, key=lambda contender: contender.fixed)
+    for contender in in_turn:
         _settle(contender, contenders, settle)
-    answered = [one for one in contenders if one.answers is not None]
+    answered = [one for one in in_turn if one.answers is not None]
     if not answered:
         raise StoppedError
     compared = tuple(one.compared() for one in contenders)

@@ -59,6 +59,9 @@ def _is_least(proof: Proof, evidence: Evidence, own: ServerCompared) -> None:
     design, value = evidence.design, evidence.design.objective.value
     if value is None:
         raise LookupError("there is no objective")
+    proof.equal(f"bound of {own.id}, {own.status},", own.bound if own.status == "optimal" else value, value)
+    is_chosen = own.status == "optimal" or (own.status == "feasible" and design.status == "feasible")
+    proof.holds(is_chosen, f"{own.id} is {own.status}, and the answer {design.status}")
     is_earlier = True
     for entry in design.servers_compared:
         if entry is own:

@@ -19,6 +19,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "b300-131072-gpus": {"leaf": 2048, "spine": 1024},
     "b300-four-planes-1024": {"leaf": 32, "spine": 16},
     "b300-xdr-576": {"leaf": 8, "spine": 4},
+    "boxes-or-racks-1152": {"leaf": 62, "spine": 9},
     "cluster-256-infiniband": {"leaf": 8, "spine": 4},
     "cluster-256-roce": {"leaf": 10, "spine": 2},
     "dgx-h200-two-fabrics": {"leaf": 16, "spine": 8},

@@ -100,6 +100,9 @@ def _said(design: Design, row: Alternative) -> Iterator[str]:
     beside = row.summary.partition(BESIDE)[2] if row.what == SERVER else ""
     if beside:
         yield beside
+    kept = {left.name for left in design.rules_left_out} - {left.name for left in row.rules_left_out}
+    if row.what == SERVER and kept:
+        yield f"keeps {', '.join(sorted(kept))}"
     lost = _lost(design, row)
     if lost:
         yield f"lost: {lost}"

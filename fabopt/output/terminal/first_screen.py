@@ -25,7 +25,7 @@ from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES, WHOLE_SERVERS
-from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.design import Design, FabricDesign, StageDesign
 from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.resilience import NO_RULE
@@ -33,6 +33,7 @@ from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
 from fabopt.units import cents, some
+from fabopt.wiring.design_file import Embedded
 
 LEFT_OUT, LOST, OFF = "yellow", "red", "bright_black"
 # Rows of a kind that are shown; the rest is counted.
@@ -280,11 +281,20 @@ def _limits_left(design: Design) -> Iterator[tuple[str, bool]]:
     for where, limits, spent in places:
         for key, name, field, shown, left in _LIMITS:
             most, used = limits.get(key), getattr(spent, field)
+            if most is not None and field == "power_w" and design.case.content.get("include_servers"):
+                used += _servers_w(design, spent)
             if most is None or used is None:
                 continue
             rest = round(most - used, 2)
             unit = f"{shown(most)} {name}" if key == "rack_units" else f"{name} {shown(most)}"
             yield f"{where}{unit}: {left(abs(rest))} {'left' if rest >= 0 else 'over'}", rest < 0
+
+
+def _servers_w(design: Design, installed: object) -> float:
+    """Power of the servers of a stage, or of all, in watts, which a limit covers where servers count."""
+    stage = installed if isinstance(installed, StageDesign) else design.stages[-1]
+    server = Embedded(design).server
+    return server.sold_for(stage.servers) * (server.power_w or 0)
 
 
 # -- failures -------------------------------------------------------------------------------------------------------

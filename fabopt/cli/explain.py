@@ -19,7 +19,7 @@ from fabopt.schema.catalog import KINDS
 
 
 def explain_case(request: SolveRequest, ids: Sequence[str], json: str | None) -> int:
-    """Say why products are not in the answer; without any, which lack only a price or a power figure."""
+    """Say why products are not in the answer; without any, which lack only a figure, a split or a part."""
     check_targets([json])
     inputs = request.inputs()
     wanted = _known(ids, inputs)
@@ -38,7 +38,7 @@ def explain_case(request: SolveRequest, ids: Sequence[str], json: str | None) ->
         deliver(json, (json_.dumps(content, indent=2) + "\n").encode())
     if json != STANDARD_STREAM:
         lines = [why_not_line(one) for one in told] or [lacking_line(*one) for one in lacking.items()]
-        say("\n".join(lines or ["no listed product lacks only a price or a power figure"]))
+        say("\n".join(lines or ["no listed product lacks only a price, a power figure, a split or a matching part"]))
     return EXIT_DONE
 
 

@@ -18,7 +18,7 @@ from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_con
 from fabopt.explain.exposure import exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
-from fabopt.explain.gaps import gap_of, gap_sentences
+from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
 from fabopt.explain.levers import UNSETTLED, advice
 from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
@@ -104,8 +104,8 @@ def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
 # -- conflicts of listed products that lack only a price, a power figure or a split, where these give a design --------
 
 
-# What an unknown price is taken for: more than any other, so that only what is needed is bought at it.
-UNKNOWN_USD = 1e7
+# Of parts that no row of the catalog gives.
+UNLISTED_PARTS = "catalog.parts"
 
 
 def lacking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -119,6 +119,7 @@ def lacking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     ):
         for freedom in lacking_freedoms(inquiry, UNKNOWN_USD):
             yield from inquiry.of_limit(f"catalog.{freedom.key}", None, _with_figures(inquiry, freedom))
+        yield from inquiry.of_limit(UNLISTED_PARTS, None, _with_unlisted_parts(inquiry))
 
 
 def _with_figures(inquiry: Inquiry, freedom: Freedom) -> Iterator[Conflict]:
@@ -132,6 +133,11 @@ def _with_figures(inquiry: Inquiry, freedom: Freedom) -> Iterator[Conflict]:
     if lacking:
         detail = f"there would be a design with {freedom.says(lacking[:MOST_PRODUCTS])}"
         yield Conflict(limit=f"catalog.{lacking[0]}.{freedom.key}", value=None, needed=None, detail=detail)
+
+
+def _with_unlisted_parts(inquiry: Inquiry) -> Iterator[Conflict]:
+    if told := unlisted_parts(inquiry):
+        yield Conflict(limit=UNLISTED_PARTS, value=None, needed=None, detail="; ".join(told))
 
 
 # -- conflicts of a case without a design: each limit, and its least change that gives a design -----------------------

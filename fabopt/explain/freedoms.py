@@ -167,7 +167,7 @@ def lacking_freedoms(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
 def _with_terms(
     inquiry: Inquiry, key: str, update: Callable[[Strict], dict[str, object]], why: str
 ) -> Iterator[Freedom]:
-    catalog = _mapped(inquiry.catalog, update)
+    catalog = mapped(inquiry.catalog, update)
     if catalog != inquiry.catalog:
         yield Freedom(inquiry.case, catalog, _if_changed(key, why), key)
 
@@ -180,13 +180,17 @@ def _with_prices(inquiry: Inquiry, dollars: float) -> Iterator[Freedom]:
         yield Freedom(inquiry.case, catalog, partial(_if_each_changed, "price_usd", why), "price_usd")
 
 
+def payable(case: Case) -> PriceSource:
+    """A source of prices that a case pays."""
+    kind = "quote" if case.price_basis == "any" or "quote" in case.price_basis else case.price_basis[0]
+    return PriceSource(kind=kind, book=next(iter(case.only_priced_by), None))
+
+
 def with_prices(inquiry: Inquiry, dollars: float, only: str | None = None) -> tuple[Catalog, dict[Sold, str]]:
     """The catalog with a price that may be paid for all that has none, or of that for one product, and why each had
     none.
     """
-    case, terms = inquiry.case, inquiry.problem.offering.terms
-    kind = "quote" if case.price_basis == "any" or "quote" in case.price_basis else case.price_basis[0]
-    source = PriceSource(kind=kind, book=next(iter(case.only_priced_by), None))
+    terms, source = inquiry.problem.offering.terms, payable(inquiry.case)
     why: dict[Sold, str] = {}
 
     def priced(word: str, product: Product, sold: Strict, length_m: float | None) -> dict[str, object]:
@@ -267,7 +271,8 @@ def _by_id(catalog: Catalog) -> dict[str, Product]:
     return {product.id: product for kind in KINDS_ON_SALE for product in getattr(catalog, kind)}
 
 
-def _mapped(catalog: Catalog, update: Callable[[Strict], dict[str, object]]) -> Catalog:
+def mapped(catalog: Catalog, update: Callable[[Strict], dict[str, object]]) -> Catalog:
+    """The catalog with ``update`` applied to every product that is bought, and to its lengths."""
     return catalog.model_copy(
         update={kind: tuple(_updated(product, update) for product in getattr(catalog, kind)) for kind in KINDS_ON_SALE}
     )

@@ -7,18 +7,23 @@ is the first step without a product on sale. A change to the case or the catalog
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from fabopt.explain.freedoms import Freedom, Sold, enough_together, freedoms_of, newly_on_sale, not_on_sale
-from fabopt.explain.what_if import Inquiry
+from fabopt.explain.freedoms import Freedom, Sold, enough_together, freedoms_of, newly_on_sale, not_on_sale, payable
+from fabopt.explain.matching import cage_ends, lacking, unjoined, unlisted_joins, with_any_optics
+from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.nic_planes import lacking_words
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.program.settings import StoppedError
 from fabopt.schema.topologies import TIERED
 from fabopt.units import gbps
 
+# What an unknown price is taken for: more than any other, so that only what is needed is bought at it.
+UNKNOWN_USD = 1e7
 # Of parts, or of changes that would help, so many are named.
 MOST_NAMED = 4
 # By step of the chain that is a kind of links: what is at its ends, and the run that it goes over.
@@ -113,8 +118,41 @@ def gap_sentences(inquiry: Inquiry) -> Iterator[str]:
         gap = gap_of(inquiry.problem, fabric)
         if gap is not None:
             remedies = list(dict.fromkeys(_remedies(inquiry, index, gap)))
-            told = f"fabric {fabric.name}: {_lacking(inquiry.problem, fabric, gap)}"
-            yield "; ".join([told, *(_helping(remedies) if remedies else _helpless(inquiry, gap))])
+            told = [f"fabric {fabric.name}: {_lacking(inquiry.problem, fabric, gap)}"]
+            if gap.step in ENDS and not any(remedy.startswith("`catalog.") for remedy in remedies):
+                told += _unjoined(inquiry, index, gap)
+            told += _helping(remedies) if remedies else _helpless(inquiry, gap)
+            yield "; ".join(told)
+
+
+def _unjoined(inquiry: Inquiry, index: int, gap: Gap) -> list[str]:
+    """What a design of all fabrics lacks, else, where there is none or none is found, what this gap does."""
+    with suppress(StoppedError):
+        if told := unlisted_parts(inquiry):
+            return told
+    problem, (near, far, run) = inquiry.problem, ENDS[gap.step]
+    fabric = problem.fabrics[index]
+    ends = (cage_ends(problem, fabric, near, gap.protocol), cage_ends(problem, fabric, far, gap.protocol))
+    return unjoined(problem, ends, fabric.runs_m[run], gap.protocol)
+
+
+def unlisted_parts(inquiry: Inquiry) -> list[str]:
+    """The ports that a design joins by parts which the catalog does not list, as few as can be, in words.
+
+    Empty: no such design, or one without such parts. Raises ``StoppedError`` if that is not known in time.
+    """
+    catalog = with_any_optics(inquiry.catalog, UNKNOWN_USD, payable(inquiry.case))
+    problem = inquiry.problem_asked(Supposition(inquiry.case, catalog))
+    optimum = inquiry.design_of(problem)
+    inquiry.met.clear()  # its price rests on parts that nobody lists
+    told: list[str] = []
+    for fabric, picked in zip(inquiry.problem.fabrics, optimum.picked if optimum is not None else (), strict=False):
+        protocol, pairs = picked[0].design.file_part().protocol, unlisted_joins(problem, picked)
+        for near, far, run in ENDS.values():
+            if words := pairs.get((near, far)):
+                ends = (cage_ends(problem, fabric, near, protocol), cage_ends(problem, fabric, far, protocol))
+                told += lacking(inquiry.problem, ends, fabric.runs_m[run], protocol, words)
+    return list(dict.fromkeys(told))
 
 
 def _helping(remedies: list[str]) -> list[str]:
@@ -124,7 +162,7 @@ def _helping(remedies: list[str]) -> list[str]:
 def _helpless(inquiry: Inquiry, gap: Gap) -> list[str]:
     """Reasons why no single key fills a gap: the fault of each product for its step."""
     if gap.step in ENDS:
-        return ["no key of the case alone would help: the catalog needs a cable, or transceivers and a fibre, for it"]
+        return ["no key of the case alone would help"]
     speaks: dict[str, tuple[str, ...]] = {switch.id: (switch.protocol,) for switch in inquiry.catalog.switches}
     if gap.step == "nics":
         speaks = {nic.id: nic.protocols for nic in inquiry.catalog.nics}

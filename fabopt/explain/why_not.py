@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product as pairs
 from typing import NamedTuple
 
-from fabopt.explain.freedoms import freedoms_of_case, of_all_splits, with_prices
+from fabopt.explain.freedoms import freedoms_of_case, mapped, of_all_splits, payable, with_prices
 from fabopt.explain.gaps import CLOS, ENDS, OF_LEAVES, OF_SERVERS, fillers, ports_of
+from fabopt.explain.matching import MOST_PAIRS, cage_ends, unjoined, with_any_optics
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
@@ -23,6 +25,9 @@ from fabopt.schema.topologies import TIERED
 
 # What a product lacks, by the key of the catalog.
 PRICE, POWER, SPLITS, PARTS = "price_usd", "power_w", "cages", "parts"
+# Kinds of items that are at the ends of links.
+DEVICES = ("switch", "nic")
+NO_SPLIT = "has no split at a speed that the case needs"
 # For a price that is not known.
 ANY_USD = 1.0
 
@@ -59,19 +64,31 @@ def obstacles_to(inquiry: Inquiry, product: Product) -> Obstacles:
         return Obstacles(lacks, tuple(others))
     split = _with(catalog, product.id, of_all_splits(inquiry.catalog))
     if is_candidate(_problem(inquiry.case, split), product.id):
-        return Obstacles((*lacks, Lack(SPLITS, "has no split at a speed that the case needs")))
+        return Obstacles((*lacks, Lack(SPLITS, NO_SPLIT)))
     if isinstance(product, Nic) and not _is_fast_enough(asked, product):
         return Obstacles(lacks, ("no single change: no number of it that fits the server gives a GPU what is asked",))
     return Obstacles((*lacks, Lack(PARTS, _unjoined(asked, product))))
 
 
 def lacking_only(inquiry: Inquiry) -> Iterator[tuple[str, tuple[Lack, ...]]]:
-    """Ids of listed products that a price, a power figure or both would make candidates, with what each lacks."""
-    for kind in KINDS[:-1]:
-        for product in getattr(inquiry.catalog, kind):
-            lacks, catalog = _filled(inquiry, product)
-            if lacks and not product.end_of_life and is_candidate(_problem(inquiry.case, catalog), product.id):
+    """Ids of listed products that what they lack would make candidates, with that: a price, a power figure or both; of
+    switches and NICs with these a split that others of their cages have, or a matching part.
+    """
+    splits = of_all_splits(inquiry.catalog)
+    with_splits = _problem(inquiry.case, mapped(inquiry.catalog, splits))
+    with_parts = _problem(inquiry.case, with_any_optics(inquiry.catalog, ANY_USD, payable(inquiry.case)))
+    for product in (product for kind in KINDS[:-1] for product in getattr(inquiry.catalog, kind)):
+        lacks, catalog = _filled(inquiry, product)
+        if product.end_of_life or (not lacks and is_candidate(inquiry.problem, product.id)):
+            continue
+        if lacks:
+            if is_candidate(_problem(inquiry.case, catalog), product.id):
                 yield product.id, lacks
+        elif isinstance(product, Switch | Nic) and is_candidate(with_splits, product.id):
+            if is_candidate(_problem(inquiry.case, _with(inquiry.catalog, product.id, splits)), product.id):
+                yield product.id, (Lack(SPLITS, NO_SPLIT),)
+        elif isinstance(product, Switch | Nic) and is_candidate(with_parts, product.id):
+            yield product.id, (Lack(PARTS, _unjoined(inquiry.problem, product)),)
 
 
 def _is_fast_enough(problem: Problem, nic: Nic) -> bool:
@@ -185,17 +202,34 @@ def _may_have(problem: Problem, fabric: FabricProblem, protocol: str, step: str,
             if one.lane.port_mbps == peer.lane.port_mbps
         ):
             return True
+    item = problem.item_table.item(id_)
+    if item is not None and item.kind in DEVICES:
+        return False
     return any(any(sold == id_ for sold, _ in way) for way in fillers(problem, fabric, step, protocol))
 
 
 def _unjoined(problem: Problem, product: Product) -> str:
     """Why nothing joins a product, or no device takes it."""
     if isinstance(product, Switch | Nic):
+        told = list(dict.fromkeys(_missing(problem, product.id)))[:MOST_PAIRS]
         splits = ", ".join(dict.fromkeys(split for cage in product.cages for split in cage.splits))
-        return f"has no matching part: nothing on sale joins its cages ({splits}) to what is at the other end of a link"
+        none = f"nothing on sale joins its cages ({splits}) to what is at the other end of a link"
+        return f"has no matching part: {'; '.join(told) or none}"
     if isinstance(product, Cable | Fibre):
         longest = max((length.m for length in product.lengths), default=0.0)
         runs = [run for fabric in problem.fabrics for run in fabric.runs_m.values()]
         if runs and longest < min(runs):
             return f"has no length for the runs of the case: {longest:g} m at most, {min(runs):g} m at least"
     return "has no matching part: no devices and parts on sale that the case allows take it at both ends of a link"
+
+
+def _missing(problem: Problem, id_: str) -> Iterator[str]:
+    """What would join the cages of a device to those at the other ends of its links, in words."""
+    for fabric in problem.fabrics:
+        for protocol, step in pairs(fabric.protocols, _links(fabric)):
+            near, far, run = ENDS[step]
+            for end, other in dict.fromkeys(((near, far), (far, near))):
+                own = {cages: [id_] for cages, ids in cage_ends(problem, fabric, end, protocol).items() if id_ in ids}
+                yield from unjoined(
+                    problem, (own, cage_ends(problem, fabric, other, protocol)), fabric.runs_m[run], protocol
+                )

@@ -81,7 +81,7 @@ def why_not(inputs: Inputs, ids: Sequence[str], settings: Settings, clock: Clock
 
 
 def products_lacking(inputs: Inputs, settings: Settings, clock: Clock) -> Iterator[tuple[str, tuple[Lack, ...]]]:
-    """Listed products that would be candidates but for a price, a power figure or both."""
+    """Listed products that would be candidates but for a price, a power figure, a split or a matching part."""
     problem = problem_of(inputs.case, inputs.catalog, prune=False)
     return lacking_only(inquiry_of(problem, settings, clock, Context()))
 

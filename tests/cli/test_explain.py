@@ -24,7 +24,7 @@ def test_a_product_is_in_the_answer(run: Run, folder: Path) -> None:
 
 def test_without_a_product_those_are_listed_that_lack_only_a_figure(run: Run) -> None:
     code, out, _ = run("explain", "case.yaml")
-    assert (code, out) == (0, "no listed product lacks only a price or a power figure\n")
+    assert (code, out) == (0, "no listed product lacks only a price, a power figure, a split or a matching part\n")
 
 
 def test_products_that_are_not_there_are_refused_at_once(run: Run) -> None:

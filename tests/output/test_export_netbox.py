@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -31,6 +32,7 @@ from fabopt.wiring.model import NOTHING, Wiring
 from tests.samples import export_samples, small, verify_fixtures
 from tests.samples.netbox_facts import CABLE_TYPES, INTERFACE_TYPES
 from tests.samples.netbox_import import NetBox, detected_format, guessed_rows
+from tests.solution.test_shuffles import SIZES, shuffled
 
 Made = tuple[Design, Wiring]
 RELEASES = tuple(VERSIONS)
@@ -65,6 +67,16 @@ def sample(name: str) -> Made:
     return design, wiring_of(design)
 
 
+def through_shuffles(*size: int) -> Made:
+    design = shuffled(*size)
+    return design, wiring_of(design)
+
+
+def shuffles_of(pair: Made) -> int:
+    cables = pair[1].cables
+    return int((np.minimum(cables.a_connectors, cables.b_connectors) > 1).sum())
+
+
 SAMPLES: dict[str, Callable[[], Made]] = {
     **{name: lambda make=make: cabled(make()) for name, make in verify_fixtures.DESIGNS.items()},
     **{name: lambda one=one: cabled(one) for name, one in verify_fixtures.joinings().items()},
@@ -72,6 +84,7 @@ SAMPLES: dict[str, Callable[[], Made]] = {
     "on a floor": export_samples.on_floor,
     "by hand": by_hand,
     "no profile": lambda: cabled(no_profile()),
+    **{f"shuffles {size}": lambda size=size: through_shuffles(*size) for size in (SIZES[0], SIZES[1], *SIZES[2:5:2])},
 }
 
 
@@ -115,7 +128,7 @@ def test_netbox_takes_it_and_has_the_same_links(name: str, release: str, tmp_pat
     assert expected <= traced
     # What else is traced joins ports that lie idle at both ends of a cable with ports to spare.
     assert not frozenset().union(*(traced - expected)) & {*near, *far}
-    assert len(netbox.rows["devices"]) == len(devices)
+    assert len(netbox.rows["devices"]) == len(devices) + shuffles_of(pair)
     assert len(netbox.rows.get("inventory-items", [])) == len(wiring.modules)
 
 
@@ -134,8 +147,33 @@ def test_one_cable_is_one_row_from_4_7_on_and_one_a_link_before(name: str) -> No
     links, cables = pair[1].links, pair[1].cables
     # Of the two cables of "no profile", the one with two heads at servers is the four links that it carries.
     more = 3 if name == "no profile" else 0
-    assert len(tables(pair)["09-cables.csv"].rows) == len(cables) + int((links.cable == NOTHING).sum()) + more
-    assert len(tables(pair, "4.6")["09-cables.csv"].rows) == len(links)
+    boxes, jumpers = jumpers_of(pair)
+    rows_of_47 = len(cables) - boxes + jumpers + int((links.cable == NOTHING).sum()) + more
+    assert len(tables(pair)["09-cables.csv"].rows) == rows_of_47
+    # A lane of a shuffle is a cable to it and one from it.
+    crossed = int((links.cable != NOTHING).sum()) if boxes else 0
+    assert len(tables(pair, "4.6")["09-cables.csv"].rows) == len(links) + crossed
+
+
+def jumpers_of(pair: Made) -> tuple[int, int]:
+    """Shuffles, and their connectors in use; all links of a sample go through them, or none."""
+    if not shuffles_of(pair):
+        return 0, 0
+    plugs = {row[:3] for row in plugged(pair[1])}
+    return shuffles_of(pair), len(plugs)
+
+
+def plugged(wiring: Wiring) -> list[tuple[int, int, int, int]]:
+    """Device, cage, connector and cable at both ends of every link."""
+    links, sizes = wiring.links, np.minimum(wiring.cables.a_connectors, wiring.cables.b_connectors)
+    ends = ((links.a, links.a_cage, links.a_lane), (links.b, links.b_cage, links.b_lane))
+    columns = [np.concatenate(pair) for pair in zip(*ends, strict=True)]
+    cable = np.concatenate([links.cable, links.cable])
+    return list(
+        zip(
+            columns[0].tolist(), columns[1].tolist(), (columns[2] // sizes[cable]).tolist(), cable.tolist(), strict=True
+        )
+    )
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -145,6 +183,31 @@ def test_same_design_same_bytes(release: str, tmp_path: Path) -> None:
     assert {name: path.read_bytes() for name, path in first.items()} == {
         name: path.read_bytes() for name, path in second.items()
     }
+
+
+@pytest.mark.parametrize("size", [SIZES[1], SIZES[2]])
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_shuffle_is_a_device_whose_front_ports_cross_to_rear_ports(
+    size: tuple[int, int, int, int], release: str, tmp_path: Path
+) -> None:
+    """n x n lanes: each has a front port, which leads to a position of the connector at the other end."""
+    pair, n = made(f"shuffles {size}"), size[0]
+    written(pair, tmp_path, release)
+    boxes = [row for row in rows(tmp_path / "06-devices.csv") if row["role"] == "Shuffle"]
+    first = boxes[0]["name"]
+    rears = [row for row in rows(tmp_path / "07-rear-ports.csv") if row["device"] == first]
+    fronts = [row for row in rows(tmp_path / "08-front-ports.csv") if row["device"] == first]
+    lanes = {f"A{near}-B{far}" for near in range(1, n + 1) for far in range(1, n + 1)}
+    assert len(boxes) == shuffles_of(pair) and {row["name"] for row in fronts} == lanes
+    assert {row["name"] for row in rears} == ({f"B{far}" for far in range(1, n + 1)} if release == "4.7" else lanes)
+    assert len({(row["rear_port"], row["rear_port_position"]) for row in fronts}) == n * n
+    assert all(row["rear_port"].endswith(row["name"].partition("-")[2]) for row in fronts)
+    cables = [row for row in rows(tmp_path / "09-cables.csv") if first in (row["side_a_device"], row["side_b_device"])]
+    kinds = {(row["side_a_type"], row["side_b_type"]) for row in cables}
+    assert kinds == {("dcim.interface", "dcim.frontport"), ("dcim.rearport", "dcim.interface")}
+    if release == "4.7":
+        assert {row["profile"] for row in cables} == {f"breakout-1c{n}p-{n}c1p", f"single-1c{n}p"}
+        assert {row["label"].split()[1][0] for row in cables} == {"A", "B"}
 
 
 # -- how things are told --------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Sources, of the releases v4.4.10, v4.6.8 and v4.7.0-beta1 (the newest of each th
 columns   netbox/dcim/forms/bulk_import.py (``Meta.fields`` of the ``...ImportForm`` classes)
 choices   netbox/dcim/choices.py
 profiles  netbox/dcim/cable_profiles.py
+ports     CSV forms of 4.5.0 to 4.6.5 lack ``rear_port`` (issue 22752, closed in July 2026); 4.6.8 and 4.7 have it again
 lengths   netbox/dcim/models/*.py, netbox/netbox/models/__init__.py
 """
 
@@ -67,6 +68,12 @@ FORMS = {
         "owner",
         "channels channel_id",
     ),
+    "rear-ports": Form(("device", "name", "type", "positions"), "label color mark_connected description tags", "owner"),
+    "front-ports": Form(
+        ("device", "name", "type", "rear_port", "rear_port_position"),
+        "label color mark_connected description tags",
+        "positions owner",
+    ),
     "inventory-items": Form(
         ("device", "name", "status"),
         "label role manufacturer parent part_id serial asset_tag discovered description tags component_type "
@@ -120,10 +127,13 @@ CHOICES = {
         "status": {"offline", "active", "planned", "staged", "failed", "decommissioning"},
         "component_type": {"dcim.interface"},
     },
+    # PortTypeChoices, of which there are more.
+    "rear-ports": {"type": {"mpo", "lc", "other"}},
+    "front-ports": {"type": {"mpo", "lc", "other"}},
     "cables": {
         "status": {"connected", "planned", "decommissioning"},
-        "side_a_type": {"dcim.interface"},
-        "side_b_type": {"dcim.interface"},
+        "side_a_type": {"dcim.interface", "dcim.frontport", "dcim.rearport"},
+        "side_b_type": {"dcim.interface", "dcim.frontport", "dcim.rearport"},
         "length_unit": {"km", "m", "cm", "mi", "ft", "in", ""},
         "type": {*CABLE_TYPES, ""},
     },
@@ -143,6 +153,8 @@ LENGTHS = {
     "device-types": {"model": 100, "slug": 100, "part_number": 50, "description": 200},
     "devices": {"name": 64, "description": 200},
     "interfaces": {"name": 64, "description": 200},
+    "rear-ports": {"name": 64, "description": 200},
+    "front-ports": {"name": 64, "description": 200},
     "inventory-items": {"name": 64, "part_id": 50, "description": 200},
     "cables": {"label": 100, "description": 200},
 }

@@ -52,7 +52,14 @@ class NetBox:
         self.version = version
         self.rows: dict[str, list[Row]] = {}
         self.interfaces: dict[Port, Row] = {}
-        self.cabled: dict[Port, int] = {}
+        # Rear and front ports by device and name; the front port at each position of a rear port.
+        self.rears: dict[Port, Row] = {}
+        self.fronts: dict[Port, Row] = {}
+        self.mapped: dict[tuple[str, str, int], str] = {}
+        self.cabled: dict[tuple[str, Port], int] = {}
+        # What is one cable away from a front port, and from a position of a rear port.
+        self.at_front: dict[Port, Port] = {}
+        self.at_rear: dict[tuple[str, str, int], Port] = {}
         self.traced: set[tuple[Port, Port]] = set()
         self.taken: set[tuple[str, float]] = set()
 
@@ -62,6 +69,9 @@ class NetBox:
             match = _FILE.fullmatch(path.name)
             assert match is not None, path.name
             self.import_file(match[2], path)
+        for (device, rear, position), port in self.at_rear.items():
+            if other := self.at_front.get((device, self.mapped[device, rear, position])):
+                self.traced.add((other, port))
 
     def import_file(self, kind: str, path: Path) -> None:
         header, *rows = guessed_rows(path)
@@ -192,18 +202,45 @@ class NetBox:
         known = (row["device"], row["component_name"]) in self.interfaces
         self._refuse("" if known else row, "inventory-items: interface")
 
+    def _import_rear_ports(self, row: Row) -> None:
+        key = row["device"], row["name"]
+        self._refuse(key if key in self.rears or not 1 <= int(row["positions"]) <= 1024 else "", "rear-ports: exists")
+        self._find("devices", name=row["device"])
+        self.rears[key] = row
+
+    def _import_front_ports(self, row: Row) -> None:
+        """As ``FrontPortImportForm.clean``: a position that the rear port has, and no other front port there."""
+        key, rear = (row["device"], row["name"]), self.rears.get((row["device"], row["rear_port"]))
+        position = row["device"], row["rear_port"], int(row["rear_port_position"])
+        good = rear is not None and 1 <= position[2] <= int(rear["positions"]) and position not in self.mapped
+        self._refuse("" if good and key not in self.fronts else row, "front-ports: rear port")
+        self.fronts[key], self.mapped[position] = row, row["name"]
+
     def _import_cables(self, row: Row) -> None:
         number = len(self.rows["cables"])
         sides = [self._side(row[f"side_{side}_device"], row[f"side_{side}_name"]) for side in "ab"]
-        for port in (*sides[0], *sides[1]):
-            interface = self.interfaces.get(port)
-            self._refuse("" if interface else port, "cables: no interface")
-            assert interface is not None
-            self._refuse(port if interface["type"] in NOT_CONNECTABLE else "", "cables: not connectable")
-            self._refuse(port if port in self.cabled else "", "cables: connected already")
-            self.cabled[port] = number
+        types = [row["side_a_type"], row["side_b_type"]]
+        for type_, ports in zip(types, sides, strict=True):
+            objects = {"dcim.interface": self.interfaces, "dcim.frontport": self.fronts, "dcim.rearport": self.rears}
+            for port in ports:
+                found = objects[type_].get(port)
+                self._refuse("" if found else port, f"cables: no {type_}")
+                assert found is not None
+                self._refuse(port if found["type"] in NOT_CONNECTABLE else "", "cables: not connectable")
+                self._refuse(port if (type_, port) in self.cabled else "", "cables: connected already")
+                self.cabled[type_, port] = number
         self._refuse("" if bool(row["length"]) == bool(row["length_unit"]) else row, "cables: unit")
-        self._trace(row.get("profile", ""), *sides)
+        profile = row.get("profile", "")
+        if types == ["dcim.interface"] * 2:
+            self._trace(profile, *sides)
+        elif types == ["dcim.interface", "dcim.frontport"]:
+            self.at_front |= {front: port for port, front in self._pairs(profile, *sides)}
+        else:
+            self._refuse("" if types == ["dcim.rearport", "dcim.interface"] else types, "cables: types")
+            (rear,) = sides[0]
+            _, _, positions = PROFILES[profile] if profile else (1, 1, 1)
+            at_far = self._positions(sides[1][0], positions)
+            self.at_rear |= {(*rear, position): port for position, port in at_far.items()}
 
     def _side(self, device: str, names: str) -> list[Port]:
         if self.version < "4.7":
@@ -218,15 +255,17 @@ class NetBox:
 
         A NetBox v4.7.0-beta1 with such a cable in it showed that: the order of the lists joins nothing.
         """
+        self.traced |= self._pairs(profile, near, far)
+
+    def _pairs(self, profile: str, near: list[Port], far: list[Port]) -> set[tuple[Port, Port]]:
         if not profile:
-            self.traced |= set(product(near, far))
-            return
+            return set(product(near, far))
         most_near, most_far, positions = PROFILES[profile]
         self._refuse(near if len(near) > most_near else "", f"cables: {profile}")
         self._refuse(far if len(far) > most_far else "", f"cables: {profile}")
         at_near = self._positions(near[0], positions)
         at_far = self._positions(far[0], positions) if most_far == 1 else dict(enumerate(far, start=1))
-        self.traced |= {(at_near[one], at_far[one]) for one in at_near.keys() & at_far.keys()}
+        return {(at_near[one], at_far[one]) for one in at_near.keys() & at_far.keys()}
 
     def _positions(self, port: Port, count: int) -> dict[int, Port]:
         if count == 1:

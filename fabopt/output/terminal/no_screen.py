@@ -20,7 +20,7 @@ from fabopt.units import some
 MOST_LINES, MOST_LEVERS = 15, 5
 # Letters of a line of words at 100 columns, and of the longest row.
 LETTERS = 100 - LABEL_WIDTH - 8
-MOST_LETTERS = 3 * LETTERS
+MOST_LETTERS, MOST_OF_WHY = 3 * LETTERS, 6 * LETTERS
 _SPENDING = {"budget_usd": "the budget", "power_w": "the limit of power", "rack_units": "the limit of rack units"}
 _USED = {"budget_usd": "capex_usd", "power_w": "power_w", "rack_units": "rack_units"}
 _RULES = "rules."
@@ -53,9 +53,9 @@ def _open(design: Design) -> list[str]:
     return [line.strip() for line in infeasible_lines(design)[1:]][:MOST_LEVERS] or list(design.notes[-2:])
 
 
-def short(text: str) -> str:
-    """Text without its last parts, where it is too long."""
-    while len(text) > MOST_LETTERS and "; " in text:
+def short(text: str, most: int = MOST_LETTERS) -> str:
+    """Text without its last parts, where it is longer than ``most`` letters."""
+    while len(text) > most and "; " in text:
         text = text.rpartition("; ")[0]
     return text
 
@@ -91,7 +91,7 @@ def _limit(design: Design) -> Iterator[ScreenRow]:
         yield ScreenRow("Not met", short(together + "; ".join(shown)), LOST)
     why = next((conflict.detail for conflict in design.conflicts if conflict.detail), "")
     if why:
-        yield ScreenRow("Why", named(design, short(why)))
+        yield ScreenRow("Why", named(design, short(why, MOST_OF_WHY)))
 
 
 def _changes(conflict: Conflict) -> tuple[Needed, ...]:

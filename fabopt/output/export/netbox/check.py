@@ -13,18 +13,23 @@ from itertools import islice
 from fabopt.errors import Fault, InputError, fault
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import (
+    FRONT_PORT,
+    INTERFACE,
     LONGEST_COMPONENT,
     LONGEST_DESCRIPTION,
     LONGEST_DEVICE,
     LONGEST_LABEL,
     LONGEST_NAME,
     LONGEST_PART_NUMBER,
+    REAR_PORT,
 )
 from fabopt.output.words import measured
 
 MANUFACTURERS, SITES, ROLES = "01-manufacturers.csv", "02-sites.csv", "03-device-roles.csv"
 RACKS, TYPES, DEVICES = "04-racks.csv", "05-device-types.csv", "06-devices.csv"
 INTERFACES, ITEMS, CABLES = "07-interfaces.csv", "08-inventory-items.csv", "09-cables.csv"
+# What front ports lead to comes before them, both before cables.
+REAR_PORTS, FRONT_PORTS = "07-rear-ports.csv", "08-front-ports.csv"
 
 # RACK_U_HEIGHT_MAX of netbox/dcim/constants.py; heights of types have three digits before the point.
 HIGHEST_RACK, HIGHEST_TYPE = 100, 1000
@@ -42,6 +47,8 @@ _TEXTS = {
     TYPES: {"model": _NAME, "slug": _SLUG, "part_number": (LONGEST_PART_NUMBER, False), "description": _ABOUT},
     DEVICES: {"name": (LONGEST_DEVICE, True), "description": _ABOUT},
     INTERFACES: {"name": (LONGEST_COMPONENT, True), "type": (LONGEST_PART_NUMBER, True), "description": _ABOUT},
+    REAR_PORTS: {"name": (LONGEST_COMPONENT, True)},
+    FRONT_PORTS: {"name": (LONGEST_COMPONENT, True)},
     ITEMS: {"name": (LONGEST_COMPONENT, True), "part_id": (LONGEST_PART_NUMBER, False), "description": _ABOUT},
     CABLES: {"label": (LONGEST_LABEL, False), "description": _ABOUT},
 }
@@ -57,6 +64,9 @@ _UNIQUE = (
     (DEVICES, ("name",)),
     (INTERFACES, ("device", "name")),
     (ITEMS, ("device", "name")),
+    (REAR_PORTS, ("device", "name")),
+    (FRONT_PORTS, ("device", "name")),
+    (FRONT_PORTS, ("device", "rear_port", "rear_port_position")),
 )
 # Columns that name rows of a file that is imported before.
 _KNOWN = (
@@ -68,14 +78,18 @@ _KNOWN = (
     (DEVICES, ("rack",), RACKS, ("name",)),
     (INTERFACES, ("device",), DEVICES, ("name",)),
     (INTERFACES, ("device", "parent"), INTERFACES, ("device", "name")),
+    (REAR_PORTS, ("device",), DEVICES, ("name",)),
+    (FRONT_PORTS, ("device", "rear_port"), REAR_PORTS, ("device", "name")),
     (ITEMS, ("device",), DEVICES, ("name",)),
     (ITEMS, ("device", "component_name"), INTERFACES, ("device", "name")),
     (ITEMS, ("manufacturer",), MANUFACTURERS, ("name",)),
 )
 
 Tables = Mapping[str, CsvTable]
-# Label of a cable, device, interface.
-Termination = tuple[str, str, str]
+# Label of a cable, device, interface or port, type of this.
+Termination = tuple[str, str, str, str]
+# Where the terminations of each type are listed.
+_LISTED = {INTERFACE: INTERFACES, FRONT_PORT: FRONT_PORTS, REAR_PORT: REAR_PORTS}
 
 
 def check(tables: Tables) -> None:
@@ -168,12 +182,13 @@ def _racks_are_free(tables: Tables) -> Iterator[Fault]:
 
 
 def _terminations_exist(tables: Tables, terminations: Sequence[Termination]) -> Iterator[Fault]:
-    interfaces = dict.fromkeys(_pick(tables, INTERFACES, ("device", "name")))
+    known = {type_: set(_pick(tables, file, ("device", "name"))) for type_, file in _LISTED.items()}
     channels = set(_channels(tables))
-    for label, device, interface in terminations:
-        if (device, interface) not in interfaces:
-            yield fault(CABLES, label, f"leads to an interface that is not in {INTERFACES}", f"{device} {interface}")
-        elif (device, interface) in channels:
+    for label, device, interface, type_ in terminations:
+        if (device, interface) not in known[type_]:
+            what = f"leads to an interface that is not in {_LISTED[type_]}"
+            yield fault(CABLES, label, what, f"{device} {interface}")
+        elif type_ == INTERFACE and (device, interface) in channels:
             yield fault(CABLES, label, "is plugged into a channel instead of its parent", f"{device} {interface}")
 
 
@@ -184,19 +199,19 @@ def _channels(tables: Tables) -> Iterator[tuple[str, ...]]:
 
 
 def _terminations_are_free(terminations: Sequence[Termination]) -> Iterator[Fault]:
-    seen: dict[tuple[str, str], str] = {}
-    for label, device, interface in terminations:
-        if (device, interface) in seen:
-            problem = f"uses a port that cable {seen[device, interface]} uses"
-            yield fault(CABLES, label, problem, f"{device} {interface}")
-        seen[device, interface] = label
+    seen: dict[tuple[str, ...], str] = {}
+    for label, *port in terminations:
+        if tuple(port) in seen:
+            problem = f"uses a port that cable {seen[tuple(port)]} uses"
+            yield fault(CABLES, label, problem, " ".join(port[:2]))
+        seen[tuple(port)] = label
 
 
 def _terminations(tables: Tables) -> Iterator[Termination]:
-    """Yield (label, device, interface) as NetBox reads a side: lists at commas, paired, or one device for all."""
-    columns = [f"side_{side}_{what}" for side in "ab" for what in ("device", "name")]
+    """Yield terminations as NetBox reads a side: lists at commas, paired, or one device for all."""
+    columns = [f"side_{side}_{what}" for side in "ab" for what in ("device", "name", "type")]
     for label, *cells in _pick(tables, CABLES, ("label", *columns)):
-        for devices, interfaces in (cells[:2], cells[2:]):
+        for devices, interfaces, type_ in (cells[:3], cells[3:]):
             names = interfaces.split(",")
             owners = devices.split(",")
             if len(owners) == 1:
@@ -204,7 +219,7 @@ def _terminations(tables: Tables) -> Iterator[Termination]:
             # A name that has a comma makes lists of different lengths; what is left over leads nowhere.
             names += [""] * (len(owners) - len(names))
             owners += [""] * (len(names) - len(owners))
-            yield from ((label, owner, name) for owner, name in zip(owners, names, strict=True))
+            yield from ((label, owner, name, type_) for owner, name in zip(owners, names, strict=True))
 
 
 def _pick(tables: Tables, file: str, names: Iterable[str]) -> Iterator[tuple[str, ...]]:

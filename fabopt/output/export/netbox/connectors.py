@@ -62,6 +62,8 @@ class JoinedCable:
     profile     NetBox's cable profile; empty where none describes it
     channels    channels of each side's interfaces: N for a channelized connector, else 0
     turned      True if side A of the cable (the one that splits) is the end farther from the servers
+    jumper      of a shuffle, which of the jumpers that lead to it, as labels have it: ``A2`` to its second connector
+                nearer the servers; its own end alone is in ``near`` or ``far``
     """
 
     cable: int
@@ -71,6 +73,7 @@ class JoinedCable:
     profile: str
     channels: tuple[int, int]
     turned: bool = False
+    jumper: str = ""
 
     @property
     def splits(self) -> bool:
@@ -104,12 +107,27 @@ def joined_cables(wiring: Wiring, embedded: Embedded, ends: LaneEnds) -> Iterato
         links = rows[start[number] : start[number + 1]]
         if len({ends.far[link].cage for link in links}) == 1:
             links.sort(key=lambda link: ends.far[link].lane)
-        if links:
+        if (size := min(int(cables.a_connectors[number]), int(cables.b_connectors[number]))) > 1:
+            yield from _jumpers(number, links, ends, size)
+        elif links:
             near = _plugs(links, ends.near, counts.of(cables.part[number], cables.a_module[number]))
             far = _plugs(links, ends.far, counts.of(cables.part[number], cables.b_module[number]))
             yield _shaped(number, links, near, far)
     for link in np.flatnonzero(cable == NOTHING).tolist():
         yield _straight(NOTHING, [link], (Plug((ends.near[link],), 1),), (Plug((ends.far[link],), 1),))
+
+
+def _jumpers(cable: int, links: Sequence[int], ends: LaneEnds, size: int) -> Iterator[JoinedCable]:
+    """Yield the jumpers at the connectors of a shuffle in use: nearer the servers they end in a port for each lane."""
+    channels = size if size in BREAKOUTS else 0
+    profiles = (f"breakout-1c{size}p-{size}c1p", f"single-1c{size}p") if channels else ("", "")
+    for side, (own, other) in enumerate(((ends.near, ends.far), (ends.far, ends.near))):
+        for leg in sorted({other[link].lane % size for link in links}):
+            of_leg = sorted((link for link in links if other[link].lane % size == leg), key=lambda link: own[link].lane)
+            plugs = (Plug(tuple(own[link] for link in of_leg), size),)
+            near, far, counts = ((), plugs, (0, channels)) if side else (plugs, (), (channels, 0))
+            name = f"{'AB'[side]}{leg + 1}"
+            yield JoinedCable(cable, tuple(of_leg), near, far, profiles[side], counts, jumper=name)
 
 
 class _ConnectorCounts:

@@ -11,16 +11,18 @@ from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.netbox.check import (
     CABLES,
     DEVICES,
+    FRONT_PORTS,
     INTERFACES,
     ITEMS,
     MANUFACTURERS,
     RACKS,
+    REAR_PORTS,
     ROLES,
     SITES,
     TYPES,
     check,
 )
-from fabopt.output.export.netbox.interfaces import CableRows, Interfaces, transceivers
+from fabopt.output.export.netbox.interfaces import CableRows, Interfaces, shuffle_ports, transceivers
 from fabopt.output.export.netbox.objects import RACK_FORM, RACK_WIDTH_IN, TYPE_HEAD, Objects
 from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import CsvTable
@@ -90,6 +92,12 @@ def _port_notes(ports: Ports, tables: Mapping[str, CsvTable]) -> Iterator[str]:
     if ITEMS in tables:
         yield f"{ITEMS} has the transceivers; each belongs to the (first) interface of its cage."
     yield from _splitter_notes(ports)
+    if ports.objects.shuffles:
+        yield (
+            f"A shuffle is a device without a place, named like its cable. {REAR_PORTS} and {FRONT_PORTS} come before "
+            f"{CABLES}; front port A2-B3 is the lane of connector 2 nearer the servers and connector 3 at the other "
+            "end. NetBox 4.5.0 to 4.6.5 cannot import what front ports lead to (its issue 22752): use another release."
+        )
     if any(joined.cable == NOTHING for joined in ports.joined_cables):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
     if any(medium in ("ACC", "AEC") for medium in ports.wiring.cables.medium):
@@ -126,7 +134,9 @@ README = "README.txt"
 TYPE_FOLDER = "device-types"
 # The import form takes 2.5 MB (Django's ``DATA_UPLOAD_MAX_MEMORY_SIZE``), and pasted text grows as it is sent.
 MOST_BYTES = 2_000_000
-TABLES = (MANUFACTURERS, SITES, ROLES, RACKS, TYPES, DEVICES, INTERFACES, ITEMS, CABLES)
+TABLES = (
+    MANUFACTURERS, SITES, ROLES, RACKS, TYPES, DEVICES, INTERFACES, REAR_PORTS, FRONT_PORTS, ITEMS, CABLES
+)  # fmt: skip
 
 
 def files_of(asked: Exported) -> Files:
@@ -177,6 +187,7 @@ def _is_own_type(path: Path) -> bool:
 
 def tables_of(objects: Objects, ports: Ports) -> dict[str, CsvTable]:
     """Return the CSV files by name, in order: no racks without a floor plan, no inventory items without modules."""
+    rear, front = shuffle_ports(ports)
     tables = {
         MANUFACTURERS: objects.manufacturers(),
         SITES: objects.sites(),
@@ -185,6 +196,8 @@ def tables_of(objects: Objects, ports: Ports) -> dict[str, CsvTable]:
         TYPES: objects.device_types(),
         DEVICES: objects.devices(),
         INTERFACES: Interfaces(ports).table(),
+        REAR_PORTS: rear,
+        FRONT_PORTS: front,
         ITEMS: transceivers(ports),
         CABLES: CableRows(ports).table(),
     }

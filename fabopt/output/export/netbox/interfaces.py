@@ -7,7 +7,7 @@ from functools import cached_property
 
 from fabopt.output.export.netbox.connectors import CageKey, JoinedCable
 from fabopt.output.export.netbox.objects import line
-from fabopt.output.export.netbox.ports import CableEnds, Channel, Ports
+from fabopt.output.export.netbox.ports import CableEnds, Channel, Ports, ShuffleLane
 from fabopt.output.export.netbox.table import CsvTable, Row
 from fabopt.output.export.netbox.words import (
     CHANNEL,
@@ -16,11 +16,12 @@ from fabopt.output.export.netbox.words import (
     PLANNED,
     cable_type,
     interface_type,
+    port_type,
     text,
 )
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
-from fabopt.schema.catalog import Nic
+from fabopt.schema.catalog import Fibre, Nic
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.product import Cage
 from fabopt.units import gbps
@@ -188,6 +189,50 @@ def _part(ports: Ports, part: str) -> tuple[str, str, str]:
     return ports.objects.vendor(part), number, text(about)
 
 
+def shuffle_ports(ports: Ports) -> tuple[CsvTable, CsvTable]:
+    """Return the rear ports of shuffles, and their front ports, one for each lane, which lead to them.
+
+    The jumper at a connector nearer the servers ends in the front ports of its lanes; that at a connector of the other
+    end in a rear port with a position for each lane, or, where no cable has several links, in one rear port a lane.
+    """
+    objects, wiring = ports.objects, ports.wiring
+    rear = CsvTable(("device", "name", "type", "positions", "description"))
+    front = CsvTable(("device", "name", "type", "rear_port", "rear_port_position", "description"))
+    positions = _positions(ports)
+    taken = set(positions.values())
+    for cable, size in objects.shuffles.items():
+        name, by_lane = wiring.cables.name[cable], ports.is_by_lane(size)
+        near, far = (
+            port_type(end.connector) for end in objects.embedded.part(wiring.cables.part[cable], Fibre).both_ends
+        )
+        for other in range(1, size + 1):
+            free = [number for number in range(1, size + 1) if (cable, other, number) not in taken]
+            if not by_lane:
+                rear.rows.append((name, f"B{other}", far, size, f"connector {other} away from the servers"))
+            for leg in range(1, size + 1):
+                lane = ShuffleLane(leg, other)
+                if by_lane:
+                    rear.rows.append((name, lane.name, far, 1, f"connector {other} away from the servers"))
+                _, _, number = positions.get((cable, lane)) or (cable, other, free.pop(0))
+                place = (lane.name, 1) if by_lane else (f"B{other}", number)
+                front.rows.append((name, lane.name, near, *place, f"connector {leg} nearer the servers"))
+    return rear, front
+
+
+def _positions(ports: Ports) -> dict[tuple[int, ShuffleLane], tuple[int, int, int]]:
+    """Shuffle, far connector and position there of every lane in use: the channel at the far end of its jumper."""
+    known = {}
+    for joined in ports.joined_cables:
+        if joined.far and joined.jumper:
+            size = ports.objects.shuffles[joined.cable]
+            for link in joined.links:
+                end, lane = ports.ends.far[link], ports.lane_of(link, size)
+                channel = ports.channels.get((end.cage, end.lane))
+                number = channel.number if channel is not None else lane.near
+                known[joined.cable, lane] = joined.cable, lane.far, number
+    return known
+
+
 class CableRows:
     """The rows of all cables."""
 
@@ -210,14 +255,17 @@ class CableRows:
             yield self._row(joined, sides, "", f"breakout end {number} of {len(joined.links)}")
 
     def _row(self, joined: JoinedCable, sides: tuple[CableEnds, CableEnds], profile: str, part_of_cable: str) -> Row:
-        cells = [cell for side in sides for cell in (",".join(side.devices), INTERFACE, ",".join(side.interfaces))]
+        cells = [cell for side in sides for cell in (",".join(side.devices), side.type, ",".join(side.interfaces))]
         more = (profile,) if self.ports.version.profiles else ()
         if joined.cable == NOTHING:
             return (*cells, "", PLANNED, *more, "", "", "", "not bought by this design")
         type_, label, length, about = self._known[joined.cable]
-        words = [label, part_of_cable] if part_of_cable else [label]
+        words = [word for word in (label, joined.jumper, part_of_cable) if word]
         described = text(f"{part_of_cable} of {self.cables.name[joined.cable]}: {about}") if part_of_cable else about
-        return (*cells, type_, PLANNED, *more, " ".join(words), length, "m", described)
+        if joined.jumper:
+            described = text(f"jumper of a shuffle, {length} m through both: {about}")
+        lengths = ("", "") if joined.jumper else (length, "m")
+        return (*cells, type_, PLANNED, *more, " ".join(words), *lengths, described)
 
     @cached_property
     def _known(self) -> list[tuple[str, str, str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 import yaml
 
 from fabopt.output.export.netbox.table import CsvTable
@@ -21,6 +22,7 @@ from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
 # Begins the files of device types: it tells them from others in the same folder. The three hyphens come first, or
 # NetBox does not see that it is YAML.
 TYPE_HEAD = b"---\n# Written by fabopt\n"
+SHUFFLE = "shuffle"
 # Name and colour of each role, in the order in which they are written.
 ROLES = {
     "server": ("GPU server", "4caf50"),
@@ -28,6 +30,7 @@ ROLES = {
     "leaf": ("Leaf switch", "2196f3"),
     "spine": ("Spine switch", "673ab7"),
     "core": ("Core switch", "f44336"),
+    SHUFFLE: ("Shuffle", "795548"),
 }
 # What a rack is where the case only says how high it is: EIA-310 19-inch cabinets.
 RACK_FORM, RACK_WIDTH_IN = "4-post-cabinet", 19
@@ -91,6 +94,13 @@ class Objects:
         """Name of every device."""
         return [line(name) for name in self.wiring.devices.name]
 
+    @cached_property
+    def shuffles(self) -> dict[int, int]:
+        """Connectors at each end of every shuffle, by its row of ``Cables``."""
+        cables = self.wiring.cables
+        sizes = np.minimum(cables.a_connectors, cables.b_connectors)
+        return {row: int(sizes[row]) for row in np.flatnonzero(sizes > 1).tolist()}
+
     @property
     def site(self) -> str:
         """Name of the site."""
@@ -115,6 +125,7 @@ class Objects:
     def types(self) -> dict[TypeKey, DeviceType]:
         """Device types by key, in the order of the devices."""
         keys = dict.fromkeys(map(self._key, range(len(self.wiring.devices))))
+        keys |= dict.fromkeys(self._shuffle_key(row) for row in self.shuffles)
         models = self._models(list(keys))
         slug = slugs(" ".join(models[key]) for key in keys)
         return {key: self._type(key, models[key], slug[" ".join(models[key])]) for key in keys}
@@ -122,6 +133,9 @@ class Objects:
     def _key(self, device: int) -> TypeKey:
         devices = self.wiring.devices
         return TypeKey(devices.role[device] == "attachment", devices.product[device], float(devices.height_u[device]))
+
+    def _shuffle_key(self, row: int) -> TypeKey:
+        return TypeKey(False, self.wiring.cables.part[row], 0.0)
 
     def _models(self, keys: list[TypeKey]) -> dict[TypeKey, tuple[str, str]]:
         """Return (maker, model) of every type: the part number, or the id where that is missing, long or taken.
@@ -179,7 +193,7 @@ class Objects:
 
     def roles(self) -> CsvTable:
         """The roles that devices have."""
-        used = set(self.wiring.devices.role)
+        used = {*self.wiring.devices.role, *([SHUFFLE] if self.shuffles else [])}
         colours = [(name, colour) for role, (name, colour) in ROLES.items() if role in used]
         slug = slugs(name for name, _ in colours)
         rows = [(name, slug[name], colour, "false") for name, colour in colours]
@@ -213,7 +227,13 @@ class Objects:
     def devices(self) -> CsvTable:
         """The devices, with their places if they have any."""
         columns = ("name", "role", "manufacturer", "device_type", "status", "site", *self._place_columns, "description")
-        return CsvTable(columns, [tuple(self._device(device)) for device in range(len(self.wiring.devices))])
+        table = CsvTable(columns, [tuple(self._device(device)) for device in range(len(self.wiring.devices))])
+        nowhere = ("",) * len(self._place_columns)
+        for row, size in self.shuffles.items():
+            kind, fabric = self.types[self._shuffle_key(row)], self.wiring.fabrics[int(self.wiring.cables.fabric[row])]
+            named = (self.wiring.cables.name[row], ROLES[SHUFFLE][0], kind.manufacturer, kind.model, PLANNED, self.site)
+            table.rows.append((*named, *nowhere, f"{fabric} - {size} x {size}"))
+        return table
 
     def _device(self, device: int) -> Iterator[str | int]:
         devices, kind = self.wiring.devices, self.type_of(device)

@@ -16,7 +16,7 @@ from fabopt.output.export.netbox.connectors import (
     joined_cables,
 )
 from fabopt.output.export.netbox.objects import Objects
-from fabopt.output.export.netbox.words import Version
+from fabopt.output.export.netbox.words import BREAKOUTS, FRONT_PORT, INTERFACE, REAR_PORT, Version
 from fabopt.output.export.ports import kept_ports
 from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Cage
@@ -46,10 +46,23 @@ class Channel(NamedTuple):
 
 
 class CableEnds(NamedTuple):
-    """One side of a cable: devices and interfaces, paired; one device alone is that of all interfaces."""
+    """One side of a cable: devices and interfaces (or ports of a shuffle), paired; one device alone is that of all."""
 
     devices: tuple[str, ...]
     interfaces: tuple[str, ...]
+    type: str = INTERFACE
+
+
+class ShuffleLane(NamedTuple):
+    """A lane of a shuffle: its connectors at both ends, from 1."""
+
+    near: int
+    far: int
+
+    @property
+    def name(self) -> str:
+        """The name of its port in NetBox."""
+        return f"A{self.near}-B{self.far}"
 
 
 class Ports:
@@ -146,6 +159,8 @@ class Ports:
 
     def sides(self, joined: JoinedCable) -> tuple[CableEnds, CableEnds]:
         """Return both sides of a cable; where one splits, it is the first."""
+        if joined.jumper:
+            return self._jumper(joined, joined.links)
         near, far = (self._side([ends[link] for link in joined.links]) for ends in (self.ends.near, self.ends.far))
         return (far, near) if joined.turned else (near, far)
 
@@ -156,7 +171,31 @@ class Ports:
     def breakout_ends(self, joined: JoinedCable) -> Iterator[tuple[CableEnds, CableEnds]]:
         """Yield both sides of every link of a cable, each as if it were a cable."""
         for link in joined.links:
-            yield self._side([self.ends.near[link]]), self._side([self.ends.far[link]])
+            if joined.jumper:
+                yield self._jumper(joined, [link])
+            else:
+                yield self._side([self.ends.near[link]]), self._side([self.ends.far[link]])
+
+    # -- shuffles -------------------------------------------------------------------------------------------------
+
+    def is_by_lane(self, size: int) -> bool:
+        """Whether each lane of a shuffle has a rear port of its own: where no cable has several links in NetBox."""
+        return not self.version.channels or size not in BREAKOUTS
+
+    def lane_of(self, link: int, size: int) -> ShuffleLane:
+        """Return the lane of a shuffle that a link takes."""
+        return ShuffleLane(self.ends.far[link].lane % size + 1, self.ends.near[link].lane % size + 1)
+
+    def _jumper(self, joined: JoinedCable, links: Sequence[int]) -> tuple[CableEnds, CableEnds]:
+        """Return the sides of a jumper: of its device and of the shuffle, or of the shuffle and of its device."""
+        size, name = self.objects.shuffles[joined.cable], self.wiring.cables.name[joined.cable]
+        lanes = [self.lane_of(link, size) for link in links]
+        if joined.near:
+            own = self._side([self.ends.near[link] for link in links])
+            return own, CableEnds((name,), tuple(lane.name for lane in lanes), FRONT_PORT)
+        own = self._side([self.ends.far[link] for link in links])
+        ports = [lane.name if self.is_by_lane(size) else f"B{lane.far}" for lane in lanes]
+        return CableEnds((name,), tuple(dict.fromkeys(ports)), REAR_PORT), own
 
     def _side(self, ends: Sequence[LaneEnd]) -> CableEnds:
         pairs = dict.fromkeys((end.cage.device, self.interface(end.cage, end.lane)) for end in ends)

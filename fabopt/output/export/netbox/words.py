@@ -16,7 +16,7 @@ from fabopt.schema.product import Cage
 from fabopt.units import gbps
 
 PLANNED = "planned"
-INTERFACE = "dcim.interface"
+INTERFACE, FRONT_PORT, REAR_PORT = "dcim.interface", "dcim.frontport", "dcim.rearport"
 CHANNEL = "channel"
 OTHER = "other"
 # Maker of products whose maker the catalog does not name.
@@ -127,6 +127,11 @@ def cable_type(medium: str, description: str) -> str:
     if medium == "copper":
         return "cat6a" if "6a" in description.lower() else "cat6" if "cat6" in description.lower() else ""
     return _CABLES.get(medium, "")
+
+
+def port_type(connector: str) -> str:
+    """Return the type of a front or rear port by the connector that goes in; ``other`` where NetBox has no word."""
+    return next((word for word in ("mpo", "lc") if connector.lower().startswith(word)), OTHER)
 
 
 def text(value: object, longest: int = LONGEST_DESCRIPTION) -> str:

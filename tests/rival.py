@@ -25,7 +25,19 @@ from fabopt.solution import optimize
 RUNS = {"server-leaf": 3.0, "leaf-spine": 30.0, "spine-core": 50.0}
 CATALOG = named_catalogs(["reference"])
 NICS_PER_SERVER, GBPS = 8, 400
+# Processor seconds after which the rival gives the best that it has met.
+MOST_S = 120.0
 SIZES = (64, 512, 1024, 8192, 16384, 100_000)
+
+
+@dataclass
+class _Clock:
+    """Processor time at which the rival stops."""
+
+    ends: float = inf
+
+
+CLOCK = _Clock()
 
 
 @dataclass(frozen=True)
@@ -180,10 +192,12 @@ def above(servers: int, protocol: str, leaf: Switch, down: Side, limit: float) -
     if servers * NICS_PER_SERVER <= most:
         least = price
     for up in sides(leaf):
-        for group in range(1, most):
+        for group in range(most - 1, 0, -1):  # large groups are the cheap ones: what is met first cuts the rest
             uplinks = ceil(group * GBPS / up.end.gbps)
             if not holds(leaf, down, group, up, uplinks):
-                break
+                continue
+            if time.process_time() > CLOCK.ends:
+                return least
             leaves = ceil(servers / group) * NICS_PER_SERVER
             if leaves * price < min(least, limit):
                 rest = spines(protocol, leaf, up, leaves, uplinks, min(least, limit) - leaves * price)
@@ -211,7 +225,7 @@ def spines(protocol: str, leaf: Switch, up: Side, leaves: int, needed: int, limi
             ports = min(side.cages * side.end.ports, spine.max_ports or side.cages * side.end.ports)
             if leaves * needed * link >= min(least, limit):
                 continue
-            for links in range(1, needed + 1):
+            for links in range(1, max(1, min(needed, int(ports // leaves))) + 1):
                 number = ceil(needed / links)
                 if leaves * links <= ports:
                     each = link_usd(up.end, side.end, RUNS["leaf-spine"], protocol, links)
@@ -237,8 +251,21 @@ def three_tiers(
         return inf
     for ports, price, far in cores_below(protocol, top.end):
         if pods <= ports:
-            least = min(least, fixed + number * ups * far + ceil(uplinks * ups / (ports // pods)) * price)
+            cores = uplinks * ups // links_of_core(uplinks, ups, int(ports // pods))
+            least = min(least, fixed + number * ups * far + cores * price)
     return least
+
+
+@cache
+def links_of_core(spines_of_pod: int, ups: int, most: int) -> int:
+    """Links of a core to each pod: as many to each of some spines, so that stripes are even; at most ``most``."""
+    both = product(divisors(spines_of_pod), divisors(ups))
+    return max(one * other for one, other in both if one * other <= most)
+
+
+@cache
+def divisors(number: int) -> list[int]:
+    return [one for one in range(1, number + 1) if number % one == 0]
 
 
 @cache
@@ -279,13 +306,15 @@ def main(sizes: list[int]) -> None:
         for cached in (link_usd, fibre_usd, leaves_of_pod, cores_below, switches, _sides):
             cached.cache_clear()
         times, costs = [time.process_time()], []
+        CLOCK.ends = times[0] + MOST_S
         costs.append(cheapest(gpus))
         times.append(time.process_time())
         found, status = ours(gpus)
         times.append(time.process_time())
         spent = [after - before for before, after in pairwise(times)]
         both = [f"{cost:>14,.0f} | {seconds:>6.1f}" for cost, seconds in zip((*costs, found), spent, strict=True)]
-        print(f"| {gpus:>7} | {' | '.join(both)} | {status:<7} |", flush=True)
+        told = status if spent[0] < MOST_S else f"{status}; rival stopped"
+        print(f"| {gpus:>7} | {' | '.join(both)} | {told:<7} |", flush=True)
 
 
 if __name__ == "__main__":

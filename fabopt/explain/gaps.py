@@ -120,7 +120,7 @@ def gap_sentences(inquiry: Inquiry) -> Iterator[str]:
             remedies = list(dict.fromkeys(_remedies(inquiry, index, gap)))
             told = [f"fabric {fabric.name}: {_lacking(inquiry.problem, fabric, gap)}"]
             if gap.step in ENDS and not any(remedy.startswith("`catalog.") for remedy in remedies):
-                told += _unjoined(inquiry, index, gap)
+                told += _unjoined(inquiry, index, gap) or ["the catalog has no ports of one speed at both ends"]
             told += _helping(remedies) if remedies else _helpless(inquiry, gap)
             yield "; ".join(told)
 

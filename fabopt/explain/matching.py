@@ -20,13 +20,15 @@ from fabopt.units import gbps
 MOST_PAIRS, MOST_DEVICES, MOST_ROWS = 2, 2, 3
 # Begins the form factor of ports of optics that are in a switch, where connectors of fibres go in.
 BUILT_IN = "CPO-"
+# Longest cables with their ends on, in metres: AOC.
+MOST_CABLE_M = 100.0
 # Lanes of the widest cages. Source: OSFP and QSFP-DD specifications.
 MOST_LANES = 8
 # Id, or begin of the ids, of parts that stand for what is not listed, and how far they reach.
 UNLISTED, FARTHEST_M = "unlisted-part", 100_000.0
 
 
-class CageEnd(NamedTuple):
+class LinkCages(NamedTuple):
     """Cages in use at one end of a link: form factor, split, and port type."""
 
     form_factor: str
@@ -40,21 +42,21 @@ class CageEnd(NamedTuple):
 
 
 # Cages at one end of a link, each with the ids of the devices that may use it.
-Ends = Mapping[CageEnd, list[str]]
+Ends = Mapping[LinkCages, list[str]]
 
 
 def cage_ends(problem: Problem, fabric: FabricProblem, end: str, protocol: str) -> Ends:
     """The cages that devices at one end of a link may use, each with the ids of these devices."""
-    ends: dict[CageEnd, list[str]] = defaultdict(list)
+    ends: dict[LinkCages, list[str]] = defaultdict(list)
     if end == "server":
         nics = {nic.id: nic.cages for nic in problem.catalog.nics}
         nics |= {listing.id: listing.cages for listing in problem.server.nics if listing.cages}
         for nic in fabric.nics.get(protocol, ()):
-            ends[CageEnd(nics[nic.nic_id][nic.group].form_factor, nic.split, nic.port)].append(nic.nic_id)
+            ends[LinkCages(nics[nic.nic_id][nic.group].form_factor, nic.split, nic.port)].append(nic.nic_id)
     else:
         for switch in fabric.switches[protocol][end]:
             for use in switch.uses:
-                ends[CageEnd(switch.product.cages[use.group].form_factor, use.split, use.port)].append(switch.id)
+                ends[LinkCages(switch.product.cages[use.group].form_factor, use.split, use.port)].append(switch.id)
     return {cages: list(dict.fromkeys(ids)) for cages, ids in ends.items()}
 
 
@@ -82,12 +84,12 @@ def lacking(
     return list(told.values())
 
 
-def _joined(problem: Problem, near: CageEnd, far: CageEnd, run_m: float, protocol: str) -> bool:
+def _joined(problem: Problem, near: LinkCages, far: LinkCages, run_m: float, protocol: str) -> bool:
     return bool(problem.links.assemblies(near.port, far.port, run_m, protocol, True, True))
 
 
 def _told(
-    problem: Problem, ends: tuple[Ends, Ends], pair: tuple[CageEnd, CageEnd], run_m: float, protocol: str
+    problem: Problem, ends: tuple[Ends, Ends], pair: tuple[LinkCages, LinkCages], run_m: float, protocol: str
 ) -> tuple[bool, str]:
     """Whether a module or a fibre alone would join a pair of cages, and what is missing between them, in words."""
     near, far = pair
@@ -96,7 +98,8 @@ def _told(
         return False, f"no part in the catalog joins {words} link by link: transceivers and a fibre would"
     built_in = sorted({end.form_factor for end in pair if end.form_factor.startswith(BUILT_IN)})
     rows = [] if built_in else list(dict.fromkeys(_rows(problem, near, far, run_m, protocol)))
-    would = " or ".join([f"a cable of {run_m:g} m", *rows[:MOST_ROWS]])
+    cable = f"a cable of {run_m:g} m" if run_m <= MOST_CABLE_M else f"optics that reach {run_m:g} m"
+    would = " or ".join([cable, *rows[:MOST_ROWS]])
     if built_in:
         would = f"the optics that are built in as a module ({' and '.join(built_in)}), and a fibre for them,"
     return bool(rows), f"no part in the catalog joins {words}: {would} would"
@@ -107,17 +110,15 @@ def _ids(ids: list[str]) -> str:
     return ", ".join(ids[:MOST_DEVICES]) + more
 
 
-def _rows(problem: Problem, near: CageEnd, far: CageEnd, run_m: float, protocol: str) -> Iterator[str]:
+def _rows(problem: Problem, near: LinkCages, far: LinkCages, run_m: float, protocol: str) -> Iterator[str]:
     """Modules and fibres, each of which alone would join two cages over a run, in words."""
     fibres = [fibre for fibre in problem.offering.offered.fibres if protocol in (fibre.protocols or (protocol,))]
     modules = {end: problem.links.modules(end.port, protocol, True) for end in (near, far)}
-    for one in modules[near]:
-        for other in modules[far]:
-            if (one.standard, one.product.fibre) == (other.standard, other.product.fibre):
-                kinds = sorted({one.connector, other.connector})
-                reach_m = min(one.product.reach_m, other.product.reach_m)
-                if run_m <= reach_m:
-                    yield f"a fibre ({one.product.fibre}, {' and '.join(kinds)}) of {run_m:g} m"
+    for module, peer in product(modules[near], modules[far]):
+        if (module.standard, module.product.fibre) == (peer.standard, peer.product.fibre):
+            kinds = sorted({module.connector, peer.connector})
+            if run_m <= min(module.product.reach_m, peer.product.reach_m):
+                yield f"a fibre ({module.product.fibre}, {' and '.join(kinds)}) of {run_m:g} m"
     for end, other_end in ((near, far), (far, near)):
         spoken = {module.standard for module in modules[end]}
         for module in modules[other_end]:
@@ -125,7 +126,7 @@ def _rows(problem: Problem, near: CageEnd, far: CageEnd, run_m: float, protocol:
             laid = [
                 item.length_m or 0.0
                 for fibre in fibres
-                if (fibre.fibre, *(one.connector for one in fibre.both_ends)) == straight
+                if (fibre.fibre, *(fibre_end.connector for fibre_end in fibre.both_ends)) == straight
                 for item in problem.item_table.lengths(fibre.id)
             ]
             lanes = gbps(end.port.lane.port_mbps) / (module.product.lane_gbps or gbps(end.port.lane.port_mbps))
@@ -141,7 +142,7 @@ def _rows(problem: Problem, near: CageEnd, far: CageEnd, run_m: float, protocol:
 def with_any_optics(catalog: Catalog, dollars: float, source: PriceSource) -> Catalog:
     """The catalog with a module for every cage of a device at every split, alike at each speed, and a fibre for them.
 
-    ``dollars``: of each; ``description`` of a module: its cages, as ``CageEnd.words``.
+    ``dollars``: of each; ``description`` of a module: its cages, as ``LinkCages.words``.
     """
     cages = [cage for switch in catalog.switches for cage in switch.cages]
     cages += [cage for nic in catalog.nics for cage in nic.cages]

@@ -115,11 +115,14 @@ def test_cables_that_work_with_another_vendor() -> None:
 def test_two_runs_that_are_too_long() -> None:
     """Neither run can be had, so neither alone is the limit; a way around the second is one tier."""
     content = case(site={"distances_m": {"server-leaf": 600, "leaf-spine": 700}})
+    leaf = "QSFP-DD 1x400 (large, lean and 1 more)"
     assert told(content) == [
         "  fabrics.compute.tiers: is 2; needs any, at $58,320, together with site.distances_m.server-leaf 50 (no "
         "single change to the case gives a design; these together do, and no fewer; fabric compute: no ethernet parts "
         "on sale join server and leaf at 200 or 400 Gb/s over the 600 m of a server-leaf run; the longest are 50 m; "
-        "what would help: a shorter `site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more))"
+        f"no part in the catalog joins QSFP112 1x400 (nic-400) to {leaf}: optics that reach 600 m would; no part in "
+        f"the catalog joins {leaf} to {leaf}: optics that reach 700 m would; what would help: a shorter "
+        "`site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more))"
     ]
 
 
@@ -154,8 +157,8 @@ def test_speeds_that_never_meet() -> None:
         product(parts, id_)["cages"][0]["splits"] = ["1x800"]
     assert told(case(), parts) == [
         NO_CHANGE + "fabric compute: no ethernet parts on sale join server (ports of 200 or 400 Gb/s) and leaf (ports "
-        "of 800 Gb/s) over the 3 m of a server-leaf run; no key of the case alone would help: the catalog needs a "
-        "cable, or transceivers and a fibre, for it"
+        "of 800 Gb/s) over the 3 m of a server-leaf run; the catalog has no ports of one speed at both ends; no key of "
+        "the case alone would help"
     ]
 
 

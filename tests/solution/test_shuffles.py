@@ -153,6 +153,34 @@ def test_dark_legs_are_counted_and_paid(n: int, servers: int, dark: tuple[int, i
     assert check.detail.endswith(f"dark legs: {dark[0]} at the near end, {dark[1]} at the far end")
 
 
+@pytest.mark.parametrize(
+    ("counts", "planes", "passives", "modules"),
+    [((1, 1), 1, 4, 8), ((1, 4), 1, 4, 20), ((4, 4), 4, 1, 8)],
+    ids=["trunk", "cassette", "shuffle"],
+)
+def test_trunks_and_cassettes_are_the_same_kind(
+    counts: tuple[int, int], planes: int, passives: int, modules: int
+) -> None:
+    """Four servers of 4 x 100G: by the counts of one key alone four straight trunks of four lanes to one switch, four
+    cassettes to cages of one lane, or one shuffle to four planes; each is searched, bought, wired and checked.
+    """
+    catalog = parts(4, 16)
+    ends = [{"connector": "MPO", "count": counts[0]}, {"connector": "MPO", "count": counts[1]}]
+    if counts == (1, 4):
+        ends[1]["connector"] = "LC"
+        catalog["switches"][0]["cages"][0] |= {"form_factor": "SFP", "splits": ["1x100"]}
+        lc = {"id": "lane", "form_factor": "SFP", "split": "1x100", "connector": "LC"}
+        catalog["transceivers"].append(catalog["transceivers"][0] | lc)
+    catalog["fibres"] = [{**catalog["fibres"][0], "id": "passive", "ends": ends}]
+    design = solved(wanted(4, 1, planes, min_gbps_per_gpu=400), catalog)
+    assert_proven(design)
+    found = bought(design)
+    assert (found["passive"], found["module"] + found.get("lane", 0)) == (passives, modules)
+    wiring = wiring_of(design)
+    joined = {(row.cable, row.from_device) for row in schedule(design, wiring).itertuples()}
+    assert len(joined) == (4 if counts != (4, 4) else passives * 4) and len(wiring.links) == 16
+
+
 def rewired(wiring: Wiring, **columns: Any) -> Wiring:
     return replace(wiring, links=replace(wiring.links, **columns))
 

@@ -23,7 +23,7 @@ LETTERS = 100 - LABEL_WIDTH - 8
 MOST_LETTERS, MOST_OF_WHY = 3 * LETTERS, 6 * LETTERS
 _SPENDING = {"budget_usd": "the budget", "power_w": "the limit of power", "rack_units": "the limit of rack units"}
 _USED = {"budget_usd": "capex_usd", "power_w": "power_w", "rack_units": "rack_units"}
-_RULES = "rules."
+_RULES, _CATALOG = "rules.", "catalog."
 
 
 def no_screen(design: Design) -> RenderableType:
@@ -78,7 +78,9 @@ def _price(conflict: Conflict) -> float | None:
 
 def _limit(design: Design) -> Iterator[ScreenRow]:
     """The limits that cannot be met: those on spending where there are such, else all that clash."""
-    stated = [conflict for conflict in design.conflicts if conflict.limit != NO_SINGLE_LIMIT]
+    lacking = [conflict for conflict in design.conflicts if conflict.limit.startswith(_CATALOG)]
+    others = [conflict for conflict in design.conflicts if conflict not in lacking]
+    stated = [conflict for conflict in others if conflict.limit != NO_SINGLE_LIMIT]
     spending = [conflict for conflict in stated if _is_spending(conflict.limit)]
     if spending:
         values = _values(design, [needed.limit for one in spending for needed in one.together] or [spending[0].limit])
@@ -89,9 +91,10 @@ def _limit(design: Design) -> Iterator[ScreenRow]:
         together = "together: " if len(keys) > 1 else ""
         shown = [f"{limit_name(key)} {_value_of(design, key)}" for key in keys]
         yield ScreenRow("Not met", short(together + "; ".join(shown)), LOST)
-    why = next((conflict.detail for conflict in design.conflicts if conflict.detail), "")
+    why = next((conflict.detail for conflict in others if conflict.detail), "")
     if why:
         yield ScreenRow("Why", named(design, short(why, MOST_OF_WHY)))
+    yield from labelled("Missing", (named(design, short(conflict.detail)) for conflict in lacking if conflict.detail))
 
 
 def _changes(conflict: Conflict) -> tuple[Needed, ...]:

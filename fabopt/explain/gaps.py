@@ -6,18 +6,20 @@ is the first step without a product on sale. A change to the case or the catalog
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
 from fabopt.explain.freedoms import Freedom, Sold, enough_together, freedoms_of, newly_on_sale, not_on_sale, payable
-from fabopt.explain.matching import cage_ends, lacking, unjoined, unlisted_joins, with_any_optics
 from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.nic_planes import lacking_words
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.problem.unlisted_parts import UNLISTED, cage_ends, lacking, unjoined, unlisted_words, with_any_optics
+from fabopt.program.orders import Picked
 from fabopt.program.settings import StoppedError
 from fabopt.schema.topologies import TIERED
 from fabopt.units import gbps
@@ -147,12 +149,23 @@ def unlisted_parts(inquiry: Inquiry) -> list[str]:
     inquiry.met.clear()  # its price rests on parts that nobody lists
     told: list[str] = []
     for fabric, picked in zip(inquiry.problem.fabrics, optimum.picked if optimum is not None else (), strict=False):
-        protocol, pairs = picked[0].design.file_part().protocol, unlisted_joins(problem, picked)
+        protocol, pairs = picked[0].design.file_part().protocol, _unlisted_joins(problem, picked)
         for near, far, run in ENDS.values():
             if words := pairs.get((near, far)):
                 ends = (cage_ends(problem, fabric, near, protocol), cage_ends(problem, fabric, far, protocol))
                 told += lacking(inquiry.problem, ends, fabric.runs_m[run], protocol, words)
     return list(dict.fromkeys(told))
+
+
+def _unlisted_joins(problem: Problem, picked: Picked) -> dict[tuple[str, str], set[tuple[str, str]]]:
+    """The pairs of cages that unlisted parts join in a network, in words, by the roles at both ends."""
+    pairs: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    words = unlisted_words(problem.catalog)
+    for row in (row for option, _ in picked[1] for row in option.rows):
+        if row.assembly is not None and row.assembly.cable.id == UNLISTED:
+            near, far = (words[item.id] if item else "" for item in (row.assembly.near, row.assembly.far))
+            pairs[row.near, row.far].add((near, far))
+    return pairs
 
 
 def _helping(remedies: list[str]) -> list[str]:

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from fabopt.explain.freedoms import freedoms_of_case, mapped, of_all_splits, payable, with_prices
 from fabopt.explain.gaps import CLOS, ENDS, OF_LEAVES, OF_SERVERS, fillers, ports_of
-from fabopt.explain.matching import MOST_PAIRS, cage_ends, unjoined, with_any_optics
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.unlisted_parts import MOST_PAIRS, cage_ends, unjoined, with_any_optics
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch

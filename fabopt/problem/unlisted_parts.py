@@ -10,7 +10,6 @@ from typing import NamedTuple
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.program.orders import Picked
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import CableLength, Catalog, Fibre, Transceiver
 from fabopt.schema.product import PriceSource
@@ -173,12 +172,6 @@ def with_any_optics(catalog: Catalog, dollars: float, source: PriceSource) -> Ca
     )
 
 
-def unlisted_joins(problem: Problem, picked: Picked) -> dict[tuple[str, str], set[tuple[str, str]]]:
-    """The pairs of cages that unlisted parts join in a network, in words, by the roles at both ends."""
-    pairs: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-    about = {module.id: module.description or "" for module in problem.catalog.transceivers}
-    for row in (row for option, _ in picked[1] for row in option.rows):
-        if row.assembly is not None and row.assembly.cable.id == UNLISTED:
-            near, far = (about[item.id] if item else "" for item in (row.assembly.near, row.assembly.far))
-            pairs[row.near, row.far].add((near, far))
-    return pairs
+def unlisted_words(catalog: Catalog) -> dict[str, str]:
+    """The cages that each unlisted module is for, in words, by its id."""
+    return {module.id: module.description or "" for module in catalog.transceivers if module.part_number == UNLISTED}

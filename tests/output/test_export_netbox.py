@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 import yaml
 
 from fabopt.errors import InputError
+from fabopt.inspect.audit import panels
+from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.io.catalog import read_catalog
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.netbox.check import check
@@ -208,6 +211,22 @@ def test_a_shuffle_is_a_device_whose_front_ports_cross_to_rear_ports(
     if release == "4.7":
         assert {row["profile"] for row in cables} == {f"breakout-1c{n}p-{n}c1p", f"single-1c{n}p"}
         assert {row["label"].split()[1][0] for row in cables} == {"A", "B"}
+
+
+@pytest.mark.parametrize("release", ["4.6", "4.7"])
+@pytest.mark.parametrize("size", [SIZES[1], SIZES[2]])
+def test_links_through_shuffles_are_read_back(size: tuple[int, int, int, int], release: str, tmp_path: Path) -> None:
+    """``fabopt audit --as netbox`` follows front ports to rear ports: the same devices are joined as often."""
+    pair = made(f"shuffles {size}")
+    files = written(pair, tmp_path, release)
+    hand = panels.traced(
+        netbox_of({name: path.read_text() for name, path in files.items() if name.endswith(".csv")}, "it")
+    )
+    devices, links = pair[1].devices, pair[1].links
+    ends = zip(links.a.tolist(), links.b.tolist(), strict=True)
+    joined = Counter(frozenset((devices.name[near], devices.name[far])) for near, far in ends)
+    assert Counter(frozenset((link.a, link.b)) for link in hand.links) == joined
+    assert not hand.half and set(hand.devices) == set(devices.name)
 
 
 # -- how things are told --------------------------------------------------------------------------------------------

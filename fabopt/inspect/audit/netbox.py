@@ -10,7 +10,7 @@ from typing import Any
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.audit.hand_made import HandCable, HandDevice, HandLink, HandMade, HandModule
-from fabopt.inspect.audit.tables import has_both_ends, links_of_table, metres_of, role_of_words, table_rows
+from fabopt.inspect.audit.tables import has_both_ends, lane_name, links_of_table, metres_of, role_of_words, table_rows
 from fabopt.units import some
 
 # Of the position of a rear port.
@@ -37,6 +37,7 @@ def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
     modules: list[HandModule] | None = None
     panels: dict[tuple[str, str], tuple[str, int]] = {}
     named: dict[str, str] = {}
+    channels: dict[tuple[str, str], str] = {}
     for name, text in plain.items():
         titles = set(table_rows(text, name)[0])
         if {"name", "role"} <= titles and titles & {"devicetype", "type"}:
@@ -46,7 +47,9 @@ def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
             modules = [*(modules or ()), *_modules(text, name)]
         elif {"device", "name"} <= titles and titles & {"rearport", "mappings"}:
             panels |= dict(_front_ports(text, name))
-    links = [link for part in parts for link in part.links]
+        elif {"device", "name", "parent", "channelid"} <= titles:
+            channels |= dict(_channels(text, name))
+    links = [_by_channel(link, channels) for part in parts for link in part.links]
     half = [line for part in parts for line in part.half]
     whole = HandMade(file, "netbox", devices, links, half, modules, panel_ports=panels)
     return _by_name(whole, named)
@@ -108,6 +111,22 @@ def _front_ports(text: str, file: str) -> Iterator[tuple[tuple[str, str], tuple[
             rear, _, place = row.get("mappings", "").partition(",")[0].rpartition(":")
         if rear and place.isdecimal() and len(place) <= _MOST_DIGITS:
             yield (intern(row["device"]), intern(row["name"])), (intern(rear), int(place))
+
+
+def _channels(text: str, file: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Names of the channels of interfaces, by device and the name that a table of cables makes of parent and number."""
+    for row in _dicts(text, file):
+        place = row["channelid"]
+        if row["parent"] and place.isdecimal() and 1 <= len(place) <= _MOST_DIGITS:
+            yield (intern(row["device"]), lane_name(row["parent"], int(place) - 1)), intern(row["name"])
+
+
+def _by_channel(link: HandLink, channels: Mapping[tuple[str, str], str]) -> HandLink:
+    """A link with the names of channels in place of those made of their parents."""
+    if not channels:
+        return link
+    a_port, b_port = channels.get((link.a, link.a_port)), channels.get((link.b, link.b_port))
+    return link._replace(a_port=a_port or link.a_port, b_port=b_port or link.b_port)
 
 
 # -- the API --------------------------------------------------------------------------------------------------------

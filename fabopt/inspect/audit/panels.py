@@ -53,6 +53,8 @@ def traced(hand: HandMade) -> HandMade:
     links = [piece.link for piece in pieces if piece.a is None and piece.b is None]
     chains: list[HandLink] = []
     half: list[int] = []
+    # Rows of the file that lead somewhere; where others of their lanes do not, these are dark.
+    leads: set[int] = set()
     followed: set[int] = set()
     for piece in pieces:
         if (piece.a is None) != (piece.b is None) and id(piece) not in followed:
@@ -61,8 +63,10 @@ def traced(hand: HandMade) -> HandMade:
             ends = [part for part in (path[0], path[-1]) if None in (part.a, part.b)]
             if len(path) > 1 and len(ends) == 2:
                 chains.append(_joined(path))
+                leads |= {path[0].link.line, path[-1].link.line}
             else:
                 half.append(path[-1].link.line)
+    half = [line for line in half if line not in leads]
     half += sorted({piece.link.line for piece in pieces if piece.a and piece.b and id(piece) not in followed})
     devices = {name: device for name, device in hand.devices.items() if name not in panels}
     note = f"{some(len(panels), 'panel')}: {some(len(chains), 'link')} followed from one device to the other"
@@ -103,6 +107,9 @@ def _ports(
     if (device, port) in mapped:
         rear, position = mapped[device, port]
         return [PanelPort(device, rear, position)]
+    rear, _, lane = port.rpartition("/")  # a lane of a connector, as tables of cables with profiles are read
+    if (device, rear) in positions and lane.isdecimal():
+        return [PanelPort(device, rear, int(lane))]
     own = positions.get((device, port), ())
     return [PanelPort(device, port, place) for place in own] or [PanelPort(device, _bare(port), 1)]
 

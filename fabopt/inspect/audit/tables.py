@@ -156,9 +156,13 @@ def _spread(ends: list[tuple[str, str]], others: int) -> list[tuple[str, str]]:
     """One port that stands for all ports of its cage, as NetBox has it, by the names of these."""
     if len(ends) == 1 and others > 1:
         device, port = ends[0]
-        between, first = ("s", 0) if port.startswith("swp") else ("/", 1)
-        return [(device, intern(f"{port}{between}{number + first}")) for number in range(others)]
+        return [(device, lane_name(port, number)) for number in range(others)]
     return ends
+
+
+def lane_name(port: str, lane: int) -> str:
+    """The name of a port of a cage that is one port in a table, by its lane, from 0."""
+    return intern(f"{port}s{lane}" if port.startswith("swp") else f"{port}/{lane + 1}")
 
 
 def links_of_table(text: str, file: str, kind: str) -> HandMade:

@@ -117,9 +117,13 @@ def lacking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if unlimited(inquiry.case) == inquiry.case and not any(
         gap_of(inquiry.problem, fabric) for fabric in inquiry.problem.fabrics
     ):
+        told = False
         for freedom in lacking_freedoms(inquiry, UNKNOWN_USD):
-            yield from inquiry.of_limit(f"catalog.{freedom.key}", None, _with_figures(inquiry, freedom))
-        yield from inquiry.of_limit(UNLISTED_PARTS, None, _with_unlisted_parts(inquiry))
+            for conflict in inquiry.of_limit(f"catalog.{freedom.key}", None, _with_figures(inquiry, freedom)):
+                told = True
+                yield conflict
+        if not told:  # what is listed, but for a figure, would do
+            yield from inquiry.of_limit(UNLISTED_PARTS, None, _with_unlisted_parts(inquiry))
 
 
 def _with_figures(inquiry: Inquiry, freedom: Freedom) -> Iterator[Conflict]:

@@ -94,14 +94,14 @@ def _told(
     near, far = pair
     words = f"{near.words} ({_ids(ends[0][near])}) to {far.words} ({_ids(ends[1][far])})"
     if _joined(problem, near, far, run_m, protocol):
-        return False, f"no part in the catalog joins {words} link by link: transceivers and a fibre would"
+        return False, f"nothing on sale joins {words} link by link: transceivers and a fibre would"
     built_in = sorted({end.form_factor for end in pair if end.form_factor.startswith(BUILT_IN)})
     rows = [] if built_in else list(dict.fromkeys(_rows(problem, near, far, run_m, protocol)))
     cable = f"a cable of {run_m:g} m" if run_m <= MOST_CABLE_M else f"optics that reach {run_m:g} m"
     would = " or ".join([cable, *rows[:MOST_ROWS]])
     if built_in:
         would = f"the optics that are built in as a module ({' and '.join(built_in)}), and a fibre for them,"
-    return bool(rows), f"no part in the catalog joins {words}: {would} would"
+    return bool(rows), f"nothing on sale joins {words}: {would} would"
 
 
 def _ids(ids: list[str]) -> str:

@@ -120,8 +120,8 @@ def test_two_runs_that_are_too_long() -> None:
         "  fabrics.compute.tiers: is 2; needs any, at $58,320, together with site.distances_m.server-leaf 50 (no "
         "single change to the case gives a design; these together do, and no fewer; fabric compute: no ethernet parts "
         "on sale join server and leaf at 200 or 400 Gb/s over the 600 m of a server-leaf run; the longest are 50 m; "
-        f"no part in the catalog joins QSFP112 1x400 (nic-400) to {leaf}: optics that reach 600 m would; no part in "
-        f"the catalog joins {leaf} to {leaf}: optics that reach 700 m would; what would help: a shorter "
+        f"nothing on sale joins QSFP112 1x400 (nic-400) to {leaf}: optics that reach 600 m would; nothing "
+        f"on sale joins {leaf} to {leaf}: optics that reach 700 m would; what would help: a shorter "
         "`site.distances_m.server-leaf` (dac, dr4, dr4-hot and 3 more))"
     ]
 

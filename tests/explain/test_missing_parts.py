@@ -16,9 +16,7 @@ from tests.samples.small import Json, case, catalog, product, solved
 # Form factors of cages: what NICs and switches of the random catalogs have.
 FORM_FACTORS = ("QSFP-DD", "OSFP", "QSFP112")
 PARTS = ("cables", "transceivers", "fibres")
-_PAIR = re.compile(
-    r"no part in the catalog joins (\S+ \d+x\d+) \([^)]*\) to (\S+ \d+x\d+) \([^)]*\): a cable of (\d+) m"
-)
+_PAIR = re.compile(r"nothing on sale joins (\S+ \d+x\d+) \([^)]*\) to (\S+ \d+x\d+) \([^)]*\): a cable of (\d+) m")
 
 
 def generated(dice: random.Random) -> Json:
@@ -128,6 +126,6 @@ def test_a_device_that_lacks_a_part_names_its_ports_and_the_part() -> None:
     parts["switches"].append({**product(parts, "small"), "id": "odd", "cages": cages})
     (lack,) = obstacles(_inputs(parts), "odd").lacks
     assert lack.why == (
-        "has no matching part: no part in the catalog joins CFP8 1x400 (odd) to QSFP112 1x400 (nic-400): "
+        "has no matching part: nothing on sale joins CFP8 1x400 (odd) to QSFP112 1x400 (nic-400): "
         "a cable of 3 m or a transceiver of 400G-DR4 for CFP8 1x400 would"
     )

@@ -68,7 +68,7 @@ def test_file_says_what_it_is(name: str) -> None:
     assert any(line.startswith("description: ") for line in lines)
 
 
-@pytest.mark.long("b300-131072-gpus", "llama3-405b-in-pods")
+@pytest.mark.long("b300-131072-gpus", "llama3-405b-in-pods", "pretraining-16384-gpus")
 @pytest.mark.parametrize("name", CASES)
 def test_answer(name: str) -> None:
     design = shipped(name)

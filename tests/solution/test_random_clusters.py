@@ -50,7 +50,7 @@ def value(design: Design) -> float:
     return math.inf if design.objective.value is None else float(design.objective.value)
 
 
-@pytest.mark.long("0", "1")
+@pytest.mark.long("0", "1", "3")
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_clusters(seed: int) -> None:
     case = generate(seed, MOST_SERVERS)

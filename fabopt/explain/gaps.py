@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 from fabopt.explain.freedoms import Freedom, Sold, enough_together, freedoms_of, newly_on_sale, not_on_sale, payable
@@ -18,7 +19,15 @@ from fabopt.parts.nic_planes import lacking_words
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.problem.unlisted_parts import UNLISTED, cage_ends, lacking, unjoined, unlisted_words, with_any_optics
+from fabopt.problem.unlisted_parts import (
+    UNLISTED,
+    cage_ends,
+    fitting,
+    lacking,
+    unjoined,
+    unlisted_words,
+    with_any_optics,
+)
 from fabopt.program.orders import Picked
 from fabopt.program.settings import StoppedError
 from fabopt.schema.topologies import TIERED
@@ -147,14 +156,27 @@ def unlisted_parts(inquiry: Inquiry) -> list[str]:
     problem = inquiry.problem_asked(Supposition(inquiry.case, catalog))
     optimum = inquiry.design_of(problem)
     inquiry.met.clear()  # its price rests on parts that nobody lists
-    told: list[str] = []
-    for fabric, picked in zip(inquiry.problem.fabrics, optimum.picked if optimum is not None else (), strict=False):
-        protocol, pairs = picked[0].design.file_part().protocol, _unlisted_joins(problem, picked)
-        for near, far, run in ENDS.values():
-            if words := pairs.get((near, far)):
-                ends = (cage_ends(problem, fabric, near, protocol), cage_ends(problem, fabric, far, protocol))
-                told += lacking(inquiry.problem, ends, fabric.runs_m[run], protocol, words)
+    networks = enumerate(optimum.picked if optimum is not None else ())
+    told = (words for place, picked in networks for words in _lacking_joins(inquiry.problem, problem, place, picked))
     return list(dict.fromkeys(told))
+
+
+def _lacking_joins(asked: Problem, free: Problem, index: int, picked: Picked) -> Iterator[str]:
+    """The cages of a network that parts join which only the problem ``free`` has, in words."""
+    part, joins = picked[0].design.file_part(), _unlisted_joins(free, picked)
+    ids = {"server": part.nic.nic_id} | {str(tier.role): tier.switch.id for tier in part.tiers}
+    for near, far, run in ENDS.values():
+        pairs: set[tuple[str, str]] = set()
+        for modules in joins.get((near, far), ()):
+            near_cages, far_cages = (
+                fitting(cage_ends(free, free.fabrics[index], end, part.protocol), module, ids.get(end, ""))
+                for end, module in zip((near, far), modules, strict=True)
+            )
+            pairs |= set(product(near_cages, far_cages))
+        if pairs:
+            fabric = asked.fabrics[index]
+            ends = (cage_ends(asked, fabric, near, part.protocol), cage_ends(asked, fabric, far, part.protocol))
+            yield from lacking(asked, ends, fabric.runs_m[run], part.protocol, pairs)
 
 
 def _unlisted_joins(problem: Problem, picked: Picked) -> dict[tuple[str, str], set[tuple[str, str]]]:

@@ -172,6 +172,16 @@ def with_any_optics(catalog: Catalog, dollars: float, source: PriceSource) -> Ca
     )
 
 
+def fitting(ends: Ends, module: str, id_: str) -> set[str]:
+    """The cages of a device that an unlisted module goes into, in words as it has; a module may fit several kinds."""
+    form_factor, _, split = module.rpartition(" ")
+    return {
+        cages.words
+        for cages, own in ends.items()
+        if cages.split == split and form_factor in cages.port.fits and id_ in own
+    }
+
+
 def unlisted_words(catalog: Catalog) -> dict[str, str]:
     """The cages that each unlisted module is for, in words, by its id."""
     return {module.id: module.description or "" for module in catalog.transceivers if module.part_number == UNLISTED}

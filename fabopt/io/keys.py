@@ -117,10 +117,12 @@ def _copy(content: Any) -> Any:
 
 
 def value_at(content: Mapping[str, Any], key: str) -> int | float | str | None:
-    """The number or word at a dotted key of a case's content, entries of lists by name; None where there is none."""
+    """The number, word or list of words at a dotted key of a case's content, entries of lists by name; else None."""
     path, value = key_path(key, content), content
     for step in () if isinstance(path, Fault) else path:
         value = _inside(value, step)
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return ", ".join(value)
     return value if isinstance(value, int | float | str) else None
 
 

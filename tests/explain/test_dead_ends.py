@@ -170,7 +170,7 @@ def test_one_fabric_of_two_fails() -> None:
     storage = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 50, "tiers": 2, "switches": only}
     content["fabrics"] = [{**content["fabrics"][0], "nics_per_server": 2}, storage]
     assert told(content, parts) == [
-        "  fabrics.storage.tiers: is 2; needs any, at $116,800, together with fabrics.storage.switches.leaf any "
+        "  fabrics.storage.tiers: is 2; needs any, at $84,800, together with fabrics.storage.switches.leaf any "
         "(no single change to the case gives a design; these together do, and no fewer; fabric storage: no ethernet "
         "switch on sale may be a leaf; what would help: `fabrics.storage.switches.leaf: any` (large, small), or "
         "`catalog.lean.price_usd` (lean has no price, so it is listed, never chosen))"

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.network.clos_shape import ClosShape
+from fabopt.network.clos_shape import ClosShape, N
 from fabopt.schema.homing import CABLES_OF_PEER_LINK
-from fabopt.units import Number, ceil_of
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -48,7 +47,7 @@ class ServerLinks(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClosNumbers(ClosShape):
+class ClosNumbers(ClosShape[int]):
     """The numbers of a Clos, and how its servers' ports are dealt to planes and leaves; all are whole numbers.
 
     ``groups_per_pod`` is that of all groups below three tiers. ``nics`` of a server, ``ports_per_nic`` over all planes.
@@ -73,6 +72,7 @@ class ClosNumbers(ClosShape):
             _require_even(self.planes, self.nics, "rails have planes of their own")
         _require_even(self.ports_per_nic, self.nic_planes, "planes share a NIC's ports evenly")
         _require_even(self.ports, self.k, "leaves of a group take a server's ports evenly")
+        _require_even(self.ports, self.own_k or self.ports, "leaves of the last group take a server's ports evenly")
 
     @property
     def nic_planes(self) -> int:
@@ -87,7 +87,7 @@ class ClosNumbers(ClosShape):
     @property
     def together(self) -> int:
         """Ports of a server that one cable may carry to a leaf: of one NIC (of any, where they share cages)."""
-        return self._together(int(self.k))
+        return self._together(self.k)
 
     def _together(self, k: int) -> int:
         """Ports of a server that one cable may carry to a leaf with ``k`` ports of the server."""
@@ -99,12 +99,11 @@ class ClosNumbers(ClosShape):
             return self.plane_ports
         return k if self.plane_ports % k == 0 else 1
 
-    def ports_of_servers(self, server: Ints) -> tuple[Number, Number]:
-        """k and ``together`` of servers; numbers where they are the same for all, else of shape (servers asked,)."""
-        if not self.has_own_last:
-            return self.k, self.together
-        last = server // self.g == self.groups - 1
-        return np.where(last, self.own_k, self.k), np.where(last, self._together(int(self.own_k)), self.together)
+    def ports_of_servers(self, server: Ints) -> tuple[Ints, Ints]:
+        """k and ``together`` of servers, of shape (servers asked,)."""
+        last = (server // self.g == self.groups - 1) & self.has_own_last
+        together = self.together, self._together(self.last_k)
+        return np.where(last, self.own_k, self.k), np.where(last, together[1], together[0])
 
     def group_of_leaf(self, leaf: Ints) -> Ints:
         """Group, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
@@ -129,6 +128,10 @@ class ClosNumbers(ClosShape):
         block = group // self.groups_per_pod
         return np.asarray(block * self.rails + rail if self.rail_pods else block)
 
+    def links_to_each(self, uplinks: int) -> Ints:
+        """Links to every spine of its pod of the pod's first leaf, which has ``uplinks`` uplinks; shape (spines,)."""
+        return np.asarray(_links_of_pairs(self, np.array([uplinks]))[0])
+
     def pods_of(self, role: str, number: Ints) -> Ints:
         """Pod, from 0, of switches of a plane by their numbers; both arrays have shape (switches asked,).
 
@@ -144,9 +147,9 @@ def _require_even(number: int, divisor: int, rule: str) -> None:
         raise ValueError(f"{rule}: {divisor} does not divide {number}")
 
 
-def padded(links: Number, per_cable: int) -> Number:
+def padded(links: N, per_cable: int) -> N:
     """Slots of ``links`` links of a pair when a cable carries ``per_cable`` of them."""
-    return ceil_of(links, per_cable) * per_cable
+    return -(-links // per_cable) * per_cable
 
 
 def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
@@ -239,7 +242,12 @@ def shuffles(near: Ints, far: Ints, lane: Ints) -> Ints:
 
 
 def _links_of_pairs(n: ClosNumbers, uplinks: Ints) -> Ints:
-    """Links of the leaves of a pod to every spine, shape (leaves, spines); ``uplinks``: of each, shape (leaves,)."""
+    """Links of the leaves of a pod to every spine, shape (leaves, spines); ``uplinks``: of each, shape (leaves,).
+
+    Raises ``ValueError`` where there is no spine.
+    """
+    if n.spines < 1:
+        raise ValueError(f"uplinks lead to {n.spines} spines")
     place, uplinks, index = np.arange(len(uplinks))[:, None], uplinks[:, None], np.arange(n.spines)
     if n.to_spines:
         return np.asarray(np.array(n.to_spines) * uplinks // n.u)

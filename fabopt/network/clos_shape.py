@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fabopt.units import Number, ceil_of
+# One Clos, or many: a shape whose numbers may be either is one of ``Any``.
+N = TypeVar("N", int, NDArray[np.int64])
+NONE: Any = 0
 
 
 @dataclass(frozen=True)
-class ClosShape:
+class ClosShape(Generic[N]):
     """The numbers of a Clos (or of many, as arrays). Zero where a tier does not exist.
 
     ``pods`` are per plane; ``groups_per_pod`` is T; ``rail_pods``: a pod has the leaves of one rail only. ``sizes``:
@@ -26,22 +30,22 @@ class ClosShape:
     arrays all candidates have such a group, or none (0).
     """
 
-    servers: Number
+    servers: N
     ports: int
     planes: int
-    k: Number
-    g: Number
-    u: Number = 0
-    spines: Number = 0
-    groups_per_pod: Number = 0
-    rail_pods: Number = False
-    x: Number = 0
-    q: Number = 0
-    m2: Number = 0
+    k: N
+    g: N
+    u: N = NONE
+    spines: N = NONE
+    groups_per_pod: N = NONE
+    rail_pods: N = NONE
+    x: N = NONE
+    q: N = NONE
+    m2: N = NONE
     sizes: tuple[int, ...] = ()
     by_rail: bool = False
-    own_k: Number = 0
-    own_u: Number = 0
+    own_k: N = NONE
+    own_u: N = NONE
 
     @property
     def has_own_last(self) -> bool:
@@ -49,127 +53,138 @@ class ClosShape:
         return bool(self.own_k if isinstance(self.own_k, int) else np.any(self.own_k))
 
     @property
-    def last_k(self) -> Number:
+    def last_k(self) -> N:
         """k': ports of a server on each leaf of the last group."""
         return self.own_k if self.has_own_last else self.k
 
     @property
-    def last_u(self) -> Number:
+    def last_u(self) -> N:
         """u': uplinks of a leaf of the last group."""
         return self.own_u if self.has_own_last else self.u
 
     @property
-    def last_rails(self) -> Number:
+    def last_rails(self) -> N:
         """r': leaves of the last group in a plane."""
         return self.ports // self.last_k
 
     @cached_property
-    def groups(self) -> Number:
+    def groups(self) -> N:
         """G: server groups, which hold all servers. Rule ``groups_cover_servers``."""
-        return ceil_of(self.servers, self.g)
+        return -(-self.servers // self.g)
 
     @property
-    def last_group(self) -> Number:
+    def last_group(self) -> N:
         """Servers of the last group."""
         return self.servers - (self.groups - 1) * self.g
 
     @property
-    def rails(self) -> Number:
+    def rails(self) -> N:
         """r: leaves of a group in a plane."""
         return self.ports // self.k
 
     @cached_property
-    def leaves(self) -> Number:
+    def leaves(self) -> N:
         """Leaves of a plane."""
         return (self.groups - 1) * self.rails + self.last_rails if self.has_own_last else self.groups * self.rails
 
     @cached_property
-    def uplinks(self) -> Number:
+    def uplinks(self) -> N:
         """Links from all leaves of a plane to spines."""
         if self.has_own_last:
             return (self.groups - 1) * self.rails * self.u + self.last_rails * self.own_u
         return self.leaves * self.u
 
     @cached_property
-    def pods(self) -> Number:
+    def pods(self) -> N:
         """n: pods of a plane, which hold all groups. Rule ``pods_cover_groups``."""
-        per_rail = ceil_of(self.groups, self.groups_per_pod)
-        return per_rail * (1 + self.rail_pods * (self.rails - 1))
+        return self.pods_per_rail * (1 + self.rail_pods * (self.rails - 1))
 
     @property
-    def last_pod_groups(self) -> Number:
+    def pods_per_rail(self) -> N:
+        """Pods of a plane that hold all groups once."""
+        return -(-self.groups // self.groups_per_pod)
+
+    @property
+    def last_pod_groups(self) -> N:
         """Groups in the last pod (of each rail)."""
-        return self.groups - (ceil_of(self.groups, self.groups_per_pod) - 1) * self.groups_per_pod
+        return self.groups - (self.pods_per_rail - 1) * self.groups_per_pod
 
     @property
-    def leaves_per_pod(self) -> Number:
+    def leaves_per_pod(self) -> N:
         """Leaves of a full pod; of two tiers, all."""
-        return np.minimum(self.groups_per_pod, self.groups - self.has_own_last) * self.leaves_of_a_group + (
-            (self.groups_per_pod >= self.groups) * self.leaves_of_last_group
-        )
+        full = _least(self.groups_per_pod, self.groups - self.has_own_last) * self.leaves_of_a_group
+        return full + (self.groups_per_pod >= self.groups) * self.leaves_of_last_group
 
     @property
-    def leaves_of_last_group(self) -> Number:
+    def leaves_of_last_group(self) -> N:
         """Leaves of a differing last group in one pod; 0 without such a group."""
-        return np.where(self.rail_pods, 1, self.last_rails) if self.has_own_last else 0
+        return (1 + (1 - self.rail_pods) * (self.last_rails - 1)) * self.has_own_last
 
     @property
-    def leaves_of_a_group(self) -> Number:
+    def leaves_of_a_group(self) -> N:
         """Leaves that a group has in one pod."""
         return 1 + (1 - self.rail_pods) * (self.rails - 1)
 
     @property
-    def links_per_pair(self) -> Number:
+    def links_per_pair(self) -> N:
         """m: fewest links between a leaf and a spine of its pod."""
         return self.u // self.spines
 
     @property
-    def last_links_per_pair(self) -> Number:
+    def last_links_per_pair(self) -> N:
         """m': fewest links between a leaf of the last group and a spine."""
         return self.last_u // self.spines
 
     @property
-    def is_uneven(self) -> Number:
+    def is_uneven(self) -> Any:
         """Whether a leaf has more links to some spines than to others."""
         return self.links_per_pair * self.spines != self.u
 
-    def links_to_spines(self, count: int) -> Number:
+    def links_to_spines(self, count: int) -> N:
         """Most links of a leaf to ``count`` spines."""
         fewest = self.links_per_pair
-        return count * fewest + np.minimum(count, self.u - fewest * self.spines)
+        return count * fewest + _least(fewest * 0 + count, self.u - fewest * self.spines)
 
     @property
-    def shared_links(self) -> Number:
+    def shared_links(self) -> N:
         """Fewest links that two leaves of a pod have to the same spines: u where stripes are even."""
         links = self.links_per_pair * self.spines
-        return np.where(links == self.u, self.u, links + np.maximum(0, 2 * (self.u - links) - self.spines))
+        met = 2 * (self.u - links) - self.spines
+        return links + met * (met > 0)
 
     @cached_property
-    def spine_down(self) -> Number:
+    def spine_down(self) -> N:
         """Most down links of any spine to its pod's leaves. Rule ``spines_serve_pods``."""
         if self.has_own_last:
-            full = np.minimum(self.groups_per_pod, self.groups - 1) * self.leaves_of_a_group * self.links_per_pair
-            return np.maximum(full, self.last_spine_down)
-        alike = self.groups_per_pod if self.by_rail else 1
-        return alike * ceil_of(self.leaves_per_pod // alike * self.u, self.spines)
+            full = _least(self.groups_per_pod, self.groups - 1) * self.leaves_of_a_group * self.links_per_pair
+            return -_least(-full, -self.last_spine_down)
+        alike = self.groups_per_pod if self.by_rail else self.groups_per_pod * 0 + 1
+        return -(-(self.leaves_per_pod // alike * self.u) // self.spines) * alike
 
     @property
-    def last_spine_down(self) -> Number:
+    def last_spine_down(self) -> N:
         """Down links of a spine in the last pod (of each rail), with a differing last group."""
         others = (self.last_pod_groups - 1) * self.leaves_of_a_group * self.links_per_pair
         return others + self.leaves_of_last_group * self.last_links_per_pair
 
     @property
-    def cores_per_group(self) -> Number:
+    def cores_per_group(self) -> N:
         """Cores of a group (C)."""
         return self.x // self.m2
 
     @property
-    def cores(self) -> Number:
+    def cores(self) -> N:
         """Cores of a plane."""
-        return self.cores_per_group * (self.spines // self.q) if np.any(self.q) else 0
+        return self.cores_per_group * (self.spines // self.q) if np.any(self.q) else self.q
 
     @property
-    def core_down(self) -> Number:
+    def core_down(self) -> N:
         """Down links of a core."""
         return self.pods * self.q * self.m2
+
+
+def _least(one: N, other: N) -> N:
+    """The lesser number, or the lesser ones of arrays."""
+    both = isinstance(one, int) and isinstance(other, int)
+    lesser: N = min(one, other) if both else np.minimum(one, other)
+    return lesser

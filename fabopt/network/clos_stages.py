@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks, downlinks_of_spines, leaf_spine
-from fabopt.units import Number, ceil_div
+from fabopt.units import ceil_div
 
 
 class StageNumbers(NamedTuple):
@@ -142,7 +142,7 @@ class LentUplinks(NamedTuple):
     slot: Ints
 
 
-def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: Number) -> LentUplinks:
+def lent_links(n: ClosNumbers, stages: Stages, links: TierLinks, ports: int | Ints) -> LentUplinks:
     """Spines and slots that leaf-spine links are lent to, from the last of a spine's ``ports`` downwards, an integer or
     an array of shape (spines,).
 

@@ -13,7 +13,6 @@ import numpy as np
 from fabopt.network.clos_links import ClosNumbers, Ints, TierLinks
 from fabopt.network.clos_stages import LentUplinks, Stages, lent_links, of_cores, of_leaves, of_links, of_spines
 from fabopt.network.direct_links import Mesh
-from fabopt.units import Number
 
 _STAGES_OF = {"leaf": of_leaves, "spine": of_spines, "core": of_cores}
 
@@ -35,7 +34,7 @@ class Installed(Protocol):
     def stages_of_links(self, kind: str, links: TierLinks) -> Ints:
         """The stage that installs each link of a kind."""
 
-    def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
+    def lent(self, links: TierLinks, ports: int | Ints) -> LentUplinks:
         """Spines that leaf-spine links are lent to before their own is installed; ``ports``: of spines for it."""
 
     def pods_of(self, role: str, number: Ints) -> Ints:
@@ -62,7 +61,7 @@ class InstalledClos:
         """The stage that installs each link of a kind."""
         return of_links(self.tree, self.stages, kind, links)
 
-    def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
+    def lent(self, links: TierLinks, ports: int | Ints) -> LentUplinks:
         """Spines that leaf-spine links are lent to before their own is installed; ``ports``: of spines for it."""
         return lent_links(self.tree, self.stages, links, ports)
 
@@ -93,7 +92,7 @@ class InstalledMesh:
         """The stage of each link, always the first."""
         return np.zeros_like(links.a)
 
-    def lent(self, links: TierLinks, ports: Number) -> LentUplinks:
+    def lent(self, links: TierLinks, ports: int | Ints) -> LentUplinks:
         """Raise ``LookupError``: no link of a mesh is lent."""
         raise LookupError("no link of a mesh is lent")
 

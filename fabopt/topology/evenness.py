@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Evenness(NamedTuple):
 EVEN: Final = Evenness(0, 0, 0, 0)
 
 
-def evenness_of(problem: Problem, shape: ClosShape, own_leaf: bool = False, lacking_mbps: int = 0) -> Evenness:
+def evenness_of(problem: Problem, shape: ClosShape[Any], own_leaf: bool = False, lacking_mbps: int = 0) -> Evenness:
     """Evenness of a network's groups at its last stage, its servers filling racks in order.
 
     ``shape``: of one row; ``own_leaf``: whether the last group has a type of leaf of its own. Without a number of

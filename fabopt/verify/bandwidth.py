@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -22,13 +23,13 @@ def oversubscription(fabric: FabricEvidence) -> dict[str, Fraction]:
     clos, ratios = fabric.clos, {}
     if clos.tiers > 1:
         down = clos.most_endpoints * fabric.down("leaf").port_mbps
-        ratios["leaf"] = Fraction(down, clos.uplinks * fabric.up("leaf").port_mbps)
+        ratios["leaf"] = Fraction(down, clos.u * fabric.up("leaf").port_mbps)
         if clos.has_own_last:
             down = clos.last_endpoints * fabric.down("leaf").port_mbps
-            ratios["leaf"] = max(ratios["leaf"], Fraction(down, clos.last_uplinks * fabric.up("leaf").port_mbps))
+            ratios["leaf"] = max(ratios["leaf"], Fraction(down, clos.own_u * fabric.up("leaf").port_mbps))
     if clos.tiers > 2:
         down = clos.most_spine_ports * fabric.down("spine").port_mbps
-        ratios["spine"] = Fraction(down, clos.spine_uplinks * fabric.up("spine").port_mbps)
+        ratios["spine"] = Fraction(down, clos.x * fabric.up("spine").port_mbps)
     return ratios
 
 
@@ -65,7 +66,7 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
     """
     clos = fabric.clos
     rate = Fraction(fabric.nic_lane.port_mbps)
-    ports = clos.servers * clos.ports_per_server
+    ports = clos.servers * clos.ports
     for inside, capacity in _parts_of_a_plane(fabric):
         if 0 < inside < ports:
             rate = min(rate, Fraction(capacity * (ports - 1), inside * (ports - inside)))
@@ -77,7 +78,7 @@ def all_to_all(fabric: FabricEvidence) -> Fraction:
 def _per_gpu(fabric: FabricEvidence, rate: Fraction) -> Fraction:
     """Mb/s of a GPU (a server, if it has none) where each of its ports sends ``rate``, at most the injection."""
     clos = fabric.clos
-    return min(fabric.injection, clos.planes * clos.ports_per_server * rate / fabric.evidence.sharers)
+    return min(fabric.injection, clos.planes * clos.ports * rate / fabric.evidence.sharers)
 
 
 def permutation(fabric: FabricEvidence) -> Fraction:
@@ -90,9 +91,9 @@ def permutation(fabric: FabricEvidence) -> Fraction:
     matched = matched_links(leaves_by_pod(fabric)) if clos.tiers > 1 else 0
     if not matched:
         return through_servers(fabric, _per_gpu(fabric, Fraction(fabric.nic_lane.port_mbps)))
-    one_way = clos.all_uplinks // clos.planes * fabric.up("leaf").port_mbps
+    one_way = clos.uplinks * fabric.up("leaf").port_mbps
     if clos.tiers > 2:
-        one_way += clos.pods * clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps
+        one_way += clos.pods * clos.spines * clos.x * fabric.up("spine").port_mbps
     return through_servers(fabric, across_stripes(fabric, _per_gpu(fabric, Fraction(2 * one_way, matched))))
 
 
@@ -107,8 +108,8 @@ def allreduce(fabric: FabricEvidence) -> Fraction:
         for leaves in clos.leaf_classes:
             rate = min(rate, Fraction(leaves.uplinks * fabric.up("leaf").port_mbps, leaves.per_leaf))
     if clos.tiers > 2 and clos.pods_per_rail > 1:
-        leaving = clos.per_leaf if clos.rail_pods else clos.ports_per_server
-        rate = min(rate, Fraction(clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps, leaving))
+        leaving = clos.k if clos.rail_pods else clos.ports
+        rate = min(rate, Fraction(clos.spines * clos.x * fabric.up("spine").port_mbps, leaving))
     if stripes.is_uneven(clos):
         rate = min(rate, stripes.ring_rate(fabric))
     return _per_gpu(fabric, rate)
@@ -126,20 +127,9 @@ def single_flow(fabric: FabricEvidence) -> Fraction:
 
 
 def leaves_by_pod(fabric: FabricEvidence) -> list[LeafClass]:
-    """Leaves of one plane by their pod and server ports: of full pods, and of the last one (of every rail)."""
-    clos = fabric.clos
-    copies, of_group = (clos.rails, 1) if clos.rail_pods else (1, clos.rails)
-    before = (clos.pods_per_rail - 1) * clos.groups_per_pod
-    full, ragged, of_last = clos.per_group * clos.per_leaf, clos.last_group * clos.per_leaf, of_group
-    if clos.has_own_last:
-        ragged, of_last = clos.last_leaves.ports, 1 if clos.rail_pods else clos.last_rails
-    classes = [
-        LeafClass(0, copies, of_last, ragged),
-        LeafClass(0, copies, (clos.groups - before - 1) * of_group, full),
-    ]
-    if before:
-        classes.append(LeafClass(1, copies * (clos.pods_per_rail - 1), clos.groups_per_pod * of_group, full))
-    return classes
+    """Leaves of one plane by their pod and server ports: pods whose leaves have as many ports are of one kind."""
+    kinds = enumerate(Counter(fabric.clos.pod_ports).items())
+    return [LeafClass(kind, pods, leaves, ports) for kind, (of_pod, pods) in kinds for ports, leaves in of_pod]
 
 
 def mean_hops(fabric: FabricEvidence) -> Fraction:
@@ -154,8 +144,8 @@ def _parts_of_a_plane(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
         up = fabric.up("leaf").port_mbps
         yield from ((leaves.ports, leaves.uplinks * up) for leaves in clos.leaf_classes)
     if clos.tiers > 2:
-        up = clos.spines * clos.spine_uplinks * fabric.up("spine").port_mbps
-        yield from ((pods.endpoints, up) for pods in clos.pod_classes)
+        up = clos.spines * clos.x * fabric.up("spine").port_mbps
+        yield from ((sum(ports * leaves for ports, leaves in pod), up) for pod in set(clos.pod_ports))
 
 
 def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:

@@ -83,7 +83,9 @@ def tiers_match_case(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("striping", designed.striping, wanted.striping)
     (_mesh_matches if fabric.is_direct else _tiers_match)(proof, fabric)
     for tier in designed.tiers:
-        differ = () if fabric.is_direct else (fabric.clos.has_own_last and "leaf", bool(fabric.clos.mixed) and "spine")
+        differ = (
+            () if fabric.is_direct else (fabric.clos.has_own_last and "leaf", bool(fabric.clos.to_spines) and "spine")
+        )
         proof.holds(tier.other is None or tier.role in differ, f"{tier.role} switches of two types")
     sizes = f"{some(len(designed.tiers), 'tier')}, {some(designed.planes, 'plane')}"
     proof.note(f"{designed.topology}, {designed.protocol}, {sizes}")
@@ -224,7 +226,7 @@ def planes_are_disjoint(proof: Proof, fabric: FabricEvidence) -> None:
             designed.planes >= 1 and designed.nic.ports_per_nic % designed.planes == 0,
             f"{some(designed.nic.ports_per_nic, 'port')} of a NIC over {some(designed.planes, 'plane')}",
         )
-    of_plane = fabric.clos.ports_per_server * fabric.networks.number // max(1, designed.planes)
+    of_plane = fabric.clos.ports * fabric.networks.number // max(1, designed.planes)
     proof.equal("structure.ports_per_server", designed.structure.ports_per_server, of_plane)
     proof.note(
         f"{some(designed.planes, 'plane')}, {some(designed.structure.ports_per_server, 'port')} of every server in each"

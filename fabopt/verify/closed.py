@@ -35,18 +35,18 @@ def _require_clos(fabric: FabricEvidence) -> None:
 def _parts(fabric: FabricEvidence) -> Iterator[tuple[int, int]]:
     """Pairs (number, limit) of a Clos: each number is at least 1 and at most its limit."""
     clos = fabric.clos
-    yield clos.per_group, clos.servers
+    yield clos.g, clos.servers
     yield clos.groups_per_pod, clos.groups
-    yield clos.per_leaf, clos.ports_per_server
+    yield clos.k, clos.ports
     if fabric.designed.clos.last_group is not None:
-        yield clos.last_per_leaf, clos.ports_per_server
-        yield clos.spines, clos.last_uplinks
-        yield clos.last_uplinks, clos.all_uplinks
+        yield clos.own_k, clos.ports
+        yield clos.spines, clos.own_u
+        yield clos.own_u, clos.planes * clos.uplinks
     if clos.tiers > 1:
-        yield clos.spines, clos.uplinks
+        yield clos.spines, clos.u
     if clos.tiers > 2:
-        yield clos.spines_per_core_group, clos.spines
-        yield clos.links_per_core_pair, clos.spine_uplinks
+        yield clos.q, clos.spines
+        yield clos.m2, clos.x
         yield fabric.designed.clos.cores_per_group, clos.cores_per_group
 
 
@@ -58,10 +58,9 @@ def _require_mesh(fabric: FabricEvidence) -> None:
     wanted = [(role, clos.planes * count) for role, count in mesh.tiers]
     if listed != wanted or clos.leaves > mesh.leaves:
         raise ValueError(f"{fabric.designed.name} has switches {listed}, recounted {wanted}")
-    if not (1 <= clos.per_group <= clos.servers and 1 <= clos.per_leaf <= clos.ports_per_server):
+    if not (1 <= clos.g <= clos.servers and 1 <= clos.k <= clos.ports):
         raise ValueError(
-            f"{fabric.designed.name}: groups of {some(clos.per_group, 'server')}, "
-            f"{some(clos.per_leaf, 'port')} on a leaf"
+            f"{fabric.designed.name}: groups of {some(clos.g, 'server')}, {some(clos.k, 'port')} on a leaf"
         )
 
 

@@ -31,7 +31,7 @@ def endpoints_of(fabric: FabricEvidence) -> Endpoints:
     servers, sharers, port_mbps = fabric.evidence.servers, fabric.evidence.sharers, fabric.nic_lane.port_mbps
     if not fabric.has_switches:
         return Endpoints(servers, 1, Fraction(1, sharers), fabric.injection * sharers, [port_mbps])
-    ports = fabric.clos.ports_per_server
+    ports = fabric.clos.ports
     speeds = [fabric.up(role).port_mbps for role, _ in fabric.mesh.tiers]
     of_gpu = Fraction(fabric.designed.planes * ports, sharers)
     return Endpoints(servers * ports, fabric.clos.most_endpoints, of_gpu, Fraction(port_mbps), speeds)

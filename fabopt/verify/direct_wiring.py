@@ -177,7 +177,7 @@ def _endpoints(cabling: FabricCabling) -> tuple[Ints, int]:
     if not cabling.fabric.has_switches:
         return np.arange(cabling.fabric.mesh.switches), 1
     leaf = within_plane(cabling)[cabling.links.b[cabling.of("server-leaf")]]
-    return leaf, cabling.fabric.designed.planes * cabling.clos.ports_per_server
+    return leaf, cabling.fabric.designed.planes * cabling.clos.ports
 
 
 def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:

@@ -26,7 +26,7 @@ def leaves_split_pairs(proof: Proof, fabric: FabricEvidence) -> None:
 
     p = 2 x planes of a NIC; k divides the NICs that are in a plane. Source: case file, ``homing``.
     """
-    nic, per_leaf = fabric.designed.nic, fabric.clos.per_leaf
+    nic, per_leaf = fabric.designed.nic, fabric.clos.k
     nics = 1 if fabric.networks.apart else nic.per_server
     proof.equal("ports of a NIC in a plane", nic.ports_per_nic, PORTS * fabric.nic_networks)
     proof.holds(

@@ -8,7 +8,7 @@ turns both into a check that fails.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 
@@ -19,12 +19,12 @@ from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.design import BomRow, FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
 from fabopt.schema.product import Cage
 from fabopt.schema.server import BuiltInNic
-from fabopt.schema.structure import DirectStructure
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.families import counts_of
 from fabopt.verify.mesh_counts import MeshCounts, MeshLinks
 from fabopt.wiring.design_file import DisjointNetworks, Embedded, divide, item_at, networks_of
+from fabopt.wiring.numbers import Numbers
 from fabopt.wiring.runs import flat_runs_m
 
 FACTS = "facts"
@@ -254,36 +254,21 @@ class FabricEvidence:
     @cached_property
     def clos(self) -> ClosCounts:
         """The fabric recounted from its free choices; of other families, its leaves alone."""
+        designed, attachments = self.designed, self.wanted.attachments
+        numbers = Numbers(self.evidence, designed)
+        chosen = numbers.clos if self.is_direct or not designed.tiers else numbers.tree
+        given = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
         if self.is_direct:
-            return self._leaves_alone(self.designed.direct)
-        designed, structure, tiers = self.designed, self.designed.clos, self.num_tiers
-        groups = ceil_div(self.evidence.servers, structure.servers_per_group)
-        three, last, mixed = tiers > 2, structure.last_group, structure.mixed_spines
+            return ClosCounts(**given, tiers=1, attached=(0,) * len(attachments))
+        given["u"], given["by_rail"] = self.tier("leaf").up_ports, self.wanted.striping == "rail"
+        given["x"] = self.tier("spine").up_ports if self.num_tiers > 2 else 0
         return ClosCounts(
-            tiers=tiers,
-            servers=self.evidence.servers,
-            server_ports=designed.nic.per_server * designed.nic.ports_per_nic,
-            planes=self.networks.number,
-            per_group=structure.servers_per_group,
-            per_leaf=structure.ports_per_server_per_leaf,
-            attached=tuple(
-                attachment.ports if attachment.placed_on == "leaf" else 0 for attachment in self.wanted.attachments
-            ),
-            free=tuple(designed.free_ports.get(attachment.name, ()) for attachment in self.wanted.attachments),
-            counted=tuple(attachment.counts for attachment in self.wanted.attachments),
-            uplinks=self.tier("leaf").up_ports,
-            spines=structure.spines_per_pod,
-            rail_pods=three and structure.pod_of == "rail",
-            groups_per_pod=structure.groups_per_pod if three else groups,
-            spine_uplinks=self.tier("spine").up_ports if three else 0,
-            spines_per_core_group=structure.spines_per_core_group,
-            links_per_core_pair=structure.links_per_core_pair,
-            adds=tuple(attachment.adds for attachment in self.wanted.attachments),
-            sizes=self.evidence.sizes if designed.growth else (),
-            by_rail=self.wanted.striping == "rail",
-            last_per_leaf=0 if last is None else last.ports_per_server_per_leaf,
-            last_uplinks=0 if last is None else last.up_ports,
-            mixed=() if mixed is None else tuple(zip(mixed.spines, mixed.links_per_pair, strict=True)),
+            **given,
+            tiers=self.num_tiers,
+            attached=tuple(attachment.ports if attachment.placed_on == "leaf" else 0 for attachment in attachments),
+            free=tuple(designed.free_ports.get(attachment.name, ()) for attachment in attachments),
+            counted=tuple(attachment.counts for attachment in attachments),
+            adds=tuple(attachment.adds for attachment in attachments),
             leaf_racks=self.racks_of_hosts.get("leaf", ()),
             paired=designed.homing in ("pair", "dual"),
         )
@@ -297,25 +282,6 @@ class FabricEvidence:
         if not (is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments):
             return {}
         return {tier: tuple(rack for rack, _ in getattr(places, tier)) for tier in ("leaf", "spine")}
-
-    def _leaves_alone(self, structure: DirectStructure) -> ClosCounts:
-        designed = self.designed
-        return ClosCounts(
-            tiers=1,
-            servers=self.evidence.servers,
-            server_ports=designed.nic.per_server * designed.nic.ports_per_nic,
-            planes=designed.planes,
-            per_group=structure.servers_per_group,
-            per_leaf=structure.ports_per_server_per_leaf,
-            attached=(0,) * len(self.wanted.attachments),
-            uplinks=0,
-            spines=0,
-            rail_pods=False,
-            groups_per_pod=ceil_div(self.evidence.servers, structure.servers_per_group),
-            spine_uplinks=0,
-            spines_per_core_group=0,
-            links_per_core_pair=0,
-        )
 
     @property
     def is_direct(self) -> bool:

@@ -21,7 +21,6 @@ from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT, across_stripes, through_servers
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.editions import named_edition, number_of
-from fabopt.verify.equal_devices import links_to_spines
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
 from fabopt.verify.proof import Proof
 
@@ -112,7 +111,7 @@ def of_server(fabric: FabricEvidence, failed: str, count: int, is_plane_out: boo
 def _ports_on_leaves(fabric: FabricEvidence) -> set[int]:
     """Ports of a server on a leaf, group by group."""
     clos = fabric.clos
-    return {clos.per_leaf, clos.last_per_leaf} if clos.has_own_last else {clos.per_leaf}
+    return {clos.k, clos.own_k} if clos.has_own_last else {clos.k}
 
 
 def _of_server(fabric: FabricEvidence, per_leaf: int, failed: str, count: int, is_plane_out: bool) -> Fraction:
@@ -132,12 +131,12 @@ def _sent_up(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
     clos = fabric.clos
     if clos.tiers < 2:
         return Fraction(1)
-    leaves = [(clos.uplinks, clos.most_endpoints)]
+    leaves = [(clos.u, clos.most_endpoints)]
     if clos.has_own_last:
-        leaves.append((clos.last_uplinks, clos.last_endpoints))
+        leaves.append((clos.own_u, clos.last_endpoints))
     speed, shares = Fraction(fabric.up("leaf").port_mbps, fabric.down("leaf").port_mbps), [Fraction(1)]
     for uplinks, endpoints in leaves:
-        lost = {"spine": links_to_spines(clos.peers_of(uplinks), count), "leaf-spine": count}.get(failed, 0)
+        lost = {"spine": clos.links_to_most(uplinks, count), "leaf-spine": count}.get(failed, 0)
         shares.append(max(0, uplinks - lost) * speed / endpoints)
     return min(shares)
 
@@ -149,13 +148,13 @@ def _sent_on(fabric: FabricEvidence, failed: str, count: int) -> Fraction:
         return Fraction(1)
     up = fabric.up("spine").port_mbps
     below = clos.most_spine_downlinks * fabric.down("spine").port_mbps
-    hit, fatal, links = (1, clos.spine_uplinks, 1)
+    hit, fatal, links = (1, clos.x, 1)
     if failed == "core":
-        hit, fatal, links = clos.spines_per_core_group, clos.cores_per_group, clos.links_per_core_pair
+        hit, fatal, links = clos.q, clos.cores_per_group, clos.m2
     lost = [0] * clos.spines
     for place in range(clos.spines // hit if failed else 0):
         lost[place * hit : (place + 1) * hit] = [min(fatal, max(0, count - place * fatal)) * links] * hit
-    sent = sum(min(below, (clos.spine_uplinks - gone) * up) for gone in lost)
+    sent = sum(min(below, (clos.x - gone) * up) for gone in lost)
     return Fraction(sent, clos.spines * below)
 
 
@@ -169,31 +168,31 @@ def cut_off(fabric: FabricEvidence, failed: str) -> int:
     if clos.planes > 1:
         return 0
     kinds: Sequence[str] = {"switch": TIERS[: clos.tiers], "cable": ENDS[: clos.tiers]}.get(failed, (failed,))
-    return clos.servers - min(_joined(fabric, kind) for kind in kinds)
+    return int(clos.servers - min(_joined(fabric, kind) for kind in kinds))
 
 
 def _on_one_leaf(clos: ClosCounts, failed: str) -> Iterator[int]:
     """Servers of a group that are cut off with the one leaf that fails, or loses its one uplink; else 0."""
     yield 0
-    if clos.rails == 1 and (failed == "leaf" or clos.uplinks == 1):
-        yield min(clos.per_group, clos.servers)
-    if clos.has_own_last and clos.last_rails == 1 and (failed == "leaf" or clos.last_uplinks == 1):
+    if clos.rails == 1 and (failed == "leaf" or clos.u == 1):
+        yield min(clos.g, clos.servers)
+    if clos.has_own_last and clos.last_rails == 1 and (failed == "leaf" or clos.own_u == 1):
         yield clos.last_group
 
 
 def _joined(fabric: FabricEvidence, failed: str) -> int:
     """Servers in the largest connected part of the only plane."""
     clos = fabric.clos
-    group = min(clos.per_group, clos.servers)
+    group = min(clos.g, clos.servers)
     pod = min(clos.servers, clos.groups_per_pod * group) if clos.tiers > 2 else clos.servers
     through_rails = clos.rail_pods and clos.rails > 1
     if failed == "server-leaf":
-        return clos.servers - (clos.server_ports == 1)
-    if failed == "leaf" or (failed == "leaf-spine" and 1 in (clos.uplinks, clos.last_uplinks)):
+        return clos.servers - (clos.planes * clos.ports == 1)
+    if failed == "leaf" or (failed == "leaf-spine" and 1 in (clos.u, clos.own_u)):
         return clos.servers - max(_on_one_leaf(clos, failed))
     if failed == "spine" and clos.spines == 1 and not through_rails:
         return max(clos.servers - pod, group)
-    if failed == "spine-core" and clos.spines == clos.spine_uplinks == 1 and not through_rails:
+    if failed == "spine-core" and clos.spines == clos.x == 1 and not through_rails:
         return max(clos.servers - pod, pod)
-    alone = clos.tiers > 2 and clos.core_groups == ceil_div(clos.spine_uplinks, clos.links_per_core_pair) == 1
+    alone = clos.tiers > 2 and clos.core_groups == ceil_div(clos.x, clos.m2) == 1
     return pod if failed == "core" and alone else clos.servers

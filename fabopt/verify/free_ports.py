@@ -279,7 +279,7 @@ def _uplinks(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.int
     """Uplinks of every switch of a tier, shape (switches,)."""
     uplinks = np.full(switches, fabric.tier(role).up_ports)
     if role == "leaf" and not fabric.is_direct:
-        uplinks[_of_own_last_group(fabric, switches)] = fabric.clos.last_uplinks
+        uplinks[_of_own_last_group(fabric, switches)] = fabric.clos.own_u
     return uplinks
 
 
@@ -293,7 +293,7 @@ def _reserved(fabric: FabricEvidence, leaves: int) -> NDArray[np.int64]:
 
 def _of_own_last_group(fabric: FabricEvidence, leaves: int) -> NDArray[np.bool_]:
     """Whether each leaf is of a last group unlike the others, shape (leaves,)."""
-    return np.array([fabric.clos.is_of_last_group(number) for number in range(leaves)], dtype=bool)
+    return fabric.clos.is_of_last(np.arange(leaves))
 
 
 def _spare_uplink_mbps(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list[Fraction] | None:

@@ -114,7 +114,7 @@ class SwitchLosses(ABC):
         network, kinds = self._planes[0]
         if failed != "cable":
             return cut_off_by_switch(network, kinds, self._switches_of_servers, self._switches(failed))
-        alone = int(clos.server_ports == 1)
+        alone = int(clos.planes * clos.ports == 1)
         return max(alone, cut_off_by_link(network, kinds, self._switches_of_servers, self._link_mbps(network)))
 
     def _switches(self, failed: str) -> Ints:

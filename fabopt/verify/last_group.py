@@ -33,17 +33,18 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     proof.holds(clos.groups > 1, f"{some(clos.groups, 'group')}, the last one beside others")
     proof.equal("structure.last_group.servers", last.servers, clos.last_group)
     proof.equal("structure.last_group.leaves", last.leaves, clos.last_rails)
-    with_reserve = clos.last_dealt / (1 - exact(wanted.reserve_ports))
-    reserved = ceil_div(with_reserve.numerator, with_reserve.denominator) - clos.last_dealt
+    dealt = clos.most_dealt(of_last=True)
+    with_reserve = dealt / (1 - exact(wanted.reserve_ports))
+    reserved = ceil_div(with_reserve.numerator, with_reserve.denominator) - dealt
     proof.equal("structure.last_group.down_ports", last.down_ports, clos.last_endpoints)
     proof.equal("structure.last_group.reserved_ports", last.reserved_ports, reserved)
-    fewest = min(links for _, links in clos.peers_of(last.up_ports))
+    fewest = int(clos.links_to_each(last.up_ports).min())
     proof.equal("structure.last_group.links_per_pair", last.links_per_pair, fewest)
-    even = last.up_ports if clos.mixed else fewest * clos.spines
+    even = last.up_ports if clos.to_spines else fewest * clos.spines
     proof.equal("structure.last_group.up_ports", last.up_ports, even)
     other = fabric.tier("leaf").other
     own = last.ports_per_server_per_leaf, last.up_ports
-    proof.holds(other is not None or own != (clos.per_leaf, clos.uplinks), "the last group is like the others")
+    proof.holds(other is not None or own != (clos.k, clos.u), "the last group is like the others")
     if other is not None:
         _last_leaves_are_listed(proof, fabric, last, other)
     _leaves_suit(proof, fabric, last.ports_per_server_per_leaf)
@@ -64,10 +65,10 @@ def _last_leaves_are_listed(proof: Proof, fabric: FabricEvidence, last: LastGrou
 def _leaves_suit(proof: Proof, fabric: FabricEvidence, per_leaf: int) -> None:
     """The ports of a server on a leaf of the last group are as many as the case and the structure allow."""
     clos, wanted, nics = fabric.clos, fabric.wanted, fabric.designed.nic.per_server
-    alone = per_leaf == clos.ports_per_server != clos.per_leaf
+    alone = per_leaf == clos.ports != clos.k
     survives_nothing = fabric.evidence.case.resilience_of(wanted) == NO_RULE
     proof.holds(not alone or survives_nothing, "servers of the last group are on one leaf, those of others are not")
     if fabric.networks.apart or clos.rail_pods:
-        proof.equal("ports on a leaf of the last group", per_leaf, clos.per_leaf)
+        proof.equal("ports on a leaf of the last group", per_leaf, clos.k)
     if wanted.homing == "dual":
         proof.equal("ports of a dual-homed NIC on a leaf", (1 if fabric.networks.apart else nics) % per_leaf, 0)

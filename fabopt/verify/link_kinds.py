@@ -129,7 +129,7 @@ def server_leaf(fabric: FabricEvidence) -> LinkKind:
         SERVER_LEAF,
         nic_end(fabric),
         switch_end(fabric, "leaf", upwards=False),
-        fabric.clos.servers * fabric.clos.server_ports,
+        fabric.clos.servers * fabric.clos.planes * fabric.clos.ports,
         fabric.run_m(SERVER_LEAF),
         rows_between(fabric, "server", "leaf"),
     )
@@ -143,7 +143,7 @@ def leaf_spine(fabric: FabricEvidence) -> LinkKind:
         LEAF_SPINE,
         switch_end(fabric, "leaf", upwards=True),
         switch_end(fabric, "spine", upwards=False),
-        clos.all_uplinks if direct is None else direct,
+        clos.planes * clos.uplinks if direct is None else direct,
         fabric.run_m(LEAF_SPINE),
         rows_between(fabric, "leaf", "spine"),
     )
@@ -156,7 +156,7 @@ def spine_core(fabric: FabricEvidence) -> LinkKind:
         SPINE_CORE,
         switch_end(fabric, "spine", upwards=True),
         switch_end(fabric, "core", upwards=False),
-        clos.planes * clos.pods * clos.spines * clos.spine_uplinks,
+        clos.planes * clos.pods * clos.spines * clos.x,
         fabric.run_m(SPINE_CORE),
         rows_between(fabric, "spine", "core"),
     )

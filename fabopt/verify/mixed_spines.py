@@ -43,13 +43,13 @@ def spines_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     (own, other), (a, b), (links, other_links) = mixed.spines, mixed.weights, mixed.links_per_pair
     proof.holds(min(own, other) >= 1, f"{own} and {other} spines of two types")
     proof.equal("spines of both types", own + other, clos.spines)
-    proof.equal("uplinks of a leaf to both types", own * links + other * other_links, clos.uplinks)
+    proof.equal("uplinks of a leaf to both types", own * links + other * other_links, clos.u)
     proof.holds(_MOST_WEIGHT >= a >= b >= 1 == gcd(a, b), f"weights {a} and {b}")
     proof.equal("links to spines of both types, by weight", b * links, a * other_links)
     if tier.other is None:
         raise LookupError("the tier names one type of spines")
     proof.equal("other count of spines", tier.other.count, clos.planes * other)
-    proof.equal("other down_ports of spines", tier.other.down_ports, clos.spine_classes[1].links)
+    proof.equal("other down_ports of spines", tier.other.down_ports, int(clos.spine_downlinks[-1]))
     proof.equal("other up_ports and reserved_ports of spines", (tier.other.up_ports, tier.other.reserved_ports), (0, 0))
     if tier.other.id == tier.id:
         proof.holds(a > b and tier.other.down == tier.down, f"{tier.id} is not another type of spine than itself")
@@ -64,15 +64,15 @@ def links_are_in_proportion(proof: Proof, cabling: FabricCabling, leaf: Ints, sp
     """
     clos, devices, tier = cabling.clos, cabling.devices, cabling.fabric.tier("spine")
     spines = cabling.devices_of("spine")
-    last = np.zeros(len(devices), dtype=bool)
+    last, first_type = np.zeros(len(devices), dtype=bool), clos.to_spines.count(clos.to_spines[0])
     for plane in np.unique(devices.plane[spines]).tolist():
-        last[spines[devices.plane[spines] == plane][clos.mixed[0][0] :]] = True
+        last[spines[devices.plane[spines] == plane][first_type:]] = True
     if tier.other is None:
         raise LookupError("the tier names one type of spines")
     wrong = sum(devices.product[row] != (tier.other.id if last[row] else tier.id) for row in spines.tolist())
     proof.equal("spines of another type than their place", wrong, 0)
     _, first, links = np.unique(combined(leaf, spine), return_index=True, return_counts=True)
-    uplinks = clos.uplinks, clos.last_uplinks or clos.uplinks
-    by_type = np.array([[count for _, count in clos.peers_of(number)] for number in uplinks])
+    uplinks = clos.u, clos.own_u or clos.u
+    by_type = np.array([clos.links_to_each(number)[[0, -1]] for number in uplinks])
     wanted = by_type[is_of_last[first].astype(int), last[spine[first]].astype(int)]
     proof.equal("(leaf, spine) pairs with other links than in proportion", int((links != wanted).sum()), 0)

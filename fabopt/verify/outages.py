@@ -137,7 +137,7 @@ def plant_of(cabling: FabricCabling) -> Plant:
     tier = np.concatenate([np.full(len(cabling.devices_of(role)), at) for at, role in enumerate(TIERS)])
     ports, between = cabling.of(SERVER_LEAF), cabling.between_switches
     ports = ports[np.lexsort((links.a_nic_port[ports], links.a_nic[ports], links.a[ports]))]
-    shape = (clos.servers, clos.server_ports)
+    shape = (clos.servers, clos.planes * clos.ports)
     network = devices.plane[switches] - 1
     nic_number = np.repeat(np.arange(nic.per_server), nic.ports_per_nic)
     direct = fabric.is_direct
@@ -172,8 +172,7 @@ def _leaf_endpoints(fabric: FabricEvidence, switches: int) -> int | Ints:
     clos = fabric.clos
     if not clos.has_own_last:
         return clos.most_endpoints
-    own = [clos.last_endpoints if clos.is_of_last_group(leaf) else clos.most_endpoints for leaf in range(switches)]
-    return np.array(own)
+    return np.where(clos.is_of_last(np.arange(switches)), clos.last_endpoints, clos.most_endpoints)
 
 
 def _bisection_share(fabric: FabricEvidence) -> float:

@@ -31,7 +31,7 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     rows = cabling.of(SERVER_LEAF)
     server, leaf = cabling.numbers("server")[links.a[rows]], links.b[rows]
     is_of_last = _in_own_last_group(clos, server)
-    per_leaf = np.where(is_of_last, clos.last_per_leaf, clos.per_leaf)
+    per_leaf = np.where(is_of_last, clos.own_k, clos.k)
     nic_number, port = links.a_nic[rows] - cabling.server_before.nics - 1, links.a_nic_port[rows] - 1
     of_nic = cabling.fabric.designed.nic.ports_per_nic // cabling.fabric.nic_networks
     plane, place = port // of_nic, port % of_nic
@@ -41,7 +41,7 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
         nics = cabling.fabric.designed.nic.per_server
         place = place * nics + nic_number if cabling.fabric.wanted.homing == "dual" else nic_number * of_nic + place
     for what, column, number in (
-        ("group", devices.group, server // clos.per_group),
+        ("group", devices.group, server // clos.g),
         ("plane", devices.plane, plane),
         ("rail", devices.rail, place // per_leaf),
     ):
@@ -51,13 +51,13 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
     of_pair, first = counts_of(pair), np.unique(pair, return_index=True)[1]
     more = (clos.last_rails - clos.rails) * clos.last_group
     proof.equal("(server, leaf) pairs", len(of_pair), (clos.servers * clos.rails + more) * clos.planes)
-    proof.equal(f"pairs without {some(clos.per_leaf, 'link')}", int((of_pair != per_leaf[first]).sum()), 0)
-    proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.per_leaf, 'port')} of every server on each")
+    proof.equal(f"pairs without {some(clos.k, 'link')}", int((of_pair != per_leaf[first]).sum()), 0)
+    proof.note(f"{some(clos.rails, 'rail')} a plane, {some(clos.k, 'port')} of every server on each")
 
 
 def _in_own_last_group(clos: ClosCounts, server: Ints) -> Mask:
     """Whether each server is of a last group unlike the others; both arrays have shape (servers asked,)."""
-    return np.asarray((server // clos.per_group == clos.groups - 1) & clos.has_own_last)
+    return np.asarray((server // clos.g == clos.groups - 1) & clos.has_own_last)
 
 
 @since("0.2.0")
@@ -70,11 +70,9 @@ def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
     """
     clos, rows = cabling.clos, cabling.of(SERVER_LEAF)
     is_of_last = _in_own_last_group(clos, cabling.numbers("server")[cabling.links.a[rows]])
-    others = sum(
-        _at_other_ports(cabling, some_rows, clos.per_group) for some_rows in (rows[~is_of_last], rows[is_of_last])
-    )
+    others = sum(_at_other_ports(cabling, some_rows, clos.g) for some_rows in (rows[~is_of_last], rows[is_of_last]))
     proof.equal("servers at another port on some leaf", others, 0)
-    proof.note(f"{some(clos.servers, 'server')}, each at the same {some(clos.per_leaf, 'port')} of all its leaves")
+    proof.note(f"{some(clos.servers, 'server')}, each at the same {some(clos.k, 'port')} of all its leaves")
     attached = cabling.of("attachment-leaf")
     for name in cabling.fabric.logical:
         other = _at_other_ports(cabling, attached[cabling.attached_names[attached] == name], clos.servers)
@@ -119,11 +117,11 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     leaves = cabling.devices_of("leaf")
     is_of_last = clos.has_own_last & (devices.group[leaves] == clos.groups)
     uplinks = np.bincount(leaf, minlength=len(devices))[leaves]
-    wanted = np.where(is_of_last, clos.last_uplinks, clos.uplinks)
-    proof.equal(f"leaves without {some(clos.uplinks, 'uplink')}", int((uplinks != wanted).sum()), 0)
+    wanted = np.where(is_of_last, clos.own_u, clos.u)
+    proof.equal(f"leaves without {some(clos.u, 'uplink')}", int((uplinks != wanted).sum()), 0)
     of_pair = counts_of(combined(leaf, spine))
     proof.equal("(leaf, spine) pairs", len(of_pair), clos.planes * clos.leaves * clos.spines)
-    if clos.mixed:
+    if clos.to_spines:
         links_are_in_proportion(proof, cabling, leaf, spine, np.isin(leaf, leaves[is_of_last]))
         proof.note(f"{some(len(of_pair), 'pair')} in proportion to two types of spines")
         return
@@ -141,9 +139,9 @@ def _fewest_and_most(clos: ClosCounts, pairs: Ints, is_of_last: Mask) -> tuple[i
     """Fewest and most links of a leaf and a spine; leaves of a last group unlike the others as if they had m for m'."""
     of_pair, last = counts_of(pairs[~is_of_last]), counts_of(pairs[is_of_last])
     if clos.has_own_last:
-        wanted = clos.last_uplinks // clos.spines
+        wanted = clos.own_u // clos.spines
         of_pair = np.concatenate([of_pair, last - wanted + clos.links_per_pair])
-    return int(of_pair.min(initial=clos.uplinks)), int(of_pair.max(initial=0))
+    return int(of_pair.min(initial=clos.u)), int(of_pair.max(initial=0))
 
 
 def _rails_are_alike(proof: Proof, cabling: FabricCabling, leaf: Ints, spine: Ints) -> None:
@@ -181,14 +179,14 @@ def spines_reach_cores(proof: Proof, cabling: FabricCabling) -> None:
     spine, core = links.a[rows], links.b[rows]
     proof.equal("links to another plane's core", int((devices.plane[spine] != devices.plane[core]).sum()), 0)
     pairs, of_pair = np.unique(np.stack([spine, core]), axis=1, return_counts=True)
-    wrong = int((of_pair != clos.links_per_core_pair).sum())
-    proof.equal(f"(spine, core) pairs without {some(clos.links_per_core_pair, 'link')}", wrong, 0)
+    wrong = int((of_pair != clos.m2).sum())
+    proof.equal(f"(spine, core) pairs without {some(clos.m2, 'link')}", wrong, 0)
     spines = clos.planes * clos.pods * clos.spines
     proof.equal("(spine, core) pairs", pairs.shape[1], spines * clos.cores_per_group)
     groups = np.unique(pairs[1].reshape(spines, clos.cores_per_group), axis=0)
     proof.equal("sets of cores that spines share", len(groups), clos.planes * clos.core_groups)
     to_pod = counts_of(combined(core, devices.pod[spine]))
-    wanted = clos.spines_per_core_group * clos.links_per_core_pair
+    wanted = clos.q * clos.m2
     proof.equal(f"(core, pod) pairs without {some(wanted, 'link')}", int((to_pod != wanted).sum()), 0)
     proof.equal("(core, pod) pairs", len(to_pod), clos.switches()[2] * clos.pods)
     cores = f"{some(len(groups), 'group')} of {some(clos.cores_per_group, 'core')}"
@@ -260,7 +258,7 @@ def bisection_carries_claim(proof: Proof, cabling: FabricCabling) -> None:
 def _cuts(clos: ClosCounts) -> list[int]:
     """Servers on the first side of each cut: half of them, or groups or pods nearest to half."""
     half = clos.servers // 2
-    sizes = (1, clos.per_group, clos.per_group * clos.groups_per_pod)
+    sizes = (1, clos.g, clos.g * clos.groups_per_pod)
     cuts = {max(size, (half + size // 2) // size * size) for size in sizes}
     return sorted(cut for cut in cuts if 0 < cut < clos.servers)
 

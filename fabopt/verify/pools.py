@@ -67,7 +67,7 @@ def _in_use(fabric: FabricEvidence, tier: TierUse, of_last: bool) -> TierUse:
                       for role, number in places if role == tier.role)  # fmt: skip
     down = tier.down_ports + max(on_free.values(), default=0)
     if tier.role == "leaf" and not fabric.is_direct:
-        down = fabric.clos.last_occupied if of_last else fabric.clos.most_occupied
+        down = fabric.clos.most_occupied(of_last)
     return tier.model_copy(update={"down_ports": down})
 
 

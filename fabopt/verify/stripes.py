@@ -5,7 +5,6 @@ Mb/s of every server port. Source: docs/formulation/clos.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +17,7 @@ from fabopt.verify.evidence import FabricEvidence
 
 def is_uneven(clos: ClosCounts) -> bool:
     """Whether a leaf has more links to some spines than to others of their type."""
-    return clos.tiers > 1 and not clos.mixed and clos.uplinks % clos.spines != 0
+    return clos.tiers > 1 and not clos.to_spines and clos.u % clos.spines != 0
 
 
 def half_rate(fabric: FabricEvidence) -> Fraction:
@@ -27,14 +26,14 @@ def half_rate(fabric: FabricEvidence) -> Fraction:
     """
     clos = fabric.clos
     if clos.tiers > 2:
-        return min(_port(fabric), Fraction(_shared(fabric), clos.per_group * clos.per_leaf)) / _above_spines(fabric)
+        return min(_port(fabric), Fraction(_shared(fabric), clos.g * clos.k)) / _above_spines(fabric)
     return worst_half(_links(clos), _server_ports(clos), fabric.nic_lane.port_mbps, fabric.up("leaf").port_mbps)
 
 
 def alltoall_rate(fabric: FabricEvidence) -> Fraction:
     """Equally to all others: the rate of the worst cut, or of the links shared by any two leaves."""
     clos = fabric.clos
-    ports = clos.servers * clos.ports_per_server
+    ports = clos.servers * clos.ports
     if clos.tiers == 2:
         return half_rate(fabric) * Fraction(ports - 1, ports - ports // 2)
     rates = [_port(fabric)]
@@ -52,18 +51,18 @@ def ring_rate(fabric: FabricEvidence) -> Fraction:
         return _ring_through_cores(fabric)
     links = _links(clos)
     shared = np.minimum(links, np.roll(links, -clos.rails, axis=0)).sum(axis=1)
-    return Fraction(int(shared.min()) * fabric.up("leaf").port_mbps, clos.per_leaf)
+    return Fraction(int(shared.min()) * fabric.up("leaf").port_mbps, clos.k)
 
 
 def _ring_through_cores(fabric: FabricEvidence) -> Fraction:
     """Of the links shared by two leaves, one spine has the most: it passes on its traffic from a group's leaves."""
     clos = fabric.clos
-    links = clos.uplinks if clos.by_rail else fewest_shared(clos.spines, clos.uplinks)
-    rate = Fraction(links * fabric.up("leaf").port_mbps, clos.per_leaf)
+    links = clos.u if clos.by_rail else fewest_shared(clos.spines, clos.u)
+    rate = Fraction(links * fabric.up("leaf").port_mbps, clos.k)
     if clos.pods_per_rail == 1:
         return rate
-    from_group = (clos.per_leaf if clos.rail_pods else clos.ports_per_server) * (clos.uplinks // clos.spines + 1)
-    passed_on = clos.spine_uplinks * fabric.up("spine").port_mbps
+    from_group = (clos.k if clos.rail_pods else clos.ports) * (clos.u // clos.spines + 1)
+    passed_on = clos.x * fabric.up("spine").port_mbps
     return min(rate, Fraction(passed_on * links, from_group))
 
 
@@ -87,18 +86,12 @@ def _ends(network: Network) -> tuple[Ints, Ints]:
 
 def _links(clos: ClosCounts) -> Ints:
     """Links of every leaf of two tiers to every spine, shape (leaves, spines)."""
-    return round_robin(clos.leaves, clos.spines, clos.uplinks, clos.rails if clos.by_rail else 0)
+    return round_robin(clos.leaves, clos.spines, clos.u, clos.rails if clos.by_rail else 0)
 
 
 def _server_ports(clos: ClosCounts) -> Ints:
     """Server ports of every leaf of a plane, group by group."""
-    return np.fromiter(_ports_of_leaves(clos), dtype=np.int64)
-
-
-def _ports_of_leaves(clos: ClosCounts) -> Iterator[int]:
-    for group in range(clos.groups):
-        servers = clos.last_group if group == clos.groups - 1 else clos.per_group
-        yield from [servers * clos.per_leaf] * clos.rails
+    return clos.leaf_ports[: clos.leaves]
 
 
 def _port(fabric: FabricEvidence) -> Fraction:
@@ -107,10 +100,10 @@ def _port(fabric: FabricEvidence) -> Fraction:
 
 def _shared(fabric: FabricEvidence) -> int:
     """Mb/s of the links shared by any two leaves of a pod."""
-    return fewest_shared(fabric.clos.spines, fabric.clos.uplinks) * fabric.up("leaf").port_mbps
+    return fewest_shared(fabric.clos.spines, fabric.clos.u) * fabric.up("leaf").port_mbps
 
 
 def _above_spines(fabric: FabricEvidence) -> Fraction:
     """The ratio at the spines of their links from leaves, at least 1."""
     below = fabric.clos.most_spine_downlinks * fabric.down("spine").port_mbps
-    return max(Fraction(1), Fraction(below, fabric.clos.spine_uplinks * fabric.up("spine").port_mbps))
+    return max(Fraction(1), Fraction(below, fabric.clos.x * fabric.up("spine").port_mbps))

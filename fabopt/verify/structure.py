@@ -32,7 +32,7 @@ def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
     for. Source: docs/formulation/clos.md.
     """
     clos, designed = fabric.clos, fabric.designed
-    proof.holds(1 <= clos.per_group <= clos.servers, f"groups of {clos.per_group} among {some(clos.servers, 'server')}")
+    proof.holds(1 <= clos.g <= clos.servers, f"groups of {clos.g} among {some(clos.servers, 'server')}")
     proof.equal("structure.groups", designed.structure.groups, clos.groups)
     proof.equal("rails", designed.rails * designed.planes, clos.rails * clos.planes)
     racks = fabric.wanted.racks_per_group
@@ -40,10 +40,10 @@ def groups_cover_servers(proof: Proof, fabric: FabricEvidence) -> None:
         rack = servers_in_rack(fabric.evidence.case, fabric.evidence.server)
         if rack is None:
             raise ValueError("group_by: rack needs site.servers_per_rack")
-        proof.equal("servers_per_group", clos.per_group, min(racks * rack, clos.servers))
+        proof.equal("servers_per_group", clos.g, min(racks * rack, clos.servers))
     proof.note(
-        f"{some(clos.servers, 'server')} in {some(clos.groups, 'group')} of {clos.per_group} (last {clos.last_group}), "
-        f"{some(clos.per_leaf, 'port')} of each on each of {some(clos.rails, 'leaf')} a plane"
+        f"{some(clos.servers, 'server')} in {some(clos.groups, 'group')} of {clos.g} (last {clos.last_group}), "
+        f"{some(clos.k, 'port')} of each on each of {some(clos.rails, 'leaf')} a plane"
     )
 
 
@@ -53,12 +53,12 @@ def rails_are_aligned(proof: Proof, fabric: FabricEvidence) -> None:
     rails = aligned: k = 1 or G = 1. Source: case file, ``rails``.
     """
     clos = fabric.clos
-    aligned = clos.per_leaf == 1 or clos.groups == 1
+    aligned = clos.k == 1 or clos.groups == 1
     proof.holds(
         aligned or fabric.wanted.rails != "aligned",
-        f"{some(clos.per_leaf, 'port')} per leaf in {some(clos.groups, 'group')}",
+        f"{some(clos.k, 'port')} per leaf in {some(clos.groups, 'group')}",
     )
-    proof.note(f"rails {fabric.wanted.rails}: {some(clos.per_leaf, 'port')} per leaf, {some(clos.groups, 'group')}")
+    proof.note(f"rails {fabric.wanted.rails}: {some(clos.k, 'port')} per leaf, {some(clos.groups, 'group')}")
 
 
 def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
@@ -67,7 +67,7 @@ def reserve_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
     down ports = d, most server and attachment ports on any leaf that count in its ratio; with e ports dealt over all
     leaves, reserved = ceil(e / (1 - reserve)) - e. Source: case file, ``reserve_ports`` and ``attachments``.
     """
-    leaf, endpoints = fabric.tier("leaf"), fabric.clos.most_dealt
+    leaf, endpoints = fabric.tier("leaf"), fabric.clos.most_dealt(of_last=False)
     share = exact(fabric.wanted.reserve_ports)
     needed = Fraction(endpoints) / (1 - share)
     proof.equal("leaf down_ports", leaf.down_ports, fabric.clos.most_endpoints)
@@ -125,11 +125,11 @@ def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:
         proof.equal("structure.spines_per_pod", structure.spines_per_pod, 0)
         proof.note("one tier has no uplinks")
         return
-    proof.holds(1 <= clos.spines <= clos.uplinks, f"{some(clos.uplinks, 'uplink')} to {some(clos.spines, 'spine')}")
+    proof.holds(1 <= clos.spines <= clos.u, f"{some(clos.u, 'uplink')} to {some(clos.spines, 'spine')}")
     proof.equal("structure.links_per_pair", structure.links_per_pair, clos.links_per_pair)
-    if (fabric.wanted.striping == "even" or clos.has_own_last) and not clos.mixed:
-        proof.equal("uplinks of a leaf", clos.uplinks, clos.spines * clos.links_per_pair)
-    uplinks = f"{some(clos.uplinks, 'uplink')} of a leaf to {some(clos.spines, 'spine')}"
+    if (fabric.wanted.striping == "even" or clos.has_own_last) and not clos.to_spines:
+        proof.equal("uplinks of a leaf", clos.u, clos.spines * clos.links_per_pair)
+    uplinks = f"{some(clos.u, 'uplink')} of a leaf to {some(clos.spines, 'spine')}"
     proof.note(f"{uplinks}, at least {clos.links_per_pair} to each")
 
 
@@ -145,8 +145,8 @@ def spines_serve_pods(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note("one tier has no spines")
         return
     proof.equal("spine down_ports", fabric.tier("spine").down_ports, clos.most_spine_ports)
-    seen = sum(spines.count * spines.links for spines in clos.spine_classes)
-    proof.equal("down links of all spines", seen, clos.all_uplinks)
+    seen = int(clos.spine_downlinks.sum())
+    proof.equal("down links of all spines", seen, clos.planes * clos.uplinks)
     proof.note(f"{some(clos.most_spine_downlinks, 'down link')} on the busiest spine, {seen} on all")
 
 
@@ -163,11 +163,11 @@ def cores_join_pods(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(f"no cores in {some(clos.tiers, 'tier')}")
         return
     proof.equal("structure.cores_per_group", structure.cores_per_group, clos.cores_per_group)
-    proof.equal("core down_ports", fabric.tier("core").down_ports, clos.core_downlinks)
+    proof.equal("core down_ports", fabric.tier("core").down_ports, clos.core_down)
     _, spines, cores = clos.switches()
-    proof.equal("down links of all cores", cores * clos.core_downlinks, spines * clos.spine_uplinks)
+    proof.equal("down links of all cores", cores * clos.core_down, spines * clos.x)
     groups = f"{some(clos.core_groups, 'core group')} of {clos.cores_per_group} a plane"
-    proof.note(f"{groups}, {some(clos.core_downlinks, 'link')} a core")
+    proof.note(f"{groups}, {some(clos.core_down, 'link')} a core")
 
 
 def switch_counts_close(proof: Proof, fabric: FabricEvidence) -> None:

@@ -15,7 +15,6 @@ from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.editions import since
-from fabopt.verify.equal_devices import links_to_spines
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.memory import recounted_memory
 from fabopt.verify.proof import Proof, where
@@ -274,10 +273,10 @@ def _without_spine(fabric: FabricEvidence) -> Fraction | None:
     if clos.tiers == 1:
         return None
     down, up = fabric.down("leaf").port_mbps, fabric.up("leaf").port_mbps
-    leaves = [(clos.most_endpoints, clos.uplinks)]
-    leaves += [(clos.last_endpoints, clos.last_uplinks)] if clos.has_own_last else []
+    leaves = [(clos.most_endpoints, clos.u)]
+    leaves += [(clos.last_endpoints, clos.own_u)] if clos.has_own_last else []
     ratios = []
     for ports, uplinks in leaves:
-        left = Fraction(uplinks - links_to_spines(clos.peers_of(uplinks), 1))
+        left = Fraction(uplinks - clos.links_to_most(uplinks, 1))
         ratios.append(ports * down / ((left or LEFT_OF_NOTHING) * up))
     return max(ratios)

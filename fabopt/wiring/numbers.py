@@ -111,10 +111,11 @@ class Numbers:
         """The numbers of the links of servers and attachments."""
         fabric, structure = self.fabric, self.fabric.structure
         networks, apart = networks_of(fabric, self.wanted)
+        ports = fabric.nic.per_server * fabric.nic.ports_per_nic
         last = structure.last_group if isinstance(structure, Structure) else None
         return ClosNumbers(
             servers=self.embedded.servers,
-            ports=fabric.nic.per_server * fabric.nic.ports_per_nic // networks,
+            ports=divide(ports, networks, "planes share a server's ports evenly"),
             planes=networks,
             k=structure.ports_per_server_per_leaf,
             g=structure.servers_per_group,
@@ -134,7 +135,7 @@ class Numbers:
         """The switches above the leaves, or joined to them, with their stages."""
         if self.fabric.structure.is_direct:
             return InstalledMesh(self.mesh, self.clos.planes)
-        return InstalledClos(self._tree, self._stages)
+        return InstalledClos(self.tree, self._stages)
 
     def is_other(self, tier: TierUse, number: Ints) -> Mask:
         """Mask of the switches of a tier, by their numbers, of its other type: the last ones of every network.
@@ -155,8 +156,9 @@ class Numbers:
         """The mesh of switches (or servers), one plane; raises ``ValueError`` for a Clos."""
         return mesh_of(self.fabric.structure)
 
-    @property
-    def _tree(self) -> ClosNumbers:
+    @cached_property
+    def tree(self) -> ClosNumbers:
+        """The numbers of all links of a Clos."""
         structure, three, mixed = self.fabric.clos, len(self.fabric.tiers) > 2, self.fabric.clos.mixed_spines
         return replace(
             self.clos,

@@ -6,7 +6,7 @@ Positions of leaves follow from the sizes of groups alone, those of spines also 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -146,7 +146,7 @@ def places_key(nic: NicOption, shape: Shape, sizes: tuple[SwitchSize, ...]) -> P
     )  # fmt: skip
 
 
-def links_of_kinds(shape: ClosShape) -> tuple[int, int]:
+def links_of_kinds(shape: ClosShape[Any]) -> tuple[int, int]:
     """Links to each spine of a leaf and of a leaf of the last group, where they differ; else (1, 1)."""
     own, last = int(shape.links_per_pair), int(shape.last_links_per_pair)
     return (own, last) if own != last else (1, 1)

@@ -92,7 +92,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Shape(ClosShape):
+class Shape(ClosShape[Any]):
     """The numbers of a candidate (or of many, as arrays), and the quantities of its links."""
 
     @property

@@ -43,9 +43,9 @@ TO_SPARE = RackLimits(spare_m=RackRules().spare_m, spare_fraction=RackRules().sp
 NEIGHBOURS = 2
 # Kinds of links whose run follows from groups, in the words of ``Distances``.
 KINDS = ("server-leaf", "leaf-spine", "spine-core")
-# Families whose switches (or servers) are joined to each other over ``leaf-spine`` runs, and over ``spine-core`` runs.
-JOINED_NEAR = ("hyperx", "torus", "server-torus", "dragonfly")
-JOINED_FAR = (*JOINED_NEAR, "dragonfly+")
+# Families whose ``leaf-spine`` runs lead to a tier above, and whose ``spine-core`` runs do; others join equals.
+RISING_NEAR = ("clos", "rail-only", "dragonfly+")
+RISING_FAR = ("clos", "rail-only")
 
 
 class Heights(NamedTuple):
@@ -100,8 +100,8 @@ class GroupRuns:
             "server-leaf": longest_m(servers, switches, group, from_middle_m(group)),
             "attachment-leaf": longest_m(servers, switches, all_, from_middle_m(all_)),
             "attachment-spine": longest_m(servers, switches, all_, from_middle_m(all_)),
-            "leaf-spine": longest_m(*ends, pod, (end_to_end_m if family in JOINED_NEAR else from_middle_m)(pod)),
-            "spine-core": longest_m(*ends, all_, (end_to_end_m if family in JOINED_FAR else from_middle_m)(all_)),
+            "leaf-spine": longest_m(*ends, pod, (from_middle_m if family in RISING_NEAR else end_to_end_m)(pod)),
+            "spine-core": longest_m(*ends, all_, (from_middle_m if family in RISING_FAR else end_to_end_m)(all_)),
         }
         runs["leaf-leaf"] = beside_m(group)
         return {**runs, **{kind: np.asarray(given_m) for kind, given_m in self.given.items()}}

@@ -33,7 +33,6 @@ from fabopt.schema.workload import Workload
 Any_ = Literal["any"]
 Ids = Annotated[tuple[Identifier, ...], Field(min_length=1)]
 CALENDAR_MONTH = r"^20[0-9]{2}-(?:0[1-9]|1[0-2])$"
-Topology = Literal["clos", "rail-only", "dragonfly", "dragonfly+", "torus", "hyperx", "any"]
 Metric = Literal["capex_usd", "tco_usd", "power_w", "usd_per_effective_gpu"]
 # Servers and network over GPUs that work.
 EFFECTIVE: Final = "usd_per_effective_gpu"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
@@ -47,7 +47,7 @@ def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
     Source: case file, ``resilience``; docs/bandwidth.md.
     """
     fabric = cabling.fabric
-    losses = LOSSES[fabric.designed.structure.kind](cabling)
+    losses = losses_of(cabling)
     asked = [demand.failures for demand in fabric.wanted.survived]
     for row in fabric.designed.failures:
         what = some(row.count, row.failed)
@@ -228,13 +228,11 @@ class Losses(Protocol):
         """Servers outside the largest connected part after one failure."""
 
 
-LOSSES: Mapping[str, Callable[[FabricCabling], Losses]] = {
-    "hyperx": LossesOfEquals,
-    "torus": LossesOfEquals,
-    "dragonfly": LossesOfEquals,
-    "dragonfly+": LossesOfGroups,
-    "server-torus": ServerLosses,
-}
+def losses_of(cabling: FabricCabling) -> Losses:
+    """Losses of servers joined to each other, of equal switches, or of leaves and spines."""
+    if not cabling.fabric.has_switches:
+        return ServerLosses(cabling)
+    return (LossesOfEquals if cabling.fabric.num_tiers == 1 else LossesOfGroups)(cabling)
 
 
 def _same(graph: Network, other: Network) -> bool:

@@ -294,32 +294,14 @@ WORKLOAD_RULES: tuple[DesignRule, ...] = (
     workload.robust_choice_is_recounted,
 )
 
-# What takes the place of rules of a Clos, by the kind of structure.
-INSTEAD: Mapping[str, Mapping[FabricRule, tuple[FabricRule, ...]]] = {
-    "clos": {},
-    "hyperx": DIRECT,
-    "torus": DIRECT,
-    "dragonfly": DIRECT,
-    "dragonfly+": DIRECT,
-    "server-torus": {**DIRECT, **SWITCHLESS},
-}
-INSTEAD_WIRING: Mapping[str, Mapping[WiringRule, tuple[WiringRule, ...]]] = {
-    "clos": {},
-    "hyperx": DIRECT_WIRING,
-    "torus": DIRECT_WIRING,
-    "dragonfly": DIRECT_WIRING,
-    "dragonfly+": DIRECT_WIRING,
-    "server-torus": {**DIRECT_WIRING, **SWITCHLESS_WIRING},
-}
-
 
 def fabric_rules(fabric: FabricEvidence) -> Iterator[FabricRule]:
     """The rules of a fabric's numbers: those of a Clos, or the family's in their place."""
-    instead = INSTEAD[fabric.designed.structure.kind]
+    instead = {**(DIRECT if fabric.is_direct else {}), **({} if fabric.has_switches else SWITCHLESS)}
     return (proven for rule in FABRIC_RULES for proven in instead.get(rule, (rule,)))
 
 
 def wiring_rules(fabric: FabricEvidence) -> Iterator[WiringRule]:
     """The rules of a fabric's wiring: those of a Clos, or the family's in their place."""
-    instead = INSTEAD_WIRING[fabric.designed.structure.kind]
+    instead = {**(DIRECT_WIRING if fabric.is_direct else {}), **({} if fabric.has_switches else SWITCHLESS_WIRING)}
     return (proven for rule in WIRING_RULES for proven in instead.get(rule, (rule,)))

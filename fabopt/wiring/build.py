@@ -5,7 +5,7 @@ The same file always gives the same wiring. docs/formulation/wiring.md has the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from fabopt.network.clos_links import padded, server_leaf
 from fabopt.network.direct_links import LinkEnds
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import Design
+from fabopt.schema.structure import AnyStructure
 from fabopt.units import ceil_of
 from fabopt.wiring.assembly import padding
 from fabopt.wiring.attachment_links import attached, attached_above
@@ -120,15 +121,12 @@ def _scope(plan: FabricPlan, scope: str, ends: LinkEnds, ports: tuple[Ints, Ints
 
 Cabler = Callable[[FabricPlan], Iterable[CabledKinds]]
 
-# The links of each family, in the order of their rows, by the kind of its structure.
-CABLERS: Mapping[str, tuple[Cabler, ...]] = {
-    "clos": (to_leaves, between_tiers, between_peers),
-    "hyperx": (to_leaves, between_equals),
-    "torus": (to_leaves, between_equals),
-    "dragonfly": (to_leaves, between_equals),
-    "dragonfly+": (to_leaves, between_tiers, between_equals),
-    "server-torus": (between_servers,),
-}
+
+def cablers_of(structure: AnyStructure) -> tuple[Cabler, ...]:
+    """The kinds of links of a family, in the order of their rows."""
+    if not structure.has_switches:
+        return (between_servers,)
+    return to_leaves, between_tiers, between_equals if structure.is_direct else between_peers
 
 
 def wiring_of(design: Design) -> Wiring:
@@ -148,9 +146,7 @@ def wiring_of(design: Design) -> Wiring:
         FabricPlan(numbers, index, first[index], runs_of(embedded, numbers.fabric, table), before[index], logical)
         for index, numbers in enumerate(fabrics)
     ]
-    cabled = [
-        kinds for plan in plans for cabler in CABLERS[plan.numbers.fabric.structure.kind] for kinds in cabler(plan)
-    ]
+    cabled = [kinds for plan in plans for cabler in cablers_of(plan.numbers.fabric.structure) for kinds in cabler(plan)]
     names = tuple(fabric.name for fabric in design.fabrics)
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
     links, cables, modules, lent = tables_of(cabled)

@@ -102,11 +102,10 @@ def in_column(design: Design, wiring: Wiring) -> dict[str, DrawnSheet]:
 
 def draw(canvas: Canvas, x: float, y: float, width: float, height: float) -> float:
     """Draw a fabric as what it is; return where it ends."""
-    kind = canvas.tree.fabric.structure.kind
-    if kind in ("torus", "hyperx", "server-torus"):
-        return draw_lattice(canvas, x, y, width, height)
-    if kind in ("dragonfly", "dragonfly+"):
-        return draw_ring(canvas, x, y, width, height)
+    structure = canvas.tree.fabric.structure
+    if structure.is_direct:
+        draw_joined = draw_lattice if hasattr(structure, "sides") else draw_ring
+        return draw_joined(canvas, x, y, width, height)
     return Tiers(canvas, x, y, width, height).draw(canvas.tree.root)
 
 

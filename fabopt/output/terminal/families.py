@@ -175,8 +175,8 @@ def _(structure: DragonflyPlusStructure, fabric: FabricDesign) -> str:
 # -- the first screen -------------------------------------------------------------------------------------------------
 
 _CLOS = {1: "single tier", 2: "leaf-spine", 3: "leaf-spine-core"}
-_DIRECT = {"hyperx": "HyperX", "torus": "torus", "server-torus": "switchless torus", "dragonfly": "dragonfly",
-           "dragonfly+": "dragonfly+"}  # fmt: skip
+# Families by their kinds, where these are not their names.
+_NAMED = {"hyperx": "HyperX", "server-torus": "switchless torus"}
 
 
 def made_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
@@ -192,7 +192,7 @@ def made_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
     else:
         shape = shape_of(structure)
         shape = shape.removesuffix(" switches") if isinstance(structure, HyperxStructure | TorusStructure) else shape
-        words = f"{_DIRECT[structure.kind]} of {shape}"
+        words = f"{_NAMED.get(structure.kind, structure.kind)} of {shape}"
     planes = f" in {fabric.planes} planes" if fabric.planes > 1 else ""
     return ", ".join(part for part in (words + planes, switches_of(design, fabric, is_named)) if part)
 

@@ -183,8 +183,8 @@ class ClosShape(Generic[N]):
         return self.pods * self.q * self.m2
 
 
-def _least(one: N, other: N) -> N:
+def _least(number: N, other: N) -> N:
     """The lesser number, or the lesser ones of arrays."""
-    both = isinstance(one, int) and isinstance(other, int)
-    lesser: N = min(one, other) if both else np.minimum(one, other)
+    both = isinstance(number, int) and isinstance(other, int)
+    lesser: N = min(number, other) if both else np.minimum(number, other)
     return lesser

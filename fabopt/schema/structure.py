@@ -136,36 +136,37 @@ class DirectStructure(Strict):
     ports_per_server_per_leaf: int
 
 
-class HyperxStructure(DirectStructure):
-    """Switches of one plane on a lattice; any two that differ in one coordinate are joined.
+class LatticeStructure(DirectStructure):
+    """Switches of one plane on a lattice; ``has_rings``: its lines are rings, not fully joined.
 
     Attributes:
         family: Family of the network.
         sides: Switches along each dimension.
-        links_per_pair: Links of each pair, by dimension.
+        links_per_pair: Parallel links of each joined pair, by dimension.
     """
 
-    kind: ClassVar[str] = "hyperx"
+    has_rings: ClassVar[bool] = True
 
-    family: Literal["hyperx"]
+    family: str
     sides: tuple[int, ...]
     links_per_pair: tuple[int, ...]
 
 
-class TorusStructure(DirectStructure):
-    """Switches of one plane on a lattice whose lines are rings.
+class HyperxStructure(LatticeStructure):
+    """Switches of one plane on a lattice; any two that differ in one coordinate are joined."""
 
-    Attributes:
-        family: Family of the network.
-        sides: Switches along each dimension.
-        links_per_pair: Parallel links of neighbours, by dimension.
-    """
+    kind: ClassVar[str] = "hyperx"
+    has_rings: ClassVar[bool] = False
+
+    family: Literal["hyperx"]
+
+
+class TorusStructure(LatticeStructure):
+    """Switches of one plane on a lattice whose lines are rings."""
 
     kind: ClassVar[str] = "torus"
 
     family: Literal["torus"]
-    sides: tuple[int, ...]
-    links_per_pair: tuple[int, ...]
 
 
 class SwitchlessStructure(TorusStructure):

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from fabopt.schema.design import Metrics
-from fabopt.schema.structure import DirectStructure, HyperxStructure, SwitchlessStructure, TorusStructure
+from fabopt.schema.structure import DirectStructure, LatticeStructure, SwitchlessStructure
 from fabopt.verify.dragonfly_counts import DragonflyCounts, DragonflyPlusCounts
 from fabopt.verify.mesh_counts import Mask, MeshCounts, MeshLinks, Role, half, require
 from fabopt.wiring.model import Ints
@@ -34,7 +34,7 @@ class LatticeCounts(MeshCounts):
     of ``halves`` shape (points,).
     """
 
-    structure: HyperxStructure | TorusStructure
+    structure: LatticeStructure
     shortest: ClassVar[int] = 1
 
     @property
@@ -83,8 +83,6 @@ class LatticeCounts(MeshCounts):
 class HyperxCounts(LatticeCounts):
     """A lattice in which all points of a line are joined."""
 
-    structure: HyperxStructure
-
     @cached_property
     def scopes(self) -> tuple[MeshLinks, ...]:
         """In a line of S switches each has a link to S - 1 others; Q / S ordered pairs change that coordinate there."""
@@ -116,7 +114,6 @@ class HyperxCounts(LatticeCounts):
 class TorusCounts(LatticeCounts):
     """Every line is a ring."""
 
-    structure: TorusStructure
     shortest = SHORTEST_RING
 
     @cached_property

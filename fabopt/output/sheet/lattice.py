@@ -11,7 +11,7 @@ from fabopt.output.sheet.canvas import BOX_HEIGHT, Canvas
 from fabopt.output.sheet.model import FADED, RAILS, SMALL, Box, Stroke, fitting
 from fabopt.output.sheet.tiers import GUTTER, say_tier
 from fabopt.output.sheet.tree import Node, bundle
-from fabopt.schema.structure import HyperxStructure, TorusStructure
+from fabopt.schema.structure import LatticeStructure
 from fabopt.units import some
 from fabopt.wiring.model import KINDS
 
@@ -23,7 +23,7 @@ _OFF = 3.2
 def draw_lattice(canvas: Canvas, x: float, y: float, width: float, height: float) -> float:
     """Draw the first layer of a lattice, and the others as one; return where it ends."""
     tree, structure = canvas.tree, canvas.tree.fabric.structure
-    assert isinstance(structure, HyperxStructure | TorusStructure)
+    assert isinstance(structure, LatticeStructure)
     sides = (*structure.sides, 1, 1)[:3]
     role = "leaf" if structure.has_switches else "server"
     points = [row for row in tree.devices if tree.wiring.devices.role[row] == role]
@@ -43,7 +43,7 @@ def draw_lattice(canvas: Canvas, x: float, y: float, width: float, height: float
         devices = [[points[i + sides[0] * j] for j in run for i in of_column] for of_column in columns]
         places = ((left + 8 + across * column, y + 13 + down * row) for column in range(len(columns)))
         boxes.append([_point(canvas, own, *place, own_width) for own, place in zip(devices, places, strict=True)])
-    rings = isinstance(structure, TorusStructure)
+    rings = structure.has_rings
     for line in boxes:
         canvas.lines += _along(line, RAILS[0], rings and sides[0] > 2, across=True, full=not rings and sides[0] > 2)
     for line in map(list, zip(*boxes, strict=True)):
@@ -118,8 +118,8 @@ def _edge(box: Box, across: bool, share: float) -> tuple[float, float]:
     return (box.x + share * box.width, box.y) if across else (box.x, box.y + share * box.height)
 
 
-def _say_dimensions(canvas: Canvas, structure: HyperxStructure | TorusStructure, x: float, y: float) -> float:
-    tree, rings = canvas.tree, isinstance(structure, TorusStructure)
+def _say_dimensions(canvas: Canvas, structure: LatticeStructure, x: float, y: float) -> float:
+    tree, rings = canvas.tree, structure.has_rings
     for index, (side, links) in enumerate(zip(structure.sides, structure.links_per_pair, strict=True)):
         own = tree.kind == KINDS.index(f"dim-{index + 1}")
         speeds = dict.fromkeys(tree.gbps[own][:1].tolist(), links)

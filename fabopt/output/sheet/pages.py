@@ -32,6 +32,7 @@ from fabopt.output.sheet.tree import FabricTree
 from fabopt.output.terminal.answer import fabric_line
 from fabopt.output.words import printable
 from fabopt.schema.design import Design
+from fabopt.schema.structure import LatticeStructure
 from fabopt.schema.version import VERSION
 from fabopt.wiring.model import Wiring
 
@@ -104,7 +105,7 @@ def draw(canvas: Canvas, x: float, y: float, width: float, height: float) -> flo
     """Draw a fabric as what it is; return where it ends."""
     structure = canvas.tree.fabric.structure
     if structure.is_direct:
-        draw_joined = draw_lattice if hasattr(structure, "sides") else draw_ring
+        draw_joined = draw_lattice if isinstance(structure, LatticeStructure) else draw_ring
         return draw_joined(canvas, x, y, width, height)
     return Tiers(canvas, x, y, width, height).draw(canvas.tree.root)
 

@@ -11,12 +11,11 @@ from fabopt.schema.structure import (
     DirectStructure,
     DragonflyPlusStructure,
     DragonflyStructure,
-    HyperxStructure,
     LastGroup,
+    LatticeStructure,
     MixedSpines,
     Structure,
     SwitchlessStructure,
-    TorusStructure,
 )
 from fabopt.units import some
 
@@ -44,14 +43,14 @@ def _groups(structure: Structure | DirectStructure, leaf: str) -> list[str]:
     ]
 
 
-def _dimensions(structure: HyperxStructure | TorusStructure, between: str) -> list[str]:
+def _dimensions(structure: LatticeStructure, between: str) -> list[str]:
     return [
         f"{some(links, 'link')} {between} of dimension {number}"
         for number, links in enumerate(structure.links_per_pair, 1)
     ]
 
 
-def _sides(structure: HyperxStructure | TorusStructure) -> str:
+def _sides(structure: LatticeStructure) -> str:
     return " x ".join(map(count, structure.sides))
 
 
@@ -116,20 +115,15 @@ def _last_group(last: LastGroup) -> str:
 # -- HyperX and torus -------------------------------------------------------------------------------------------------
 
 
-@shape_of.register(HyperxStructure)
-@shape_of.register(TorusStructure)
-def _(structure: HyperxStructure | TorusStructure) -> str:
+@shape_of.register
+def _(structure: LatticeStructure) -> str:
     return f"{_sides(structure)} switches"
 
 
 @links_of.register
-def _(structure: HyperxStructure, fabric: FabricDesign) -> str:
-    return "; ".join([*_groups(structure, "switch"), *_dimensions(structure, "between two switches")])
-
-
-@links_of.register
-def _(structure: TorusStructure, fabric: FabricDesign) -> str:
-    return "; ".join([*_groups(structure, "switch"), *_dimensions(structure, "between neighbours")])
+def _(structure: LatticeStructure, fabric: FabricDesign) -> str:
+    between = "between neighbours" if structure.has_rings else "between two switches"
+    return "; ".join([*_groups(structure, "switch"), *_dimensions(structure, between)])
 
 
 @shape_of.register
@@ -191,7 +185,7 @@ def made_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
         words = f"{rails}{family}"
     else:
         shape = shape_of(structure)
-        shape = shape.removesuffix(" switches") if isinstance(structure, HyperxStructure | TorusStructure) else shape
+        shape = shape.removesuffix(" switches") if isinstance(structure, LatticeStructure) else shape
         words = f"{_NAMED.get(structure.kind, structure.kind)} of {shape}"
     planes = f" in {fabric.planes} planes" if fabric.planes > 1 else ""
     return ", ".join(part for part in (words + planes, switches_of(design, fabric, is_named)) if part)

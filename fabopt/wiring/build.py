@@ -65,7 +65,7 @@ def _of_servers(plan: FabricPlan) -> CabledLinks:
         run_m=plan.runs.of("server-leaf", a, b),
         assemblies=assemblies,
         row=np.full(len(a), UNMADE),
-        stage=numbers.installed.stages_of_links("server-leaf", links),
+        stage=numbers.expanded.stages_of_links("server-leaf", links),
     )
     return plan.dealt(cabled, rows, lanes)
 

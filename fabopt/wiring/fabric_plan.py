@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import NO_GROUP
-from fabopt.network.direct_links import slots_of
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
@@ -92,9 +91,9 @@ class FabricPlan:
     @cached_property
     def cages_between(self) -> Mapping[str, int]:
         """Cages of every switch of the last tier for links to others of the tier, by scope."""
-        lanes, mesh = parse_split(up_use(self.numbers.fabric.tiers[-1]).split).ports, self.numbers.mesh.equals
-        slots = {scope: slots_of(mesh.pairs(scope)) for scope in mesh.scopes}
-        return {scope: int(max(of.a.max(), of.b.max())) // lanes + 1 for scope, of in slots.items()}
+        lanes = parse_split(up_use(self.numbers.fabric.tiers[-1]).split).ports
+        links = {scope: self.numbers.expanded.links(scope) for scope in self.numbers.mesh.equals.scopes}
+        return {scope: int(max(of.a_slot.max(), of.b_slot.max())) // lanes + 1 for scope, of in links.items()}
 
     def dealt(self, cabled: CabledLinks, rows: Sequence[LinkRow], lanes: Lanes) -> CabledLinks:
         """The links, each with its row of the file."""
@@ -238,7 +237,7 @@ def _switches(numbers: Numbers, tier: TierUse) -> Iterator[Device]:
     network, within = np.divmod(number, of_network)
     plane, apart = np.divmod(network, clos.planes // fabric.planes)
     pod, group, rail = _numbers_of(numbers, tier.role, within)
-    stage = numbers.installed.stages_of(tier.role, number)
+    stage = numbers.expanded.stages_of(tier.role, number)
     products = _products(numbers, tier, network, stage)
     for index, (rack, unit) in zip(number.tolist(), places, strict=False):
         words = [fabric.name, *([f"p{plane[index] + 1}"] if fabric.planes > 1 else ())]
@@ -291,7 +290,7 @@ def _attached(attachment: Attachment, fabric: FabricDesign) -> Iterator[Device]:
 
 def _numbers_of(numbers: Numbers, role: str, within: Ints) -> tuple[Ints, Ints, Ints]:
     """(pod, group, rail) from 1 of switches by their numbers in their plane; only leaves with servers have a group."""
-    pods = numbers.installed.pods_of(role, within)
+    pods = numbers.expanded.pods_of(role, within)
     clos = numbers.clos
     group = np.minimum(within // clos.rails, clos.groups - 1) if clos.has_own_last else within // clos.rails
     rail = within - group * clos.rails

@@ -13,7 +13,7 @@ import numpy as np
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import StageNumbers
 from fabopt.network.direct_links import Mesh
-from fabopt.network.installed import Installed, InstalledClos, InstalledMesh
+from fabopt.network.expand import ExpandedFabric
 from fabopt.network.structure_links import mesh_of
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Fabric
@@ -131,11 +131,11 @@ class Numbers:
         )
 
     @cached_property
-    def installed(self) -> Installed:
-        """The switches above the leaves, or joined to them, with their stages."""
+    def expanded(self) -> ExpandedFabric:
+        """All devices and links, with their stages."""
         if self.fabric.structure.is_direct:
-            return InstalledMesh(self.mesh, self.clos.planes)
-        return InstalledClos(self.tree, self._stages)
+            return ExpandedFabric(self.clos, mesh=self.mesh)
+        return ExpandedFabric(self.tree, self._stages)
 
     def is_other(self, tier: TierUse, number: Ints) -> Mask:
         """Mask of the switches of a tier, by their numbers, of its other type: the last ones of every network.

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabopt.network.clos_links import TierLinks, leaf_leaf, leaf_spine, spine_core
-from fabopt.network.direct_links import LinkEnds, LinkSlots, slots_of
+from fabopt.network.clos_links import TierLinks
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import LinkRow, PortUse, TierUse
 from fabopt.schema.homing import PEER_LINK
@@ -16,12 +15,10 @@ from fabopt.units import ceil_div
 from fabopt.wiring.assembly import crosses, padding
 from fabopt.wiring.attachment_links import cages_on_spines
 from fabopt.wiring.cages import Cages, at_slots, down_cages, first_cage, up_cages
-from fabopt.wiring.fabric_plan import FabricPlan, up_use
+from fabopt.wiring.fabric_plan import FabricPlan, Lanes, up_use
 from fabopt.wiring.join import CabledLinks
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Mask
 from fabopt.wiring.tables import CabledKinds
-
-_LINKS_ABOVE = {"leaf": leaf_spine, "spine": spine_core}
 
 
 def between_tiers(plan: FabricPlan) -> Iterable[CabledKinds]:
@@ -31,29 +28,47 @@ def between_tiers(plan: FabricPlan) -> Iterable[CabledKinds]:
 
 
 def _upwards(plan: FabricPlan, lower: TierUse, upper: TierUse) -> CabledKinds:
-    kind, up = f"{lower.role}-{upper.role}", up_use(lower)
-    lanes = parse_split(up.split).ports, parse_split(upper.down.split).ports
+    kind, lanes = (
+        f"{lower.role}-{upper.role}",
+        (parse_split(up_use(lower).split).ports, parse_split(upper.down.split).ports),
+    )
     rows = plan.rows(lower.role, upper.role)
     assemblies = plan.assemblies(rows, lanes)
-    links = _LINKS_ABOVE[lower.role](plan.numbers.installed.tree, padding(assemblies), crosses(assemblies))
-    none = np.full(len(links.a), NOTHING)
-    a, b = links.a + plan.first[lower.role], links.b + plan.first[upper.role]
+    links = plan.numbers.expanded.links(kind, padding(assemblies), crosses(assemblies))
+    ends = _up_cages(plan, lower, links.a, links.a_slot), plan.down_cages(upper.role, links.b, links.b_slot)
+    lends = lower.role == "leaf" and plan.numbers.expanded.lends
+    lent = _lent(plan, links, upper) if lends else None
+    return _joined(plan, kind, (lower.role, upper.role), links, ends, rows, lanes, lent)
+
+
+def _joined(
+    plan: FabricPlan,
+    kind: str,
+    roles: tuple[str, str],
+    links: TierLinks,
+    ends: tuple[Cages, Cages],
+    rows: Sequence[LinkRow],
+    lanes: Lanes,
+    lent: Lent | None = None,
+) -> CabledKinds:
+    """Links between switches of one speed; ``ends``: their near and far cages, with ``lanes`` ports."""
+    a, b = links.a + plan.first[roles[0]], links.b + plan.first[roles[1]]
+    none = np.full(len(a), NOTHING)
     cabled = CabledLinks(
         kind=KINDS.index(kind),
         a=a,
         a_nic=none,
         a_nic_port=none,
-        near=_up_cages(plan, lower, links.a, links.a_slot),
+        near=ends[0],
         b=b,
-        far=plan.down_cages(upper.role, links.b, links.b_slot),
-        gbps=float(upper.gbps_down),
+        far=ends[1],
+        gbps=float(rows[0].gbps),
         run_m=plan.runs.of(kind, a, b),
-        assemblies=assemblies,
+        assemblies=plan.assemblies(rows, lanes),
         row=none.copy(),
-        stage=plan.numbers.installed.stages_of_links(kind, links),
+        stage=plan.numbers.expanded.stages_of_links(kind, links),
     )
-    lends = lower.role == "leaf" and plan.numbers.installed.lends
-    return plan.cabled([plan.dealt(cabled, rows, lanes)], _lent(plan, links, upper) if lends else None)
+    return plan.cabled([plan.dealt(cabled, rows, lanes)], lent)
 
 
 def _up_cages(plan: FabricPlan, tier: TierUse, number: Ints, slots: Ints) -> Cages:
@@ -70,41 +85,10 @@ def between_peers(plan: FabricPlan) -> Iterable[CabledKinds]:
     if use is None:
         return
     lanes = parse_split(use.split).ports
-    rows = plan.rows("leaf", "leaf", scope=PEER_LINK)
-    links = leaf_leaf(plan.numbers.installed.tree, lanes)
-    a, b = links.a + plan.first["leaf"], links.b + plan.first["leaf"]
+    links = plan.numbers.expanded.links("leaf-leaf", lanes)
     near, far = (_peer_cages(plan, use, number, links.a_slot) for number in (links.a, links.b))
-    stages = plan.numbers.installed.stages_of_links("leaf-leaf", links)
-    yield _joined(plan, "leaf-leaf", (a, near), (b, far), rows, lanes, stages)
-
-
-def _joined(
-    plan: FabricPlan,
-    kind: str,
-    near: tuple[Ints, Cages],
-    far: tuple[Ints, Cages],
-    rows: Sequence[LinkRow],
-    lanes: int,
-    stages: Ints,
-) -> CabledKinds:
-    """Links between switches of one tier, of one speed; ``near``, ``far``: their switches and cages."""
-    (a, near_cages), (b, far_cages) = near, far
-    none, split = np.full(len(a), NOTHING), (lanes, lanes)
-    cabled = CabledLinks(
-        kind=KINDS.index(kind),
-        a=a,
-        a_nic=none,
-        a_nic_port=none,
-        near=near_cages,
-        b=b,
-        far=far_cages,
-        gbps=float(rows[0].gbps),
-        run_m=plan.runs.of(kind, a, b),
-        assemblies=plan.assemblies(rows, split),
-        row=none.copy(),
-        stage=stages,
-    )
-    return plan.cabled([plan.dealt(cabled, rows, split)])
+    rows = plan.rows("leaf", "leaf", scope=PEER_LINK)
+    yield _joined(plan, "leaf-leaf", ("leaf", "leaf"), links, (near, far), rows, (lanes, lanes))
 
 
 def _peer_cages(plan: FabricPlan, use: PortUse, number: Ints, slots: Ints) -> Cages:
@@ -132,7 +116,7 @@ def _lent(plan: FabricPlan, links: TierLinks, spine: TierUse) -> Lent:
     cages = switch.cages[spine.down.cage_group].count
     if spine.up is not None and spine.up.cage_group == spine.down.cage_group:
         cages -= ceil_div(spine.up_ports, parse_split(spine.up.split).ports)
-    lent = plan.numbers.installed.lent(links, (cages - cages_on_spines(plan)) * lanes)
+    lent = plan.numbers.expanded.lent(links, (cages - cages_on_spines(plan)) * lanes)
     far = down_cages(switch, spine.down, lent.slot)
     return Lent(lent.link, lent.first, lent.last, lent.spine + plan.first["spine"], far.cage, far.lane)
 
@@ -141,18 +125,11 @@ def between_equals(plan: FabricPlan) -> Iterable[CabledKinds]:
     """Links between switches of the last tier, scope by scope: each has its own cages, the last of their group."""
     tier = plan.numbers.fabric.tiers[-1]
     up, switch = up_use(tier), plan.switch(tier.role)
+    lanes = parse_split(up.split).ports
     first = first_cage(switch, up) + switch.cages[up.cage_group].count - sum(plan.cages_between.values())
     for scope, own in plan.cages_between.items():
-        ends = plan.numbers.mesh.equals.pairs(scope)
-        yield _scope(plan, scope, ends, slots_of(ends), first)
+        links = plan.numbers.expanded.links(scope)
+        ends = at_slots(links.a_slot, lanes, first), at_slots(links.b_slot, lanes, first)
+        rows = plan.rows(tier.role, tier.role, scope=scope)
+        yield _joined(plan, scope, (tier.role, tier.role), links, ends, rows, (lanes, lanes))
         first += own
-
-
-def _scope(plan: FabricPlan, scope: str, ends: LinkEnds, slots: LinkSlots, first: int) -> CabledKinds:
-    tier, planes = plan.numbers.fabric.tiers[-1], plan.numbers.clos.planes
-    lanes = parse_split(up_use(tier).split).ports
-    rows = plan.rows(tier.role, tier.role, scope=scope)
-    start = plan.first[tier.role] + np.repeat(np.arange(planes) * (tier.count // planes), len(ends.a))
-    a, b = start + np.tile(ends.a, planes), start + np.tile(ends.b, planes)
-    near, far = (at_slots(np.tile(slot, planes), lanes, first) for slot in slots)
-    return _joined(plan, scope, (a, near), (b, far), rows, lanes, np.zeros(len(a), dtype=np.int64))

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.length_classes import classes_of_runs
-from fabopt.network.clos_links import ClosNumbers, TierLinks, leaf_leaf, leaf_spine, server_leaf, shuffles, spine_core
+from fabopt.network.clos_links import ClosNumbers, TierLinks, server_leaf, shuffles
+from fabopt.network.expand import links_of_clos
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
@@ -117,10 +118,7 @@ def links_of(numbers: ClosNumbers, kind: LinkType, per_cable: int, crosses: int 
     if kind.name == "server-leaf":
         links, nic, _ = server_leaf(numbers, per_cable)
         return links, links.a if numbers.shared_cages else links.a * numbers.nics + nic
-    if kind.name == "leaf-leaf":
-        links = leaf_leaf(numbers, kind.ports[0].ports)
-    else:
-        links = (leaf_spine if kind.name == "leaf-spine" else spine_core)(numbers, per_cable, crosses)
+    links = links_of_clos(numbers, kind.name, kind.ports[0].ports if kind.name == "leaf-leaf" else per_cable, crosses)
     return links, links.a
 
 

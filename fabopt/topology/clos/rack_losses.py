@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.racks import Bools, Ints
-from fabopt.network.clos_links import ClosNumbers, leaf_spine, server_leaf, spine_core
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.expand import links_of_clos
 from fabopt.network.graph.outage import Plant, nothing
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.resilience import RACK
@@ -159,14 +160,11 @@ class _Between(NamedTuple):
 
 def _links_between(clos: ClosNetwork, numbers: ClosNumbers, first: Ints) -> _Between:
     """The links between switches; ``first``: number of the first switch of each tier."""
-    parts, none = clos.parts, np.zeros(0, dtype=np.int64)
-    columns = [(none, none, none)]
-    if parts.leaf_up is not None:
-        links = leaf_spine(numbers, 1)
-        columns.append((links.a, first[1] + links.b, np.full(len(links.a), parts.leaf_up.lane.port_mbps)))
-    if parts.spine_up is not None:
-        links = spine_core(numbers, 1)
-        columns.append((first[1] + links.a, first[2] + links.b, np.full(len(links.a), parts.spine_up.lane.port_mbps)))
+    columns = [(np.zeros(0, dtype=np.int64),) * 3]
+    for tier, (kind, up) in enumerate((("leaf-spine", clos.parts.leaf_up), ("spine-core", clos.parts.spine_up))):
+        if up is not None:
+            links = links_of_clos(numbers, kind, 1)
+            columns.append((first[tier] + links.a, first[tier + 1] + links.b, np.full(len(links.a), up.lane.port_mbps)))
     return _Between(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
@@ -194,7 +192,7 @@ def plant_of(clos: ClosNetwork, numbers: ClosNumbers) -> Plant:
         b=between.b,
         mbps=between.mbps,
         length=np.ones_like(between.a),
-        switch_of=server_leaf(numbers, 1).links.b.reshape(numbers.servers, -1),
+        switch_of=links_of_clos(numbers, "server-leaf", 1).b.reshape(numbers.servers, -1),
         nic_of=np.repeat(np.arange(numbers.nics), numbers.ports_per_nic),
         port_mbps=nic.port.lane.port_mbps,
         nic_mbps=float(nic.nic_mbps),

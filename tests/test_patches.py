@@ -22,6 +22,10 @@ PATCHES = {
     "a-key-with-a-rule": (4, ("tests/program/test_max_switches.py", "tests/explain/test_keys.py",
                               "tests/verify/test_keys.py", "tests/verify/test_proof.py", "tests/test_schema_words.py",
                               "tests/test_structure.py", "tests/test_docs.py", "-k", NOT_RUN)),
+    "a-cost-term": (3, ("tests/parts/test_charges_per_gpu.py", "tests/io/test_spellings.py",
+                        "tests/test_schema_words.py", "tests/test_structure.py", "tests/test_docs.py", "-k", NOT_RUN)),
+    "a-family": (7, ("tests/topology/test_ring.py", "tests/verify/test_keys.py", "tests/output/test_space.py",
+                     "tests/test_schema_words.py", "tests/test_structure.py", "tests/test_docs.py", "-k", NOT_RUN)),
     "an-export": (2, ("tests/output/test_export_neighbours.py", "tests/test_structure.py", "tests/test_docs.py",
                       "-k", NOT_RUN)),
 }  # fmt: skip

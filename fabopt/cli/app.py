@@ -139,9 +139,9 @@ def check(
     catalog: Catalogs = None,
 ) -> None:
     """Prove a saved design again, without any solver; or a plan of one."""
+    from fabopt.cli.evidence import chosen_point
     from fabopt.cli.outages import draws_of
     from fabopt.cli.plan import check_plan, is_plan
-    from fabopt.cli.saved import chosen_point
     from fabopt.cli.solving import SolveRequest, check_design
 
     if is_plan(design):
@@ -176,7 +176,7 @@ def bom(
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
     from fabopt.cli.bills import write_bill
-    from fabopt.cli.saved import chosen_point
+    from fabopt.cli.evidence import chosen_point
     from fabopt.cli.solving import SolveRequest
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)
@@ -328,8 +328,8 @@ def export(
     nearest: Nearest = False,
 ) -> None:
     """Write drawings, cable schedules, pages for crews, labels, rack elevations and files for other programs."""
+    from fabopt.cli.evidence import chosen_point
     from fabopt.cli.export import ExportRequest, export_design
-    from fabopt.cli.saved import chosen_point
 
     number = chosen_point(design, point, budget, nearest)
     about = netbox.value, stage, guids, unchecked, skip, sheet, date, revision
@@ -352,8 +352,8 @@ def report(
     nearest: Nearest = False,
 ) -> None:
     """Write one self-contained HTML page about a design."""
+    from fabopt.cli.evidence import chosen_point
     from fabopt.cli.report import write_report
-    from fabopt.cli.saved import chosen_point
 
     number = chosen_point(design, point, budget, nearest)
     raise typer.Exit(write_report(design, output, front, unchecked, number, pages))

@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from fabopt.cli.advice import Advice
-from fabopt.cli.evidence import Proven, proven, required
+from fabopt.cli.evidence import Proven, proven, required, saved_design
 from fabopt.cli.output import check_targets, deliver
-from fabopt.cli.saved import saved_design
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import fault
 from fabopt.io.case import find_book

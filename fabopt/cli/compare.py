@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
 
-from fabopt.cli.evidence import proven, required, wired
+from fabopt.cli.evidence import proven, required, saved_design, wired
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.cli.quotes import catalog_of_design
 from fabopt.cli.report import PAGES
-from fabopt.cli.saved import saved_design
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from fabopt.cli.evidence import proven, wired
+from fabopt.cli.evidence import nearest_hint, proven, saved_design, wired
 from fabopt.cli.output import tell
-from fabopt.cli.saved import nearest_hint, saved_design
 from fabopt.errors import InputError, OutputError, did_you_mean, fault
 from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.formats import Options, export, format_names

@@ -116,7 +116,7 @@ def accept(
     point: Annotated[int | None, typer.Option("--point", metavar="N", help=_POINT)] = None,
 ) -> None:
     """Compare measured bandwidths with what a design should give."""
-    from fabopt.cli.accept import AcceptRequest, accept_results
+    from fabopt.cli.as_built import AcceptRequest, accept_results
 
     raise typer.Exit(accept_results(AcceptRequest(design, point, results, unchecked), json, findings))
 
@@ -150,7 +150,7 @@ def decide(
 
 def show(design: DesignFile, point: Point = None, nearest: Nearest = False, full: Full = False) -> None:
     """Show a saved design: what it is, what it costs, what fails worst, and what else there is."""
-    from fabopt.cli.saved import chosen_point
+    from fabopt.cli.evidence import chosen_point
     from fabopt.cli.solving import show_design
 
     raise typer.Exit(show_design(design, chosen_point(design, point, None, nearest), full))

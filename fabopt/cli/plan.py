@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePath
 
-from fabopt.cli.evidence import wired
+from fabopt.cli.evidence import saved_design, wired
 from fabopt.cli.output import say
-from fabopt.cli.saved import saved_design
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
 from fabopt.io.plan import read_plan
 from fabopt.operate.proof import design_check, plan_checks

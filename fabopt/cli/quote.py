@@ -70,7 +70,7 @@ def quote_request(
     point: Point = None,
 ) -> None:
     """Write a request for quotes for each maker, or each vendor asked, without planned prices."""
-    from fabopt.cli.quote_request import request_quotes
+    from fabopt.cli.quote_audit import request_quotes
     from fabopt.output.export.requests import RequestTerms
 
     raise typer.Exit(request_quotes(design, output, vendor or (), RequestTerms(revision, due), point))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import PurePath
 
-from fabopt.cli.evidence import proven
-from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from rich.text import Text
+
+from fabopt.cli.evidence import proven, saved_design
+from fabopt.cli.output import check_targets, deliver, engines_silenced, make_folder, say, tell
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.quotes import catalog_of_design
-from fabopt.cli.saved import saved_design
 from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerError, fault
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
 from fabopt.inspect.quote_optimum import best_on_prices
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.files import STANDARD_STREAM, write_whole
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.redline import findings_csv, redline_bytes
+from fabopt.output.export.requests import RequestTerms, requests_of
 from fabopt.output.terminal.quote_audit import (
     QuoteAudit,
     audit_bytes,
@@ -26,7 +30,7 @@ from fabopt.output.terminal.quote_audit import (
     proof_of,
     summary_lines,
 )
-from fabopt.output.words import money
+from fabopt.output.words import money, printable
 from fabopt.parts.price_band import known_prices, with_band
 from fabopt.parts.quotes import LineStatus, Quote, book_of
 from fabopt.schema.catalog import Catalog
@@ -155,3 +159,40 @@ def _deliver(request: AuditRequest, audit: QuoteAudit, quote: Quote, comparison:
         tell(headline_of_audit(audit))
     else:
         say(audit_report(audit))
+
+
+# -- `fabopt quote request` -------------------------------------------------------------------------------------------
+# `fabopt quote request`: the purchases of a design, as files that ask its makers or other vendors for quotes.
+
+
+def request_quotes(path: str, folder: str, vendors: Sequence[str], terms: RequestTerms, point: int | None) -> int:
+    """Write the requests for quotes of a proven design into a folder."""
+    _check_request(folder, vendors, terms)
+    design = proven(saved_design(path, point), path, unchecked=False).design
+    if design.status in WITHOUT_DESIGN or not design.bom:
+        raise InputError([fault(path, "status", "there is no bill here to ask for", design.status)])
+    target = make_folder(folder)
+    requests = requests_of(design, vendors, terms)
+    for request in requests:
+        write_whole(target / request.name, request.data)
+    asked = (f"  {request.name}: {request.vendor}, {some(request.lines, 'line')}" for request in requests)
+    say(
+        Text(printable("\n".join((f"{some(len(requests), 'request')} in {folder}, revision {terms.revision}", *asked))))
+    )
+    return EXIT_DONE
+
+
+def _check_request(folder: str, vendors: Sequence[str], terms: RequestTerms) -> None:
+    faults = []
+    if folder == STANDARD_STREAM:
+        faults.append(fault("-o", "", "requests are several files; name a folder", folder))
+    faults += [fault("--vendor", "", "a vendor has a name", name) for name in vendors if not name.strip()]
+    if len(set(vendors)) < len(vendors):
+        faults.append(fault("--vendor", "", "a vendor is asked once", ", ".join(vendors)))
+    if terms.due is not None:
+        try:
+            date.fromisoformat(terms.due)
+        except ValueError:
+            faults.append(fault("--due", "", "not a day", terms.due, allowed="a day such as 2026-12-31"))
+    if faults:
+        raise refuse(faults)

@@ -7,9 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
-from fabopt.cli.evidence import proven, told_of
+from fabopt.cli.evidence import check_whole, design_of_point, proven, saved_design, told_of
 from fabopt.cli.output import check_targets, deliver, make_folder, tell
-from fabopt.cli.saved import check_whole, design_of_point, saved_design
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_NO_ANSWER, InputError, fault

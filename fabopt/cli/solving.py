@@ -214,8 +214,7 @@ def show_whole(design: Design) -> None:
 
 def show_design(path: str, point: int | None, full: bool) -> int:
     """Print the first screen of a saved design, or everything; or why a case has none."""
-    from fabopt.cli.evidence import told_of
-    from fabopt.cli.saved import check_whole, saved_design
+    from fabopt.cli.evidence import check_whole, saved_design, told_of
 
     design = saved_design(path, point)
     check_whole(design, path)
@@ -251,8 +250,8 @@ def check_design(
 
     ``point``: of a sweep or front, from 1; ``again``: how its case is solved again, if it is.
     """
+    from fabopt.cli.evidence import nearest_hint, saved_design
     from fabopt.cli.outages import what_is_left
-    from fabopt.cli.saved import nearest_hint, saved_design
     from fabopt.output.terminal.checks import check_report
     from fabopt.verify import not_asked, verify
 

@@ -84,6 +84,7 @@ def _part_numbers(inquiry: Inquiry, kind: str, most: int, limit: str) -> Iterato
 
 
 # -- conflicts of ``min_sources`` -------------------------------------------------------------------------------------
+# Conflicts of ``min_sources``: tiers or kinds of parts that cannot have as many vendors as the case asks for.
 
 
 # So many vendors more than the case allows are tried, one after the other.

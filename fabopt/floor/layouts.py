@@ -13,10 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.policies import Policy, switch_racks_of
+from fabopt.floor.policies import WHOLE, Part, Policy, Share, switch_racks_of
 from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
-from fabopt.floor.shares import WHOLE, Part, Share
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_div
 

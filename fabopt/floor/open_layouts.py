@@ -14,8 +14,8 @@ import numpy as np
 
 from fabopt.floor.layouts import Layout, Pins, ServerSize, leaves_kept_units
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.policies import WHOLE, Share
 from fabopt.floor.racks import Ints
-from fabopt.floor.shares import WHOLE, Share
 from fabopt.units import ceil_div
 
 # Usable racks of a floor on which all places are looked at.

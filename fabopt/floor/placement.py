@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fabopt.floor.layouts import Layout
+from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
 from fabopt.floor.racks import Ints, Positions, height_m
-from fabopt.floor.shares import SwitchSize
 from fabopt.network.clos_links import ClosNumbers
 
 # Servers of a group are in several racks.

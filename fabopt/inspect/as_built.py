@@ -189,6 +189,7 @@ def rack_key(rack: str) -> tuple[int, int]:
 
 
 # -- notes on the files of a comparison -------------------------------------------------------------------------------
+# Notes on the files of a comparison: cables not looked at, unknown ports, speeds not compared.
 
 
 # Of devices with other names, so many are named.

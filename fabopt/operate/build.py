@@ -112,6 +112,8 @@ def _with_subnets(networks: Sequence[NamedNetwork], addressed: Addressed) -> lis
 
 
 # -- numbers and addresses of devices ---------------------------------------------------------------------------------
+# Numbers and addresses of devices: management, loopbacks, autonomous systems, assigned in the order of stages; then
+# links of VRFs, networks, systems, and gaps of the plan.
 
 
 # The network's own address, and the gateway's after it.

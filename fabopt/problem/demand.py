@@ -1,6 +1,6 @@
 """The demand of each fabric: bandwidth per GPU and the oversubscription that is tolerated.
 
-A fabric's own keys take precedence, then the needs of a model (filled in by ``fabopt.problem.model_needs``) or the
+A fabric's own keys take precedence, then the needs of a model (filled in by ``fabopt.problem.fabric_case``) or the
     workload profile's, then the contract's defaults (1.0 and 400 Gb/s).
 """
 

@@ -24,9 +24,8 @@ from fabopt.parts.offering import Offering, named_products, offering_of
 from fabopt.parts.procurement import FutureTerms, Terms, terms_of
 from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.fabric_case import fabric_of
+from fabopt.problem.fabric_case import fabric_of, timed, with_needs
 from fabopt.problem.limits import ExactLimits, limits_of, tighter
-from fabopt.problem.model_needs import timed, with_needs
 from fabopt.problem.quotas import Delivery, deliveries_of
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of

@@ -12,6 +12,7 @@ from fabopt.schema.base import Strict
 from fabopt.units import exact, plain_fraction
 
 # -- what a case says of cash -----------------------------------------------------------------------------------------
+# What a case says of cash: when an order is paid, in which currency, what is left of it in the end.
 
 
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -29,6 +29,7 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.choice import search_of
 
 # -- the cost of a design as some prices move -------------------------------------------------------------------------
+# The cost of a design as some prices move: a straight line in their factor, and where two such lines cross.
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,7 @@ def _past_crossing(line: Line, other: Line, direction: Direction) -> int | None:
 
 
 # -- a problem at other prices, exactly -------------------------------------------------------------------------------
+# A problem at other prices, exactly: money in a unit that makes every price an integer.
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,8 @@ from fabopt.search.separations import choice_notes
 from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.decision import decision_notes
 from fabopt.solution.designs import NO_BOUND
-from fabopt.solution.generations import generation_notes
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.more_planes import more_planes_notes
-from fabopt.solution.nic_rules import nic_rule_notes
 from fabopt.solution.notes_on_parts import (
     airflow_notes,
     coding_notes,
@@ -36,7 +34,7 @@ from fabopt.solution.price_basis import derived_notes, price_notes
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.quotes import doubt_notes, firm_notes, offer_notes, quote_notes
 from fabopt.solution.rule_levers import UNSETTLED
-from fabopt.solution.rules_kept import rules_left_out
+from fabopt.solution.rules_kept import generation_notes, nic_rule_notes, rules_left_out
 from fabopt.solution.server_notes import server_notes
 from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports

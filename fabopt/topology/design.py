@@ -152,6 +152,13 @@ class NetworkDesign(Protocol):
 
 
 # -- bandwidth figures of a network, per GPU, exact and as in files ---------------------------------------------------
+# Bandwidth figures of a network, per GPU, exact and as in files. Each family works out its own.
+#
+# Injection is the rate at which a GPU can send into the fabric. Bisection is the one-way capacity of the worst
+# balanced cut divided by half the GPUs. All-to-all is the largest equal rate of uniform traffic. Worst permutation
+# is its throughput upper bound: all capacity over the links that the heaviest matching of leaves takes. Ring
+# all-reduce is the rate at which every port can send to the same port of the next server. A single flow has the
+# slowest link of a path. Hops are switches on the longest shortest path. Source: docs/bandwidth.md.
 
 
 # Digits behind the point that files have of ratios and figures.

@@ -8,8 +8,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
-from fabopt.verify.codes import combined
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, combined
 from fabopt.wiring.model import Floats, Ints
 
 

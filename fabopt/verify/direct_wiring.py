@@ -8,10 +8,9 @@ import numpy as np
 
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, some
 from fabopt.verify.bandwidth import LAST_DIGIT
-from fabopt.verify.codes import combined, counts_of, repeated
 from fabopt.verify.link_kinds import LEAF_SPINE
 from fabopt.verify.mesh_counts import MeshLinks
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, combined, counts_of, repeated
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import NOTHING, Ints
 

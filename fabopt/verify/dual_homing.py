@@ -6,10 +6,9 @@ They are proven where the case states ``homing: dual``.
 from __future__ import annotations
 
 from fabopt.units import some
-from fabopt.verify.codes import combined, counts_of
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, combined, counts_of, where
 from fabopt.verify.wiring import FabricCabling
 
 PORTS = 2

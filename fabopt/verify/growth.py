@@ -11,7 +11,6 @@ from fabopt.schema.attachment import FreePorts
 from fabopt.schema.design import FabricDesign, StageStructure, TierUse
 from fabopt.units import some
 from fabopt.verify.bandwidth import metrics_are_recomputed, uplinks_carry_demand
-from fabopt.verify.codes import combined, distinct, repeated
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.paths import (
     bisection_carries_claim,
@@ -21,7 +20,7 @@ from fabopt.verify.paths import (
     spines_reach_cores,
 )
 from fabopt.verify.ports import cages_keep_one_use, endpoints_are_cabled, planes_stay_apart
-from fabopt.verify.proof import Proof, prove
+from fabopt.verify.proof import Proof, combined, distinct, prove, repeated
 from fabopt.verify.recount import structure_of
 from fabopt.verify.structure import switch_counts_close
 from fabopt.verify.wiring import FabricCabling

@@ -10,11 +10,10 @@ import numpy as np
 from fabopt.schema.catalog import Cable, Transceiver
 from fabopt.schema.design import LinkPart
 from fabopt.units import gbps, some
-from fabopt.verify.codes import combined, counts_of, distinct
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
 from fabopt.verify.link_rows import LinkKind, ListedRow
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, combined, counts_of, distinct
 from fabopt.verify.wiring import FabricCabling, LinksOfKind
 from fabopt.wiring.model import Ints
 

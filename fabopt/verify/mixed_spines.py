@@ -8,9 +8,8 @@ import numpy as np
 
 from fabopt.schema.last_group import what_keeps_leaves_alike
 from fabopt.units import some
-from fabopt.verify.codes import combined
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, combined, where
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints, Mask
 

@@ -13,9 +13,8 @@ from fabopt.schema.design import FabricDesign, TierUse
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.cage_pairs import pairs_are_driven
-from fabopt.verify.codes import combined, counts_of, distinct, repeated
 from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, combined, counts_of, distinct, repeated
 from fabopt.verify.wiring import CageRange, FabricCabling, LinksOfKind
 from fabopt.wiring.model import FIRST_OF_EQUALS, KINDS, LAST_OF_ENDPOINTS, NOTHING, TO_ATTACHMENTS, Ints, Links, Mask
 

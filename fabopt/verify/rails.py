@@ -6,11 +6,10 @@ They are proven for such fabrics only.
 from __future__ import annotations
 
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
-from fabopt.verify.codes import combined, counts_of, distinct
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.paths import components
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, combined, counts_of, distinct, where
 from fabopt.verify.wiring import FabricCabling
 
 

@@ -19,11 +19,10 @@ from fabopt.rules.defaults import (
 from fabopt.schema.homing import UNJOINED, asks_for_pair
 from fabopt.schema.resilience import redundancy_kept
 from fabopt.schema.standing import standing_words
-from fabopt.verify.codes import combined
 from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, combined, where
 from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
-from fabopt.verify.codes import combined, distinct, repeated
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.links import bundles_join_boxes
 from fabopt.verify.paths import components
 from fabopt.verify.ports import server_ends
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, combined, distinct, repeated
 from fabopt.verify.wiring import FabricCabling
 
 

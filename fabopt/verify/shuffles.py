@@ -7,9 +7,8 @@ import numpy as np
 from fabopt.schema.catalog import Fibre
 from fabopt.units import some
 from fabopt.verify.assemblies import CabledAssembly
-from fabopt.verify.codes import combined, repeated
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, combined, repeated, where
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Links
 

@@ -17,9 +17,8 @@ from fabopt.schema.product import Cage
 from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify.cage_pairs import pairs_fit
 from fabopt.verify.choices import split_suits
-from fabopt.verify.codes import combined
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, combined
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import item_at
 from fabopt.wiring.model import FIRST_OF_EQUALS

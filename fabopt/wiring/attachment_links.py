@@ -18,9 +18,8 @@ from fabopt.schema.design import LinkRow, TierUse
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of, padding
 from fabopt.wiring.attachments import LeafSlots, OpenCages, in_cages, lanes_of, part_in_cage, place_attachments
-from fabopt.wiring.cages import at_slots, last_down_cages
 from fabopt.wiring.fabric_plan import FabricPlan
-from fabopt.wiring.join import CabledLinks
+from fabopt.wiring.join import CabledLinks, at_slots, last_down_cages
 from fabopt.wiring.model import KINDS, NOTHING, TO_ATTACHMENTS, Floats, Ints
 
 NO_MEDIUM = "none"

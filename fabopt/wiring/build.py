@@ -18,10 +18,9 @@ from fabopt.units import ceil_of
 from fabopt.wiring.assembly import padding
 from fabopt.wiring.attachment_links import attached, attached_above
 from fabopt.wiring.cage_pairs import in_pairs
-from fabopt.wiring.cages import at_slots
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import FabricPlan, fabric_devices, first_rows, server_devices, table_of
-from fabopt.wiring.join import UNMADE, CabledLinks
+from fabopt.wiring.join import UNMADE, CabledLinks, at_slots
 from fabopt.wiring.model import KINDS, Ints, Wiring
 from fabopt.wiring.numbers import Numbers, logical_before, nics_before
 from fabopt.wiring.runs import runs_of

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
-from fabopt.wiring.cages import first_cage
 from fabopt.wiring.fabric_plan import FabricPlan
+from fabopt.wiring.join import first_cage
 from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, Ints, Lent, Links, Modules
 
 _LAST_UPWARDS = KINDS.index("spine-core")

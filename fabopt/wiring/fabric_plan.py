@@ -18,9 +18,8 @@ from fabopt.schema.design import FabricDesign, LinkRow, Place, PortUse, TierUse
 from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
-from fabopt.wiring.cages import Cages, down_cages
 from fabopt.wiring.design_file import Embedded, divide
-from fabopt.wiring.join import CabledLinks, RealizedRow, cables_of, deal
+from fabopt.wiring.join import CabledLinks, Cages, RealizedRow, cables_of, deal, down_cages
 from fabopt.wiring.model import NOTHING, Devices, Ints, Lent, Mask, Role
 from fabopt.wiring.numbers import Numbers, ServerNics
 from fabopt.wiring.runs import Runs

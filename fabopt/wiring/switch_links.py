@@ -14,9 +14,8 @@ from fabopt.schema.homing import PEER_LINK
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import crosses, padding
 from fabopt.wiring.attachment_links import cages_on_spines
-from fabopt.wiring.cages import Cages, at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.fabric_plan import FabricPlan, Lanes, up_use
-from fabopt.wiring.join import CabledLinks
+from fabopt.wiring.join import CabledLinks, Cages, at_slots, down_cages, first_cage, up_cages
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Lent, Mask
 from fabopt.wiring.tables import CabledKinds
 

@@ -19,6 +19,12 @@ from fabopt.schema.workload import OtherJob, Placement, QueuePairs, Spreading, W
 from fabopt.units import Number
 
 # -- a job's share of the uplinks -------------------------------------------------------------------------------------
+# A job's share of the uplinks: how evenly its flows are spread over them, less the share of other jobs.
+#
+# Adaptive routing sends every packet over the least busy uplink, so that all carry the same. Static hashing puts
+# every flow on one uplink at random: a collective waits for the fullest one. With m flows on u uplinks the share in
+# use is (m/u) / E[most flows on an uplink], the expected value exactly that of balls thrown into bins. A flow is a
+# queue pair; a sender has n of them.
 
 
 # Of a leaf of 64 ports at 1:1. With more uplinks the fullest is fuller: of 64 with one queue pair 0.26 are used.

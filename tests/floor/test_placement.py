@@ -12,8 +12,8 @@ import pytest
 from fabopt.floor.layouts import ServerSize, layouts
 from fabopt.floor.placement import is_spread, place_leaves
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import RackLimits
-from fabopt.floor.shares import SwitchSize
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.schema.case import Floor
 from fabopt.schema.design import Design

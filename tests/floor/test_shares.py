@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.policies import Part, SwitchSize, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.floor.rack_rules import RackLimits
-from fabopt.floor.shares import Part, SwitchSize, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_div
 

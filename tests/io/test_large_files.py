@@ -68,7 +68,7 @@ def test_memory_that_ends_while_reading_is_told(more_mb: int, tmp_path: Path) ->
     (tmp_path / "large.json").write_text('{"notes":[' + '"ab",' * 1_000_000 + '""]}')
     limited = (
         "import resource, sys; from fabopt.cli import main, app;"
-        "import fabopt.cli.solving, fabopt.cli.saved, fabopt.verify;"
+        "import fabopt.cli.solving, fabopt.cli.evidence, fabopt.verify;"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize();"
         f"resource.setrlimit(resource.RLIMIT_AS, (used + {more_mb} * 2**20,) * 2); sys.exit(main(sys.argv[1:]))"
     )

@@ -137,6 +137,7 @@ def _ends_of_values(text: str, tries: int = 3) -> list[str]:
 
 
 # -- JSON reports of nccl-tests (``-J``) ------------------------------------------------------------------------------
+# JSON reports of nccl-tests (``-J``): their tables with ranks and settings.
 
 
 _VERDICTS = ("bitwise_mismatches", "average_bus_bandwidth")

@@ -19,6 +19,7 @@ from fabopt.wiring.model import Wiring
 from fabopt.wiring.staged import wiring_at
 
 # -- why one side costs more than another -----------------------------------------------------------------------------
+# Why one side costs more than another: causes that add up to the cent, and the lines of the bill that differ.
 
 
 Cause = Literal["prices", "terms", "case", "design", "charges"]

@@ -31,12 +31,11 @@ from fabopt.io.quote.line_words import why_of_title
 from fabopt.io.quote.lines import RowReader
 from fabopt.io.quote.matching import KIT
 from fabopt.io.quote.names import QuotedNames
-from fabopt.io.quote.prices import plain
+from fabopt.io.quote.prices import plain, with_minimums, with_tiers
 from fabopt.io.quote.proven import with_proven_prices
 from fabopt.io.quote.row_cells import QuoteReading
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.sums import with_sums
-from fabopt.io.quote.tiers import with_minimums, with_tiers
 from fabopt.io.quote.values import currency_of_look, decimal_mark
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.parts.price_band import BAND, NO_BAND, WIDTHS, PriceBand, band_in

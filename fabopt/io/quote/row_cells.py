@@ -13,9 +13,8 @@ from fabopt.io.quote.facts import QuoteFacts
 from fabopt.io.quote.headings import IDENTITY, OWN, PRICES, SHARE, Header
 from fabopt.io.quote.line_words import is_of_service
 from fabopt.io.quote.names import QuotedNames
-from fabopt.io.quote.prices import HeadedPrice
+from fabopt.io.quote.prices import HeadedPrice, from_of
 from fabopt.io.quote.sheets import Cell, Sheet, letters
-from fabopt.io.quote.tiers import from_of
 from fabopt.io.quote.understood import is_aside
 from fabopt.io.quote.values import Discount, amount_of, count_of, discounts_of
 from fabopt.io.quote.words import alternatives

@@ -108,6 +108,10 @@ def _names(subnets: Iterable[Subnet]) -> dict[int, str]:
 
 
 # -- topology files of ibdiagnet and its kin --------------------------------------------------------------------------
+# Topology files of ibdiagnet and its kin: the links of a subnet, and each kind of system that they join.
+#
+# Formats: ibdm-topo-file(1) and ibdm-ibnl-file(1) of ibutils. A host is named after the first word of its adapters'
+# node description, an adapter ``Un`` after the number of ``HCA-n``.
 
 
 # Devices as the shipped definitions of Mellanox's systems name them; a program reads only that there is one.

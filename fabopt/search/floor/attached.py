@@ -10,8 +10,8 @@ from fabopt.floor.appliances import Appliance
 from fabopt.floor.hosts import may_hold
 from fabopt.floor.placement import FreeSpace
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.policies import SwitchSize
 from fabopt.floor.racks import Floats, Positions
-from fabopt.floor.shares import SwitchSize
 from fabopt.network.free_ports import HostTier, spread_over_racks
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem

@@ -18,8 +18,8 @@ from fabopt.floor.arrangements import InPlaces
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.placement import FreeSpace, is_spread, space_in
+from fabopt.floor.policies import SwitchSize
 from fabopt.floor.racks import Floats, Ints, Positions, height_m
-from fabopt.floor.shares import SwitchSize
 from fabopt.network.clos_links import ClosNumbers, TierLinks
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem

@@ -204,6 +204,8 @@ def _notes(front: pareto.FoundFront, objectives: Sequence[Measure], points: int 
 
 
 # -- which key of a case keeps its front at a single point ------------------------------------------------------------
+# Which key of a case keeps its front at a single point: the one that, set free, allows a design that is better in
+# the other metric.
 
 
 # Keys of fabrics, and limits, with what sets them free; in the order in which they are tried.

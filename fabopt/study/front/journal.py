@@ -125,6 +125,10 @@ def _clear(journal: Journal) -> None:
 
 
 # -- going on with a sweep or front that was stopped ------------------------------------------------------------------
+# Going on with a sweep or front that was stopped: points of its file and its journal are kept.
+#
+# The first line of a journal is the file to come, without its points; every further one is a point of a sweep, or
+# an answer that a front was given.
 
 
 def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:

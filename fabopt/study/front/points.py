@@ -219,6 +219,7 @@ def _by_kind(rows: Sequence[BomRow]) -> dict[str, int | float]:
 
 
 # -- the questions of a front with their answers ----------------------------------------------------------------------
+# The questions of a front with their answers; those answered by an earlier run are not asked again.
 
 
 class KeptAnswers:

@@ -234,6 +234,11 @@ def _links(
 
 
 # -- tiers that attachments are on -----------------------------------------------------------------------------------
+# Tiers of attachments with ``tier: any``: the fabric's space is the union over all tiers that they may be on.
+#
+# Such an attachment is on free ports of any switches, or on spines as with ``tier: spine``, or dealt over the
+# leaves as with ``tier: leaf``, which are then sized for it. So ``any`` has every network that the other values
+# have.
 
 
 # In this order designs that are equal in all else come first.

@@ -14,8 +14,8 @@ import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
+from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT
-from fabopt.floor.shares import SwitchSize
 from fabopt.parts.port_types import PortType
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.floor_runs import (

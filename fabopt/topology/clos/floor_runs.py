@@ -14,8 +14,8 @@ from fabopt.floor.layouts import Layout
 from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.placement import place, place_leaves, space_in
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.policies import SwitchSize
 from fabopt.floor.racks import Positions, height_m
-from fabopt.floor.shares import SwitchSize
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.item_table import ItemTable

@@ -13,10 +13,18 @@ from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
 from fabopt.floor.layouts import BESIDE_SERVERS, IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
 from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
-from fabopt.floor.policies import Policy
+from fabopt.floor.policies import (
+    Policy,
+    Share,
+    SwitchSize,
+    Tier,
+    away_from_servers,
+    equal_share,
+    racks_by_need,
+    shares_by_need,
+)
 from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, limits_if_kept
 from fabopt.floor.racks import racks_needed
-from fabopt.floor.shares import Share, SwitchSize, Tier, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem

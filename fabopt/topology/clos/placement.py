@@ -148,6 +148,10 @@ def in_racks(
 
 
 # -- links of one kind on a floor -------------------------------------------------------------------------------------
+# Links of one kind on a floor: every link has a run of its own.
+#
+# Runs count by *length class*: the shortest length on sale that covers them. Links of one cage are chosen for
+# together, each cable of the length that its own links need. See docs/formulation/floor.md.
 
 
 # What may be bought for a cage of a kind of links whose runs are of these classes.

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.shares import SwitchSize
+from fabopt.floor.policies import SwitchSize
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.topology.clos.floor_runs import NearKey

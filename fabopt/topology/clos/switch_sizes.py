@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT
-from fabopt.floor.shares import SwitchSize
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption

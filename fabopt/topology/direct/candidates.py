@@ -203,6 +203,11 @@ def _tie_order(network: DirectNetwork) -> tuple[Any, ...]:
 
 
 # -- attachments on free ports of a direct network --------------------------------------------------------------------
+# Attachments on free ports of a direct network: whether there are enough free ports, and which switches they are
+# on.
+#
+# A switch has free ports beside those of its servers, the reserve, and links to others as the busiest switch has
+# them. Rule ``attachments_take_free_ports``. See docs/formulation/direct-networks.md.
 
 
 def may_fit(

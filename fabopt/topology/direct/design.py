@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
 
 from fabopt.network.graph.distances import hopping
 from fabopt.network.graph.permutation import permutation_bound
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
-from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
+from fabopt.topology.batch import AnyBatch
+from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.design import Failures, Figures, FilePart, Role
 from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.graph_network import GraphNetwork
 from fabopt.topology.direct.network import DirectNetwork
-from fabopt.topology.direct.ring_allreduce import allreduce
+from fabopt.topology.direct.ring_allreduce import allreduce, reduces
 from fabopt.workload.prediction import network_of
 from fabopt.workload.timing import FabricBandwidth
 
@@ -141,3 +145,48 @@ class DirectDesign(GraphDesign[DirectNetwork]):
     def failures(self, server_gpus: int) -> DirectFailures:
         """The bandwidth left after a switch, a link or a plane fails."""
         return DirectFailures(self.network, server_gpus)
+
+
+# -- demands on figures that only the graph of a network gives --------------------------------------------------------
+# Demands on figures that only the graph of a network gives: candidates are tried one by one, the cheapest first.
+
+
+def offer_tried(
+    cutoff: Cutoff, batch: AnyBatch, has: Callable[[int], bool | None], should_stop: Callable[[int], bool]
+) -> None:
+    """Offer the candidates of a batch that meet the demands; those above the cutoff are not tried.
+
+    ``has``: whether a candidate does; None where that is too much work, and the search is not complete.
+    """
+    for index in np.argsort(batch.cost[0], kind="stable").tolist():
+        if should_stop(OF_SIZES):
+            cutoff.sizing.stopped = True
+            return
+        if not cutoff.within(batch.cost[:, index : index + 1]).all():
+            continue
+        answer = has(index)
+        if answer is None:
+            cutoff.sizing.stopped = True
+        elif answer:
+            cutoff.offer(batch.take(np.array([index])))
+
+
+def has_asked(problem: Problem, fabric: FabricProblem, network: DirectNetwork) -> bool | None:
+    """Whether ring all-reduce and the bandwidth left after failures meet their demands; None where that is too much
+    work.
+    """
+    least = Fraction(0) if fabric.figure_demands is None else fabric.figure_demands.allreduce
+    has = reduces(network, problem.gpus, least) if least else True
+    if not has:
+        return has
+    return all(survives(network, problem.server.gpus, wanted) for wanted in fabric.resilience)
+
+
+def survives(network: DirectNetwork, gpus: int, survival: Survival) -> bool:
+    """Whether a network has the demanded bandwidth left after a failure; one that lacks it without failures is not
+    tried.
+
+    Rule ``failures_leave_flow``.
+    """
+    wanted = Fraction(survival.least_mbps)
+    return DirectFailures(network, gpus).bandwidth_left(survival.failed, survival.count, wanted) >= wanted

@@ -27,7 +27,7 @@ from fabopt.topology.clos.redundancy import keeps_homing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind, may_fit
-from fabopt.topology.direct.graph_demands import has_asked, offer_tried
+from fabopt.topology.direct.design import has_asked, offer_tried
 from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
 from fabopt.topology.direct.shapes import SwitchedShape

@@ -22,10 +22,9 @@ from fabopt.topology.candidate import Candidate, Choice
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.design import Failures
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, least_of_kind, whole_choice
-from fabopt.topology.direct.design import GraphDesign
+from fabopt.topology.direct.design import GraphDesign, offer_tried
 from fabopt.topology.direct.failures import MOST_WORK, worst_flow
 from fabopt.topology.direct.family import DirectFamily
-from fabopt.topology.direct.graph_demands import offer_tried
 from fabopt.topology.direct.lattices import LONGEST_SIDE, halves, lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces

@@ -35,6 +35,7 @@ from fabopt.program.payments import Payments
 from fabopt.program.purchases import Purchases
 from fabopt.program.regret import Regrets
 from fabopt.program.sourcing import Sourcing
+from fabopt.rules.defaults import DEFAULT_RULES
 from fabopt.schema import design as design_schema
 from fabopt.schema import model as model_schema
 from fabopt.schema import prediction, workload
@@ -487,6 +488,12 @@ def test_pages_of_cases_have_the_tables_of_keys(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text()
     assert tuple(re.findall(r"<!-- keys (\w+)", text)) == KEY_TABLES[page]
     assert TABLES.with_tables(text, TABLES.classes()) == text, "run `make schemas`"
+
+
+def test_rules_page_has_the_records_of_rules() -> None:
+    text = (ROOT / "docs" / "rules.md").read_text()
+    assert TABLES.with_tables(text, {}) == text, "run `make schemas`"
+    assert [name for name in DEFAULT_RULES if f"| `{name}` |" not in text] == []
 
 
 def test_workloads_page_has_every_key() -> None:

@@ -20,7 +20,8 @@ class DefaultRule(NamedTuple):
     """``sentence``: what holds where it is kept; ``check``: its check in a design; ``anchor``: its place in docs.
 
     ``kept_with``: what would have to change so that it can be kept; ``without``: what a design without it may have;
-    ``lost``: what is lost without it, of rules that a row of *what else* is without. Empty: not told.
+    ``lost``: what is lost without it, of rules that a row of *what else* is without; ``off``: what holds where a case
+    turns it off. Empty: not told.
     """
 
     name: str
@@ -30,6 +31,7 @@ class DefaultRule(NamedTuple):
     kept_with: str = ""
     without: str = ""
     lost: str = ""
+    off: str = ""
 
     def note(self, told: str) -> str:
         """The note of an answer on what the rule came to."""
@@ -76,6 +78,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "it has a port on, and others across the floor where `site.distances_m` says nothing",
             "wires_cover_runs",
             "docs/fabrics.md#attachments",
+            off="cables are bought for the flat distance, and a note says where that is too short",
         ),
         DefaultRule(
             INTERCHANGEABLE,
@@ -83,6 +86,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "with the same ports stand in for",
             "switches_are_interchangeable",
             "docs/buying.md#interchangeable-switches",
+            off="one product a tier",
         ),
         DefaultRule(
             LENGTHS,
@@ -91,6 +95,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "runs_follow_from_groups",
             "docs/sites.md#how-long-cables-are",
             without="the usual lengths, which do not follow from the size of the groups,",
+            off="3 m from servers to leaves, 30 m to spines, 50 m to cores",
         ),
         DefaultRule(
             NIC_PAIRING,
@@ -100,6 +105,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             kept_with="servers whose slots divide their GPUs evenly",
             without="a number of NICs that neither divides the GPUs of a server nor is a multiple of them",
             lost="NICs that pair with GPUs",
+            off="any number from 1 to `nic_slots`",
         ),
         DefaultRule(
             ONE_GENERATION,
@@ -109,6 +115,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             kept_with="InfiniBand switches of one generation for every tier",
             without="InfiniBand switches of several generations in one fabric",
             lost="one generation of switches",
+            off="whatever port speeds and parts allow",
         ),
         DefaultRule(
             ONE_PORT,
@@ -119,6 +126,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             kept_with="NICs with a port as fast as a GPU needs",
             without="NICs that need several ports for what a GPU must get",
             lost="one port for a GPU",
+            off="ports in one plane carry it together",
         ),
         DefaultRule(
             PAIR,
@@ -158,6 +166,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "bisection at once, that one",
             "robust_choice_is_recounted",
             "docs/workloads.md#what-the-model-cannot-tell-apart",
+            off="the least is picked",
         ),
         DefaultRule(
             SCATTERED_RANKS,
@@ -165,12 +174,14 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "`workload.placement` does not say it",
             "workload_is_recomputed",
             "docs/workloads.md#where-ranks-are-put",
+            off="predictions take them as packed; what is asked of the network is the same",
         ),
         DefaultRule(
             SERVERS_COUNT,
             "where `server` is a list, the price and power of servers count, where `include_servers` does not say it",
             "server_is_of_the_list",
             "docs/cases.md#several-servers",
+            off="networks alone are compared",
         ),
         DefaultRule(
             SLOT_SPEED,
@@ -180,6 +191,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             kept_with="servers with faster slots, or NICs with slower ports",
             without="NICs whose ports carry more than their slots give",
             lost="slots that carry all ports of their NICs",
+            off="a slot may hold them back",
         ),
         DefaultRule(
             SUBNET_MANAGER,
@@ -190,6 +202,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             kept_with="managed InfiniBand switches for subnets of this size",
             without="subnets of InfiniBand that no switch manages",
             lost="a switch that manages the subnet",
+            off="nobody asks",
         ),
         DefaultRule(
             TESTED_NICS,
@@ -200,6 +213,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             kept_with="a NIC of this speed that the server is sold or tested with",
             without="NICs that the server is not known to be sold or tested with",
             lost="NICs that the server is sold or tested with",
+            off="any NICs that fit",
         ),
         DefaultRule(
             TWO_CORES,
@@ -234,6 +248,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "where `server` is a list, each server is there as often as holds the GPUs, and what is over stays unused",
             "server_is_of_the_list",
             "docs/cases.md#several-servers",
+            off="GPUs have to fill every server",
         ),
     )
 }

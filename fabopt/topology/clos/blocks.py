@@ -58,14 +58,6 @@ class Block(NamedTuple):
         return Parts(self.protocol, self.nic, self.leaf, self.down, self.up, last_leaf=self.last)
 
 
-class Upper(NamedTuple):
-    """A spine switch above a leaf: the use of its cages downwards, and (three tiers) upwards."""
-
-    switch: SwitchType
-    down: CageUse
-    up: CageUse | None
-
-
 class Lower(NamedTuple):
     """A leaf switch below a server's port.
 
@@ -82,13 +74,13 @@ class SpineShares(NamedTuple):
     they have for leaves; ``port_of``: each spine's index among these, shape (spines,).
     """
 
-    spines: list[Upper]
+    spines: list[SwitchUse]
     shares: Floats
     ports: list[PortType]
     port_of: Ints
 
 
-def spine_shares(metrics: int, shares: Collection[tuple[Upper, Floats]]) -> SpineShares:
+def spine_shares(metrics: int, shares: Collection[tuple[SwitchUse, Floats]]) -> SpineShares:
     """A table of spines and their cost shares, each of shape (metrics,)."""
     places: dict[PortType, int] = {}
     port_of = np.array([places.setdefault(spine.down.port, len(places)) for spine, _ in shares], dtype=np.int64)
@@ -103,11 +95,11 @@ class Stack(NamedTuple):
     """
 
     block: Block
-    spine: Upper
+    spine: SwitchUse
     joins: tuple[Assembly, ...]
     least: Floats
     upward: Floats
-    cores: tuple[tuple[SwitchType, CageUse], ...] = ()
+    cores: tuple[SwitchUse, ...] = ()
 
     @property
     def planes(self) -> int:

@@ -17,8 +17,8 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.blocks import Block, Lower, SpineShares, Upper, spine_shares
-from fabopt.topology.clos.dominance import undominated_nics, undominated_switches
+from fabopt.topology.clos.blocks import Block, Lower, SpineShares, spine_shares
+from fabopt.topology.clos.dominance import SwitchRivals, undominated_nics
 from fabopt.topology.clos.joins import attaches, fewest_together
 from fabopt.topology.clos.last_leaves import LeavesByPorts, Saving, leaves_by_ports
 from fabopt.topology.clos.link_bounds import LinkBounds
@@ -86,8 +86,9 @@ class Bounds(LinkBounds):
     def scope(self, runs: tuple[str, ...]) -> Scope:
         """The store of bounds that depend on the runs of these kinds of links, shared by fabrics with equal ones."""
         if runs not in self._scopes:
-            most = self.most.on_leaf, self.most.servers_in_last, self.most.on_last
-            self._scopes[runs] = self.costs.scope((self.prune, scope_key(self.problem, self.fabric, runs, most)))
+            most, site = (self.most.on_leaf, self.most.servers_in_last, self.most.on_last), self.problem.site
+            racks = site.rack_power_w, site.rack_limits
+            self._scopes[runs] = self.costs.scope((self.prune, racks, scope_key(self.problem, self.fabric, runs, most)))
         return self._scopes[runs]
 
     # -- what there is ----------------------------------------------------------------------------------------
@@ -109,8 +110,13 @@ class Bounds(LinkBounds):
     def switches(self, protocol: str, role: str) -> list[SwitchType]:
         """Switch types for a role, without dominated ones."""
         options = list(self.fabric.switches[protocol][role])
-        timed = self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
-        return undominated_switches(options, self.fabric, timed) if self.prune else options
+        return self._rivals(protocol, role == "leaf").undominated(options) if self.prune else options
+
+    def _rivals(self, protocol: str, of_leaves: bool = False) -> SwitchRivals:
+        return SwitchRivals(self.problem, self.fabric, protocol, of_leaves and protocol in self.fabric.last_leaf)
+
+    def _undominated_uses(self, uses: list[SwitchUse], protocol: str, of_leaves: bool = False) -> list[SwitchUse]:
+        return self._rivals(protocol, of_leaves).undominated_uses(uses) if self.prune else uses
 
     @remembered("server-leaf", "attachment-leaf", "attachment-spine")
     def lowers(self, port: PortType, protocol: str, of_last: bool = False) -> list[Lower]:
@@ -140,31 +146,49 @@ class Bounds(LinkBounds):
         shares = [self._leaf_share(leaf, down, up, protocol, 2, most) for up in leaf.uses]
         return np.asarray(np.min(shares, axis=0))
 
+    def up_uses(self, leaf: SwitchType, down: CageUse, protocol: str) -> list[CageUse]:
+        """Uses of a leaf's cages for uplinks beside those for servers, without those with which another leaf is as
+        good.
+        """
+        return self._up_uses(protocol, down.lane.port_mbps).get((leaf, down), [])
+
+    @remembered("attachment-leaf")
+    def _up_uses(self, protocol: str, port_mbps: int) -> Mapping[tuple[SwitchType, CageUse], list[CageUse]]:
+        uses = [
+            SwitchUse(leaf, down, up)
+            for leaf in self.switches(protocol, "leaf")
+            for down in leaf.uses
+            for up in leaf.up_uses
+            if down.lane.port_mbps == port_mbps
+        ]
+        ups: dict[tuple[SwitchType, CageUse], list[CageUse]] = {}
+        for leaf, down, up in self._undominated_uses(uses, protocol, of_leaves=True):
+            if up is not None:
+                ups.setdefault((leaf, down), []).append(up)
+        return ups
+
     def _attaches(self, hosts: Mapping[str, Sequence[PortType]], protocol: str) -> bool:
         """Whether parts join every attachment that buys some to one of ``hosts``, cages by tier."""
         return all(attaches(self.problem, self.fabric, demand, hosts, protocol) for demand in self.fabric.attachments)
 
     @remembered()
-    def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[Upper]:
+    def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[SwitchUse]:
         """Spine switches for leaf uplinks of a speed, the cheapest share first."""
-        uppers = [
-            Upper(spine, down, up)
+        uses = [
+            SwitchUse(spine, down, up)
             for spine in self.switches(protocol, "spine")
             for down in spine.uses
             if down.lane.port_mbps == port_mbps
             for up in (spine.uses if tiers == 3 else (None,))
         ]
+        uppers = self._undominated_uses(uses, protocol)
         return sorted(uppers, key=lambda upper: float(self.share_alone(upper.switch, upper.down)[0]))
 
     @remembered()
-    def cores(self, port_mbps: int, protocol: str) -> list[tuple[SwitchType, CageUse]]:
+    def cores(self, port_mbps: int, protocol: str) -> list[SwitchUse]:
         """Core switches for spine uplinks of a speed."""
-        return [
-            (core, down)
-            for core in self.switches(protocol, "core")
-            for down in core.uses
-            if down.lane.port_mbps == port_mbps
-        ]
+        cores = (SwitchUse(core, down) for core in self.switches(protocol, "core") for down in core.uses)
+        return self._undominated_uses([core for core in cores if core.down.lane.port_mbps == port_mbps], protocol)
 
     # -- least needs, and limits of ports ------------------------------------------------------------------------
 
@@ -192,7 +216,7 @@ class Bounds(LinkBounds):
         return most_down_ports(leaf, down, up, self.leaf_uplinks)
 
     @remembered()
-    def spine_ports(self, spine: Upper) -> int:
+    def spine_ports(self, spine: SwitchUse) -> int:
         """Most down ports of a spine whose uplinks, if any, still fit beside them."""
         if spine.up is None:
             return usable_ports(spine.down, spine.switch)
@@ -217,11 +241,11 @@ class Bounds(LinkBounds):
             if (together := fewest_together(self.problem, self.fabric, "leaf-spine", up, spine.down.port, protocol))
         }
 
-    def _leaves_of_spine(self, spine: Upper, together: int) -> int:
+    def _leaves_of_spine(self, spine: SwitchUse, together: int) -> int:
         """Most leaves of a spine. Where cables carry several links some ports may be idle and need no uplinks."""
         return self.spine_ports(spine) if together == 1 else most_peers(spine.down, spine.switch, together)
 
-    def most_pods(self, spine: Upper, protocol: str) -> int:
+    def most_pods(self, spine: SwitchUse, protocol: str) -> int:
         """Most pods of a plane that one core above such spines joins; 1 below three tiers."""
         return 1 if spine.up is None else self._pods_of_cores(spine.up.port, protocol)
 
@@ -229,7 +253,7 @@ class Bounds(LinkBounds):
     def _pods_of_cores(self, up: PortType, protocol: str) -> int:
         peers = (
             most_peers(use, core, together)
-            for core, use in self.cores(up.lane.port_mbps, protocol)
+            for core, use, _ in self.cores(up.lane.port_mbps, protocol)
             if (together := fewest_together(self.problem, self.fabric, "spine-core", up, use.port, protocol))
         )
         return max(peers, default=0)
@@ -314,7 +338,8 @@ class Bounds(LinkBounds):
 
     @remembered()
     def _leaves_by_ports(self, protocol: str) -> LeavesByPorts:
-        return leaves_by_ports(self.switches(protocol, "leaf"))
+        by_ports = leaves_by_ports(self.switches(protocol, "leaf"))
+        return {ports: self._undominated_uses(uses, protocol, of_leaves=True) for ports, uses in by_ports.items()}
 
     def share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
         """Cost share of one down port in a switch that has ``most`` of them, tiers above left out."""
@@ -353,7 +378,7 @@ class Bounds(LinkBounds):
     @remembered("spine-core")
     def _spine_shares(self, port_mbps: int, protocol: str, tiers: int, differ: bool) -> SpineShares:
         """Least cost share of a down link in spines with cores, by cage type, or by spine where runs ``differ``."""
-        shares: dict[Hashable, tuple[Upper, Floats]] = {}
+        shares: dict[Hashable, tuple[SwitchUse, Floats]] = {}
         for spine in self.uppers(port_mbps, protocol, tiers):
             looks = spine if differ else spine.down.port
             _, best = shares.get(looks, (spine, np.full(self.costs.table.shape[0], np.inf)))
@@ -370,7 +395,7 @@ class Bounds(LinkBounds):
                          for link, spine in zip(links, uppers, strict=True)])  # fmt: skip
 
     @remembered("spine-core")
-    def spine_share(self, spine: Upper, protocol: str) -> Floats:
+    def spine_share(self, spine: SwitchUse, protocol: str) -> Floats:
         """Least cost share of one down link in a spine, its uplinks and cores."""
         if spine.up is None:
             return self.share_alone(spine.switch, spine.down)
@@ -391,7 +416,7 @@ class Bounds(LinkBounds):
     def core_link(self, up: PortType, protocol: str) -> Floats:
         """Least cost of one spine uplink with its core share."""
         best = np.full(self.costs.table.shape[0], np.inf)
-        for core, down in self.cores(up.lane.port_mbps, protocol):
+        for core, down, _ in self.cores(up.lane.port_mbps, protocol):
             share = self.share_alone(core, down)
             if (share < best).any():
                 best = np.minimum(best, self.least_link(up, down.port, "spine-core", protocol) + share)

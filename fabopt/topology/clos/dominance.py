@@ -5,15 +5,20 @@ Nothing whose price depends on the quantity, is in stock or is short is ever dro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import SwitchType
+from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.shape import SwitchUse
+from fabopt.topology.clos.switch_sizes import switch_size
 
 
 def _no_dearer(item: Item | None, other: Item | None) -> bool:
@@ -21,18 +26,133 @@ def _no_dearer(item: Item | None, other: Item | None) -> bool:
     return dominates(item, other) and (item is None or other is None or item.rack_milliunits <= other.rack_milliunits)
 
 
-def _serves_as(switch: SwitchType, other: SwitchType) -> bool:
-    """Whether ``switch`` can be used wherever ``other`` can: as many cages, with its splits, that take its parts."""
-    if switch.max_ports < other.max_ports or switch.peers != other.peers:
-        return False
-    own_uses = {(use.group, use.split): use for use in switch.uses}
-    return all(
-        (own := own_uses.get((use.group, use.split))) is not None
-        and own.cages >= use.cages
-        and own.of_group >= use.of_group
-        and (own.pair_ports or inf) >= (use.pair_ports or inf)
-        and own.port.serves_as(use.port)
-        for use in other.uses
+@dataclass(frozen=True)
+class SwitchRivals:
+    """When a switch takes the place of another in a tier of a fabric.
+
+    ``alike``: only with the same kinds of ports, as leaves where those of a last group may be of another product.
+    """
+
+    problem: Problem
+    fabric: FabricProblem
+    protocol: str
+    alike: bool = False
+
+    def undominated(self, options: Sequence[SwitchType]) -> list[SwitchType]:
+        """Drop a switch where another one serves as it does, takes no more money, power and rack units, and wins a
+        tie.
+        """
+        kept: list[SwitchType] = []
+        # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
+        for switch in sorted(options, key=_switch_order):
+            if not any(self._takes_place(other, switch) and self._serves_as(other, switch) for other in kept):
+                kept.append(switch)
+        return kept
+
+    def undominated_uses(self, options: Sequence[SwitchUse]) -> list[SwitchUse]:
+        """Drop a switch with the uses of its cages where another one that has such cages is cheaper, or else takes less
+        power or rack units, whatever their other cages and ports are.
+
+        Of equals all stay: one of them may be a product that is in use elsewhere.
+        """
+        by_lanes: dict[Hashable, list[SwitchUse]] = {}
+        for option in options:
+            by_lanes.setdefault(tuple(use and use.lane for use in option[1:]), []).append(option)
+        kept: set[SwitchUse] = set()
+        for rivals in by_lanes.values():
+            best: list[SwitchUse] = []
+            for option in sorted(rivals, key=lambda rival: _switch_order(rival[0])):
+                if not any(self._is_beaten(option, other) for other in best):
+                    best.append(option)
+            kept.update(best)
+        return [option for option in options if option in kept]
+
+    def _is_beaten(self, option: SwitchUse, other: SwitchUse) -> bool:
+        (switch, *uses), (rival, *own) = option, other
+        return (
+            _is_less(rival.item, switch.item)
+            and self._takes_place(rival, switch)
+            and rival.peers == switch.peers
+            and len({use.group for use in own if use}) == len({use.group for use in uses if use})
+            and rival.max_ports >= min(switch.max_ports, _most_ports(uses))
+            and all(
+                one is theirs or (one is not None and theirs is not None and self._use_serves_as(one, theirs))
+                for one, theirs in zip(own, uses, strict=True)
+            )
+        )
+
+    def _takes_place(self, switch: SwitchType, other: SwitchType) -> bool:
+        """Whether ``switch`` is no dearer, hungrier or larger, and keeps what rules ask of ``other``: to reduce in the
+        network, where steps are timed; to be managed, to go with all switches that the other one goes with, and to have
+        as large a pool, where the fabric is bound to these rules.
+        """
+        fabric, own, theirs = self.fabric, switch.product, other.product
+        # a tier of what others stand in for may cost less than of it alone
+        if fabric.stand_ins is not None and fabric.stand_ins.has(other.id):
+            return False
+        timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
+        managers, generations = fabric.binding_managers, fabric.binding_generations
+        return (
+            _no_dearer(switch.item, other.item)
+            and (not timed or own.reduces or not theirs.reduces)
+            and (managers is None or managers.manages_as(own, theirs))
+            and (fabric.roce is None or _holds_as(switch, other))
+            and (generations is None or own.generation in (None, theirs.generation))
+            and (not self._weighs_racks or self._draws(switch) <= self._draws(other))
+        )
+
+    def _serves_as(self, switch: SwitchType, other: SwitchType) -> bool:
+        """Whether ``switch`` can be used wherever ``other`` can: as many cages, with its splits, that take its
+        parts.
+        """
+        if switch.max_ports < other.max_ports or switch.peers != other.peers:
+            return False
+        own_uses = {(use.group, use.split): use for use in switch.uses}
+        return all(
+            (own := own_uses.get((use.group, use.split))) is not None and self._use_serves_as(own, use)
+            for use in other.uses
+        )
+
+    def _use_serves_as(self, own: CageUse, use: CageUse) -> bool:
+        """Whether links can have cages of ``own`` in place of those of ``use``, and racks room for them."""
+        return (
+            own.of_group >= use.of_group
+            and (own.pair_ports or inf) >= (use.pair_ports or inf)
+            and (use.apart or not own.apart)
+            and (own.port is use.port or (not self.alike and own.port.serves_as(use.port)))
+            and (not self._weighs_racks or self._loads_racks_as(own, use))
+        )
+
+    @property
+    def _weighs_racks(self) -> bool:
+        """Whether racks limit the power or the cable ends of what is in them."""
+        site = self.problem.site
+        return site.rack_power_w is not None or site.rack_limits.cable_ends != NO_LIMIT
+
+    def _draws(self, switch: SwitchType) -> int:
+        return switch_size(self.problem, switch, (), self.protocol).power_mw
+
+    def _loads_racks_as(self, own: CageUse, use: CageUse) -> bool:
+        """Whether a group of cages has no more cable ends, and no hungrier modules."""
+        own_mw, of_use_mw = (self.problem.links.hungriest_mw(one.port, self.protocol) for one in (own, use))
+        return own.of_group == use.of_group and own_mw <= of_use_mw
+
+
+def _most_ports(uses: Sequence[CageUse | None]) -> int:
+    """Upper bound of the ports of a switch with these uses of its cages."""
+    ports: dict[int, int] = {}
+    for use in uses:
+        if use is not None:
+            ports[use.group] = max(ports.get(use.group, 0), use.of_group * use.lane.ports)
+    return sum(ports.values())
+
+
+def _is_less(item: Item, other: Item) -> bool:
+    """Whether ``item`` is cheaper at every stage, or else takes less power or rack units: ties go no further."""
+    return (
+        item.power_mw < other.power_mw
+        or item.rack_milliunits < other.rack_milliunits
+        or all(own < theirs or theirs == 0 for own, theirs in zip(item.unit_costs, other.unit_costs, strict=True))
     )
 
 
@@ -46,34 +166,6 @@ def _holds_as(switch: SwitchType, other: SwitchType) -> bool:
 
 def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
     return switch.item.unit_costs, switch.item.power_mw, switch.item.rack_milliunits, switch.id
-
-
-def undominated_switches(
-    options: Sequence[SwitchType], fabric: FabricProblem, reducing: bool = False
-) -> list[SwitchType]:
-    """Drop a switch where another one serves as it does, takes no more money, power and rack units, and wins a tie.
-
-    ``reducing``: only if it also reduces in the network where the other one does; only if its subnets can also be
-    managed and it goes with all switches where the other one does, if the fabric is bound to these rules; only if its
-    pool holds as much, if pools are a condition.
-    """
-    managers, of_one_generation = fabric.binding_managers, fabric.binding_generations is not None
-    kept: list[SwitchType] = []
-    # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
-    for switch in sorted(options, key=_switch_order):
-        # a tier of what others stand in for may cost less than of it alone
-        has_others = fabric.stand_ins is not None and fabric.stand_ins.has(switch.id)
-        if has_others or not any(
-            _no_dearer(other.item, switch.item)
-            and _serves_as(other, switch)
-            and (not reducing or other.product.reduces or not switch.product.reduces)
-            and (managers is None or managers.manages_as(other.product, switch.product))
-            and (fabric.roce is None or _holds_as(other, switch))
-            and (not of_one_generation or other.product.generation in (None, switch.product.generation))
-            for other in kept
-        ):
-            kept.append(switch)
-    return kept
 
 
 def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -> list[NicOption]:

@@ -17,13 +17,12 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.blocks import Upper
 from fabopt.topology.clos.floor_bounds import LayoutBounds, NearestBounds
 from fabopt.topology.clos.floor_runs import NearKey
 from fabopt.topology.clos.joins import joins_of, run_of, runs_differ, server_joins
 from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.run_bounds import FlatBounds, RunBounds
-from fabopt.topology.clos.shape import usable_ports
+from fabopt.topology.clos.shape import SwitchUse, usable_ports
 from fabopt.topology.clos.spread_bounds import PlacesBounds, SpreadBounds
 from fabopt.topology.clos.switch_sizes import switch_size
 from fabopt.topology.link_parts import Costs, Floats
@@ -65,7 +64,7 @@ class LinkBounds:
             return self.runs.server_link(near, far, protocol)
         return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
 
-    def least_uplink(self, up: PortType, spine: Upper, protocol: str) -> Floats:
+    def least_uplink(self, up: PortType, spine: SwitchUse, protocol: str) -> Floats:
         """Least mean cost of a leaf's link to spines, with its share of parts that several links have in common."""
         link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
         if spine.up is not None or not self.fabric.even:
@@ -75,7 +74,7 @@ class LinkBounds:
             link[:, np.newaxis], lambda runs: runs.least_uplinks(ends, self._fewest_spines(spine, protocol))
         )[:, 0]
 
-    def _fewest_spines(self, spine: Upper, protocol: str) -> NearKey:
+    def _fewest_spines(self, spine: SwitchUse, protocol: str) -> NearKey:
         """The fewest spines of a plane of two tiers whose ports take the uplinks that the ratio asks for."""
         spine_mbps = usable_ports(spine.down, spine.switch) * spine.down.lane.port_mbps
         needed = ceil(self._least_mbps.get(protocol, Fraction(0)) / self.fabric.oversubscription_leaf / spine_mbps)

@@ -7,16 +7,14 @@ before any spine is sized. Rules ``pods_cover_groups``, ``cores_join_pods``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.parts.port_types import PortType
-from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.topology.clos.blocks import Block, Upper
+from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
-from fabopt.topology.clos.shape import Ints, Shape, ranges, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import Ints, Shape, SwitchUse, ranges, uplinks_that_fit, usable_ports
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import remembered
 from fabopt.topology.spans import pod_sizes
@@ -52,6 +50,26 @@ class _SpineCosts(NamedTuple):
 
     links: Floats
     shares: Floats
+
+
+class CoreCosts(NamedTuple):
+    """The least cost of a spine's uplink to each core before any is placed, shape (cores, metrics, 1), and of its share
+    of the core by the number of pods, shape (cores, metrics, pods + 1): all pods have as many of its ports, so that
+    some may stay free; infinite where it cannot join them all, as for the last number and all above. ``least``: of both
+    together over all cores, shape (metrics, pods + 1).
+    """
+
+    links: Floats
+    shares: Floats
+    least: Floats
+
+    def shares_at(self, pods: Ints) -> Floats:
+        """The shares of each core in fabrics of so many pods, shape (cores, metrics, rows)."""
+        return np.asarray(self.shares[:, :, np.minimum(pods, self.shares.shape[2] - 1)])
+
+    def least_at(self, pods: Ints) -> Floats:
+        """The least cost of an uplink with its share of any core, shape (metrics, rows)."""
+        return np.asarray(self.least[:, np.minimum(pods, self.shares.shape[2] - 1)])
 
 
 @remembered("spine-core")
@@ -100,16 +118,13 @@ def _spine_costs(bounds: Bounds, up: PortType, protocol: str) -> _SpineCosts:
 
 
 @remembered("spine-core")
-def _shares_by_pods(bounds: Bounds, spine: Upper, protocol: str) -> Floats:
+def _shares_by_pods(bounds: Bounds, spine: SwitchUse, protocol: str) -> Floats:
     """The least objective of a spine's port for a leaf by the number of pods, shape (pods + 2,)."""
     assert spine.up is not None
     most = farthest_reach(bounds, spine.down.lane.port_mbps, protocol).pods
     up = spine.up
-
-    def links(use: CageUse) -> Floats:
-        return bounds.least_link(up.port, use.port, "spine-core", protocol)[:, np.newaxis]
-
-    upward = least_upward(bounds, bounds.cores(up.lane.port_mbps, protocol), np.arange(most + 2), links)[0]
+    cores = tuple(bounds.cores(up.lane.port_mbps, protocol))
+    upward = core_costs(bounds, cores, up.port, protocol).least_at(np.arange(most + 2))[0]
     upward[:FEWEST_PODS] = np.inf
     ports = np.arange(1, usable_ports(spine.down, spine.switch) + 1)
     need = bounds.spine_uplinks(ports, spine.down, up)
@@ -119,23 +134,16 @@ def _shares_by_pods(bounds: Bounds, spine: Upper, protocol: str) -> Floats:
     return np.asarray(((switch + np.multiply.outer(upward, need)) / ports).min(axis=1, initial=np.inf))
 
 
-def least_upward(
-    bounds: Bounds, cores: Sequence[tuple[SwitchType, CageUse]], pods: Ints, links: Callable[[CageUse], Floats]
-) -> Floats:
-    """The least cost of a spine's uplink with its share of a core, shape (metrics, rows); ``links``: least cost of
-    uplinks to a core.
-    """
-    least = np.full((bounds.costs.table.shape[0], pods.size), np.inf)
-    for core, use in cores:
-        least = np.minimum(least, links(use) + core_share(bounds, core, use, pods))
-    return least
-
-
-def core_share(bounds: Bounds, core: SwitchType, use: CageUse, pods: Ints) -> Floats:
-    """The least share of a core that a spine's uplink has, shape (metrics, rows): all pods have as many of its ports,
-    so that some may stay free; infinite where it cannot join them all.
-    """
-    joined = np.maximum(pods, 1)
-    in_use = usable_ports(use, core) // joined * joined
-    cost = np.broadcast_to(bounds.costs.of(core.item)[:, np.newaxis], (bounds.costs.table.shape[0], pods.size))
-    return np.asarray(np.divide(cost, in_use, out=np.full(cost.shape, np.inf), where=in_use > 0))
+@remembered("spine-core")
+def core_costs(bounds: Bounds, cores: tuple[SwitchUse, ...], up: PortType, protocol: str) -> CoreCosts:
+    """The least costs of a spine's uplink to each of some cores."""
+    ports = np.array([usable_ports(use, core) for core, use, _ in cores], dtype=np.int64)
+    metrics = bounds.costs.table.shape[0]
+    links = np.array([bounds.least_link(up, use.port, "spine-core", protocol) for _, use, _ in cores])
+    links = links.reshape(-1, metrics, 1)
+    of_core = np.array([bounds.costs.of(core.item) for core, _, _ in cores]).reshape(-1, metrics, 1)
+    joined = np.maximum(np.arange(ports.max(initial=0) + 2), 1)
+    in_use = (ports[:, np.newaxis] // joined * joined)[:, np.newaxis]
+    shares = np.full((len(cores), metrics, joined.size), np.inf)
+    np.divide(of_core, in_use, out=shares, where=np.broadcast_to(in_use > 0, shares.shape))
+    return CoreCosts(links, shares, (links + shares).min(axis=0, initial=np.inf))

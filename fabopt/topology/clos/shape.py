@@ -27,7 +27,7 @@ TierCount = Literal[1, 2, 3]
 
 
 class SwitchUse(NamedTuple):
-    """A switch type with the use of its cages."""
+    """A switch type with the use of its cages downwards, and of those upwards where it has such."""
 
     switch: SwitchType
     down: CageUse

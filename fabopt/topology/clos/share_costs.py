@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.parts.port_types import PortType
-from fabopt.topology.clos.blocks import Block, Upper
+from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.redundancy import fewest_spines
-from fabopt.topology.clos.shape import Ints
+from fabopt.topology.clos.shape import Ints, SwitchUse
 from fabopt.topology.clos.step_deadline import ShareCosts, has_deadline, leaves_alone_may_cost
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import remembered
@@ -135,7 +135,7 @@ def _costs_of_spines(bounds: Bounds, up: PortType, protocol: str, tiers: int) ->
 
 
 @remembered("spine-core")
-def _whole_spines(bounds: Bounds, port_mbps: int, protocol: str, tiers: int) -> list[tuple[float, Upper]]:
+def _whole_spines(bounds: Bounds, port_mbps: int, protocol: str, tiers: int) -> list[tuple[float, SwitchUse]]:
     """Least objective of every spine on offer, rising, with one uplink and its core share if there are cores."""
     whole = []
     for spine in bounds.uppers(port_mbps, protocol, tiers):

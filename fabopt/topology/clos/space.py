@@ -176,7 +176,7 @@ class ClosSpace:
         has_uplinks = block.tiers == 1 or block.up is not None
         if parts[0].plain or level == block.tiers == 1 or queued.leaves is not None:
             for leaves in parts if queued.leaves is None else [queued.leaves]:
-                for finer in [block] if has_uplinks else [block._replace(up=up) for up in block.leaf.up_uses]:
+                for finer in [block] if has_uplinks else self._blocks_with_uplinks(block):
                     leaves.expand(finer)
         elif not has_uplinks:
             yield from ((1, *finer, None) for finer in self._with_uplinks(queued, parts[0]))
@@ -189,11 +189,13 @@ class ClosSpace:
         else:
             yield from ((level + 1, leaves.bounds.of_block(block, level), block, leaves) for leaves in parts)
 
+    def _blocks_with_uplinks(self, block: Block) -> list[Block]:
+        return [block._replace(up=up) for up in self.bounds.up_uses(block.leaf, block.down, block.protocol)]
+
     def _with_uplinks(self, queued: _Queued, leaves: Leaves) -> Iterator[tuple[Floats, Block]]:
         """A block with each use of its leaves' cages for uplinks, and a lower bound of its cost."""
         limit = leaves.cutoff.limit
-        for up in queued.block.leaf.up_uses:
-            finer = queued.block._replace(up=up)
+        for finer in self._blocks_with_uplinks(queued.block):
             least = queued.bound + self._least_uplinks(finer, limit - queued.bound)
             least += self.bounds.early.of_uplinks(finer)
             if not least > limit and leaves.may_reach(finer):

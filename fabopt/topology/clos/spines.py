@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from operator import methodcaller
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import CageUse
 from fabopt.rules.defaults import TWO_CORES
 from fabopt.topology.clos import step_deadline
 from fabopt.topology.clos.blocks import Block, SpineRows, Stack
@@ -20,7 +20,7 @@ from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.own_last_groups import last_up_limit, with_last_uplinks
-from fabopt.topology.clos.pod_costs import SpineReach, core_share, farthest_reach, least_upward
+from fabopt.topology.clos.pod_costs import CoreCosts, SpineReach, core_costs, farthest_reach
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
@@ -191,15 +191,20 @@ class Spines:
         )
         return LinkRows((near.port, far.port, block.protocol), block.nic, shape, sizes)
 
-    def _core_links(self, stack: Stack, use: CageUse, shape: Shape) -> Floats:
-        """Least cost of a spine's uplink to a core, shape (metrics, rows or 1)."""
-        up, least = stack.spine_up, self._nearest_core(stack, use)
-        return self.bounds.runs.raised(least, lambda runs: runs.core_links(self._link_rows(stack, up, use, shape)))
+    def _core_costs(self, stack: Stack) -> CoreCosts:
+        """The least costs of a spine's uplink to each of its cores."""
+        return core_costs(self.bounds, stack.cores, stack.spine_up.port, stack.block.protocol)
 
-    def _nearest_core(self, stack: Stack, use: CageUse) -> Floats:
-        """Least cost of a spine's uplink to a core before any is placed, shape (metrics, 1)."""
-        ends = stack.spine_up.port, use.port
-        return self.bounds.least_link(*ends, "spine-core", stack.block.protocol)[:, np.newaxis]
+    def _core_links(self, stack: Stack, shape: Shape) -> Floats:
+        """Least cost of a spine's uplink to each of its cores, shape (cores, metrics, rows or 1)."""
+        links = self._core_costs(stack).links
+        if not self.bounds.runs.differ:
+            return links
+        of_rows = np.broadcast_to(links, (*links.shape[:2], shape.pods.size)).copy()
+        for of_core, (_, use, _) in zip(of_rows, stack.cores, strict=True):
+            own = self._link_rows(stack, stack.spine_up, use, shape)
+            of_core[:] = self.bounds.runs.raised(of_core, methodcaller("core_links", own))
+        return of_rows
 
     def _worth_their_spines(
         self, block: Block, shape: Shape, tried: SpineRows, base: Floats, pods: Number
@@ -275,14 +280,12 @@ class Spines:
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
         """Add the spine tier, and then cores to rows below the cutoff and their ``most_cost``."""
         spine, up = stack.spine, stack.spine_up
-        stack = stack._replace(cores=tuple(self.stacks.cores(stack.block, spine)))
+        stack = stack._replace(cores=self.stacks.cores(stack.block, spine))
         fewest = self._fewest_uplinks(stack, shape)
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines, links = stack.planes * shape.pods * shape.spines, stack.planes * shape.uplinks
         switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
-        upward = least_upward(self.bounds, stack.cores, shape.pods, partial(self._nearest_core, stack)) * (
-            num_spines * fewest
-        )
+        upward = self._core_costs(stack).least_at(shape.pods) * (num_spines * fewest)
         bound = base + switches + np.multiply.outer(stack.least, links) + upward
         early_cores = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         bound = self._with_early(stack, shape, bound)
@@ -326,8 +329,9 @@ class Spines:
     def _with_cores(self, stack: Stack, shape: Shape, base: Floats, fewest: Ints, most: Ints) -> None:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
         num_spines = stack.planes * shape.pods * shape.spines
-        links = partial(self._core_links, stack, shape=shape)
-        upward, x = least_upward(self.bounds, stack.cores, shape.pods, links), fewest.copy()
+        links, x = self._core_links(stack, shape), fewest.copy()
+        each = links + self._core_costs(stack).shares_at(shape.pods)
+        upward = each.min(axis=0, initial=np.inf)
         early = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         rows = np.arange(x.size)
         while rows.size:
@@ -339,27 +343,28 @@ class Spines:
                 return
             sized = replace(shape.take(rows), x=x)
             timely = np.flatnonzero(cost[0, inside] <= self._pods_may_cost(stack, sized))
-            for core, use in stack.cores if timely.size else ():
-                self._join_cores(stack, core, use, sized.take(timely), base[:, rows[timely]], early[rows[timely]])
+            some, spine_links = rows[timely], (num_spines[rows] * x)[timely]
+            bounds = base[0, some] + each[:, 0, some] * spine_links + early[some]
+            for place in np.flatnonzero((bounds <= self.cutoff.limit).any(axis=1)).tolist():
+                of_links = links[place][:, some] if links.shape[2] > 1 else links[place]
+                bound = base[:, some] + each[place][:, some] * spine_links
+                bound[0] += early[some]
+                self._join_cores(stack, place, sized.take(timely), base[:, some], bound, of_links * spine_links)
             if self.plain:
                 return
             x = x + 1
 
     def _join_cores(
-        self, stack: Stack, core: SwitchType, use: CageUse, shape: Shape, base: Floats, early: Floats
+        self, stack: Stack, place: int, shape: Shape, base: Floats, bound: Floats, least_links: Floats
     ) -> None:
-        """Offer networks with one core type; ``early``: least extra cost of cores of earlier stages, (rows,)."""
-        spine, up = stack.spine, stack.spine_up
-        ports = usable_ports(use, core)
-        link = self._core_links(stack, use, shape)
-        share = link + core_share(self.bounds, core, use, shape.pods)
-        num_spines = stack.planes * shape.pods * shape.spines
-        bound = base + share * (num_spines * shape.x)
-        bound[0] += early
+        """Offer networks with the core type at a place of the stack's; ``bound``: lower bound of the rows with such
+        cores, ``least_links``: of their links, both of shape (metrics, rows).
+        """
+        spine, up, (core, use, _) = stack.spine, stack.spine_up, stack.cores[place]
         open_ = np.flatnonzero(self.cutoff.within(bound))
         if not open_.size:
             return
-        rows, wide = self._core_groups(shape, open_, ports)
+        rows, wide = self._core_groups(shape, open_, usable_ports(use, core))
         if rows.size and (self.fabric.resilience or self.fabric.on_free_ports or TWO_CORES in self.fabric.kept_rules):
             kept = enough_cores(self.fabric, wide) & self.survives(stack.parts(core, use), wide)
             kept &= may_fit(self.bounds.problem, self.fabric, stack.parts(core, use), wide)
@@ -369,9 +374,7 @@ class Spines:
             return
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)
         need = wide.spine_core(up.lane.ports, up_cage_limit(spine.down, up, wide.spine_down), use.lane.ports, use.cages)
-        links = self.bounds.runs.raised(
-            self.costs.least(joins, need), lambda runs: link[:, rows] * (num_spines * shape.x)[rows]
-        )
+        links = self.bounds.runs.raised(self.costs.least(joins, need), lambda runs: least_links[:, rows])
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)
         cost[0] += self.bounds.early.of_cores(parts, wide)
         self.cutoff.offer(ClosBatch(self.fabric, parts, wide, cost))

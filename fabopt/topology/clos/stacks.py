@@ -7,14 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.vendors import optics_of_switch_vendor, switches_of_one_vendor
 from fabopt.schema.procurement import OPTICS
-from fabopt.topology.clos.blocks import Block, Stack, Upper
+from fabopt.topology.clos.blocks import Block, Stack
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.joins import joins_of
-from fabopt.topology.clos.shape import Shape
+from fabopt.topology.clos.shape import Shape, SwitchUse
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.subnet_manager import may_be_managed
@@ -29,6 +30,7 @@ class Stacks:
         self.cutoff = cutoff
         self.of_one_vendor = bounds.prune and switches_of_one_vendor(bounds.problem, bounds.fabric)
         self.with_optics = bounds.prune and optics_of_switch_vendor(bounds.problem, bounds.fabric)
+        self._cores: dict[tuple[NicOption, SwitchType, SwitchUse], tuple[SwitchUse, ...]] = {}
 
     def may_be(self, block: Block) -> bool:
         """Whether a block has optics to its servers and a switch above it, where one vendor is wanted; known before any
@@ -55,7 +57,7 @@ class Stacks:
                 yield stacked
 
     def _stack(
-        self, block: Block, spine: Upper, shape: Shape, base: Floats, early: Floats
+        self, block: Block, spine: SwitchUse, shape: Shape, base: Floats, early: Floats
     ) -> tuple[Stack, Floats] | None:
         """A spine switch above the block, and the lower bound of rows with it, infinite past the cutoff; None if all
         are.
@@ -78,7 +80,7 @@ class Stacks:
         joins = self.bounds.joins(block.uplinks.port, spine.down.port, "leaf-spine", block.protocol)
         return (Stack(block, spine, joins, least, upward), np.where(inside, bound[0], np.inf)) if joins else None
 
-    def uppers(self, block: Block, wanted: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, Upper]]:
+    def uppers(self, block: Block, wanted: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, SwitchUse]]:
         """Spine switches that may be above a block, its own where one part number is allowed. ``generations_agree``
 
         ``wanted``: mask over ``Bounds.uppers``, shape (uppers,); None: all. Each comes with its index there.
@@ -93,17 +95,23 @@ class Stacks:
             if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield place, spine
 
-    def cores(self, block: Block, spine: Upper) -> Iterator[tuple[SwitchType, CageUse]]:
+    def cores(self, block: Block, spine: SwitchUse) -> tuple[SwitchUse, ...]:
         """Core switches that may be above a spine with uplinks and its leaves. Rule ``generations_agree``"""
+        looks = block.nic, block.leaf, spine
+        if looks not in self._cores:
+            self._cores[looks] = tuple(self._cores_of(block, spine))
+        return self._cores[looks]
+
+    def _cores_of(self, block: Block, spine: SwitchUse) -> Iterator[SwitchUse]:
         leaf, switch, up = block.leaf, spine.switch, spine.up
-        if up is None:
-            return
-        for core, use in self.bounds.cores(up.lane.port_mbps, block.protocol):
+        assert up is not None
+        for above in self.bounds.cores(up.lane.port_mbps, block.protocol):
+            core, use, _ = above
             agree = self.fabric.are_of_one_generation(leaf=leaf, spine=switch, core=core)
             agree = agree and self._may_join(leaf, core)
             agree = agree and self._has_optics(block, "spine-core", up.port, use.port)
             if agree and self._may_be_managed(block, leaf, switch, core):
-                yield core, use
+                yield above
 
     def _may_join(self, leaf: SwitchType, upper: SwitchType) -> bool:
         """Whether the vendor rule allows a switch above a leaf. ``vendors_are_kept``"""

@@ -17,16 +17,15 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.blocks import Block, Upper
+from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
-from fabopt.topology.clos.shape import Parts, Shape, most_endpoints, uplinks_needed, usable_ports
+from fabopt.topology.clos.shape import Parts, Shape, SwitchUse, most_endpoints, uplinks_needed, usable_ports
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import Number, ceil_of
 
-SwitchUse = tuple[SwitchType, CageUse]
 # Spines for uplinks of a speed, by the speed in Mb/s, the protocol and the number of tiers.
-Uppers = Callable[[int, str, int], Sequence[Upper]]
+Uppers = Callable[[int, str, int], Sequence[SwitchUse]]
 
 
 class EarlyCosts:
@@ -186,7 +185,9 @@ class EarlyCosts:
         """Least cost of a spine's uplink at a stage with its share of a core; 0 if nothing joins them."""
         key = costs, up, cores, protocol
         if key not in self._core_shares:
-            shares = np.array([self._share(costs, up, *core, "spine-core", protocol) for core in cores])
+            shares = np.array(
+                [self._share(costs, up, core.switch, core.down, "spine-core", protocol) for core in cores]
+            )
             self._core_shares[key] = float(_finite(shares.min(initial=np.inf)))
         return self._core_shares[key]
 

@@ -18,8 +18,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.blocks import Upper
-from fabopt.topology.clos.shape import Parts, Shape, uplinks_that_fit, usable_ports
+from fabopt.topology.clos.shape import Parts, Shape, SwitchUse, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.loads import Ints, Rates, rates_of
 from fabopt.topology.direct.shapes import SwitchedShape
@@ -136,7 +135,7 @@ class DragonflyPlusSpace(SwitchedSpace):
         uppers = self.bounds.uppers(up.lane.port_mbps, protocol, 3)
         return [above for upper in uppers if (above := self._used(upper, up, protocol)) is not None]
 
-    def _used(self, upper: Upper, up: PortType, protocol: str) -> _SpineAbove | None:
+    def _used(self, upper: SwitchUse, up: PortType, protocol: str) -> _SpineAbove | None:
         """A spine type above leaves with such uplinks; None if no parts join them, or two spines."""
         spine, down, out = upper
         assert out is not None

@@ -12,36 +12,49 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
+from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.homing import FEATURE_OF_PAIRING
 from fabopt.schema.product import Product
 
 
 def without_dominated_products(
+    case: Case,
     catalog: Catalog,
     item_table: ItemTable,
     named: frozenset[str],
-    qualified: Mapping[str, frozenset[str]] | None = None,
+    qualified: Mapping[str, frozenset[str]],
 ) -> ItemTable:
     """The offer without dominated products; those that the case names (``named``) stay.
 
     ``qualified``: by device the parts that may be plugged in; products that it distinguishes are not compared, nor NICs
-    that other servers are tested with.
+    that other servers are tested with, nor makers where a rule of buying or a product asks for some.
     """
     alike: dict[Hashable, list[Product]] = {}
     devices_of: dict[str, list[str]] = {}
-    for device, parts in (qualified or {}).items():
+    rules = case.procurement
+    devices: tuple[Switch | Nic, ...] = (*catalog.switches, *catalog.nics)
+    plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)
+    wanted_of_devices = {vendor for part in plugged for vendor in part.works_with}
+    wanted_of_parts = {vendor for device in devices for vendor in device.works_with}
+    for device, parts in qualified.items():
         for part in parts:
             devices_of.setdefault(part, []).append(device)
     tested_for = {server.id: server.tested_for("compute") for server in catalog.servers if server.nics_tested}
-    for product in (*catalog.switches, *catalog.nics, *catalog.transceivers, *catalog.cables, *catalog.fibres):
+    for product in (*devices, *plugged, *catalog.fibres):
         items = _items(item_table, product)
         if items and not product.end_of_life:
             lengths = tuple(item.length_m for item in items)
-            pairs = (qualified or {}).get(product.id), frozenset(devices_of.get(product.id, ()))
+            pairs = qualified.get(product.id), frozenset(devices_of.get(product.id, ()))
             tested = frozenset(server for server, nics in tested_for.items() if product.is_among(nics))
-            vendors = product.vendor, product.seller
-            alike.setdefault((type(product), vendors, lengths, _fit(product), pairs, tested), []).append(product)
+            wanted = wanted_of_devices if isinstance(product, Switch | Nic) else wanted_of_parts
+            wanted = set() if isinstance(product, Fibre) else wanted
+            by_place = rules.lists_are_by_place and product.is_among(rules.approved_parts or ())
+            is_told = rules.tells_vendors_apart(items[0].kind) or (wanted and product.vendor in (None, *wanted))
+            vendors = product.vendor if is_told else bool(wanted), product.sold_by, by_place
+            largest_w = product.power_max_w if isinstance(product, Switch) and case.site.has_floor else None
+            looks = type(product), vendors, lengths, _fit(product), pairs, tested, largest_w
+            alike.setdefault(looks, []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}
     return item_table.without(dominated)
 
@@ -56,9 +69,11 @@ def _fit(product: Product) -> Hashable:
     if isinstance(product, Switch):
         pairs = frozenset(product.features).intersection(FEATURE_OF_PAIRING.values())
         drives = product.max_ports, product.ports_per_cage_pair, pairs
-        return product.protocol, product.cages, drives, product.works_with, product.accepts_coding
+        keeps = product.reduces, product.power_supplies == 1
+        return product.protocol, product.cages, drives, product.works_with, product.accepts_coding, keeps
     if isinstance(product, Nic):
-        return product.protocols, product.cages, product.pcie, product.works_with, product.accepts_coding
+        carries = product.pcie, product.forwards
+        return product.protocols, product.cages, carries, product.works_with, product.accepts_coding
     if isinstance(product, Transceiver):
         standards = tuple(sorted(product.standard_by_split.items()))
         ends = (product.form_factor, product.fibre, product.connector, product.connectors, product.lane_gbps)
@@ -66,7 +81,7 @@ def _fit(product: Product) -> Hashable:
         needs = product.works_with, product.coded_for, product.power_max_w, product.retiming
         return standards, ends, product.reach_m, product.loss_budget_db, protocols, needs
     if isinstance(product, Cable):
-        coding = product.works_with, product.coded_for, product.retiming
+        coding = product.works_with, product.coded_for, product.retiming, product.medium
         return product.protocols, product.ends, product.lane_gbps, product.reach_m, coding
     assert isinstance(product, Fibre)
     return product.fibre, product.both_ends, product.loss_db, product.protocols

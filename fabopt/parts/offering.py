@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.item_table import ItemTable, item_table_of
@@ -20,7 +21,10 @@ from fabopt.schema.product import Airflow
 
 @dataclass(frozen=True, eq=False)
 class Offering:
-    """The offering of a catalog for a case, shared by all problems that do not differ in it."""
+    """The offering of a catalog for a case, shared by all problems that do not differ in it.
+
+    ``named``: ids of products that others do not dominate; ``qualified``: by device the parts that may be plugged in.
+    """
 
     named: frozenset[str]
     terms: Terms
@@ -28,6 +32,7 @@ class Offering:
     item_table: ItemTable
     ports: PortTypes
     links: LinkTable
+    qualified: Mapping[str, frozenset[str]]
 
 
 def named_products(case: Case, catalog: Catalog) -> frozenset[str]:
@@ -91,15 +96,26 @@ def weighs_pools(case: Case) -> bool:
 def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = False) -> Offering:
     """Everything on sale, with its assemblies; ``whole``: dominated products too."""
     named, terms = named_products(case, catalog), terms_of(case)
-    qualified = qualified_parts(terms.rules, catalog, case.server_id)
+    qualified = MappingProxyType(qualified_parts(terms.rules, catalog, case.server_id))
     offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server_id), terms.airflow)
     offered = payable(offered, terms.price_rules, built_in(catalog, case.server_id), terms.airflow)
     item_table = item_table_of(offered, terms)
     if prune and not whole:
-        kept = named | _stood_in_for(case, offered, item_table)
-        item_table = without_dominated_products(offered, item_table, kept, qualified)
+        item_table = undominated(case, offered, item_table, named, qualified)
     links = LinkTable(offered, item_table, prune and not weighs_pools(case))
-    return Offering(named, terms, offered, item_table, PortTypes(offered, qualified), links)
+    return Offering(named, terms, offered, item_table, PortTypes(offered, qualified), links, qualified)
+
+
+def undominated(
+    case: Case,
+    offered: Catalog,
+    item_table: ItemTable,
+    named: frozenset[str],
+    qualified: Mapping[str, frozenset[str]],
+) -> ItemTable:
+    """The items on offer without products that no design of a case needs at their prices; see ``Offering``."""
+    kept = named | _stood_in_for(case, offered, item_table)
+    return without_dominated_products(case, offered, item_table, kept, qualified)
 
 
 def _named_ids(case: Case) -> frozenset[str]:

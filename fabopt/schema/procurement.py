@@ -152,6 +152,18 @@ class Procurement(Strict):
             for kind, units in of_vendor
         )
 
+    def tells_vendors_apart(self, kind: str) -> bool:
+        """Whether who makes parts of a kind decides, once all are left out that are bought nowhere: where vendors are
+        counted, or lists hold for a tier or fabric.
+        """
+        return self.counts_vendors_of(kind) or (kind in ("switch", "nic") and self.lists_are_by_place)
+
+    @property
+    def lists_are_by_place(self) -> bool:
+        """Whether lists of vendors hold for a tier, a fabric or an ASIC."""
+        lists = (self.approved_vendors, self.forbidden_vendors)
+        return any(isinstance(vendors, dict) and not {*PART_WORDS}.issuperset(vendors) for vendors in lists)
+
     def counts_vendors_of(self, kind: str) -> bool:
         """Whether a rule tells apart who makes parts of a kind."""
         if any(quota.holds(kind, quota.vendor) for quota in self.quotas):

@@ -16,11 +16,10 @@ from math import ceil, floor, gcd
 from typing import Literal, NamedTuple
 
 from fabopt.errors import NoAnswerError
-from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.finance import weights_of
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
-from fabopt.parts.offering import Offering, weighs_pools
+from fabopt.parts.offering import undominated, weighs_pools
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
@@ -254,9 +253,9 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     item_table = base.item_table.repriced(lambda item, cents: raised(item, cents) // common)
     old = base.offering
     if prune:
-        item_table = without_dominated_products(old.offered, item_table, old.named)
+        item_table = undominated(base.case, old.offered, item_table, old.named, old.qualified)
     links = LinkTable(old.offered, item_table, prune and not weighs_pools(base.case))
-    offering = Offering(old.named, old.terms, old.offered, item_table, old.ports, links)
+    offering = replace(old, item_table=item_table, links=links)
     repriced = bound_alike(problem_of(base.case, base.catalog, prune, offering), base)
     energy = tuple(cents / unit for cents in base.energy_cents_per_mw)
     weights = weights_of(base.case.objective, energy)

@@ -44,6 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", metavar="K/N", help="of what takes long run the Kth of N shares, K from 0")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: some tests wait, for signals, clocks and other programs."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what was not asked for."""
     long = set(those_that_take_long(items))

@@ -207,9 +207,12 @@ def cables_of_cage(ports: int, assembly: RowAssembly) -> int:
 
 
 def _codes(*columns: Ints) -> Ints:
-    """Integer codes of rows, equal for equal rows, shape of a column."""
-    _, code = np.unique(np.stack(columns), axis=1, return_inverse=True)
-    return np.asarray(code).ravel()
+    """Integer codes of rows from 0, in the order of rows, equal for equal rows, shape of a column."""
+    order = np.lexsort(columns[::-1])
+    is_new = np.logical_or.reduce([np.diff(column[order], prepend=column[order[:1]]) != 0 for column in columns])
+    code = np.empty_like(order)
+    code[order] = np.cumsum(is_new)
+    return code
 
 
 def _grouped(code: Ints) -> tuple[Ints, Ints, Ints]:

@@ -44,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", metavar="K/N", help="of what takes long run the Kth of N shares, K from 0")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are processors: some tests wait, for signals, clocks and other programs."""
     return (os.cpu_count() or 1) + 1

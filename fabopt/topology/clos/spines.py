@@ -344,12 +344,11 @@ class Spines:
             sized = replace(shape.take(rows), x=x)
             timely = np.flatnonzero(cost[0, inside] <= self._pods_may_cost(stack, sized))
             some, spine_links = rows[timely], (num_spines[rows] * x)[timely]
-            bounds = base[0, some] + each[:, 0, some] * spine_links + early[some]
-            for place in np.flatnonzero((bounds <= self.cutoff.limit).any(axis=1)).tolist():
-                of_links = links[place][:, some] if links.shape[2] > 1 else links[place]
-                bound = base[:, some] + each[place][:, some] * spine_links
-                bound[0] += early[some]
-                self._join_cores(stack, place, sized.take(timely), base[:, some], bound, of_links * spine_links)
+            bounds = base[:, some] + each[:, :, some] * spine_links
+            bounds[:, 0] += early[some]
+            for place in np.flatnonzero((bounds[:, 0] <= self.cutoff.limit).any(axis=1)).tolist():
+                of_links = (links[place][:, some] if links.shape[2] > 1 else links[place]) * spine_links
+                self._join_cores(stack, place, sized.take(timely), base[:, some], bounds[place], of_links)
             if self.plain:
                 return
             x = x + 1
@@ -357,9 +356,7 @@ class Spines:
     def _join_cores(
         self, stack: Stack, place: int, shape: Shape, base: Floats, bound: Floats, least_links: Floats
     ) -> None:
-        """Offer networks with the core type at a place of the stack's; ``bound``: lower bound of the rows with such
-        cores, ``least_links``: of their links, both of shape (metrics, rows).
-        """
+        """Offer networks with the core type at a place. ``bound``, ``least_links``: least cost, (metrics, rows)."""
         spine, up, (core, use, _) = stack.spine, stack.spine_up, stack.cores[place]
         open_ = np.flatnonzero(self.cutoff.within(bound))
         if not open_.size:

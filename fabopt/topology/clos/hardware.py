@@ -22,7 +22,10 @@ from fabopt.topology.remembered import Scope, remembered
 
 
 class ScopedCosts(Costs):
-    """Sums of item weights as ``Costs``, with the stores of what follows from them and from some hardware."""
+    """Sums of item weights as ``Costs``, with the stores of what follows from them and from some hardware.
+
+    ``table`` has shape (metrics, items), ``steps`` shape (stages - 1, items).
+    """
 
     def __init__(self, table: Floats, steps: Floats | None = None) -> None:
         super().__init__(table, steps)
@@ -131,5 +134,5 @@ class Hardware(LinkBounds):
         return {ports: self._undominated_uses(uses, protocol, of_leaves=True) for ports, uses in by_ports.items()}
 
     def share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
-        """Cost share of one down port in a switch that has ``most`` of them, tiers above left out."""
+        """Cost share of one down port in a switch that has ``most`` of them, tiers above left out, shape (metrics,)."""
         return np.asarray(self.costs.of(switch.item) / min(most, usable_ports(down, switch)))

@@ -330,8 +330,8 @@ class Spines:
         """Every number of spine uplinks, core switch and way to join them that stays below the cutoff."""
         num_spines = stack.planes * shape.pods * shape.spines
         links, x = self._core_links(stack, shape), fewest.copy()
-        each = links + self._core_costs(stack).shares_at(shape.pods)
-        upward = each.min(axis=0, initial=np.inf)
+        of_cores = links + self._core_costs(stack).shares_at(shape.pods)
+        upward = of_cores.min(axis=0, initial=np.inf)
         early = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
         rows = np.arange(x.size)
         while rows.size:
@@ -344,7 +344,7 @@ class Spines:
             sized = replace(shape.take(rows), x=x)
             timely = np.flatnonzero(cost[0, inside] <= self._pods_may_cost(stack, sized))
             some, spine_links = rows[timely], (num_spines[rows] * x)[timely]
-            bounds = base[:, some] + each[:, :, some] * spine_links
+            bounds = base[:, some] + of_cores[:, :, some] * spine_links
             bounds[:, 0] += early[some]
             for place in np.flatnonzero((bounds[:, 0] <= self.cutoff.limit).any(axis=1)).tolist():
                 of_links = (links[place][:, some] if links.shape[2] > 1 else links[place]) * spine_links

@@ -29,7 +29,8 @@ Stated = tuple[str, object, object]
 def statements_are_true(proof: Proof, cabled: CabledDesign) -> None:
     """The file's statements about its structure, in words and in numbers, are the counts, field by field.
 
-    Of every fabric: words of ``structure`` and counts of ``tiers`` = those of the wiring, where it is listed; details
+    Of every fabric: words of ``structure``, counts of ``tiers`` and of links of their busiest switches = those of the
+    wiring, where it is listed; details
     of ``redundancy`` and ``subnet_manager`` = the words for the numbers; no ``max_nic_hops`` where there are switches.
     Lengths as which runs count = those of the rows of links. Source: docs/design-file.md.
     """
@@ -75,6 +76,21 @@ def _of_wiring(cabling: FabricCabling) -> Iterator[Stated]:
         counted, structure = structure_of(cabling), fabric.designed.structure
         for word in OF_STRUCTURE:
             yield f"structure.{word}", getattr(structure, word), counted[word]
+        yield from _busiest(cabling)
+
+
+def _busiest(cabling: FabricCabling) -> Iterator[Stated]:
+    """Links up of the busiest switch of each tier of a Clos whose switches are alike, and of spines and cores down,
+    where they have no attachments.
+    """
+    fabric, links, rows, size = cabling.fabric, cabling.links, cabling.between_switches, len(cabling.devices)
+    above, below = (np.bincount(ends[rows], minlength=size) for ends in (links.a, links.b))
+    of_all = fabric.designed.clos.last_group is None and fabric.designed.clos.mixed_spines is None
+    for tier in fabric.designed.tiers if of_all else ():
+        own = cabling.devices_of(tier.role)
+        yield f"tiers.{tier.role}.up_ports", tier.up_ports, int(above[own].max(initial=0))
+        if tier.role != "leaf" and not fabric.designed.free_ports:
+            yield f"tiers.{tier.role}.down_ports", tier.down_ports, int(below[own].max(initial=0))
 
 
 def structure_of(cabling: FabricCabling) -> dict[str, int]:

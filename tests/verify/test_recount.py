@@ -91,13 +91,19 @@ def test_words_of_a_structure_are_counted_in_the_wiring(kind: str) -> None:
     wiring = wiring_of(design)
     design = Design.model_validate_json(json.dumps(document_of(design)))
     fabric = design.fabrics[0]
+
+    def said(**changed: object) -> str:
+        fabrics = (fabric.model_copy(update=changed), *design.fabrics[1:])
+        return prove(
+            statements_are_true, CabledDesign(Evidence(design.model_copy(update={"fabrics": fabrics})), wiring)
+        ).detail
+
     for word in WORDS:
         structure = fabric.structure.model_copy(update={word: getattr(fabric.structure, word) + 1})
-        altered = design.model_copy(
-            update={"fabrics": (fabric.model_copy(update={"structure": structure}), *design.fabrics[1:])}
-        )
-        proof = prove(statements_are_true, CabledDesign(Evidence(altered), wiring))
-        assert f"structure.{word}" in proof.detail
+        assert f"structure.{word}" in said(structure=structure)
+    for place, tier in enumerate(fabric.tiers):
+        more = tier.model_copy(update={"up_ports": tier.up_ports + 1})
+        assert f"tiers.{tier.role}.up_ports" in said(tiers=(*fabric.tiers[:place], more, *fabric.tiers[place + 1 :]))
 
 
 def test_files_of_earlier_versions_state_it_in_their_own_words() -> None:

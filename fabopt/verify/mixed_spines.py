@@ -63,9 +63,10 @@ def links_are_in_proportion(proof: Proof, cabling: FabricCabling, leaf: Ints, sp
     """
     clos, devices, tier = cabling.clos, cabling.devices, cabling.fabric.tier("spine")
     spines = cabling.devices_of("spine")
-    last, first_type = np.zeros(len(devices), dtype=bool), clos.to_spines.count(clos.to_spines[0])
+    last, mixed = np.zeros(len(devices), dtype=bool), cabling.fabric.designed.clos.mixed_spines
+    assert mixed is not None
     for plane in np.unique(devices.plane[spines]).tolist():
-        last[spines[devices.plane[spines] == plane][first_type:]] = True
+        last[spines[devices.plane[spines] == plane][mixed.spines[0] :]] = True
     if tier.other is None:
         raise LookupError("the tier names one type of spines")
     wrong = sum(devices.product[row] != (tier.other.id if last[row] else tier.id) for row in spines.tolist())

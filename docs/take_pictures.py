@@ -34,8 +34,8 @@ COMPARED = {
     "stages": ("stages.json@unit-2", "stages"),
 }
 FRONTS = {
-    "front": ("pareto", "finetuning-1024-gpus", "--points", "6"),
-    "budgets": ("sweep", "two-tier-example", "--over", "limits.budget_usd=680k,700k,800k"),
+    "front": ("pareto", "finetuning-1024-gpus", "--minimize", "capex_usd", "--maximize", "bisection_gbps_per_gpu"),
+    "budgets": ("sweep", "finetuning-1024-gpus", "--budget", "2M:5M:13"),
     "sizes": (
         "sweep",
         "two-tier-example",

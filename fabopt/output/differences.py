@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
 from textwrap import shorten
 from typing import NamedTuple
 
@@ -75,6 +76,13 @@ def grouped(contrast: Contrast) -> Iterator[tuple[str, list[Difference]]]:
             yield group, rows
 
 
+def names_of(contrast: Contrast) -> list[str]:
+    """The sides as they were asked for, without their folders where that tells them apart."""
+    names = [side.name for side in contrast.sides]
+    files = [PurePath(name).name for name in names]
+    return files if len({*files}) == len(files) else names
+
+
 # -- the verdict ------------------------------------------------------------------------------------------------------
 
 
@@ -86,9 +94,9 @@ def verdict(contrast: Contrast) -> str:
 def paragraphs(contrast: Contrast) -> list[str]:
     """The verdict on each side."""
     if contrast.is_equal:
-        names = listed([f"{letter} ({side.name})" for letter, side in zip(LETTERS, contrast.sides, strict=False)])
+        names = listed([f"{letter} ({name})" for letter, name in zip(LETTERS, names_of(contrast), strict=False)])
         return [f"{names} are equal: the same design, case, prices and bill."]
-    first = contrast.sides[0].name
+    first = names_of(contrast)[0]
     return [
         " ".join(map(sentence, _sentences(contrast, number, against, f"A ({first})" if number == 1 else "A")))
         for number, against in enumerate(contrast.against, 1)
@@ -96,7 +104,7 @@ def paragraphs(contrast: Contrast) -> list[str]:
 
 
 def _sentences(contrast: Contrast, number: int, against: Against, first: str) -> Iterator[str]:
-    who = f"{LETTERS[number]} ({against.side.name})"
+    who = f"{LETTERS[number]} ({names_of(contrast)[number]})"
     lost, gained = ([*_changes(contrast, number, sign)] for sign in (1, -1))
     if lost:
         yield f"with {who} this is lost against {first}: {listed(lost)}"
@@ -139,7 +147,7 @@ def _money(first: Compared, side: Compared, name: str) -> str:
     size = "" if gpus[0] == gpus[1] else f", for {some(gpus[0], 'GPU')} against {count(gpus[1])}"
     if not more:
         return f"costs the same as {name} ({dollars(usd(side.cents))}){size}"
-    share = f", {100 * more / first.cents:+.1f} %" if first.cents else ""
+    share = f", {100 * more / first.cents:+,.1f} %" if first.cents else ""
     amount = f"{dollars(usd(abs(more)))} {'more' if more > 0 else 'less'}"
     return f"costs {amount} than {name} ({dollars(usd(side.cents))} against {dollars(usd(first.cents))}{share}){size}"
 
@@ -233,10 +241,10 @@ def moves_any(against: Against) -> bool:
     return any(changes.move or changes.go or changes.come for changes in (against.cables or {}).values())
 
 
-def about(side: Compared) -> str:
-    """A side in a line: its case, stage, size and price."""
+def about(name: str, side: Compared) -> str:
+    """A side, by its name, in a line: its case, stage, size and price."""
     stage = side.stages[-1] if side.stages else None
     size = f", {some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}" if stage is not None else ""
     at_stage = "" if stage is None or side.is_whole else f" as of {stage.name}"
     quoted = " as quoted" if side.offer is not None else ""
-    return f"{side.name}: {side.design.case.name}{at_stage}{quoted}{size}, {dollars(usd(side.cents))}"
+    return f"{name}: {side.design.case.name}{at_stage}{quoted}{size}, {dollars(usd(side.cents))}"

@@ -118,6 +118,11 @@ def percent(share: float) -> str:
     return f"{value:.2f} %" if value < 1 else f"{value:.1f} %"
 
 
+def begins_at_zero(low: float, high: float) -> bool:
+    """Whether the axis of a chart begins at 0: where the least value is about half of the largest, or less."""
+    return 0 <= low <= 0.55 * high
+
+
 def listed(words: Sequence[str], last: str = "and") -> str:
     """Words as a list in a sentence: ``a, b and c``."""
     if len(words) < 2:
@@ -132,6 +137,8 @@ def sentence(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return text without control characters, which could steer a terminal."""
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in text)
 
 

@@ -15,7 +15,7 @@ from fabopt.design.bill import KIND_OF
 from fabopt.inspect.differences.compare import Contrast, Reason, contrast, waterfall
 from fabopt.inspect.differences.sides import Compared, whole
 from fabopt.io.case import inputs_from_objects
-from fabopt.output.differences import verdict
+from fabopt.output.differences import names_of, verdict
 from fabopt.output.export.differences import differences_json
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
@@ -139,6 +139,37 @@ def test_a_fabric_that_one_side_lacks_is_lost_first() -> None:
         )
         assert f"fabric {names[1]} is there" in verdict(contrast([side, several], lambda side: None))
         assert not [row for row in result.rows if row.name.group == "case"]
+
+
+def test_what_a_failure_leaves_is_held_against_that_of_the_same_fabric() -> None:
+    """One fabric against several: what is left of it, as its bandwidth, is known on both sides."""
+    several = whole("several.json", designed("several fabrics"))
+    first = several.design.fabrics[0]
+    worse = first.failures[0].model_copy(update={"gbps_per_gpu": first.failures[0].gbps_per_gpu + 1})
+    other = first.model_copy(update={"failures": (worse, *first.failures[1:])})
+    alone = whole("alone.json", several.design.model_copy(update={"fabrics": (other,)}))
+    [row] = [row for row in contrast([several, alone], lambda side: None).rows if row.name.what.startswith("left ")
+             and row.name.fabric == first.name]  # fmt: skip
+    assert [figure.value for figure in row.figures] == [worse.gbps_per_gpu - 1, worse.gbps_per_gpu]
+    assert row.better == (1,)
+
+
+def test_oversubscription_of_other_families_is_not_better() -> None:
+    rows = {
+        row.name.what: row
+        for row in held(designed("clos, two tiers"), designed("dragonfly")).rows
+        if row.name.what.startswith("oversubscription")
+    }
+    assert rows and all(row.better == () for row in rows.values())
+
+
+def test_sides_have_no_folders_where_their_files_are_told_apart() -> None:
+    design = designed("clos, two tiers")
+    for paths, shown in (
+        (("a/x.json", "b/y.json@day-1"), ["x.json", "y.json@day-1"]),
+        (("a/x.json", "b/x.json"), ["a/x.json", "b/x.json"]),
+    ):
+        assert names_of(contrast([whole(path, design) for path in paths], lambda side: None)) == shown
 
 
 # -- money ------------------------------------------------------------------------------------------------------------

@@ -265,6 +265,14 @@ def test_labels_have_the_names_of_the_case() -> None:
     assert all(len(lines_of(label)) == 3 for label in found if "gpu" in label.near and "lf" in label.far)
 
 
+@pytest.mark.parametrize("name", ["plain", "splitters"])
+def test_labels_of_the_only_fabric_are_two_lines(name: str) -> None:
+    """But for far ends on several ports, of which each has a line."""
+    for label in all_labels(name):
+        assert label.near in lines_of(label) and len(label.near) <= LETTERS, label.near
+        assert len(lines_of(label)) == 3 or ", " in label.far
+
+
 def test_labels_on_a_floor_say_rack_unit_and_port_in_two_lines() -> None:
     design, wiring = on_floor("plain")
     for label in labels_of(design, visits(design, labels.called(design, wiring))):

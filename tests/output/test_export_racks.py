@@ -384,6 +384,22 @@ def test_the_rear_view_is_the_front_view_from_behind(tmp_path: Path) -> None:
     assert "rear view" in files["racks-rear.svg"].read_text()
 
 
+@pytest.mark.parametrize(("rules", "strips"), [({}, 2), ({"feeds": 1}, 1), ({"pdu_units": 1}, 0)])
+def test_power_strips_stand_beside_the_units_from_behind(rules: dict[str, int], strips: int) -> None:
+    """Clear of unit numbers; said to be of no known model. Strips that take units are drawn in these."""
+    design = placed(**rules)
+    for sheet in pages(elevation_of(design, wiring_of(design)), design.case.name):
+        upright = [box for box in sheet.holders if box.layer == "strip" and box.height > UNIT]
+        racks = {box.x for box in sheet.holders if box.layer == "rack" and box.width == FRAME}
+        is_rear = "rear" in sheet.title
+        assert len(upright) == strips * is_rear * len(racks)
+        assert any("not in the catalog" in text.words for text in sheet.texts) == bool(strips and is_rear)
+        for text in sheet.texts:
+            left = text.inked_left(mono=True)
+            right = left + len(text.words) * WIDEST_MONO * text.size
+            assert not any(left < box.x + box.width and box.x < right for box in upright if box.y < text.y)
+
+
 def test_long_names_stand_whole_within_their_panel(tmp_path: Path) -> None:
     design, wiring = on_floor("splitters")
     names = [f"{'a-very-long-name-' * 3}{number}" for number in range(len(wiring.devices))]

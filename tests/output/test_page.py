@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fabopt.cli import main
+from fabopt.inspect.differences.compare import contrast
+from fabopt.inspect.differences.sides import whole
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.design import design_bytes
 from fabopt.output.html.build import page_bytes
+from fabopt.output.html.differences import differences_page
 from fabopt.output.words import money
 from fabopt.schema.design import Check, Design
 from fabopt.wiring.build import wiring_of
@@ -27,6 +30,7 @@ from tests.samples.page_samples import (
     WIDTHS,
     expanded,
     grown,
+    hard_to_use,
     hopeless,
     hostile,
     page_of,
@@ -209,6 +213,47 @@ def test_controls_have_names(browser: Browser, tmp_path: Path) -> None:
             "one.getAttribute('aria-label') || (one.labels && one.labels.length))).length"
         )
         assert nameless == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["floor", "front", "compare"])
+def test_accessibility_tools_find_nothing(browser: Browser, tmp_path: Path, name: str, scheme: str) -> None:
+    """With all that is folded open, in both schemes."""
+    design = placed() if name == "floor" else solved("plain")
+    path = page_of(design, tmp_path, trade() if name == "front" else None)
+    if name == "compare":
+        sides = [whole(words, solved(words)) for words in ("plain", "two fabrics")]
+        path.write_bytes(differences_page(contrast(sides, lambda side: wiring_of(side.design))))
+    with expanded(browser, path, color_scheme=scheme) as tab:
+        tab.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert hard_to_use(tab) == []
+
+
+def test_accessibility_tools_find_what_is_hard_to_use(browser: Browser, tmp_path: Path) -> None:
+    path = page_of(solved("plain"), tmp_path)
+    text = path.read_text().replace("--faded: #56616e", "--faded: #b6c1ce").replace('aria-label="Cost', 'lang="en')
+    path.write_text(text.replace("<h3>", "<h4>").replace("</h3>", "</h4>"))
+    with expanded(browser, path) as tab:
+        found = hard_to_use(tab)
+        assert any(words.startswith("faint, 1.") for words in found) and "h4 after h2" in found
+
+
+def test_names_in_a_rack_stand_whole(browser: Browser, tmp_path: Path) -> None:
+    """However long devices and products are called, in a wide window and in a narrow one."""
+    design = placed()
+    product = design.fabrics[0].switches[0].id
+    path = page_of(design, tmp_path)
+    path.write_text(path.read_text().replace(f'"{product}"', f'"{product}-and-a-name-of-some-length-002"'))
+    with expanded(browser, path) as tab:
+        for width in (*WIDTHS, 1280):
+            tab.page.set_viewport_size({"width": width, "height": 900})
+            for button in tab.page.locator(".map button.mixed, .map button.network").all():
+                button.click()
+                cut = tab.page.locator("#rack td, #rack th").evaluate_all(
+                    "all => all.filter(one => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight)"
+                    ".map(one => one.textContent)"
+                )
+                assert cut == [] and "-002" in tab.page.locator("#rack").inner_text()
 
 
 def test_failed_checks_come_first(browser: Browser, tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from fabopt.output.charts.points import axes_of, dots_of, point_label, shown_lab
 from fabopt.output.charts.style import FILE_PALETTE
 from fabopt.output.html.front_page import front_table
 from fabopt.output.plot import ENDINGS, plot_bytes, write_plot
-from fabopt.output.terminal.front import PLOT_HEIGHT, front_summary
-from fabopt.output.words import KIND_NAMES
+from fabopt.output.terminal.front import PLOT_HEIGHT, front_summary, span
+from fabopt.output.words import KIND_NAMES, begins_at_zero
 from fabopt.schema.design import CaseRecord
 from fabopt.schema.front import Front, FrontObjective
 from tests.samples import front_samples, small
@@ -354,6 +354,25 @@ def test_marks_tell_their_words_on_hover_in_files(pareto: Front) -> None:
     assert all(one.findtext(f"{SVG}title") == one.get("aria-label") for one in marks)
     reached = [one.get("aria-label", "") for one in marks if one.get("tabindex") == "0"]
     assert [words.partition(";")[0] for words in reached] == [f"point {n}" for n in range(1, len(pareto.points) + 1)]
+
+
+def test_the_first_and_last_point_have_a_label_however_long_theirs_is(pareto: Front) -> None:
+    """Facts that have no room are left to the table; the first ones stay."""
+    long = tuple(
+        point.model_copy(update={"label": f"{number} x 400G, bisection {number} Gb/s, {'32 x a-leaf-switch + ' * 5}"})
+        for number, point in enumerate(pareto.points, start=1)
+    )
+    shown = texts(drawing(pareto.model_copy(update={"points": long})))
+    assert {"1 x 400G, bisection 1 Gb/s", f"{len(long)} x 400G, bisection {len(long)} Gb/s"} <= {
+        words.removeprefix("knee: ") for words in shown
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "begins"), [((200, 400), True), ((2.1e6, 4.2e6), True), ((5, 9), False), ((-3, 9), False)]
+)
+def test_an_axis_begins_at_zero_where_that_wastes_no_more_than_half(values: tuple[float, float], begins: bool) -> None:
+    assert begins_at_zero(*values) == begins == (span(values)[0] == 0)
 
 
 def test_numbers_of_points_do_not_run_into_each_other(pareto: Front) -> None:

@@ -20,7 +20,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.formats import Options, export
 from fabopt.output.sheet.canvas import Canvas
 from fabopt.output.sheet.model import SMALL, Box, DrawnSheet, Stroke, Text
-from fabopt.output.sheet.pages import A3, TitleBlock, draw, in_column, sheets
+from fabopt.output.sheet.pages import A3, HALF_COLUMN, TitleBlock, draw, in_column, sheets
 from fabopt.output.sheet.pdf import pdf_bytes
 from fabopt.output.sheet.svg import svg
 from fabopt.output.sheet.tree import FabricTree
@@ -55,7 +55,8 @@ def drawn(name: str) -> list[DrawnSheet]:
     """The pages of a design and its drawings in a web page: of a shipped case, a kind of case, or of so many GPUs."""
     design = designed(name) if name in MAKERS else generated(int(name)) if name.isdigit() else shipped(name)
     wiring = wiring_of(design)
-    return [*sheets(design, wiring, BLOCK), *in_column(design, wiring).values()]
+    halves = in_column(design, wiring, HALF_COLUMN).values()
+    return [*sheets(design, wiring, BLOCK), *in_column(design, wiring).values(), *halves]
 
 
 def faults(sheet: DrawnSheet) -> list[str]:
@@ -157,6 +158,17 @@ def test_every_device_and_link_is_in_a_box(name: str) -> None:
         assert (canvas.box_of[first] >= 0).all()
         inside = sum(len(node.devices) for row in canvas.tree.root.rows for node in row)
         assert inside == len(canvas.tree.devices)
+
+
+def test_an_attachment_says_its_links() -> None:
+    design = shipped("four-fabrics-1024-gpus")
+    wiring = wiring_of(design)
+    for sheet in drawn("four-fabrics-1024-gpus"):
+        for box in sheet.boxes:
+            if box.layer == "attachment":
+                row = wiring.devices.name.index(box.name.partition(" to ")[0])
+                number = int(((wiring.links.a == row) | (wiring.links.b == row)).sum())
+                assert box.texts[1].words.startswith(f"{number} ×")
 
 
 def is_switch(wiring: Wiring, row: int) -> bool:

@@ -84,12 +84,12 @@ def _place(row: int, role: str, switches: Iterator[int]) -> tuple[str, int, floa
 
 
 @cache
-def placed() -> Design:
+def placed(**rack_rules: int) -> Design:
     """Four servers of 4 U, solved on a floor of one row of six racks of 12 U, with short slack."""
     parts = small.catalog()
     small.product(parts, "gpu-4")["rack_units"] = 4
     floor = {"rows": 1, "racks_per_row": 6, "rack_units": 12, "slack_m": 0.2}
-    return small.solved(small.case(servers=4, site={"floor": floor}), parts)
+    return small.solved(small.case(servers=4, site={"floor": floor, "rack_rules": rack_rules}), parts)
 
 
 def exported(design: Design, folder: Path, *formats: str, wiring: Wiring | None = None) -> dict[str, Path]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,3 +125,33 @@ def expanded(browser: Browser, path: Path, width: int = 1280, **options: Any) ->
         assert [url for url in tab.asked if url != path.as_uri() and not url.startswith("data:")] == []
     finally:
         context.close()
+
+
+def hard_to_use(tab: Tab) -> list[str]:
+    """What Chromium's own accessibility tools find on an open page: text too faint to read (WCAG AA), what the Tab key
+    stops at without a name, images without one, headings that leave out a level, more or fewer than one main part.
+    """
+    page, faint = tab.page, list[str]()
+    tools = page.context.new_cdp_session(page)
+    tools.on("Audits.issueAdded", lambda told: faint.extend(_faint(told["issue"])))
+    tools.send("Audits.enable")
+    tools.send("Audits.checkContrast")
+    page.wait_for_timeout(200)
+    nodes = [node for node in tools.send("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
+    tools.detach()
+    roles = [node["role"]["value"] for node in nodes]
+    facts = [{one["name"]: one["value"].get("value") for one in node.get("properties", ())} for node in nodes]
+    found = [
+        f"{role} without a name"
+        for node, role, fact in zip(nodes, roles, facts, strict=True)
+        if (fact.get("focusable") or role in ("image", "img")) and not node.get("name", {}).get("value", "").strip()
+    ]
+    levels = [int(fact["level"]) for role, fact in zip(roles, facts, strict=True) if role == "heading"]
+    found += [f"h{low} after h{high}" for high, low in pairwise([0, *levels]) if low > high + 1]
+    return sorted({*faint, *found, *([] if roles.count("main") == 1 else [f"{roles.count('main')} main parts"])})
+
+
+def _faint(issue: dict[str, Any]) -> Iterator[str]:
+    if issue["code"] == "LowTextContrastIssue":
+        told = issue["details"]["lowTextContrastIssueDetails"]
+        yield f"faint, {told['contrastRatio']:.2f} of {told['thresholdAA']:g}: {told['violatingNodeSelector']}"

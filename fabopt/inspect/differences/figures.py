@@ -107,12 +107,13 @@ def _figures(
 ) -> Iterator[tuple[Name, Fact]]:
     """``told``: fabrics of which all sides have keys, those of which they have sizes of one kind."""
     shared, alike = told
-    yield from _lost(side)
+    yield from _lost(side, have_fabrics)
     yield from _money(side)
     yield from _power(side)
     for fabric in side.design.fabrics:
-        yield from _fabric(side, fabric, fabric.name if have_fabrics else "")
-        for what, text in _texts(side, fabric, (fabric.name, fabric.structure.kind) in alike):
+        is_alike = (fabric.name, fabric.structure.kind) in alike
+        yield from _fabric(side, fabric, fabric.name if have_fabrics else "", is_alike)
+        for what, text in _texts(side, fabric, is_alike):
             yield Name("network", fabric.name * have_fabrics, what), Fact(text, "text", "")
     for key, value in keys_of(side, shared).items():
         yield Name("case", "", key), Fact(value, "text", "")
@@ -128,7 +129,7 @@ def cutting_off(points: Sequence[SinglePoint]) -> tuple[int, int]:
     return most.total() - racks, racks
 
 
-def _lost(side: Compared) -> Iterator[tuple[Name, Fact]]:
+def _lost(side: Compared, have_fabrics: bool) -> Iterator[tuple[Name, Fact]]:
     """Fabrics that are there, default rules left out, devices whose loss cuts something off, what failures leave."""
     design = side.design
     for asked in _asked(side):
@@ -139,11 +140,13 @@ def _lost(side: Compared) -> Iterator[tuple[Name, Fact]]:
     if points is not None and side.is_whole:
         for what, number in zip(("switches", "racks"), cutting_off(points), strict=True):
             yield Name("rules and failures", "", f"{what} that cut something off"), Fact(number)
-    several = len(design.fabrics) > 1
     for fabric in design.fabrics if side.is_whole else ():
         for failure in fabric.failures:
-            name = Name("rules and failures", fabric.name * several, f"left without {failure.count} {failure.failed}")
-            yield name, Fact(failure.gbps_per_gpu, "gbps", "more")
+            what = f"left without {failure.count} {failure.failed}"
+            yield (
+                Name("rules and failures", fabric.name * have_fabrics, what),
+                Fact(failure.gbps_per_gpu, "gbps", "more"),
+            )
     if design.worst_rack is not None and side.is_whole:
         hit = design.worst_rack
         yield (
@@ -198,7 +201,8 @@ def _power(side: Compared) -> Iterator[tuple[Name, Fact]]:
         yield Name("network", "", "cables moved at later stages"), Fact(moved)
 
 
-def _fabric(side: Compared, fabric: FabricDesign, name: str) -> Iterator[tuple[Name, Fact]]:
+def _fabric(side: Compared, fabric: FabricDesign, name: str, is_alike: bool) -> Iterator[tuple[Name, Fact]]:
+    """``is_alike``: on all sides of one kind of structure; ratios of others have not the same meaning."""
     metrics, ratios = side.metrics_of(fabric)
     speeds: Mapping[str, Number | None] = {
         "to each GPU": metrics.injection_gbps_per_gpu,
@@ -210,7 +214,7 @@ def _fabric(side: Compared, fabric: FabricDesign, name: str) -> Iterator[tuple[N
     for what, gbps in speeds.items():
         yield Name("bandwidth", name, what), Fact(gbps, "gbps", "more")
     for role, ratio in ratios.items():
-        yield Name("bandwidth", name, f"oversubscription of {role}"), Fact(ratio, "ratio")
+        yield Name("bandwidth", name, f"oversubscription of {role}"), Fact(ratio, "ratio", "less" if is_alike else "")
     yield Name("bandwidth", name, "switches on the longest path"), Fact(metrics.max_switch_hops)
     use = side.design.workload
     if use is not None and side.is_whole and fabric == side.design.fabrics[0]:

@@ -10,7 +10,7 @@ from fabopt.output.charts.labels import Spot, placed
 from fabopt.output.charts.points import Axes, Dot
 from fabopt.output.charts.style import WIDTH, Palette, Spec
 from fabopt.output.steps import budget_of
-from fabopt.output.words import money
+from fabopt.output.words import begins_at_zero, money
 from fabopt.schema.design import Number
 from fabopt.schema.front import BUDGET_KEY, Front
 
@@ -26,6 +26,8 @@ _RING = 4.0
 # Room left free around the points, as a share of their range; above and to the right labels go.
 _ROOM = (0.06, 0.16)
 _LARGEST = 2.2
+# Letters of a label.
+_LONGEST = 60
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def _frame(front: Front, axes: Axes, dots: Sequence[Dot]) -> _Frame:
 def _scale(values: Sequence[float], pixels: float) -> _Scale:
     low, high = min(values, default=0.0), max(values, default=1.0)
     range_ = high - low or abs(high) or 1.0
-    floor = 0.0 if 0 <= low < range_ else low - _ROOM[0] * range_
+    floor = 0.0 if begins_at_zero(low, high) else low - _ROOM[0] * range_
     return _Scale(floor, high + _ROOM[1] * range_, pixels)
 
 
@@ -241,7 +243,11 @@ def _texts(drawn: Sequence[Dot]) -> Iterator[str]:
 
 
 def _label(dot: Dot) -> str:
-    return f"knee: {dot.label}" if dot.point.knee else dot.label
+    """The label of a point; of a long one, which is whole in the table, as many facts as have room."""
+    words = f"knee: {dot.label}" if dot.point.knee else dot.label
+    while len(words) > _LONGEST and ", " in words:
+        words = words.rpartition(", ")[0]
+    return words
 
 
 def _gaps(frame: _Frame, dots: Sequence[Dot], palette: Palette) -> Iterator[Spec]:

@@ -94,11 +94,15 @@ class RackRow:
 
 @dataclass(frozen=True)
 class Elevation:
-    """The rows that have devices. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack."""
+    """The rows that have devices. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack.
+
+    ``strips``: vertical power strips of a rack, one for each feed where strips take no units.
+    """
 
     rows: tuple[RackRow, ...]
     rack_units: int
     rack_power_w: float | None
+    strips: int = 0
 
 
 def elevation_of(design: Design, wiring: Wiring) -> Elevation:
@@ -117,7 +121,9 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
         racks = tuple(_rack(embedded, plan, index, devices) for index in np.flatnonzero(plan.row == row).tolist())
         if any(rack.devices for rack in racks):
             rows.append(RackRow(row_letters(row), racks))
-    return Elevation(tuple(rows), floor.rack_units, floor.rack_power_w)
+    rules = embedded.case.site.rack_rules
+    strips = 0 if rules.pdu_units or embedded.server.rack is not None else rules.feeds
+    return Elevation(tuple(rows), floor.rack_units, floor.rack_power_w, strips)
 
 
 def _rack(embedded: Embedded, plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:

@@ -39,6 +39,9 @@ POST = (FRAME - PANEL) / 2
 _MARGIN, _GAP = 13.0, 3.6
 _HEAD, _ROW_TITLE, _RACK_TITLE, _LARGE = 26.0, 9.0, 11.0, 5.0
 _NARROWEST = 200.0
+# A vertical strip at the edge of a frame.
+_STRIP, _STRIP_EDGE = 1.4, 0.5
+_STRIPS = "vertical power strips, one a feed; their models, and vertical cable managers, are not in the catalog"
 _EDGE, _FREE = "#9fb3c8", "#f7f9fb"
 _COLOURS = {"server": "#7b5e9e", "leaf": "#2a7f62", "spine": "#1d4e89", "core": "#9c4221", "attachment": "#52606d"}
 
@@ -81,6 +84,8 @@ def _sheet(
     row_height = _ROW_TITLE + _RACK_TITLE + elevation.rack_units * UNIT + _GAP
     width = 2 * _MARGIN + max(len(row.racks) for row in rows) * (FRAME + _GAP) - _GAP
     marks: list[Box | Stroke | Text] = [_text(_MARGIN, 14, title, _LARGE, bold=True), *_legend(rows)]
+    if rear and elevation.strips:
+        marks += [_strip(_MARGIN, 22.9, 3.4), _text(_MARGIN + 5.5, 25.8, _STRIPS, SMALL, FADED)]
     if mark:
         marks.append(_text(_MARGIN, 6, mark, SMALL, ALARM, bold=True))
     for index, row in enumerate(rows):
@@ -123,6 +128,9 @@ def _rack(rack: Rack, elevation: Elevation, x: float, y: float, rear: bool) -> I
         yield _text(x + FRAME, y + 8, power, _fitting(power, FRAME), colour, "end")
     if rack.state != "blocked":
         yield from _frame(x, top, units, rear)
+    if rear and rack.devices:
+        places = (x + _STRIP_EDGE, x + FRAME - _STRIP_EDGE - _STRIP)[: elevation.strips]
+        yield from (_strip(left, top + UNIT, (units - 2) * UNIT) for left in places)
     yield from (_kept(kept, x, top + units * UNIT) for kept in rack.kept)
     yield from (_device(device, x, top + units * UNIT) for device in rack.devices)
 
@@ -140,6 +148,10 @@ def _frame(x: float, top: float, units: int, rear: bool) -> Iterator[Box | Strok
     beside, anchor = (sides[1] + 0.8, "start") if rear else (sides[0] - 0.8, "end")
     for unit in range(1, units + 1):
         yield _text(beside, top + (units - unit) * UNIT + 3.1, str(unit), SMALL, FADED, anchor)
+
+
+def _strip(x: float, y: float, height: float) -> Box:
+    return Box(x, y, _STRIP, height, PAPER, FADED, "strip", dashed=True)
 
 
 def _device(device: RackDevice, x: float, bottom: float) -> Box:

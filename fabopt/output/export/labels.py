@@ -18,6 +18,7 @@ from fabopt.output.export.paper import PAPERS, POINT, Paper, page, paged_files, 
 from fabopt.output.export.pulls import Visit, named, visits
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.sheet.model import WIDEST_MONO, Code, DrawnSheet, Text
+from fabopt.output.sheet.qr import QrPath, qr_path
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates
 from fabopt.wiring.design_file import Embedded
@@ -27,6 +28,7 @@ LETTERS = 20
 COLUMNS = ("order", "stage", "cable", "end", "rack", "unit", "line_1", "line_2", "code")
 FOLDER = "labels"
 OWN_FILES = r"(L7651|L7654|5167|5160)(-\d{1,9})?\.(html|pdf)"
+_LAST_NUMBER = re.compile(r"[0-9]{1,4}$")
 # A lane of a shuffle: its legs at both ends.
 _LANE = re.compile(r"(?P<from>[0-9]{1,4})-(?P<to>[0-9]{1,4}) of ")
 # Millimetres: from the edge of a label, between code and text (four modules: ISO/IEC 18004), of the largest code and
@@ -66,11 +68,9 @@ class CableLabel:
     code: str
 
     @cached_property
-    def modules(self) -> Sequence[Sequence[int]]:
-        """The modules of its QR code (ISO/IEC 18004, level M), row by row."""
-        import segno
-
-        return segno.make(self.code, error="m", micro=False, boost_error=False, mask=_MASK).matrix
+    def path(self) -> QrPath:
+        """Its code, the same on every sheet."""
+        return qr_path(self.code)
 
 
 _A4, _US = PAPERS
@@ -83,8 +83,6 @@ SHEETS = (
     LabelSheet("5167", _US, 4, 20, *(inches * _INCH for inches in (1.75, 0.5, 0.28125, 0.5, 2.0625, 0.5))),
     LabelSheet("5160", _US, 3, 10, *(inches * _INCH for inches in (2.625, 1, 0.15625, 0.5, 2.78125, 1))),
 )
-# The mask of a code. To weigh all eight takes five times as long, and readers take any.
-_MASK = 2
 
 
 def files_of(asked: Exported) -> Files:
@@ -100,14 +98,17 @@ def files_of(asked: Exported) -> Files:
 
 
 def called(design: Design, wiring: Wiring) -> Wiring:
-    """The wiring with devices called as on labels: by the case's templates, else, on a floor, by rack and unit."""
+    """The wiring with devices called as on labels: by the case's templates, else, on a floor, by rack and unit.
+
+    Elsewhere switches of the only fabric are called without its name.
+    """
     devices = wiring.devices
+    fabric = f"{design.fabrics[0].name}-" if len(design.fabrics) == 1 else ""
     if Embedded(design).case.operate.names != NameTemplates():
         return named(design, wiring)
     places = zip(devices.name, devices.rack, devices.unit.tolist(), strict=True)
-    return replace(
-        wiring, devices=replace(devices, name=[f"{rack}-U{unit}" if rack else name for name, rack, unit in places])
-    )
+    names = [f"{rack}-U{unit}" if rack else name.removeprefix(fabric) for name, rack, unit in places]
+    return replace(wiring, devices=replace(devices, name=names))
 
 
 def labels_of(design: Design, work: Iterable[Visit]) -> Iterator[CableLabel]:
@@ -136,10 +137,22 @@ def _ends(
         lane = _LANE.match(leg.leg)
         own = lane.group(side) if lane is not None else number if len(connectors) > 1 else ""
         end = f"{letter}{own}"
-        near, _, far = words.partition(" > ")
+        own_end, _, far = words.partition(" > ")
+        device, _, ports = own_end.rpartition(" ")
+        near, code = f"{device} {_run(ports)}", f"{cable}/{end}/{revision}".upper()
         unit = getattr(leg, f"{side}_unit")
         cells = order, stage, cable, end, getattr(leg, f"{side}_rack"), int(unit) if unit == unit else ""
-        yield CableLabel(cells, f"{cable} {end}", near, f">{far}", f"{cable}/{end}/{revision}".upper())
+        yield CableLabel(cells, f"{cable} {end}", near, f">{far}", code)
+
+
+def _run(ports: str) -> str:
+    """Ports of one cage that follow each other: ``swp1s0-3``."""
+    first, *others = ports.split("+")
+    number = _LAST_NUMBER.search(first)
+    if number is None:
+        return ports
+    names = [f"{first[: number.start()]}{int(number[0]) + step}" for step in range(1, len(others) + 1)]
+    return f"{first}-{int(number[0]) + len(others)}" if others and names == others else ports
 
 
 # -- sheets ---------------------------------------------------------------------------------------------------------
@@ -174,7 +187,7 @@ def _pages(sheet: LabelSheet, labels: Sequence[CableLabel], mark: str) -> Iterat
 
 def _label(sheet: LabelSheet, label: CableLabel, x: float, y: float) -> Iterator[Text | Code]:
     side, lines = _code_size(sheet), lines_of(label)
-    yield Code(x + _EDGE, y + (sheet.height - side) / 2, side, label.modules)
+    yield Code(x + _EDGE, y + (sheet.height - side) / 2, side, label.path)
     size = letter_size(sheet, len(lines))
     base = y + (sheet.height - len(lines) * size * _LEADING) / 2 + size * 0.9
     for number, line in enumerate(lines):

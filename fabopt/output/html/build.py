@@ -23,7 +23,7 @@ from fabopt.output.html.rendering import drawn, render
 from fabopt.output.html.space import with_links, words_of
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.sheet.model import DrawnSheet
-from fabopt.output.sheet.pages import in_column
+from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, in_column
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import pages_line
 from fabopt.output.statements import StatedTable, Statement, futures, growth, links, single_points, tiers
@@ -145,17 +145,19 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
     }
 
 
-def _of_wiring(design: Design, checks: tuple[Check, ...]) -> tuple[dict[str, DrawnSheet], FloorView | None]:
+def _of_wiring(
+    design: Design, checks: tuple[Check, ...], width: float = COLUMN
+) -> tuple[dict[str, DrawnSheet], FloorView | None]:
     """Return pictures and floor; neither for a design whose checks fail, or one too large for a list."""
     if not holds_together(checks) or sum(row.count for fabric in design.fabrics for row in fabric.links) > MOST_LINKS:
         return {}, None
     wiring = wiring_of(design)
-    return in_column(design, wiring), floor_view(design, wiring)
+    return in_column(design, wiring, width), floor_view(design, wiring)
 
 
 def fabric_views(design: Design, checks: tuple[Check, ...]) -> list[FabricView]:
-    """Return the section of each fabric, for other pages."""
-    pictures, _ = _of_wiring(design, checks)
+    """Return the section of each fabric, for other pages, with drawings for half a column."""
+    pictures, _ = _of_wiring(design, checks, HALF_COLUMN)
     return [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics]
 
 

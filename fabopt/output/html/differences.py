@@ -19,6 +19,7 @@ from fabopt.output.differences import (
     marked,
     moves_any,
     name_of,
+    names_of,
     paragraphs,
     step_words,
 )
@@ -54,7 +55,10 @@ def differences_page(contrast: Contrast, mark: str = "") -> bytes:
         verdict=paragraphs(contrast),
         letters=letters,
         better=BETTER,
-        sides=[(letter, about(side), side.notes) for letter, side in zip(letters, contrast.sides, strict=True)],
+        sides=[
+            (letter, about(name, side), side.notes)
+            for letter, name, side in zip(letters, names_of(contrast), contrast.sides, strict=True)
+        ],
         groups=[(group, [_cells(row) for row in rows]) for group, rows in grouped(contrast)],
         fabrics=list(_pictures(contrast)),
         staged=any(len(side.design.stages) > 1 for side in contrast.sides),

@@ -139,7 +139,7 @@ def _metrics(front: Front, axes: Axes) -> list[Quantity]:
 
 
 def _capitalized(title: str) -> str:
-    return title[:1].upper() + title[1:]
+    return title if "_" in title else title[:1].upper() + title[1:]
 
 
 def _words(quantity: Quantity, value: int | float | str | None) -> str:

@@ -41,6 +41,8 @@ class Canvas:
         self.lines: list[Stroke] = []
         self.boxes: list[Box] = []
         self.texts: list[Text] = []
+        # Whether there was too little room for what cannot be folded.
+        self.is_crowded = False
         # The box of each device of the design, below 0 where there is none, shape (devices,).
         self.box_of: Ints = np.full(len(tree.wiring.devices), -1)
 
@@ -132,7 +134,8 @@ class Canvas:
         """What is in a box, each line in a few ways."""
         tree, product, times = self.tree, self.tree.product(node.devices[0]), count(node.times)
         if node.role == "attachment":
-            return [[product] if node.times == 1 else [f"{times} × {product}", times]]
+            names = [product] if node.times == 1 else [f"{times} × {product}", times]
+            return [names, [self._ports(node), ""]]
         if node.role and node.times == 1:
             return [[node.title], [product, ""], *extra]
         if node.role:
@@ -141,6 +144,13 @@ class Canvas:
         held = tree.held(node)
         amounts = [[", ".join(held), held[0]]] if height <= BOX_HEIGHT else [[words] for words in held]
         return [[node.title], *[[f"{times} alike, each:", f"{times} alike"]] * (node.times > 1), *amounts]
+
+    def _ports(self, node: Node) -> str:
+        """``48 × 100G``: the links of a node's devices."""
+        tree = self.tree
+        own = np.isin(tree.a, node.devices) | np.isin(tree.b, node.devices)
+        speeds, counts = np.unique(tree.gbps[own], return_counts=True)
+        return bundle(dict(zip(speeds.tolist(), counts.tolist(), strict=True)))
 
     def _rail(self, node: Node) -> str:
         """The colour of a leaf's rail; empty where there is one rail, or where a box is for several."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabopt.output.sheet.qr import QrPath
 from fabopt.output.words import printable
 
 # Sizes of texts in millimetres (7, 8.5, 11 and 17 points): the smallest is read on paper at arm's length.
@@ -106,12 +106,12 @@ class Stroke:
 
 @dataclass(frozen=True)
 class Code:
-    """A QR code; ``rows``: its modules from the top, 1 for a dark one."""
+    """A QR code."""
 
     x: float
     y: float
     side: float
-    rows: Sequence[Sequence[int]]
+    path: QrPath
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,9 @@ _FOOT = 27.0
 # Millimetres that are kept below a drawing for tables.
 _MOST_KEPT = 60.0
 _BLOCK = 168.0
-# Of a part of a web page: as wide as its column in millimetres, at a size of text that is read there.
-_COLUMN, _COLUMN_HEIGHT = 262.0, 120.0
+# Of a part of a web page: as wide as its column in millimetres, at a size of text that is read there; one of two.
+COLUMN, HALF_COLUMN, _COLUMN_HEIGHT = 262.0, 170.0, 120.0
+_WIDER = 46.0
 _STATUS = {"optimal": "proven optimal", "feasible": "best found, not proven"}
 
 
@@ -90,15 +91,21 @@ def _headed(tree: FabricTree, about: str) -> Canvas:
     return canvas
 
 
-def in_column(design: Design, wiring: Wiring) -> dict[str, DrawnSheet]:
-    """Return the drawing of each fabric, by its name, as wide as the column of a web page."""
-    drawings = {}
-    for fabric in design.fabrics:
-        canvas = Canvas(FabricTree(design, wiring, fabric))
-        bottom = draw(canvas, 1, 2, _COLUMN - 3, _COLUMN_HEIGHT)
-        bottom = _legend(canvas, 1, bottom + 6, _COLUMN - 2)
-        drawings[fabric.name] = canvas.sheet(f"Topology of fabric {fabric.name}", _COLUMN, bottom)
-    return drawings
+def in_column(design: Design, wiring: Wiring, width: float = COLUMN) -> dict[str, DrawnSheet]:
+    """Return the drawing of each fabric, by its name, as wide as a column of a web page, in millimetres.
+
+    It is wider where it would be crowded, but not wider than a whole column.
+    """
+    return {fabric.name: _column(FabricTree(design, wiring, fabric), width) for fabric in design.fabrics}
+
+
+def _column(tree: FabricTree, width: float) -> DrawnSheet:
+    canvas = Canvas(tree)
+    bottom = draw(canvas, 1, 2, width - 3, _COLUMN_HEIGHT)
+    if canvas.is_crowded and width < COLUMN:
+        return _column(tree, width + _WIDER)
+    bottom = _legend(canvas, 1, bottom + 6, width - 2)
+    return canvas.sheet(f"Topology of fabric {tree.fabric.name}", width, bottom)
 
 
 def draw(canvas: Canvas, x: float, y: float, width: float, height: float) -> float:

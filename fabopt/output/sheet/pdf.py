@@ -8,12 +8,13 @@ from __future__ import annotations
 import unicodedata
 import zlib
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from functools import cache
 
 from fabopt.output.sheet.model import BEHIND, Box, Code, DrawnSheet, Stroke, Text
 from fabopt.output.words import printable
 
 _POINTS = 72 / 25.4
+_ESCAPES = str.maketrans({letter: f"\\{ord(letter):03o}" for letter in "()\\"})
 _DASHES, _SOLID = "[1.6 1.1] 0 d", "[] 0 d"
 _FONTS = "".join(
     f"/F{number} << /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >> "
@@ -82,17 +83,14 @@ def _text(text: Text, mono: bool) -> str:
 
 
 def _code(code: Code) -> str:
-    scale, dark_runs = code.side / len(code.rows), []
-    for y, row in enumerate(code.rows):
-        x = 0
-        for dark, run in groupby(row):
-            x += (length := len(list(run)))
-            dark_runs += [f"{x - length} {y} {length} 1 re"] * dark
-    return f"q {scale:.4f} 0 0 {scale:.4f} {code.x:.2f} {code.y:.2f} cm 0 g {' '.join(dark_runs)} f Q"
+    scale = code.side / code.path.size
+    return f"q {scale:.4f} 0 0 {scale:.4f} {code.x:.2f} {code.y:.2f} cm 0 g {code.path.rectangles} f Q"
 
 
 def _words(words: str) -> str:
     """Text between brackets: each letter that is not plain as the number that it has in Windows-1252."""
+    if words.isascii() and words.isprintable():
+        return words.translate(_ESCAPES)
     plain = "".join(letter for letter in _decomposed(printable(words)) if not unicodedata.combining(letter))
     codes = plain.encode("cp1252", "replace")
     return "".join(chr(code) if 32 <= code < 127 and chr(code) not in "()\\" else f"\\{code:03o}" for code in codes)
@@ -106,5 +104,6 @@ def _decomposed(words: str) -> str:
     )
 
 
+@cache
 def _colour(colour: str) -> str:
     return " ".join(f"{int(colour[at : at + 2], 16) / 255:.3f}" for at in (1, 3, 5))

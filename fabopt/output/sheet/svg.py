@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from itertools import groupby
 
 from fabopt.output.sheet.model import BEHIND, PAPER, Box, Code, DrawnSheet, Stroke, Text
 from fabopt.output.words import printable
@@ -73,12 +72,8 @@ def _text(text: Text) -> str:
 
 def _code(code: Code) -> str:
     """A code as lines, a little wider than a module, so that no light line shows between two rows."""
-    pieces = []
-    for y, row in enumerate(code.rows):
-        pieces.append(f"M0 {y + 0.5:g}")
-        pieces += [f"{'h' if dark else 'm'}{len(list(run))}{'' if dark else ' 0'}" for dark, run in groupby(row)]
-    place = f'transform="translate({code.x:.2f} {code.y:.2f}) scale({code.side / len(code.rows):.4f})"'
-    return f'<path {place} d="{"".join(pieces)}" stroke="#000" stroke-width="1.03"/>'
+    place = f'transform="translate({code.x:.2f} {code.y:.2f}) scale({code.side / code.path.size:.4f})"'
+    return f'<path {place} d="{code.path.lines}" stroke="#000" stroke-width="1.03"/>'
 
 
 def _words(words: str) -> str:

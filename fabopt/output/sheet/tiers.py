@@ -87,6 +87,7 @@ class Tiers:
             least = [min(need, _HOLDER) for need in needs]
             weights = [need - small for need, small in zip(needs, least, strict=True)]
         spare = width - sum(least) - _BETWEEN * len(nodes)
+        self.canvas.is_crowded |= spare < 0
         lower = _TITLE + _LABEL if any(node.rows for node in nodes) else 0
         for node, small, weight in zip(nodes, least, weights, strict=True):
             slot = small + spare * weight / max(1.0, sum(weights))

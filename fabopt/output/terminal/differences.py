@@ -24,6 +24,7 @@ from fabopt.output.differences import (
     marked,
     moves_any,
     name_of,
+    names_of,
     paragraphs,
     waterfall_rows,
 )
@@ -103,8 +104,8 @@ def differences_report(contrast: Contrast) -> RenderableType:
 
 def _blocks(contrast: Contrast) -> Iterator[RenderableType]:
     yield from (Text(printable(text), style="bold") for text in paragraphs(contrast))
-    for letter, side in zip(LETTERS, contrast.sides, strict=False):
-        yield Padding(Text(printable(f"{letter}  {about(side)}")), (0, 0, 0, 2))
+    for letter, name, side in zip(LETTERS, names_of(contrast), contrast.sides, strict=False):
+        yield Padding(Text(printable(f"{letter}  {about(name, side)}")), (0, 0, 0, 2))
         yield from (Padding(Text(printable(note)), (0, 0, 0, 5)) for note in side.notes[:_MOST_NOTES])
         if len(side.notes) > _MOST_NOTES:
             yield Text(f"     and {len(side.notes) - _MOST_NOTES} more, which `fabopt quote audit` lists")

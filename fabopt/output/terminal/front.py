@@ -16,7 +16,7 @@ from fabopt.output.slots import slots_at
 from fabopt.output.steps import budget_of, causes_of, marginal_unit
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import dollars, limit_name, listed, money, plain, power, printable
+from fabopt.output.words import begins_at_zero, dollars, limit_name, listed, money, plain, power, printable
 from fabopt.output.worst_switch import COLUMN as CUT_OFF
 from fabopt.output.worst_switch import cut_off_cell, tells_cut_off
 from fabopt.schema.design import Conflict
@@ -58,9 +58,9 @@ def stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """Where an axis begins and ends: at 0 where that is no farther than the values reach, else at the least."""
+    """Where an axis begins and ends: at 0 or at the least (``words.begins_at_zero``)."""
     low, high = min(values, default=0.0), max(values, default=0.0)
-    return (0.0 if 0 <= low < high - low else low), high
+    return (0.0 if begins_at_zero(low, high) else low), high
 
 
 def _scaled(values: Sequence[float], most: int) -> list[int]:

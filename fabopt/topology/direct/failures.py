@@ -15,14 +15,13 @@ from functools import lru_cache
 import numpy as np
 
 from fabopt.network.direct_links import Mesh
-from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
-from fabopt.network.graph.network import GLOBAL_LENGTH, Network, network_of
+from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.ranges import SAME
 from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
-from fabopt.topology.design import Failures
+from fabopt.topology.direct.graph_network import SwitchedFailures
 from fabopt.topology.direct.network import DirectNetwork
 
 # Links, both ways, times switches: a graph with more takes minutes.
@@ -36,11 +35,10 @@ ANYTHING = Fraction(0)
 
 
 @dataclass(frozen=True)
-class DirectFailures(Failures):
+class DirectFailures(SwitchedFailures):
     """Failures of one network of equal switches; ``gpus``: of a server."""
 
     network: DirectNetwork
-    gpus: int
 
     def kinds(self) -> tuple[Failing, ...]:
         """Kinds of devices and links that can fail alone; only planes of a network whose graph takes minutes."""
@@ -79,19 +77,19 @@ class DirectFailures(Failures):
         left = port_rate(worst_flow(network.mesh, failed, needed * (1 - SAME)) * link_mbps, switches, ports, speed)
         return min(carried, left / speed)
 
-    def servers_cut_off(self, failed: Failed) -> int:
-        """Servers that one failure, at the worst place, cuts off from the largest part that stays joined."""
-        shape, mesh = self.network.shape, self.network.mesh
-        if self.network.nic.planes > 1:
-            return 0
-        if failed == "plane":
-            return int(shape.servers)
-        if failed not in ("leaf", "switch", "cable"):
-            return 0
-        (graph, kinds), switch_of = plane_of(mesh), self.network.rings().T
-        if failed == "cable":
-            return max(int(shape.ports == 1), cut_off_by_link(graph, kinds, switch_of, 1))
-        return cut_off_by_switch(graph, kinds, switch_of)
+    @property
+    def plane(self) -> tuple[Network, Kinds]:
+        """The graph of a plane's switches, and its symmetries."""
+        return plane_of(self.network.mesh)
+
+    @property
+    def link_mbps(self) -> int:
+        """1: all links are of one speed, that of the graph."""
+        return 1
+
+    def switches_of(self, failed: Failed) -> Ints:
+        """All switches, which are leaves."""
+        return np.arange(self.network.switches if failed in ("leaf", "switch") else 0)
 
 
 @dataclass

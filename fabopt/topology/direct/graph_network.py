@@ -10,12 +10,15 @@ from fractions import Fraction
 import numpy as np
 
 from fabopt.network.direct_links import Mesh
+from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.network import Network, network_of
+from fabopt.network.graph.symmetry import Kinds
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
+from fabopt.schema.resilience import Failed
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.design import Figures, FilePart
+from fabopt.topology.design import Failures, Figures, FilePart
 from fabopt.topology.direct.loads import Ints
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology
 
@@ -215,3 +218,37 @@ def words_of(shape: Shape) -> dict[str, int]:
     """The fields of the servers in the structure of a design file."""
     counted = (int(shape.g), int(shape.groups), shape.ports, int(shape.k))
     return dict(zip(SERVERS, counted, strict=True))
+
+
+@dataclass(frozen=True)
+class SwitchedFailures(Failures, ABC):
+    """Single failures of a network of switches; ``gpus``: of a server."""
+
+    network: SwitchedNetwork
+    gpus: int
+
+    @property
+    @abstractmethod
+    def plane(self) -> tuple[Network, Kinds]:
+        """The graph of a plane's switches, and its symmetries."""
+
+    @property
+    @abstractmethod
+    def link_mbps(self) -> int | Ints:
+        """Speed of a link of the graph, of every row or by row, shape (rows,)."""
+
+    @abstractmethod
+    def switches_of(self, failed: Failed) -> Ints:
+        """Numbers of the switches of a kind, shape (switches of the kind,)."""
+
+    def servers_cut_off(self, failed: Failed) -> int:
+        """Servers that one failure, at the worst place, cuts off from the largest part that stays joined."""
+        shape = self.network.shape
+        if self.network.nic.planes > 1:
+            return 0
+        if failed == "plane":
+            return int(shape.servers)
+        (graph, kinds), switch_of = self.plane, self.network.rings().T
+        if failed == "cable":
+            return max(int(shape.ports == 1), cut_off_by_link(graph, kinds, switch_of, self.link_mbps))
+        return cut_off_by_switch(graph, kinds, switch_of, self.switches_of(failed))

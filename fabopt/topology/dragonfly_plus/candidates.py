@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fabopt.network.direct_links import DragonflyPlus
-from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
 from fabopt.network.graph.halves import HalfRate, port_share
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.symmetry import Kinds, kinds_of
@@ -27,9 +26,9 @@ from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, down_cage_limit, up_cage_limit
-from fabopt.topology.design import Failures
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, whole_choice
 from fabopt.topology.direct.design import GraphDesign
+from fabopt.topology.direct.graph_network import SwitchedFailures
 from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
@@ -150,11 +149,10 @@ _BETWEEN = "between"
 
 
 @dataclass(frozen=True)
-class DragonflyPlusFailures(Failures):
+class DragonflyPlusFailures(SwitchedFailures):
     """Single failures of one dragonfly+; ``gpus``: of a server."""
 
     network: DragonflyPlusNetwork
-    gpus: int
 
     def kinds(self) -> tuple[Failing, ...]:
         """Kinds of devices and links that can fail alone; only planes of a network whose graph takes minutes."""
@@ -186,18 +184,19 @@ class DragonflyPlusFailures(Failures):
         """Mb/s of a link within a group, and of a global one."""
         return self.network.speeds_mbps["leaf-spine"], self.network.speeds_mbps["global"]
 
-    def servers_cut_off(self, failed: Failed) -> int:
-        """Servers that one failure, at the worst place, cuts off from the largest part that stays joined."""
-        shape, mesh = self.network.shape, self.network.mesh
-        if self.network.nic.planes > 1:
-            return 0
-        if failed == "plane":
-            return int(shape.servers)
-        (graph, kinds), switch_of = plane_of(mesh, self._speeds), self.network.rings().T
-        if failed == "cable":
-            link_mbps = _link_mbps(mesh, self._speeds, graph)
-            return max(int(shape.ports == 1), cut_off_by_link(graph, kinds, switch_of, link_mbps))
-        return cut_off_by_switch(graph, kinds, switch_of, _switches(mesh, failed))
+    @property
+    def plane(self) -> tuple[Network, Kinds]:
+        """The graph of a plane's switches, and its symmetries."""
+        return plane_of(self.network.mesh, self._speeds)
+
+    @property
+    def link_mbps(self) -> Ints:
+        """Speed of each row of links of the graph."""
+        return _link_mbps(self.network.mesh, self._speeds, self.plane[0])
+
+    def switches_of(self, failed: Failed) -> Ints:
+        """Leaves, or spines."""
+        return _switches(self.network.mesh, failed)
 
 
 @lru_cache(maxsize=4096)

@@ -80,7 +80,7 @@ def names_of(contrast: Contrast) -> list[str]:
     """The sides as they were asked for, without their folders where that tells them apart."""
     names = [side.name for side in contrast.sides]
     files = [PurePath(name).name for name in names]
-    return files if len({*files}) == len(files) else names
+    return files if len({*files}) == len({*names}) else names
 
 
 # -- the verdict ------------------------------------------------------------------------------------------------------

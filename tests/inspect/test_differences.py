@@ -168,6 +168,7 @@ def test_sides_have_no_folders_where_their_files_are_told_apart() -> None:
     for paths, shown in (
         (("a/x.json", "b/y.json@day-1"), ["x.json", "y.json@day-1"]),
         (("a/x.json", "b/x.json"), ["a/x.json", "b/x.json"]),
+        (("a/x.json", "a/x.json"), ["x.json", "x.json"]),
     ):
         assert names_of(contrast([whole(path, design) for path in paths], lambda side: None)) == shown
 

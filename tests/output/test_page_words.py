@@ -47,6 +47,7 @@ from tests.samples.page_samples import (
     PRINT,
     ROOT,
     TEMPLATES,
+    contrast,
     grown,
     hopeless,
     outside,
@@ -367,18 +368,6 @@ def test_page_is_well_formed(name: str) -> None:
 
 
 # -- colours ---------------------------------------------------------------------------------------------------------
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance, WCAG 2.2."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("light", [LIGHT, DARK], ids=["light", "dark"])

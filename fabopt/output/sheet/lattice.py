@@ -15,7 +15,7 @@ from fabopt.schema.structure import LatticeStructure
 from fabopt.units import some
 from fabopt.wiring.model import KINDS
 
-_COLUMN, _ROW, _WIDEST, _LAYER = 27.0, 29.0, 40.0, 40.0
+_COLUMN, _ROW, _NARROWEST, _WIDEST, _LAYER = 27.0, 29.0, 22.0, 40.0, 40.0
 # How far links that go round stand off from boxes.
 _OFF = 3.2
 
@@ -35,6 +35,7 @@ def draw_lattice(canvas: Canvas, x: float, y: float, width: float, height: float
     columns, rows = _shown(sides[0], int((room - 12) / _COLUMN)), _shown(sides[1], int((height - 16) / _ROW))
     across, down = min((room - 12) / len(columns), 2.4 * _WIDEST), min((height - 16) / len(rows), 2.2 * _ROW)
     own_width = min(across - 9, _WIDEST)
+    canvas.is_crowded |= own_width < _NARROWEST
     frame = 14 + across * (len(columns) - 1) + own_width, 20 + down * (len(rows) - 1) + BOX_HEIGHT
     if sides[2] > 1:
         _other_layers(canvas, points, sides, left, y, *frame)

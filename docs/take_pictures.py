@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from draw_pictures import BLOCK, SHEETS, design_of
+from draw_pictures import BLOCK, SHEETS, design_named
 from photograph_report import photograph
 
 from fabopt.cli import main
@@ -49,7 +49,7 @@ FRONTS = {
 
 def of_design(name: str, folder: Path) -> None:
     """All files of a design, and pictures of them."""
-    design = design_of(*SHEETS[name])
+    design = design_named(name)
     wiring, files = wiring_of(design), list[Path]()
     (folder / f"{name}.json").write_text(design.model_dump_json(by_alias=True))
     for kind in FORMATS[: None if design.stages[-1].gpus <= MOST_GPUS_ON_PAPER else -2]:

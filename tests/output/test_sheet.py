@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BLOCK = TitleBlock("2026-11-28", "A")
 CASES = [path.stem for path in sorted((ROOT / "cases").glob("*.yaml"))]
 QUICK = ("four-fabrics-1024-gpus", "h100-growth-128", "hall-1024-gpus", "torus-216-gpus", "roce-24576-gpus")
-# 22, 160, 1,280 and 5,944 switches.
+# Some 20 switches to some thousands.
 GPUS = ("512", "6144", "32768", "98304")
 NEAR = 0.01
 

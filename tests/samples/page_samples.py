@@ -136,10 +136,16 @@ _TEXTS = """[...document.querySelectorAll("body *")].map((one) => {
 })"""
 
 
+_NAMED = ("image", "img", "columnheader", "rowheader")
+
+
 def hard_to_use(tab: Tab) -> list[str]:
     """What Chromium finds on an open page: text too faint to read (WCAG AA), what the Tab key stops at and has no
-    name, images without one, headings that leave out a level, more or fewer than one main part.
+    name, images and titles of tables without one, headings that leave out a level, more or fewer than one main part.
     """
+    # what is behind a text is known of what is within the window
+    height = tab.page.evaluate("document.documentElement.scrollHeight")
+    tab.page.set_viewport_size({"width": tab.widths()[1], "height": height})
     tools = tab.page.context.new_cdp_session(tab.page)
     for domain in ("DOM", "CSS", "Accessibility"):
         tools.send(f"{domain}.enable")
@@ -149,7 +155,7 @@ def hard_to_use(tab: Tab) -> list[str]:
     found = {
         f"{role} without a name"
         for node, role, fact in zip(nodes, roles, facts, strict=True)
-        if (fact.get("focusable") or role in ("image", "img")) and not node.get("name", {}).get("value", "").strip()
+        if (fact.get("focusable") or role in _NAMED) and not node.get("name", {}).get("value", "").strip()
     }
     levels = [int(fact["level"]) for role, fact in zip(roles, facts, strict=True) if role == "heading"]
     found |= {f"h{low} after h{high}" for high, low in pairwise([0, *levels]) if low > high + 1}

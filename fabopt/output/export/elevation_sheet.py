@@ -40,7 +40,7 @@ _MARGIN, _GAP = 13.0, 3.6
 _HEAD, _ROW_TITLE, _RACK_TITLE, _LARGE = 26.0, 9.0, 11.0, 5.0
 _NARROWEST = 200.0
 # A vertical strip at the edge of a frame.
-_STRIP, _STRIP_EDGE = 1.4, 0.5
+_STRIP, _STRIP_EDGE = 1.2, 0.3
 _STRIPS = "vertical power strips, one a feed; their models, and vertical cable managers, are not in the catalog"
 _EDGE, _FREE = "#9fb3c8", "#f7f9fb"
 _COLOURS = {"server": "#7b5e9e", "leaf": "#2a7f62", "spine": "#1d4e89", "core": "#9c4221", "attachment": "#52606d"}

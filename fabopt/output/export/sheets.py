@@ -121,6 +121,8 @@ def _head(sheet: Worksheet, head: Format, table: pd.DataFrame) -> None:
     sheet.freeze_panes(1, 0)
     sheet.autofilter(0, 0, max(1, len(table)), len(table.columns) - 1)
     set_page(sheet, widths, repeated=1)
+    # on paper, too, between a number and the text beside it
+    sheet.hide_gridlines(0)
     sheet.repeat_rows(0)
 
 

@@ -147,9 +147,11 @@ def set_page(sheet: Worksheet, widths: Sequence[float], repeated: int = 0) -> No
     """
     sheet.set_landscape()
     sheet.set_margins(*(_MARGIN_INCHES,) * 2, 0.5, 0.6)
-    wide = _pages_across(widths, repeated)
-    sheet.fit_to_pages(wide, 0)
-    if wide > 1:
+    if _pages_across(widths, repeated) == 1:
+        sheet.fit_to_pages(1, 0)
+    else:
+        # fitted to several pages the first would have fewer columns, at a larger scale
+        sheet.set_print_scale(round(100 * _LEAST_SCALE))
         sheet.print_across()
         if repeated:
             sheet.repeat_columns(0, repeated - 1)

@@ -69,7 +69,7 @@ class CableLabel:
 
     @cached_property
     def path(self) -> QrPath:
-        """Its code, the same on every sheet."""
+        """The QR code of a label, the same on every sheet."""
         return qr_path(self.code)
 
 

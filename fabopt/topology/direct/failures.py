@@ -88,7 +88,7 @@ class DirectFailures(SwitchedFailures):
         return 1
 
     def switches_of(self, failed: Failed) -> Ints:
-        """All switches, which are leaves."""
+        """Numbers of all switches, which are leaves, shape (switches,); of other kinds none."""
         return np.arange(self.network.switches if failed in ("leaf", "switch") else 0)
 
 

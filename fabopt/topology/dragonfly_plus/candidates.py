@@ -191,11 +191,11 @@ class DragonflyPlusFailures(SwitchedFailures):
 
     @property
     def link_mbps(self) -> Ints:
-        """Speed of each row of links of the graph."""
+        """Speed of each row of links of the graph, shape (rows,)."""
         return _link_mbps(self.network.mesh, self._speeds, self.plane[0])
 
     def switches_of(self, failed: Failed) -> Ints:
-        """Leaves, or spines."""
+        """Numbers of the leaves, or of the spines, shape (switches of the kind,)."""
         return _switches(self.network.mesh, failed)
 
 

@@ -29,6 +29,8 @@ RATIO_PRECISION = Fraction(1, 2000)
 # Further apart than this, two ratios are halved by their quotient, closer by their difference.
 FAR_APART = Fraction(11, 10)
 RATIO_DIGITS = 6
+# Decimals of a ratio to write, rounded up: a wider one has a design too.
+WRITTEN_DIGITS = 3
 # Speeds are whole Mb/s.
 GBPS_DIGITS = 3
 # Where any bandwidth will do.
@@ -195,7 +197,7 @@ def _ratio(inquiry: Inquiry, index: int, tier: str, limit: str, wanted: Fraction
         if ratio is None or ratio >= most or len(inquiry.problem.stages) == 1:
             return ratio
         # that is the ratio of the last stage, and one before may have a higher one
-        return ratio if given(_rounded_up(ratio, RATIO_DIGITS)) is not None else most
+        return ratio if given(_rounded_up(ratio, WRITTEN_DIGITS)) is not None else most
 
     loosest = reached(Fraction(MOST_RATIO))
     if loosest is None:
@@ -205,7 +207,7 @@ def _ratio(inquiry: Inquiry, index: int, tier: str, limit: str, wanted: Fraction
     yield advice(
         limit,
         plain_fraction(wanted, RATIO_DIGITS),
-        plain_fraction(_rounded_up(least, RATIO_DIGITS), RATIO_DIGITS),
+        plain_fraction(_rounded_up(least, WRITTEN_DIGITS), WRITTEN_DIGITS),
         nearly(told, is_least),
         is_least,
     )

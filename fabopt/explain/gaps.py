@@ -30,6 +30,7 @@ from fabopt.problem.unlisted_parts import (
 )
 from fabopt.program.orders import Picked
 from fabopt.program.settings import StoppedError
+from fabopt.schema.conflict import WOULD_HELP
 from fabopt.schema.topologies import TIERED
 from fabopt.units import gbps
 
@@ -191,7 +192,7 @@ def _unlisted_joins(problem: Problem, picked: Picked) -> dict[tuple[str, str], s
 
 
 def _helping(remedies: list[str]) -> list[str]:
-    return [f"what would help: {', or '.join(remedies[:MOST_NAMED])}"]
+    return [f"{WOULD_HELP}: {', or '.join(remedies[:MOST_NAMED])}"]
 
 
 def _helpless(inquiry: Inquiry, gap: Gap) -> list[str]:

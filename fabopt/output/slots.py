@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from fabopt.output.words import plain
 from fabopt.schema.design import Design, NicUse, Number
@@ -13,23 +13,39 @@ if TYPE_CHECKING:
     from fabopt.schema.front import Front
 
 
-def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
-    """``252 of the 400 Gb/s of each NIC pass its slot (Gen4 x16 of dgx)``; empty where the ports are the limit."""
+class SlotLimit(NamedTuple):
+    """Gb/s of each NIC that its slot passes, of those of its ports; the slot of the server, and as what it runs."""
+
+    passed: Fraction
+    ports: Fraction
+    slot: str
+    run: str
+
+
+def slot_limit(design: Design, nic: NicUse, injection: Number) -> SlotLimit | None:
+    """What slots pass; None where the ports are the limit."""
     server = str(design.case.content.get("server"))
     slot, card = (design.parts.get(part, {}).get("pcie") for part in (server, nic.id))
-    if not isinstance(slot, dict) or not isinstance(card, dict) or not design.stages:
-        return ""
-    stage = design.stages[-1]
-    if not stage.gpus:
-        return ""
+    stage = design.stages[-1] if design.stages else None
+    if not isinstance(slot, dict) or not isinstance(card, dict) or stage is None or not stage.gpus:
+        return None
     passed = _gbps_of_nic(nic, stage.gpus // stage.servers, injection)
     ports = nic.ports_per_nic * exact(nic.gbps)
     scale_up = design.parts[server].get("scale_up")
     if passed >= ports or (isinstance(scale_up, dict) and scale_up.get("gbps_per_gpu") == injection):
-        return ""
+        return None
     run = f"Gen{min(slot['generation'], card['generation'])} x{min(slot['lanes'], card['lanes'])}"
-    whose = f"{server}'s Gen{slot['generation']} x{slot['lanes']} slots"
-    return f"{plain(float(passed))} of the {plain(float(ports))} Gb/s of each NIC pass {whose} (at {run})"
+    return SlotLimit(passed, ports, f"Gen{slot['generation']} x{slot['lanes']}", run)
+
+
+def slot_words(design: Design, nic: NicUse, injection: Number) -> str:
+    """``252 of the 400 Gb/s of each NIC pass dgx's Gen4 x16 slots``; empty where the ports are the limit."""
+    limit = slot_limit(design, nic, injection)
+    if limit is None:
+        return ""
+    passed, ports = (plain(float(gbps)) for gbps in limit[:2])
+    whose = f"{design.case.content.get('server')}'s {limit.slot} slots"
+    return f"{passed} of the {ports} Gb/s of each NIC pass {whose} (at {limit.run})"
 
 
 def slots_at(front: Front, number: int) -> str:

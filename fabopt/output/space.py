@@ -105,7 +105,11 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
     families = _families(asked)
     kinds = _ANY if "any" in families else listed([_FAMILIES.get(name, name) for name in asked.topologies], "or")
     if not families & {*_SWITCHED, "any"}:
-        return f"{kinds} with equal groups, one switch type"
+        if families == {"torus"} and asked.torus_nodes == "servers":
+            return "switchless torus"
+        may_have_none = "torus" in families and asked.torus_nodes == "any"
+        types = f"one switch type{' a tier' * ('dragonfly+' in families)}{' or none' * may_have_none}"
+        return f"{kinds} with equal groups, {types}"
     tiers = asked.tiers if isinstance(asked.tiers, tuple) else (asked.tiers,)
     if tiers == (1,):
         return f"{kinds} of one tier"

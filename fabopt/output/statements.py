@@ -55,6 +55,10 @@ def statement_of(name: str, title: str, about: str, *said: str | StatedTable | N
 # -- single points of failure ---------------------------------------------------------------------------------------
 
 
+# What an out-of-band fabric counts beside servers, by the name of its attachment.
+APPLIANCES = "appliances"
+_COUNTED = {APPLIANCES: "attached devices", "pdus": "power strips (PDUs)", "switches": "switches",
+            "rack-devices": "NVLink trays and power shelves"}  # fmt: skip
 POINT_COLUMNS = (("fabric", False), ("without", False), ("lost", False), ("servers", True), ("these are", False))
 
 
@@ -113,8 +117,29 @@ def point_rows(design: Design) -> Iterator[list[str]]:
     for (fabric, degraded), of_fabric in groupby(points, key=lambda point: (point.fabric, point.degraded)):
         for _, alike in groupby(of_fabric, key=lambda point: (point.device, point.count)):
             rows = list(alike)
-            loses = ", ".join(row.loses for row in rows)
+            loses = ", ".join(lost_words(design, row) for row in rows)
             yield [fabric, _devices(design, rows[0]), loses, _servers(rows[0]), "degraded" if degraded else "cut off"]
+
+
+def lost_words(design: Design, point: SinglePoint) -> str:
+    """What is lost, in words of the trade: ``11 of 64 power strips (PDUs)``, ``1 of 2 devices of gateway``."""
+    name = point.attachment
+    if name is None or point.lost is None:
+        return point.loses
+    is_management = any(fabric.name == point.fabric and fabric.role == "oob" for fabric in design.fabrics)
+    noun = _COUNTED.get(name) if is_management else None
+    if noun is not None and name == APPLIANCES:
+        noun += f" ({listed(_attached(design))})"
+    if point.of == 1:
+        return noun or name
+    number = f"all {count(point.lost)}" if point.lost == point.of else f"{count(point.lost)} of {count(point.of or 0)}"
+    return f"{number} {noun or (name if name.endswith('s') else f'devices of {name}')}"
+
+
+def _attached(design: Design) -> list[str]:
+    """Names of the attachments of all fabrics that an out-of-band one manages."""
+    fabrics = (fabric for fabric in design.case.content.get("fabrics") or () if fabric.get("role") != "oob")
+    return [str(attachment["name"]) for fabric in fabrics for attachment in fabric.get("attachments") or ()]
 
 
 def _devices(design: Design, point: SinglePoint) -> str:

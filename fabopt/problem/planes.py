@@ -9,7 +9,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import keeps_default
-from fabopt.schema.topologies import TIERED
+from fabopt.schema.topologies import OWN_RAILS, TIERED
 from fabopt.units import some
 
 # In the place of a number of planes: the planes are rails.
@@ -27,7 +27,7 @@ def planes_words(choices: Collection[int]) -> str:
     """Choices of planes in words: ``1 and 2 planes and planes that are rails``."""
     numbers = sorted(set(choices) - {RAILS})
     words = [" and ".join(map(str, numbers[:-1])), some(numbers[-1], "plane")] if numbers else []
-    return " and ".join(filter(None, [*words, "planes that are rails" * (RAILS in choices)]))
+    return " and ".join(filter(None, [*words, OWN_RAILS.words * (RAILS in choices)]))
 
 
 def weighs_planes(problem: Problem, fabric: FabricProblem) -> bool:

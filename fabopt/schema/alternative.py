@@ -21,6 +21,7 @@ class Alternative(Strict):
         what: What is another, in words.
         value: The other value, in words.
         summary: The design in one line.
+        in_names: What is other in its fabrics, with names of products in place of ids.
         change: Keys with their other values, dotted, entries of lists by name; solving the case with them gives these
             figures.
         finished: Whether the case was solved to its end; if not, there are no figures.
@@ -40,6 +41,7 @@ class Alternative(Strict):
     what: str
     value: str
     summary: str
+    in_names: Annotated[str, Field(exclude_if=is_empty)] = ""
     change: dict[str, Any] = {}
     finished: Annotated[bool, Field(exclude_if=bool)] = True
     status: Literal["optimal", "feasible"] | None = None

@@ -10,6 +10,8 @@ from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 
 Number = int | float
+# Begins what a reason says of remedies.
+WOULD_HELP = "what would help"
 
 
 class Needed(Strict):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 
 Exposed = Literal["leaf", "spine", "core", "rack"]
@@ -18,6 +21,9 @@ class SinglePoint(Strict):
         count: How many such devices there are.
         worst: Name of the one that takes most, the first of such.
         loses: What is lost; every path of servers, some of their NICs, or an attachment.
+        attachment: Name of the attachment whose devices are cut off. Left out of losses of servers.
+        lost: Devices of that attachment that are cut off, or NICs that a server loses. Left out where all paths are.
+        of: How many of these there are.
         servers: Servers that its loss hits; 0 of attachments.
         fewest_servers: Servers that the mildest loss hits.
         degraded: Whether servers that it hits keep other NICs.
@@ -28,6 +34,9 @@ class SinglePoint(Strict):
     count: int
     worst: str
     loses: str
+    attachment: Annotated[str | None, Field(exclude_if=is_open)] = None
+    lost: Annotated[int | None, Field(exclude_if=is_open)] = None
+    of: Annotated[int | None, Field(exclude_if=is_open)] = None
     servers: int
     fewest_servers: int
     degraded: bool

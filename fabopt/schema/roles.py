@@ -17,6 +17,8 @@ Isolation = Literal["none", "logical", "physical"]
 # Of a fabric on the NICs of another: it takes its part of what these give a GPU, or they give so much more.
 SharedPort = Literal["reserved", "added"]
 SHARED_PORTS = "shared ports:"
+# Of NICs that are faster than what is asked of them.
+COULD_GIVE = "built in, could give"
 
 
 class StorageDemand(Strict):

@@ -12,8 +12,9 @@ from fabopt.problem.roles import role_notes, share_notes
 from fabopt.rules.defaults import ATTACHMENT_RUNS, NO_RULES, is_kept
 from fabopt.schema.attachment import HOST_UNITS, HOST_W, WITH_SWITCHES
 from fabopt.schema.design import Design
+from fabopt.schema.roles import COULD_GIVE
 from fabopt.schema.structure import Structure
-from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, refused
+from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, OWN_RAILS, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.decision import decision_notes
@@ -91,7 +92,7 @@ def _equal_planes(answers: Answers, design: Design) -> Iterator[str]:
         equal = answers.optimum.equal_planes.get(fabric.name, ())
         if len(equal) > 1:
             left = min(row.gbps_per_gpu for row in fabric.failures if row.failed in TIER_ROLES)
-            own = "planes that are rails" if fabric.own_rails else str(fabric.planes)
+            own = OWN_RAILS.words if fabric.own_rails else str(fabric.planes)
             yield (
                 f"{fabric.name}: {planes_words(equal)} {EQUAL_PLANES} {own} there are {left:g} Gb/s per GPU "
                 f"without the worst switch"
@@ -192,8 +193,7 @@ def _slower_than_built_in(problem: Problem, design: Design) -> Iterator[str]:
         if designed.name in unsaid and designed.nic.built_in and most > given * MBPS_PER_GBPS:
             able = plain_fraction(Fraction(most) / MBPS_PER_GBPS)
             asked = f"{plain_fraction(given)} are as many as the workload asks for"
-            cards = f"{designed.name}: {designed.nic.id}, built in"
-            yield f"{cards}, could give {able} Gb/s per GPU; {asked} (`min_gbps_per_gpu`)"
+            yield f"{designed.name}: {designed.nic.id}, {COULD_GIVE} {able} Gb/s per GPU; {asked} (`min_gbps_per_gpu`)"
 
 
 def _whole_racks(problem: Problem, design: Design) -> Iterator[str]:

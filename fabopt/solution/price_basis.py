@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from math import floor
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder, at_factor, priced_design
 from fabopt.solution.question import Answers, Question
-from fabopt.solution.summaries import named_summary, summaries_beside
+from fabopt.solution.summaries import named_beside
 from fabopt.units import CENTS_PER_USD, cents, rounded, whole_shares
 
 # The relative change of guessed prices, up and down, and the most seconds for the designs that are then best.
@@ -94,14 +93,14 @@ def _until(question: Question, answer: Answer | None, design: Design, id_: str) 
     except (StoppedError, NoAnswerError):
         return _at_the_latest(design, id_)
     if end.beyond is None:
-        return f"; with {id_} at {MOST_STEPS // STEPS} times that this design stays the cheapest"
+        return f"; with {id_} at {MOST_STEPS // STEPS} times that {_stays(end.is_proven)}"
     most = floor(_price_usd(design, id_) * end.step / STEPS)
     return f"; {_above(design, id_, most)} another design is {'the cheapest' if end.is_proven else 'cheaper'}"
 
 
 def _above(design: Design, id_: str, most_usd: int) -> str:
-    """Words for prices of a switch above one that is at least its own."""
-    return f"above ${most_usd:,} for {id_}" if most_usd > _price_usd(design, id_) else f"at any higher price for {id_}"
+    """Words for prices of a switch, alone, above one that is at least its own."""
+    return f"{f'above ${most_usd:,}' if most_usd > _price_usd(design, id_) else 'at any higher price'} for {id_} alone"
 
 
 def shares_by_basis(design: Design) -> dict[str, Fraction]:
@@ -175,8 +174,12 @@ def _what_changes(question: Question, answer: Answer) -> str:
                 f"with {GUESSES} {round(100 * MOVE)} % {words} another design would be {best}, {saved}: {rival.words}"
             )
         proven &= rival.is_proven
-    verdict = "this design stays the cheapest" if proven else "this design stays the cheapest that was found"
-    return f"with {GUESSES} {round(100 * MOVE)} % lower or higher {verdict}"
+    return f"with {GUESSES} {round(100 * MOVE)} % lower or higher {_stays(proven)}"
+
+
+def _stays(is_proven: bool) -> str:
+    """Words for an answer that no other design beats at other prices."""
+    return f"this design stays the cheapest{'' if is_proven else ' that was found'}"
 
 
 def _guessed_items(problem: Problem) -> frozenset[int]:
@@ -202,8 +205,6 @@ def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozens
     rival = search_of(scaled.problem, settings, question.clock, lower_than=scaled.value(own)).run(ties=False)
     question.clock.look()
     if rival.value is not None and scaled.cents(rival.value) < own:
-        words = summaries_beside(
-            scaled.problem, rival.picked, answer.picked, partial(named_summary, problem=scaled.problem)
-        )
+        words = named_beside(scaled.problem, rival.picked, answer.picked)
         return _Rival(rounded(Fraction(own - scaled.cents(rival.value))), words, rival.verdict == "optimal")
     return _Rival(0, "", rival.has_none_below(scaled.value(own)))

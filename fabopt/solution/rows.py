@@ -20,7 +20,7 @@ from fabopt.search.step_time import use_on
 from fabopt.solution.changed import ChangedCases, Keys, Outcome
 from fabopt.solution.server_notes import beside_server
 from fabopt.solution.service import carries, last_group_words, service_beside
-from fabopt.solution.summaries import summaries_beside, summary_of
+from fabopt.solution.summaries import named_beside, summaries_beside, summary_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import some, usd, watts
 
@@ -187,7 +187,8 @@ class Rows:
         if design is None or own is None or planes_of(design.nic) == planes_of(own.nic):
             sums, own_sums = DesignFigures(other).sums, self.own.sums
             is_alike = (sums.cents, sums.power_mw) == (own_sums.cents, own_sums.power_mw)
-            return NOTHING_CHEAPER if is_alike else NOTHING_LESS
+            nothing = NOTHING_CHEAPER if is_alike else NOTHING_LESS
+            return nothing if other.optimum.verdict == "optimal" else f"{nothing} was found"
         planes = planes_words({planes_of(design.nic)})
         return f"the same cost in {planes}{service_beside(design, own, self.answer.problem)}"
 
@@ -210,6 +211,7 @@ class Rows:
             what=self.named(change),
             value=change.value,
             summary=(self._summary(change, other) if summary is None else summary) + _without(outcome),
+            in_names=named_beside(other.problem, other.picked, self.answer.picked),
             change=dict(change.keys),
             status="optimal" if other.optimum.verdict == "optimal" else "feasible",
             objective=figures.objective,

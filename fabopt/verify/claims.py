@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import isclose
 from typing import NamedTuple
 
 from fabopt.io.keys import is_case
 from fabopt.rules.defaults import RULES_KEPT, WITH_ROWS, YIELDING
-from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics
+from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics, Number
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
+from fabopt.schema.prediction import WorkloadUse
 from fabopt.units import cents, exact, milliwatts, some
 from fabopt.verify.editions import FIRST, named_edition, number_of, since
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -30,6 +32,9 @@ SMALL_GRAPH = 1_000_000
 # Half of the last digit of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
 OTHER_SEPARATION = "separation"
+# Keys that change the number of GPUs.
+_GPUS = {"gpus", "servers", "stages"}
+THREE_DIGITS = 1e-3
 # Choices that alternatives change, each with words of which a key that they change has one; before 0.3.0 without.
 KEYS_OF_ALTERNATIVES = {
     "redundancy": "resilience", "resilience": "resilience", "oversubscription": "max_oversubscription",
@@ -181,8 +186,10 @@ def _failing_alone(fabric: FabricEvidence) -> tuple[str, ...]:
 def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
     """Alternatives differ from the answer by their stated deltas. objective - objective_delta, capex - capex_delta and
     power - power_delta are the answer's (in files of 0.2.0, which estimate alternatives on a floor, the same for all
-    there, and for the objective where servers count). An unfinished alternative has no figures, and ``change`` names
-    keys that make a valid case. Designs of alternatives are not in the file. Source: design file, ``alternatives``.
+    there, and for the objective where servers count). With as many GPUs, step x utilization is the answer's, and so is
+    cost per effective GPU x utilization x GPUs - capex, what servers cost, to three digits. An unfinished alternative
+    has no figures, and ``change`` names keys that make a valid case. Designs of alternatives are not in the file.
+    Source: design file, ``alternatives``.
     """
     design, totals, value = evidence.design, totals_of(evidence), evidence.design.objective.value
     answer = _Sums(exact(value or 0), cents(totals.capex_usd), milliwatts(totals.power_w))
@@ -213,6 +220,7 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
             known = before[0] if estimated else answer
             known = known._replace(objective=before[0].objective) if evidence.case.include_servers else known
         _same(proof, name, sums, known)
+        _runs(proof, name, rival, design.workload if names_keys else None, totals.capex_usd)
         if evidence.case.objective == "capex_usd":
             proof.equal(f"objective of {name}", rival.objective, rival.capex_usd)
     proof.note(f"{some(len(design.alternatives), 'alternative')}, whose designs are not in the file")
@@ -222,6 +230,25 @@ def _kind_of(rival: Alternative, design: Design) -> str:
     """The choice that an alternative changes; where there are several fabrics, the word after one's name."""
     names = [f"{fabric.name} " for fabric in design.fabrics if len(design.fabrics) > 1]
     return next((rival.what.removeprefix(name) for name in names if rival.what.startswith(name)), rival.what)
+
+
+def _runs(proof: Proof, name: str, rival: Alternative, use: WorkloadUse | None, capex_usd: Number) -> None:
+    """A model on the design of an alternative, on as many GPUs as in the answer; ``use``: that on the answer's."""
+    if use is None or _GPUS.intersection(rival.change):
+        return
+    ours = (use.step_s, use.gpu_utilization, use.usd_per_effective_gpu)
+    theirs = (rival.step_s, rival.gpu_utilization, rival.usd_per_effective_gpu)
+    same = [own is None for own in ours] == [other is None for other in theirs]
+    proof.holds(same, f"{name} says of a step what the answer does not, or the reverse")
+    if not same or rival.step_s is None or rival.gpu_utilization is None:
+        return
+    near = isclose(use.step_s * use.gpu_utilization, rival.step_s * rival.gpu_utilization, rel_tol=THREE_DIGITS)
+    proof.holds(near, f"step x utilization of {name} is not the answer's")
+    if use.usd_per_effective_gpu is None or rival.usd_per_effective_gpu is None:
+        return
+    whole = [dollars * used * use.gpus for _, used, dollars in (ours, theirs) if dollars is not None and used]
+    more = (rival.capex_usd or 0) - capex_usd
+    proof.holds(isclose(whole[0] + more, whole[-1], rel_tol=THREE_DIGITS), f"cost per effective GPU of {name}")
 
 
 class _Sums(NamedTuple):

@@ -35,8 +35,9 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "case.content.workload.spreading",
     ),
     "0.3.0": (
-        "bom.sold_by", "case.asked", "fabrics.failures.made_up_gbps_per_gpu",
+        "alternatives.in_names", "bom.sold_by", "case.asked", "fabrics.failures.made_up_gbps_per_gpu",
         "fabrics.failures.with_switch_gbps_per_gpu", "fabrics.own_rails", "nearest",
-        "objective.decision.least_in_ratio_usd", "case.content.only_orderable",
+        "objective.decision.least_in_ratio_usd", "single_points_of_failure.attachment", "single_points_of_failure.lost",
+        "single_points_of_failure.of", "case.content.only_orderable",
     ),
 }  # fmt: skip

@@ -6,7 +6,7 @@ is degraded if it is inside, but a NIC of it has lost all links to that part. Se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,13 +18,16 @@ from fabopt.network.graph.losses import Holders, Loss, Served, cut_switches
 from fabopt.network.graph.network import network_of
 from fabopt.schema.losses import Exposed, SinglePoint, WorstRack
 from fabopt.units import some
-from fabopt.verify.editions import since
+from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints
 
 Mask = NDArray[np.bool_]
+# The first edition whose files have counts of what is lost beside the words.
+COUNTED_IN = "0.3.0"
+NOT_COUNTED: Mapping[str, None] = dict.fromkeys(("attachment", "lost", "of"))
 
 
 class SinglePoints(NamedTuple):
@@ -170,7 +173,8 @@ class PointRows:
     def degraded(self, servers: Ints, nics: Ints, of: int) -> Iterator[SinglePoint]:
         """Rows of devices whose loss takes NICs from servers, one for each number of NICs, most first."""
         for lost in np.unique(nics[servers > 0])[::-1].tolist():
-            yield from self._row(f"{lost} of {some(of, 'NIC')}", np.where(nics == lost, servers, 0), True)
+            for row in self._row(f"{lost} of {some(of, 'NIC')}", np.where(nics == lost, servers, 0), True):
+                yield row.model_copy(update={"lost": lost, "of": of})
 
     def parted(self, servers: Ints) -> Iterator[SinglePoint]:
         """The row of devices whose loss parts NICs of a server from each other, though each reaches its like."""
@@ -180,8 +184,9 @@ class PointRows:
         """The row of devices that cut devices of an attachment off."""
         most = int(lost.max(initial=0))
         what = name if most == of else f"{most} of {of} {name}"
+        counts = {"attachment": name, "lost": most, "of": of, "servers": 0, "fewest_servers": 0}
         for row in self._row(what, lost, False):
-            yield row.model_copy(update={"servers": 0, "fewest_servers": 0})
+            yield row.model_copy(update=counts)
 
     def _row(self, loses: str, hit: Ints, degraded: bool) -> Iterator[SinglePoint]:
         if not hit.any():
@@ -285,6 +290,8 @@ def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
     the structure. Source: docs/bandwidth.md.
     """
     design, recounted = cabled.evidence.design, single_points_of(cabled)
+    if number_of(named_edition(design)) < number_of(COUNTED_IN):
+        recounted = recounted._replace(points=tuple(row.model_copy(update=NOT_COUNTED) for row in recounted.points))
     listed = design.single_points_of_failure
     proof.holds(listed is not None, "the file does not list single points of failure")
     for row in listed or ():

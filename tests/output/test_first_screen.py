@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from rich.console import Console, RenderableType
 
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, OFF, compared_rows, first_rows, grid
+from fabopt.output.terminal.worst_loss import loss_lines
 from fabopt.output.words import dollar_shares, dollars
 from fabopt.parts.names import product_name
 from fabopt.schema.design import Alternative, Design
@@ -117,6 +118,33 @@ def assert_words_of_the_trade(design: Design) -> None:
             assert f"{tier.count:,} " in text
     if len(design.stages) > 1:
         assert all(f"{stage.name} (month {stage.month}" in text for stage in design.stages[:6])
+        assert ("prices fall" in text) == bool((design.case.content.get("finance") or {}).get("price_decline"))
+    rows = first_rows(design)
+    labels = [row.label for row in rows if row.label]
+    assert len(set(labels)) == len(labels)
+    assert_reasons(design, {row.label: row.words for row in rows if row.label}, text)
+
+
+def assert_reasons(design: Design, rows: dict[str, str], text: str) -> None:
+    """What the numbers do not say by themselves stands beside them: slots that hold NICs back, planes that are dealt to
+    evenly, what stands in a rack; and the worst loss comes first.
+    """
+    gpus = design.stages[-1].gpus // design.stages[-1].servers
+    for fabric in design.fabrics:
+        nic, metrics = fabric.nic, fabric.metrics
+        ports_gbps = nic.per_server * nic.ports_per_nic * nic.gbps
+        if fabric.role == "compute" and len(design.fabrics) <= 4 and metrics.injection_gbps_per_gpu * gpus < ports_gbps:
+            assert "held to" in text
+        if fabric.structure.kind == "server-torus":
+            assert not re.search("switch type(?! or none)", rows["Proof"]) and "beside it lose" in text
+    lines = loss_lines(design, 4)
+    assert [line.words for line in lines[:1]] == [rows[label] for label in ("Worst loss",) if label in rows]
+    told = [(-line.servers, line.left) for line in lines]
+    assert told == sorted(told)
+    assert all("(" in line.words.partition(":")[0] for line in lines if line.words.startswith("rack "))
+    assert not re.search(r"\b(pdus|appliances|rack-devices)\b", text)
+    if any(row.made_up_gbps_per_gpu for fabric in design.fabrics for row in fabric.failures) and len(lines) > 1:
+        assert "evenly over planes" in text
 
 
 @pytest.mark.long("b300-131072-gpus", "llama3-405b-in-pods")
@@ -202,7 +230,9 @@ def test_what_saves_most_comes_first_with_what_it_loses() -> None:
         "prices: the bill is 60 % list prices; with estimated and derived prices 30 % higher another design would be "
         "the cheapest, by $1,200: 2 leaves + 1 spine of B, 8 x 400G a server, ethernet"
     )
-    compared = design.model_copy(update={"alternatives": ROWS, "notes": (note,)})
+    content = {**design.case.content, "rules": {"one-port": False, "slot-speed": False}}
+    case = design.case.model_copy(update={"content": content})
+    compared = design.model_copy(update={"alternatives": ROWS, "notes": (note,), "case": case})
     assert shown(grid(compared_rows(compared))) == [
         "Instead     without rule tested-nics: saves $446,800 (+1.76 kW); lost: NICs that the server is sold",
         "            or tested with",
@@ -210,9 +240,64 @@ def test_what_saves_most_comes_first_with_what_it_loses() -> None:
         "            server pairs, not 20.1 %; without a leaf 4 servers cut off)",
         "Flips       with estimated and derived prices 30 % higher: 2 leaves + 1 spine of B, 8 x 400G a",
         "            server, ethernet would be the cheapest, by $1,200",
-        "Off         with all default rules kept: costs $9,000 more",
+        "If kept     rules one-port and slot-speed together: costs $9,000 more",
     ]
     assert compared_rows(design) == []
+
+
+def test_what_asks_less_stands_apart_from_other_designs() -> None:
+    """And says in place of what; a switch that is not used is named with the one that is used then."""
+    design = shipped("dgx-superpod-32")
+    used = design.fabrics[0].tiers[0].id
+    leaf = Alternative(
+        what="leaf switch", value=f"not {used}", summary="4 x b", in_names="4 leaves + 2 spines of B",
+        objective=95, objective_delta=-300_000, capex_delta_usd=-300_000, power_delta_w=0,
+    )  # fmt: skip
+    ratio = leaf.model_copy(update={"what": "oversubscription", "value": "1.5:1", "objective_delta": -400_000})
+    compared = design.model_copy(update={"alternatives": (ratio, leaf)})
+    told = [(row.label, row.words) for row in compared_rows(compared)]
+    assert told == [
+        ("Instead", f"4 leaves + 2 spines of B, not {product_name(design.parts[used], used)}: saves $300,000"),
+        ("Ask less", "1.5:1 oversubscription in place of 1:1: saves $300,000"),
+    ]
+
+
+def test_what_built_in_nics_could_give_is_said() -> None:
+    """Where less is asked of them, by the note that the answer has on it."""
+    design = shipped("dgx-superpod-32")
+    note = f"compute: {design.fabrics[0].nic.id}, built in, could give 800 Gb/s per GPU; 400 are as many as asked for"
+    rows = first_rows(design.model_copy(update={"notes": (note,)}))
+    words = next(row.words for row in rows if row.label == "Network")
+    assert "400G to every GPU (8 x 400G a server), of 800G that its NICs could give (`min_gbps_per_gpu`), " in words
+
+
+def test_a_design_that_two_rows_have_is_shown_once_with_what_it_loses() -> None:
+    """Rails as planes lose what rail-only loses."""
+    design = shipped("dgx-superpod-32")
+    planes = Alternative(
+        what="planes", value="any", summary="4 x a", in_names="4 switches of B, in planes that are rails",
+        objective=95, objective_delta=-300_000, capex_usd=95, capex_delta_usd=-300_000, power_w=9, power_delta_w=0,
+    )  # fmt: skip
+    rails = planes.model_copy(update={"what": "topologies", "value": "rail-only"})
+    lost = "saves $300,000; lost: paths between rails outside the servers"
+    for rows, words in (((rails, planes), "rail-only"), ((planes,), f"planes: any ({planes.in_names})")):
+        assert [row.words for row in compared_rows(design.model_copy(update={"alternatives": rows}))] == [
+            f"{words}: {lost}"
+        ]
+
+
+def test_another_design_of_several_fabrics_is_named() -> None:
+    """By the switches that are others, or where there are too many of these by the fabrics."""
+    design = shipped("four-fabrics-1024-gpus")
+    for switches, says in (
+        (1, "storage: 2 leaves of B; in-band: 2 leaves of B"),
+        (40, "another design of storage and in-band"),
+    ):
+        rival = "; ".join(f"{name}: {' + '.join(['2 leaves of B'] * switches)}" for name in ("storage", "in-band"))
+        lead = "with estimated and derived prices 30 % lower"
+        note = f"prices: the bill is 60 % list prices; {lead} another design would be cheaper, by $9: {rival}"
+        (row,) = compared_rows(design.model_copy(update={"notes": (note,), "alternatives": ()}))
+        assert row.words == f"{lead}: {says} would be cheaper, by $9"
 
 
 def test_answer_comes_before_what_compares() -> None:

@@ -50,13 +50,17 @@ def test_it_fits_and_its_line_helps(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FEW)
 def test_levers_come_cheapest_first(kind: str) -> None:
-    """After those of limits on spending; all that there is room for are shown, and none that is dearer before."""
+    """Apart from limits on spending, which are what to paste; as many as there is room for."""
     _, design = refused(kind)
     prices = [one.capex_usd for one in ordered(design) if "limits." not in one.limit]
     known = [price for price in prices if price is not None]
     assert known == sorted(known) and prices[: len(known)] == known
-    levers = [row.words for row in no_rows(design) if row.label in ("Levers", "") and not row.words.startswith("#")]
-    assert all(f"at {dollars(price)}" in " ".join(levers) for price in known[:2])
+    rows = no_rows(design)
+    first = next((number for number, row in enumerate(rows) if row.label in ("Or", "Change")), len(rows))
+    levers = [row.words for row in rows[first:] if row.label in ("Or", "Change", "")]
+    assert all(f"{dollars(price)} with " in " ".join(levers) for price in known[:2])
+    pasted = [row.words for row in rows if row.label == "Paste"]
+    assert not any(lever.endswith(line) for lever in levers for line in pasted if "limits" in line)
 
 
 def test_a_dollar_short() -> None:
@@ -66,14 +70,15 @@ def test_a_dollar_short() -> None:
     design = small.solved(small.case(limits={"budget_usd": least.capex_usd - 1, "power_w": 10_000}))
     assert shown(no_screen(design)) == [
         "Not met     a budget of $107,519",
-        "Nearest     $107,520, 2.68 kW, 6 rack units, $1 over the budget; every rule is kept: Ethernet",
+        "Cheapest    $107,520, 2.68 kW, 6 rack units, $1 over the budget; all else as asked: Ethernet",
         "            rail-optimized leaf-spine, 2 leaves + 1 spine of large, 200G to every GPU (2 x 400G",
         "            nic-400 a server), 1:1",
-        "Levers      limits: {budget_usd: 107520}, at $107,520",
-        "            tiers: any (fabric compute), at $43,800; lost: 2 tiers",
-        "            min_gbps_per_gpu: 100 (fabric compute), at $65,760; lost: 100 of 200 Gb/s for every GPU",
-        "            servers: 5, at $101,600; lost: 1 server",
-        "            max_oversubscription: {leaf: 1.2} (fabric compute), at $104,900; lost: 1:1 at the leaves",
+        "Or          give up the limit to 2 tiers: $43,800 with tiers: any in fabric compute",
+        "            give up 100 of 200 Gb/s for every GPU: $65,760 with min_gbps_per_gpu: 100 in fabric",
+        "            compute",
+        "            give up 1 server: $101,600 with servers: 5",
+        "            give up 1:1 at the leaves: $104,900 with max_oversubscription: {leaf: 1.2} in fabric",
+        "            compute",
         "Paste       limits: {budget_usd: 107520, power_w: 10000}",
         "            # raises the budget to $107,520; all else is kept",
     ]

@@ -31,7 +31,9 @@ SPACES: list[tuple[dict[str, Any], str]] = [
     ({"planes": "any"}, f"Clos with any planes, aligned rails, even stripes, {REST}"),
     ({"planes": [1, 2]}, f"Clos with 1 or 2 planes, aligned rails, even stripes, {REST}"),
     ({"tiers": 1}, "Clos of one tier"),
-    ({"topologies": ["torus"]}, "torus with equal groups, one switch type"),
+    ({"topologies": ["torus"]}, "torus with equal groups, one switch type or none"),
+    ({"topologies": ["torus"], "torus_nodes": "switches"}, "torus with equal groups, one switch type"),
+    ({"topologies": ["dragonfly+"]}, "dragonfly+ with equal groups, one switch type a tier"),
     (
         {"topologies": ["clos", "hyperx"]},
         f"Clos or HyperX with one plane, aligned rails, even stripes, {REST}",

@@ -13,7 +13,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.parts.price_basis import price_source
 from fabopt.program.settings import StoppedError
 from fabopt.schema.design import Design
-from fabopt.search.price_ends import EndFinder
+from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder, RangeEnd
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.mutations import document_of, rehashed
@@ -193,7 +193,7 @@ def test_guesses_that_decide_are_told() -> None:
     """16,000 by an estimate against 19,000: the choice falls where the estimate is 30 % higher (20,800)."""
     assert _prices(_solved(_catalog(small="estimate"), 20)) == [
         "prices: the bill is 62 % estimates, 38 % list prices; with estimated and derived prices 30 % higher another "
-        "design would be the cheapest, by $1,800: 1 switch of lean, 1 x 400G a server, ethernet"
+        "design would be the cheapest, by $1,800: 1 switch of lean"
     ]
 
 
@@ -206,7 +206,9 @@ def test_a_switch_by_a_derived_price_is_told_with_the_price_at_which_it_falls() 
     parts = _catalog(small="derived")
     of_small = "rests on a price of $16,000 for small that is derived from those of like switches"
     assert _rests_on(_solved(parts)) == [of_small]
-    assert _rests_on(_solved(parts, 20)) == [f"{of_small}; above $18,992 for small another design is the cheapest"]
+    assert _rests_on(_solved(parts, 20)) == [
+        f"{of_small}; above $18,992 for small alone another design is the cheapest"
+    ]
     assert _rests_on(_solved(_catalog(small="estimate"), 20)) == []
     assert _rests_on(_solved(parts, 20, rules="none")) == []
 
@@ -254,4 +256,23 @@ def test_a_row_without_the_switch_bounds_its_price_where_no_end_was_found(monkey
 
     monkeypatch.setattr(EndFinder, "find", stopped)
     (told,) = _rests_on(_solved(_catalog(small="derived"), 20))
-    assert told.endswith("; above $19,000 for small at the latest another design is cheaper")
+    assert told.endswith("; above $19,000 for small alone at the latest another design is cheaper")
+
+
+@pytest.mark.parametrize(("proven", "ending"), [(True, "the cheapest"), (False, "the cheapest that was found")])
+@pytest.mark.parametrize("many", [1, 10])
+def test_a_price_up_to_which_it_is_not_proven_is_told_as_what_was_found(
+    monkeypatch: pytest.MonkeyPatch, proven: bool, ending: str, many: int
+) -> None:
+    """Of an end that was searched, and of one that is the last price looked at."""
+    whole = EndFinder.find
+
+    def found(finder: EndFinder, *args: Any) -> RangeEnd:
+        end = whole(finder, *args)
+        return end._replace(is_proven=proven) if many == 1 else RangeEnd(MOST_STEPS, None, proven)
+
+    monkeypatch.setattr(EndFinder, "find", found)
+    (told,) = _rests_on(_solved(_catalog(small="derived"), 20))
+    cheapest = "the cheapest" if proven else "cheaper"
+    at_ten = f"with small at {MOST_STEPS // STEPS} times that this design stays {ending}"
+    assert told.endswith(f"; {at_ten}" if many > 1 else f"above $18,992 for small alone another design is {cheapest}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
 from fabopt.io.keys import with_change
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import alternatives, changes, optimize
-from fabopt.solution.changed import ChangedCases
-from fabopt.solution.rows import LONG, NOT_FINISHED, NOTHING_CHEAPER, QUICK, USUAL
+from fabopt.solution.changed import ChangedCases, Outcome
+from fabopt.solution.rows import LONG, NOT_FINISHED, NOTHING_CHEAPER, NOTHING_LESS, QUICK, USUAL
 from tests.paths import ROOT
 from tests.samples.random_cases import FAMILIES, generate
 from tests.samples.small import Json, case, catalog, inputs
@@ -47,6 +48,7 @@ def hold(given: Inputs, rows: int | None = None, seed: int = 0) -> int:
         assert row.change, f"{row.what} has no keys"
         assert row.finished or (row.summary, row.capex_usd) == (NOT_FINISHED, None)
         assert row.summary != NOTHING_CHEAPER or (row.capex_delta_usd, row.power_delta_w) == (0, 0)
+        assert row.status == "optimal" or row.summary not in (NOTHING_CHEAPER, NOTHING_LESS)
         if row.what == "sourcing" and row.finished:
             assert row.objective_delta is not None and row.objective_delta <= 0, "a rule less is never dearer"
     picked = finished if rows is None else random.Random(seed).sample(finished, min(rows, len(finished)))
@@ -166,3 +168,19 @@ def test_longer_cables_are_in_the_space_where_part_numbers_are_few() -> None:
     lengths = {(line.id, line.length_m) for line in other.bom if line.kind == "fibre"}
     assert len(lengths) == row.change["procurement.max_part_numbers"]["fibre"]
     assert all(check.ok for check in other.checks)
+
+
+def test_nothing_is_said_to_be_cheaper_without_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = ChangedCases.solve
+
+    def unproven(cases: ChangedCases, *args: Any) -> Outcome:
+        outcome = whole(cases, *args)
+        if outcome.answer is None:
+            return outcome
+        optimum = replace(outcome.answer.optimum, verdict="feasible")
+        return replace(outcome, answer=replace(outcome.answer, optimum=optimum))
+
+    monkeypatch.setattr(ChangedCases, "solve", unproven)
+    told = [row for row in optimize.solve(inputs(case())).alternatives if row.summary.startswith("nothing")]
+    assert any(row.status == "feasible" for row in told)
+    assert all(row.summary.endswith(" was found") == (row.status == "feasible") for row in told)

@@ -76,8 +76,8 @@ def test_leaves_that_take_other_numbers_of_nics_are_told_apart() -> None:
     listed = PointRows("compute", "leaf", [f"compute-leaf-00{number}" for number in range(1, 5)])
     rows = listed.degraded(np.array([40, 40, 24, 0]), np.array([1, 1, 4, 0]), 8)
     assert list(rows) == [
-        row("compute", "leaf", 1, "compute-leaf-003", "4 of 8 NICs", 24, degraded=True),
-        row("compute", "leaf", 2, "compute-leaf-001", "1 of 8 NICs", 40, degraded=True),
+        row("compute", "leaf", 1, "compute-leaf-003", "4 of 8 NICs", 24, degraded=True, lost=4, of=8),
+        row("compute", "leaf", 2, "compute-leaf-001", "1 of 8 NICs", 40, degraded=True, lost=1, of=8),
     ]
 
 
@@ -89,7 +89,7 @@ def test_fabric_behind_one_leaf_and_logical_ones() -> None:
 
 def test_attachment_behind_one_leaf() -> None:
     points = designed("growth with attachments").single_points_of_failure or ()
-    assert row("compute", "leaf", 1, "compute-leaf-001", "extra-0", 0) in points
+    assert row("compute", "leaf", 1, "compute-leaf-001", "extra-0", 0, attachment="extra-0", lost=1, of=1) in points
 
 
 def test_rack_with_the_network() -> None:
@@ -140,3 +140,19 @@ def test_they_are_of_the_wiring() -> None:
     bare = design.model_copy(update={"single_points_of_failure": None})
     assert with_single_points(bare).design == design
     assert single_points_of(CabledDesign(Evidence(bare))).points == design.single_points_of_failure
+
+
+def test_counts_say_what_the_words_say() -> None:
+    """Of NICs and devices of attachments, in every family; a file of before has no counts, and none is asked of it."""
+    for kind in ("rail-only", "growth with attachments", "floor", "several fabrics"):
+        for point in designed(kind).single_points_of_failure or ():
+            counted = f"{point.lost} of {point.of}"
+            whole = point.attachment is not None and point.lost == point.of
+            assert whole or point.loses.startswith(counted) == (point.lost is not None)
+            assert point.attachment is None or point.attachment in point.loses
+    design = designed("rail-only")
+    points = design.single_points_of_failure or ()
+    bare = tuple(point.model_copy(update={"lost": None, "of": None}) for point in points)
+    without = design.model_copy(update={"single_points_of_failure": bare})
+    assert RULE in faults(without)
+    assert RULE not in faults(without.model_copy(update={"rules": "0.2.0", "fabopt": "0.2.0"}))

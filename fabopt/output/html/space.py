@@ -102,7 +102,7 @@ WORDS = (
         f"{_CLOS}#a-last-group-of-its-own",
     ),
     Word(
-        "switch type", "one switch type(?: a tier)?",
+        "switch type", "one switch type(?: a tier)?(?: or none)?",
         "model of a switch with one use of its cages down and one up; all switches of a tier are of one, but for what "
         "is said",
         f"{_CLOS}#spines-pods-and-cores",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from fabopt.output.words import dollars, plain, power
+from fabopt.output.left_out import switched_off
+from fabopt.output.words import dollars, listed, plain, power
 from fabopt.parts.names import with_names
 from fabopt.parts.price_basis import PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, RULES_KEPT
 from fabopt.schema.design import Alternative, Design
 from fabopt.schema.servers import BESIDE, SERVER
+from fabopt.schema.topologies import OWN_RAILS
 from fabopt.units import some
 
 MOST_ALTERNATIVES = 2
@@ -35,7 +38,11 @@ _NAMES = {
     "growth": "{value}",
     **{name: f"without rule {name}" for name, rule in DEFAULT_RULES.items() if rule.lost},
 }
-# Letters of another design; a longer one is not named.
+# Rows that ask less of the network, in place of another design that does what the case asks for.
+_ASK_LESS = ("servers", "oversubscription", "bandwidth", "attachments")
+# Rows that say nothing without the other devices.
+_WITH_DEVICES = ("leaf switch", "planes", "protocol", "port speed", "tiers", "groups")
+# Letters of another design of several fabrics; of a longer one these are named.
 MOST_LETTERS = 140
 # What other prices would choose, as the note on prices says it.
 _FLIPS = re.compile(
@@ -45,7 +52,7 @@ _FLIPS = re.compile(
 _NO_CHOICE = ("flat runs", "part numbers")
 # What a row takes away, by what it changes.
 LOST_WITH = {
-    "redundancy": "redundancy by default",
+    "redundancy": "the rules by which any one switch may fail",
     **{name: rule.lost for name, rule in DEFAULT_RULES.items() if rule.lost},
     "topologies": "paths between rails outside the servers",
     "recabling": "cables that stay where they are",
@@ -56,18 +63,36 @@ LOST_WITH = {
 }
 
 
-def worth_a_look(design: Design) -> Iterator[str]:
-    """The alternatives that save most, then the one that is nearest in cost, each with what it loses."""
+class Look(NamedTuple):
+    """An alternative worth a look in words, and whether it asks less of the network."""
+
+    asks_less: bool
+    words: str
+
+
+def worth_a_look(design: Design) -> Iterator[Look]:
+    """The alternatives that save most, then the one that is nearest in cost, each with what it loses; those that do
+    what is asked first.
+    """
     rows = [row for row in design.alternatives if row.finished and row.objective_delta is not None]
     rows = [row for row in rows if _changed(design, row) not in (*_NO_CHOICE, RULES_KEPT)]
     least = LEAST_SHARE * (design.objective.value or 0)
     servers = sorted((row for row in rows if row.what == SERVER), key=_delta)
     rows = [row for row in rows if row.what != SERVER]
     saving = sorted((row for row in rows if _delta(row) < -least), key=_delta)
+    # of rows with the same design the first
+    saving = [row for number, row in enumerate(saving) if not any(_is_alike(row, one) for one in saving[:number])]
     others = sorted((row for row in rows if _delta(row) >= 0 and not row.summary.startswith("nothing")), key=_delta)
     most = MOST_ALTERNATIVES if len(design.fabrics) <= MOST_FABRICS else 1
-    for row in servers[:1] + (saving + others[:1])[:most]:
-        yield named(design, f"{_name(design, row)}: {'; '.join(_said(design, row))}")
+    shown = servers[:1] + (saving + others[:1])[:most]
+    for asks_less in (False, True):
+        for row in shown:
+            if (_changed(design, row) in _ASK_LESS) == asks_less:
+                yield Look(asks_less, named(design, f"{_name(design, row)}: {'; '.join(_said(design, row))}"))
+
+
+def _is_alike(row: Alternative, other: Alternative) -> bool:
+    return row.capex_usd is not None and (row.capex_usd, row.power_w) == (other.capex_usd, other.power_w)
 
 
 def _delta(row: Alternative) -> float:
@@ -89,6 +114,12 @@ def _name(design: Design, row: Alternative) -> str:
     """What a row changes, as people say it."""
     what, fabric = _changed(design, row), _fabric(design, row)
     words = _NAMES.get(what, f"{what}: {{value}}" if row.value else what).format(value=row.value)
+    other = row.in_names.removeprefix(f"{fabric}: ")
+    if what == "oversubscription":
+        of_row = [one for one in design.fabrics if one.name == fabric] or design.fabrics
+        words += f" in place of {plain(max(of_row[0].oversubscription.values()))}:1"
+    if other and what in _WITH_DEVICES:
+        words = f"{other}, {row.value}" if what == "leaf switch" else f"{words} ({other})"
     return f"{fabric} {words}" if fabric else words
 
 
@@ -106,8 +137,10 @@ def _said(design: Design, row: Alternative) -> Iterator[str]:
     lost = _lost(design, row)
     if lost:
         yield f"lost: {lost}"
-    if row.rules_left_out:
-        yield f"leaves out {', '.join(left.name for left in row.rules_left_out)}"
+    here = {left.name for left in design.rules_left_out}
+    left_out = [left.name for left in row.rules_left_out if left.name not in here]
+    if left_out:
+        yield f"leaves out {', '.join(left_out)}"
 
 
 def _lost(design: Design, row: Alternative) -> str:
@@ -116,11 +149,10 @@ def _lost(design: Design, row: Alternative) -> str:
     if what == "servers":
         number = int(re.sub(r"\D", "", row.value) or 0)
         return some(design.stages[-1].servers - number, "server")
-    if what == "oversubscription":
-        of_row = [fabric for fabric in design.fabrics if fabric.name == _fabric(design, row)] or design.fabrics
-        return f"{plain(max(of_row[0].oversubscription.values()))}:1"
     if what == SERVER:
         return ""
+    if what == "planes" and OWN_RAILS.words in row.in_names:
+        what = "topologies"
     if what in LOST_WITH:
         return LOST_WITH[what]
     pairs, leaf = _PAIRS.search(row.summary), _WITHOUT_A_LEAF.search(row.summary)
@@ -136,10 +168,12 @@ def _lost(design: Design, row: Alternative) -> str:
 
 
 def price_of_rules(design: Design) -> Iterator[str]:
-    """What it costs to keep the rules that the case turns off, where that was found."""
+    """What it costs to keep the rules that the case turns off, all of them together, where that was found."""
+    off = switched_off(design)
+    together = "" if [word.partition(" ")[0] for word in off] == ["rule"] else " together"
     for row in design.alternatives:
         if row.what == RULES_KEPT and row.finished:
-            yield named(design, f"with all default rules kept: {'; '.join(_said(design, row))}")
+            yield named(design, f"{listed(off)}{together}: {'; '.join(_said(design, row))}")
 
 
 def flip_line(design: Design) -> Iterator[str]:
@@ -149,11 +183,18 @@ def flip_line(design: Design) -> Iterator[str]:
             verdict = note.partition("; ")[2]
             other = _FLIPS.fullmatch(verdict)
             if other is not None:
-                rival = other[3] if len(other[3]) <= MOST_LETTERS else "another design"
-                verdict = f"{other[1]}: {rival} would be {other[2]}"
+                verdict = f"{other[1]}: {_rival(design, other[3])} would be {other[2]}"
             yield named(design, verdict)
         elif note.startswith(RESTS_ON) and "; " in note:
             yield named(design, note.partition("; ")[2])
+
+
+def _rival(design: Design, words: str) -> str:
+    """Another design as a note has it; of a long one the fabrics that are others."""
+    others = [fabric.name for fabric in design.fabrics if f"{fabric.name}: " in words]
+    if len(words) <= MOST_LETTERS or not others:
+        return words
+    return f"another design of {listed(others)}"
 
 
 def named(design: Design, text: str) -> str:

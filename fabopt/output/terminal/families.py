@@ -196,11 +196,16 @@ def switches_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
     tiers: dict[str, list[tuple[int, str]]] = {}
     # a long list names part numbers alone
     has_maker = len(design.fabrics) == 1 or len({tier.id for tier in fabric.switches}) == 1
-    is_clos = isinstance(fabric.structure, Structure | DragonflyPlusStructure)
     for tier in fabric.switches:
-        noun = tier.role if is_clos and len(fabric.tiers) > 1 else "switch"
+        noun = switch_noun(fabric, tier.role)
         name = product_name(design.parts.get(tier.id, {}), tier.id, has_maker)
         tiers.setdefault(noun, []).append((tier.count, name))
     if not is_named:
         return " + ".join(some(sum(number for number, _ in rows), noun) for noun, rows in tiers.items())
     return named_switches(tiers)
+
+
+def switch_noun(fabric: FabricDesign, role: str) -> str:
+    """What a switch of a tier is called: its role where there are several tiers."""
+    is_clos = isinstance(fabric.structure, Structure | DragonflyPlusStructure)
+    return role if is_clos and len(fabric.tiers) > 1 else "switch"

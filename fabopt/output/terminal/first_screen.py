@@ -13,23 +13,34 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.left_out import kept_with
+from fabopt.output.left_out import kept_with, switched_off
+from fabopt.output.slots import slot_limit
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
 from fabopt.output.terminal.comparison import flip_line, named, price_of_rules, worth_a_look
-from fabopt.output.terminal.families import made_of
+from fabopt.output.terminal.families import made_of, switch_noun
 from fabopt.output.terminal.workload import duration
-from fabopt.output.terminal.worst_loss import COMPUTE, WorstLoss, rack_losses
-from fabopt.output.words import dollar_shares, dollars, listed, measured, money, percent, plain, power, printable
+from fabopt.output.terminal.worst_loss import COMPUTE, loss_lines
+from fabopt.output.words import (
+    KIND_NAMES,
+    dollar_shares,
+    dollars,
+    listed,
+    measured,
+    money,
+    percent,
+    plain,
+    power,
+    printable,
+)
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
-from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES, WHOLE_SERVERS
+from fabopt.rules.defaults import DEFAULT_RULES, WHOLE_SERVERS
 from fabopt.schema.design import Design, FabricDesign, StageDesign
 from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
-from fabopt.schema.resilience import NO_RULE
-from fabopt.schema.roles import SHARED_PORTS
+from fabopt.schema.roles import COULD_GIVE, SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
 from fabopt.units import cents, some
@@ -41,7 +52,6 @@ MOST_STAGES = 6
 MOST_LEFT_OUT = 3
 MOST_NOTES = 2
 MOST_LIMITS = 4
-MOST_RULES = 6
 # Fabrics with the names of their products; of more than these each has one line.
 MOST_NAMED = 4
 LABEL_WIDTH = len("Worst loss")
@@ -75,10 +85,12 @@ def first_rows(design: Design) -> list[ScreenRow]:
 
 def compared_rows(design: Design) -> list[ScreenRow]:
     """One or two alternatives with what each loses, what would flip the choice, and the price of rules turned off."""
+    looks = list(worth_a_look(design))
     return [
-        *labelled("Instead", worth_a_look(design)),
+        *labelled("Instead", (look.words for look in looks if not look.asks_less)),
+        *labelled("Ask less", (look.words for look in looks if look.asks_less)),
         *labelled("Flips", flip_line(design)),
-        *labelled("Off", price_of_rules(design), OFF),
+        *labelled("If kept", price_of_rules(design), OFF),
     ]
 
 
@@ -109,20 +121,29 @@ def _network(design: Design) -> Iterator[ScreenRow]:
         yield ScreenRow("Model", f"a step of {use.model} takes about {duration(use.step_s)}")
 
 
-def network_words(design: Design) -> Iterator[str]:
-    """Each fabric in one sentence, by its name where there are several."""
+def network_words(design: Design, most_named: int = MOST_NAMED) -> Iterator[str]:
+    """Each fabric in one sentence, by its name where there are several; products are named of so many at most."""
     for fabric in design.fabrics:
-        yield f"{fabric.name}: " * (len(design.fabrics) > 1) + fabric_words(design, fabric)
+        words = fabric_words(design, fabric, len(design.fabrics) <= most_named)
+        yield f"{fabric.name}: " * (len(design.fabrics) > 1) + words
 
 
-def fabric_words(design: Design, fabric: FabricDesign) -> str:
+def fabric_words(design: Design, fabric: FabricDesign, is_named: bool) -> str:
     """A fabric in one sentence: its family, switches, speed of servers and oversubscription."""
     nic, metrics = fabric.nic, fabric.metrics
-    is_named = len(design.fabrics) <= MOST_NAMED
     card = f" {product_name(design.parts.get(nic.id, {}), nic.id)}" if is_named and not nic.built_in else ""
+    limit = slot_limit(design, nic, metrics.injection_gbps_per_gpu) if is_named else None
     speed = f"{nic.per_server * nic.ports_per_nic} x {plain(nic.gbps)}G{card} a server"
+    if limit is not None:
+        cards = f"{some(nic.per_server, 'NIC')} of {nic.ports_per_nic} x {plain(nic.gbps)}G{card} a server"
+        speed = f"{cards}, each held to {plain(float(limit.passed))}G by its PCIe {limit.run} slot"
     if fabric.role == COMPUTE:
         speed = f"{plain(metrics.injection_gbps_per_gpu)}G to every GPU{f' ({speed})' if is_named else ''}"
+        could = f"{fabric.name}: {nic.id}, {COULD_GIVE} "
+        for note in design.notes:
+            if note.startswith(could):
+                able = note.removeprefix(could).partition(" ")[0]
+                speed += f", of {able}G that its NICs could give (`min_gbps_per_gpu`)"
     protocol = {"infiniband": "InfiniBand", "ethernet": "Ethernet"}.get(fabric.protocol, fabric.protocol)
     parts = [f"{protocol} {made_of(design, fabric, is_named)}", speed, *_ratios(fabric)]
     if fabric.homing == "pair" and is_named:
@@ -154,27 +175,10 @@ def _left_out(design: Design) -> Iterator[ScreenRow]:
     whys = (row.why.removesuffix(f"; {NO_DESIGN}") for row in rows)
     lines = [f"{row.name}: {why}; to keep it: {kept_with(row.rule)}" for row, why in zip(rows, whys, strict=True)]
     rest = [f"and {listed([row.name for row in rows[MOST_LEFT_OUT:]])}"] if len(rows) > MOST_LEFT_OUT else []
-    yield from labelled("Left out", [*lines[:MOST_LEFT_OUT], *rest], LEFT_OUT)
+    yield from labelled("Left out", (named(design, line) for line in [*lines[:MOST_LEFT_OUT], *rest]), LEFT_OUT)
     off = switched_off(design)
     if off:
         yield ScreenRow("Off", f"switched off by the case: {listed(off)}", OFF)
-
-
-def switched_off(design: Design) -> list[str]:
-    """What a case turns off of the default rules, by the keys that do."""
-    content = design.case.content
-    rules = content.get("rules") or {}
-    if rules == NO_RULES:
-        words = ["all default rules but those of redundancy"]
-    else:
-        names = [name for name in DEFAULT_RULES if rules.get(name) is False]
-        more = [f"{len(names) - MOST_RULES} more"] if len(names) > MOST_RULES else []
-        words = [*names[:MOST_RULES], *more]
-        words[:1] = [f"{'rule' if len(names) == 1 else 'rules'} {name}" for name in words[:1]]
-    if content.get("resilience") == NO_RULE:
-        return [*words, "redundancy"]
-    bare = [str(fabric["name"]) for fabric in content.get("fabrics", ()) if fabric.get("resilience") == NO_RULE]
-    return [*words, f"redundancy of {listed(bare)}"] if bare else words
 
 
 # -- money, power, space and limits ---------------------------------------------------------------------------------
@@ -198,12 +202,16 @@ def _money(design: Design) -> Iterator[ScreenRow]:
 
 
 def _stages(design: Design) -> Iterator[ScreenRow]:
-    """Money and servers that each stage adds, where there are several; they add up to the whole."""
-    stages, before, words = design.stages, 0, list[str]()
+    """Money, servers and switches that each stage adds, where there are several; they add up to the whole. And the
+    rates at which prices fall, which make later stages cheaper.
+    """
+    stages, before, words = design.stages, None, list[str]()
     for stage in stages[:MOST_STAGES]:
-        more = f"{stage.servers - before:,} more, {stage.servers:,} in all"
-        words.append(f"{stage.name} (month {stage.month}, {more if before else some(stage.servers, 'server')})")
-        before = stage.servers
+        servers = some(stage.servers, "server")
+        if before is not None:
+            servers = f"{stage.servers - before.servers:,} more, {stage.servers:,} in all"
+        words.append(f"{stage.name} (month {stage.month}: {servers}{_installed(design, stage, before)})")
+        before = stage
     amounts = [cents(stage.capex_usd) for stage in stages]
     if len(stages) > MOST_STAGES:
         words.append(some(len(stages) - MOST_STAGES, "later stage"))
@@ -211,6 +219,25 @@ def _stages(design: Design) -> Iterator[ScreenRow]:
     if len(stages) > 1:
         told = (f"{what} {amount}" for what, amount in zip(words, dollar_shares(amounts), strict=True))
         yield ScreenRow("By stage", "; ".join(told))
+        falls = (design.case.content.get("finance") or {}).get("price_decline") or {}
+        by_rate: dict[float, list[str]] = {}
+        for kind, rate in falls.items():
+            by_rate.setdefault(float(rate), []).append(KIND_NAMES.get(kind, kind))
+        rates = [f"{plain(100 * rate)} % a year ({listed(kinds)})" for rate, kinds in by_rate.items() if rate]
+        if rates:
+            yield ScreenRow("", f"the case assumes that prices fall by {listed(rates)}")
+
+
+def _installed(design: Design, stage: StageDesign, before: StageDesign | None) -> str:
+    """The switches that a stage adds: by tier of a fabric alone, else of all together."""
+    added = Counter[str]()
+    for fabric in design.fabrics:
+        earlier = before.fabrics.get(fabric.name, {}) if before is not None else {}
+        for role, number in stage.fabrics.get(fabric.name, {}).items():
+            noun = switch_noun(fabric, role) if len(design.fabrics) == 1 else "switch"
+            added[noun] += number - earlier.get(role, 0)
+    told = [some(number, noun) for noun, number in added.items() if number > 0]
+    return f"; {' + '.join(told)}" if told else ""
 
 
 def _limits(design: Design) -> Iterator[ScreenRow]:
@@ -301,19 +328,10 @@ def _servers_w(design: Design, installed: object) -> float:
 
 
 def _survived(design: Design) -> Iterator[ScreenRow]:
-    """The worst failure of one device in each fabric, red where servers or attachments are cut off."""
-    losses = [WorstLoss(design, fabric) for fabric in design.fabrics]
-    told = [loss for loss in losses if loss.devices]
-    if len(told) > MOST_NAMED:
-        told = [loss for loss in told if loss.cut_off] or told[:MOST_NAMED]
-    is_alone = len(losses) == 1
-    rows = [(f"{loss.fabric.name}: " * (not is_alone) + loss.words(is_alone), bool(loss.cut_off)) for loss in told]
-    if len(told) < len(losses):
-        rows.append(("other fabrics: nothing is cut off", False))
-    rows += [(f"{loss.fabric.name}: " * (not is_alone) + words, False) for loss in losses for words in loss.of_planes()]
+    """The worst failures, the worst first, red where servers or attachments are cut off."""
     label = "Worst loss"
-    for words, is_cut_off in [*rows, *rack_losses(design)]:
-        yield ScreenRow(label, words, LOST if is_cut_off else "")
+    for line in loss_lines(design, MOST_NAMED):
+        yield ScreenRow(label, line.words, LOST if line.cuts_off else "")
         label = ""
 
 

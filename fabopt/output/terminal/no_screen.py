@@ -11,9 +11,19 @@ from fabopt.io.design import design_in
 from fabopt.io.keys import value_at
 from fabopt.output.terminal.answer import BUDGET, conflict_quantity, infeasible_lines
 from fabopt.output.terminal.comparison import LOST_WITH, named
-from fabopt.output.terminal.first_screen import LABEL_WIDTH, LEFT_OUT, LOST, ScreenRow, grid, labelled, network_words
+from fabopt.output.terminal.first_screen import (
+    LABEL_WIDTH,
+    LEFT_OUT,
+    LOST,
+    MOST_NAMED,
+    ScreenRow,
+    grid,
+    labelled,
+    network_words,
+)
 from fabopt.output.words import dollars, limit_name, listed, measured, plain, power
 from fabopt.schema.base import NO_SINGLE_LIMIT
+from fabopt.schema.conflict import WOULD_HELP
 from fabopt.schema.design import Conflict, Design, Needed
 from fabopt.units import some
 
@@ -32,12 +42,15 @@ def no_screen(design: Design) -> RenderableType:
 
 
 def no_rows(design: Design) -> list[ScreenRow]:
-    """The rows, of which so many levers are shown that they fit."""
+    """The rows: a limit on spending that would do is what to write alone; of other levers there are as many as fit."""
     if design.status == "unknown":
         return list(labelled("Open", map(short, _open(design))))
     before = [*_limit(design), *_nearest(design)]
     after = [*_paste(design), *_unfinished(design)]
-    levers = list(labelled("Levers", (_lever(design, conflict) for conflict in ordered(design)[:MOST_LEVERS])))
+    changes = ordered(design)
+    is_pasted = bool(changes) and _is_spending(changes[0].limit)
+    others, label = (changes[1:], "Or") if is_pasted else (changes, "Change")
+    levers = list(labelled(label, (_lever(design, conflict) for conflict in others[:MOST_LEVERS])))
     while len(levers) > 1 and sum(map(_lines, [*before, *levers, *after])) >= MOST_LINES:
         levers.pop()
     return [*before, *levers, *after]
@@ -91,7 +104,10 @@ def _limit(design: Design) -> Iterator[ScreenRow]:
         together = "together: " if len(keys) > 1 else ""
         shown = [f"{limit_name(key)} {_value_of(design, key)}" for key in keys]
         yield ScreenRow("Not met", short(together + "; ".join(shown)), LOST)
-    why = next((conflict.detail for conflict in others if conflict.detail), "")
+    parts = next((conflict.detail.split("; ") for conflict in others if conflict.detail), [])
+    begin = next((number for number, part in enumerate(parts) if part.startswith("fabric ")), 0)
+    is_below = bool(ordered(design))
+    why = "; ".join(part for part in parts[begin:] if not (is_below and part.startswith(WOULD_HELP)))
     if why:
         yield ScreenRow("Why", named(design, short(why, MOST_OF_WHY)))
     yield from labelled("Missing", (named(design, short(conflict.detail)) for conflict in lacking if conflict.detail))
@@ -134,9 +150,9 @@ def _nearest(design: Design) -> Iterator[ScreenRow]:
         return
     words = [dollars(nearest.capex_usd), power(nearest.power_w), measured(nearest.rack_units, "rack unit")]
     whole = None if nearest.design is None else design_in(nearest.design, "nearest.design")
-    what = nearest.summary if whole is None else "; ".join(network_words(whole))
-    told = f": {what}" if len(what) <= MOST_LETTERS else ""
-    yield ScreenRow("Nearest", f"{', '.join([*words, *_over(design)])}; every rule is kept{told}")
+    texts = [nearest.summary] if whole is None else ["; ".join(network_words(whole, most)) for most in (MOST_NAMED, 0)]
+    what = next((f": {text}" for text in texts if len(text) <= MOST_LETTERS), "")
+    yield ScreenRow("Cheapest", f"{', '.join([*words, *_over(design)])}; all else as asked{what}")
 
 
 def _over(design: Design) -> Iterator[str]:
@@ -154,10 +170,11 @@ def _over(design: Design) -> Iterator[str]:
 
 
 def _lever(design: Design, conflict: Conflict) -> str:
-    """What to write, its price, and what is lost."""
+    """What is given up, the price, and what to write."""
     price, lost = _price(conflict), _lost(design, conflict)
-    cost = "" if price is None else f", at {dollars(price)}"
-    return f"{' and '.join(map(_said_line, _changes(conflict)))}{cost}{lost and f'; lost: {lost}'}"
+    cost = "" if price is None else f"{dollars(price)} with "
+    line = f"{cost}{' and '.join(map(_said_line, _changes(conflict)))}"
+    return f"give up {lost}: {line}" if lost else line
 
 
 def _lost(design: Design, conflict: Conflict) -> str:
@@ -178,8 +195,9 @@ _LOST_VALUES = {
     "switches.leaf": "leaves of {was}",
     "switches.spine": "spines of {was}",
     "switches.core": "cores of {was}",
-    "tiers": "{was} tiers",
-    "planes": "{was} planes",
+    "tiers": "the limit to {was} tiers",
+    "planes": "the limit to {was} planes",
+    "nics_per_server": "the number of NICs a server ({was})",
     "rails": "{was} rails",
     "striping": "{was} stripes",
     "max_switch_hops": "paths of at most {was} switches",
@@ -226,7 +244,7 @@ def line_of(change: Needed) -> tuple[str, str]:
 
 def _said_line(change: Needed) -> str:
     line, where = line_of(change)
-    return f"{line} ({where})" if where else line
+    return f"{line} in {where}" if where else line
 
 
 def _nested(words: Sequence[str], value: str) -> str:
@@ -260,7 +278,10 @@ def _paste(design: Design) -> Iterator[ScreenRow]:
         ]
         places = dict.fromkeys(where for change in changes if (where := line_of(change)[1]))
         does = [f"in {listed(list(places))}"] if places else []
-        does += [f"raises {listed(raised)}"] if raised else []
+        price = _price(conflict)
+        least = conflict.limit != BUDGET and not conflict.together
+        cost = f", the least with which there is a design ({dollars(price)})" if price is not None and least else ""
+        does += [f"raises {listed(raised)}{cost}"] if raised else []
         does.append(f"gives up {lost}" if lost else "all else is kept")
         yield ScreenRow("", f"# {'; '.join(does)}")
 

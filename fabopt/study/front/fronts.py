@@ -57,9 +57,9 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
         else:
             metrics.append(metric)
     if not 2 <= len(words) <= MOST_OBJECTIVES:
-        partner = USUAL[maximize == []]
-        given = words[0] if len(words) == 1 else (*USUAL[0],)
-        hint = f"for example {' '.join(given[:2])} {' '.join(partner)}"
+        is_one = len(words) == len(metrics) == 1
+        given, partner = (words[0][:2], USUAL[maximize == []]) if is_one else USUAL
+        hint = f"for example {' '.join(given)} {' '.join(partner)}"
         faults.append(fault("pareto", "", "a front trades two or three metrics", len(words), hint=hint))
     if points is not None and points < FEWEST_POINTS:
         faults.append(fault("--points", "", "too few", points, allowed="2 or more"))

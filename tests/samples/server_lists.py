@@ -8,10 +8,8 @@ from typing import Any
 from tests.samples.random_cases import FAMILIES, Dice, generate
 
 Json = dict[str, Any]
-# Rails want two NICs of every server, or refuse the case.
+# Those of rails want two NICs of every server, or are refused.
 DRAWN = tuple(family for family in FAMILIES if family != "rails")
-# A case that says no number of servers.
-SIZES = ("servers", "gpus", "stages")
 
 
 def listed(seed: int) -> tuple[Json, Json]:
@@ -32,6 +30,9 @@ def listed(seed: int) -> tuple[Json, Json]:
     if dice.chance(0.3) and not case["fabrics"][0].get("attachments"):
         sizes = sorted({max(1, gpus // 2), gpus})
         case["stages"] = [{"name": f"stage-{at}", "month": 12 * at, "gpus": size} for at, size in enumerate(sizes)]
+        if len(sizes) > 1 and dice.chance(0.3):
+            case |= {"objective": "tco_usd"}
+            case["stages"][1]["probability"] = 0.5
     else:
         case["gpus"] = gpus
     if case.get("objective") == "power_w":

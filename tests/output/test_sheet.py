@@ -160,6 +160,21 @@ def test_every_device_and_link_is_in_a_box(name: str) -> None:
         assert inside == len(canvas.tree.devices)
 
 
+@pytest.mark.parametrize("width", [HALF_COLUMN, 262.0, A3[0]])
+def test_a_box_names_a_product_that_all_its_devices_are_of(width: float) -> None:
+    """Two leaves of another product are in one box with others where there is little room."""
+    design = shipped("four-fabrics-1024-gpus")
+    wiring = wiring_of(design)
+    for fabric in design.fabrics:
+        tree = FabricTree(design, wiring, fabric)
+        canvas = Canvas(tree)
+        draw(canvas, 0, 0, width, 120)
+        for index, box in enumerate(canvas.boxes):
+            products = {tree.product(row) for row in np.flatnonzero(canvas.box_of == index).tolist()}
+            if len(products) > 1:
+                assert not {text.words for text in box.texts} & products, box.name
+
+
 def test_an_attachment_says_its_links() -> None:
     design = shipped("four-fabrics-1024-gpus")
     wiring = wiring_of(design)

@@ -120,7 +120,7 @@ class Canvas:
         names = tree.wiring.devices.name
         name = names[node.devices[0]]
         name += f" to {names[node.devices[-1]]}" if len(node.devices) > 1 else ""
-        about = f"{some(node.times, node.role)}: {name}, {tree.product(node.devices[0])}"
+        about = f"{some(node.times, node.role)}: {name}, {self._product(node)}"
         if not node.role:
             about = f"{node.title}: {name}, {', '.join(tree.held(node))}"
         box = Box(
@@ -132,7 +132,7 @@ class Canvas:
 
     def _words(self, node: Node, height: float, extra: Sequence[list[str]]) -> list[list[str]]:
         """What is in a box, each line in a few ways."""
-        tree, product, times = self.tree, self.tree.product(node.devices[0]), count(node.times)
+        tree, product, times = self.tree, self._product(node), count(node.times)
         if node.role == "attachment":
             names = [product] if node.times == 1 else [f"{times} × {product}", times]
             return [names, [self._ports(node), ""]]
@@ -144,6 +144,11 @@ class Canvas:
         held = tree.held(node)
         amounts = [[", ".join(held), held[0]]] if height <= BOX_HEIGHT else [[words] for words in held]
         return [[node.title], *[[f"{times} alike, each:", f"{times} alike"]] * (node.times > 1), *amounts]
+
+    def _product(self, node: Node) -> str:
+        """The product of a node's devices; of several how many."""
+        names = {self.tree.product(row) for row in node.devices}
+        return names.pop() if len(names) == 1 else f"{len(names)} products"
 
     def _ports(self, node: Node) -> str:
         """``48 × 100G``: the links of a node's devices."""

@@ -143,16 +143,16 @@ def test_oversubscription() -> None:
 
 
 def test_oversubscription_is_rounded_up() -> None:
-    """Sixty-one servers on ten leaves of ten ports leave three uplinks for seven servers: 2.333333:1 is too little."""
+    """Sixty-one servers on ten leaves of ten ports leave three uplinks for seven servers: 2.333:1 is too little."""
     parts = catalog()
     product(parts, "small")["cages"][0]["count"] = 10
     only = {"leaf": ["small"], "spine": ["small"]}
     content = case({"nics": ["nic-400"], "nics_per_server": 1, "min_gbps_per_gpu": 100, "switches": only}, servers=61)
     found = conflict(solved(content, parts), "fabrics.compute.max_oversubscription.leaf")
-    assert found.needed == 2.333334
+    assert found.needed == 2.334
     enough = with_fabric(content, max_oversubscription={"leaf": found.needed, "spine": 1})
     assert solved(enough, parts).status == "optimal"
-    too_little = with_fabric(content, max_oversubscription={"leaf": 2.333333, "spine": 1})
+    too_little = with_fabric(content, max_oversubscription={"leaf": 2.333, "spine": 1})
     assert solved(too_little, parts).status == "infeasible"
 
 

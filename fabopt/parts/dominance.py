@@ -12,14 +12,14 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
-from fabopt.schema.case import Case
+from fabopt.parts.procurement import Terms
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.homing import FEATURE_OF_PAIRING
 from fabopt.schema.product import Product
 
 
 def without_dominated_products(
-    case: Case,
+    terms: Terms,
     catalog: Catalog,
     item_table: ItemTable,
     named: frozenset[str],
@@ -32,7 +32,7 @@ def without_dominated_products(
     """
     alike: dict[Hashable, list[Product]] = {}
     devices_of: dict[str, list[str]] = {}
-    rules = case.procurement
+    rules = terms.rules
     devices: tuple[Switch | Nic, ...] = (*catalog.switches, *catalog.nics)
     plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)
     wanted_of_devices = {vendor for part in plugged for vendor in part.works_with}
@@ -52,7 +52,7 @@ def without_dominated_products(
             by_place = rules.lists_are_by_place and product.is_among(rules.approved_parts or ())
             is_told = rules.tells_vendors_apart(items[0].kind) or (wanted and product.vendor in (None, *wanted))
             vendors = product.vendor if is_told else bool(wanted), product.sold_by, by_place
-            largest_w = product.power_max_w if isinstance(product, Switch) and case.site.has_floor else None
+            largest_w = product.power_max_w if isinstance(product, Switch) and terms.on_floor else None
             looks = type(product), vendors, lengths, _fit(product), pairs, tested, largest_w
             alike.setdefault(looks, []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}

@@ -115,7 +115,7 @@ def undominated(
 ) -> ItemTable:
     """The items on offer without products that no design of a case needs at their prices; see ``Offering``."""
     kept = named | _stood_in_for(case, offered, item_table)
-    return without_dominated_products(case, offered, item_table, kept, qualified)
+    return without_dominated_products(terms_of(case), offered, item_table, kept, qualified)
 
 
 def _named_ids(case: Case) -> frozenset[str]:

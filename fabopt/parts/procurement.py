@@ -58,7 +58,8 @@ class Terms:
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
     ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether the quarter or year of
     an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
-    month that is month 0, if given. ``price_rules``: which prices may be paid.
+    month that is month 0, if given. ``price_rules``: which prices may be paid. ``on_floor``: whether what is bought has
+    places in racks.
     """
 
     months: tuple[int, ...] = (0,)
@@ -71,6 +72,7 @@ class Terms:
     airflow: Airflow | None = None
     start: str | None = None
     price_rules: PriceRules = ANY_PRICE
+    on_floor: bool = False
 
     @property
     def chance_unit(self) -> int:
@@ -100,7 +102,7 @@ def terms_of(case: Case) -> Terms:
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
-        case.start, price_rules_of(case),
+        case.start, price_rules_of(case), case.site.has_floor,
     )  # fmt: skip
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
+from fabopt.parts.offering import offering_of
 from fabopt.problem.problem import problem_of
+from fabopt.search.price_ends import at_factor
 from tests.oracles.brute_force import solve
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.random_cases import VENDORS, Dice, generate
@@ -99,6 +102,22 @@ def test_what_else_tells_two_products_apart(kind: str, own: Json, twin: Json, si
     if site:
         product(parts, "gpu-4").update(rack_units=4)
     assert kind not in _left_out(parts, **more)
+
+
+def test_an_approved_part_is_kept_where_its_maker_is_not_approved() -> None:
+    parts = _with_twins(switches={"vendor": "acme"})
+    lists = {"approved_vendors": {"switch": ["acme", "bolt"], "spine": ["bolt"]}}
+    assert "switches" in _left_out(parts, procurement=lists)
+    assert "switches" not in _left_out(parts, procurement={**lists, "approved_parts": ["small-twin"]})
+
+
+def test_other_prices_leave_no_part_out_that_a_device_is_qualified_for() -> None:
+    """Where prices are moved, to see up to which one an answer stays."""
+    given = inputs(case(procurement={"qualified": {"small": ["dr4-hot-twin"]}}), _with_twins())
+    whole = offering_of(given.case, given.catalog, whole=True)
+    moved = at_factor(problem_of(given.case, given.catalog, offering=whole), frozenset(), Fraction(1)).problem
+    assert moved.item_table.item("dr4-hot-twin") is not None
+    assert moved.item_table.item("nic-400-twin") is None
 
 
 def test_offers_of_a_vendor_stay_beside_the_price_of_the_catalog() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor
 
+from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import RESTS_ON, basis_of
 from fabopt.rules.defaults import DEFAULT_RULES, SERVERS_COUNT, WHOLE_SERVERS, is_kept
 from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Alternative, Design
 from fabopt.schema.server import Server
 from fabopt.schema.servers import SERVER, SETTLED, ServerCompared
@@ -40,6 +42,12 @@ def server_notes(question: Question, design: Design) -> Iterator[str]:
 
 def _server(question: Question, id_: str) -> Server:
     return next(server for server in question.inputs.catalog.servers if server.id == id_)
+
+
+def name_of(catalog: Catalog, id_: str) -> str:
+    """The name of a server as people say it, also of one that is in no design."""
+    server = next(server for server in catalog.servers if server.id == id_)
+    return product_name(server.model_dump(mode="json"), id_)
 
 
 def _wanted(case: Case) -> int:
@@ -94,7 +102,8 @@ def _price(server: Server) -> str:
     price = server.price_usd
     words = f"${price:,.0f}" if isinstance(price, int | float) else "one by quantity"
     unit = " a rack" if server.rack is not None else ""
-    return f"{words}{unit} for {server.id} ({basis_of(server.model_dump(mode='json'), None)})"
+    part = server.model_dump(mode="json")
+    return f"{words}{unit} for {product_name(part, server.id)} ({basis_of(part, None)})"
 
 
 def _until(question: Question, case: Case, design: Design, own: str) -> str:
@@ -112,7 +121,7 @@ def _until(question: Question, case: Case, design: Design, own: str) -> str:
     if not is_exact:
         return f"; up to ${most:,} {of_one} at least, the whole costs less with no other"
     above = f"above ${most:,} {of_one}" if most > price else f"at any higher price of {own}"
-    return f"; {above} the whole costs less with {rival}"
+    return f"; {above} the whole costs less with {name_of(question.inputs.catalog, rival)}"
 
 
 def _end_of(entry: ServerCompared, design: Design) -> tuple[float, bool, str]:

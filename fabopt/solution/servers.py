@@ -22,6 +22,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.solution.question import Answers, Question, keys_of_server
 from fabopt.solution.rows import CaseChange, RowsShown
+from fabopt.solution.server_notes import name_of
 from fabopt.units import some
 
 # Work for what the whole costs with another server: some six seconds.
@@ -183,6 +184,6 @@ def other_servers(question: Question, answer: Answer) -> Iterator[CaseChange]:
     """Changes to every other server that the case lists."""
     for inputs, entry in zip(question.servers, question.compared, strict=True):
         if entry.id != answer.problem.server.id:
-            number = f"{some(entry.servers, 'server')} of {entry.id}"
+            number = f"{some(entry.servers, 'server')} of {name_of(inputs.catalog, entry.id)}"
             keys = keys_of_server(inputs.case)
             yield CaseChange(SERVER, number, keys, RowsShown.ALWAYS, own_work=WORK_OF_SERVER)

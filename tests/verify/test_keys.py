@@ -18,7 +18,6 @@ UNREAD = {
     "PriceSource.url": TOLD, "PriceSource.confidence": TOLD, "Source.url": TOLD, "Source.confidence": TOLD,
     "Model.sources": TOLD, "Model.confidence": TOLD, "Model.parameters_b": TOLD, "Model.active_parameters_b": TOLD,
     "Growth.minutes_per_moved_cable": TOLD, "Finance.depreciation_years": BOOKS,
-    "Scenario.lost": "is read by `problem.demand.runs_of`, which makes the runs that are recounted",
     "Fabric.min_bisection_gbps_per_gpu": "is read by `figures_meet_demand` under the name of its figure",
     "Carried.max_oversubscription_spine": "is no less than the host's, which `uplinks_carry_demand` holds",
     **{f"Operate.{key}": PLANNED for key in ("host_addresses", "asns", "vlans", "systems", "queues")},

@@ -25,7 +25,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.front import Front
 from fabopt.solution import optimize, rule_levers
 from fabopt.study.sweep import sweep as sweeps
-from tests.samples import small
+from tests.samples import random_networks, small
 from tests.samples.random_cases import generate
 from tests.samples.small import designed, usd
 from tests.solution.test_redundancy import ONE_SPINE, ONE_UPLINK, pair, three_ports
@@ -74,6 +74,20 @@ def test_a_budget_that_only_a_broken_rule_meets_leaves_no_design(
     for limit, price in levers.items():
         written = f"{limit}: false" if limit == LEAVES else f"rules: {{{limit.removeprefix('rules.')}: false}}"
         assert f"`{written}`: ${price:,}" in text
+
+
+@pytest.mark.long("5", "8", "16", "20")
+@pytest.mark.parametrize("seed", (5, 8, 10, 14, 16, 20))
+def test_the_budget_that_is_needed_is_what_the_nearest_design_costs(seed: int) -> None:
+    """Of several fabrics too, whatever was asked of them before."""
+    parts, content = random_networks.generate(seed)
+    content["site"].pop("floor", None)
+    least = optimize.solve(inputs_from_objects(content, parts), alternatives_s=0).totals.capex_usd
+    content["limits"] = {"budget_usd": least - 1}
+    design = optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
+    (told,) = (conflict for conflict in design.conflicts if conflict.limit == "limits.budget_usd")
+    assert design.nearest is not None and told.minimal
+    assert design.nearest.capex_usd == told.needed == least
 
 
 @pytest.mark.parametrize(

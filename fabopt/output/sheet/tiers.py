@@ -86,6 +86,7 @@ class Tiers:
             # only what can fold more of what it holds gives way
             least = [min(need, _HOLDER) for need in needs]
             weights = [need - small for need, small in zip(needs, least, strict=True)]
+            weights = weights if any(weights) else least
         spare = width - sum(least) - _BETWEEN * len(nodes)
         self.canvas.is_crowded |= spare < 0
         lower = _TITLE + _LABEL if any(node.rows for node in nodes) else 0
@@ -127,6 +128,8 @@ class Tiers:
                 return nodes
         if len(nodes) == 1 or sum(min(self._need(node), _HOLDER) + _BETWEEN for node in nodes) <= width:
             return nodes
+        if not any(node.rows for node in row):
+            return [self.canvas.tree.fold(row)]
         most = min(len(nodes) - 1, max(1, int((width - _FOLD) / (_HOLDER + _BETWEEN))))
         return [*nodes[:most], self.canvas.tree.fold(nodes[most:])]
 

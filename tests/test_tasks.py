@@ -36,7 +36,7 @@ def code_of(section: str) -> list[str]:
 
 
 def test_every_task_touches_at_most_five_files() -> None:
-    sections = PAGE.read_text().split("\n## ")[1:]
+    sections = [section for section in PAGE.read_text().split("\n## ") if "\n| file |" in section]
     files = [re.findall(r"^\| (?!file|---)", section, re.MULTILINE) for section in sections]
     assert len(files) == 3 and all(1 < len(rows) <= MOST_FILES for rows in files)
 

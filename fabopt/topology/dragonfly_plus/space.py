@@ -251,8 +251,10 @@ def _costs_above(options: Sequence[_SpineAbove], leaves: _Leaves) -> list[Floats
         key = option.ports.most, option.up.lane.port_mbps
         if key not in outlets:
             outlets[key] = leaves.outlets(*key)
-        out = np.multiply.outer(option.share + option.outlet, outlets[key])
-        costs.append(np.asarray(np.multiply.outer(option.share + option.uplink, uplinks) + out))
+        # more than a number holds is more than any design costs
+        with np.errstate(over="ignore"):
+            out = np.multiply.outer(option.share + option.outlet, outlets[key])
+            costs.append(np.asarray(np.multiply.outer(option.share + option.uplink, uplinks) + out))
     return costs
 
 

@@ -127,7 +127,8 @@ def answered(question: Question) -> Design:
     question.settings.reached(alone)
     question.settings.met(answers.best.problem, answers.best.optimum)
     _begin(question, "what else")
-    asked = replace(asked, inputs=question.own_inputs(answers.best), servers=question.servers)
+    if question.servers:
+        asked = replace(asked, inputs=question.own_inputs(answers.best), servers=question.servers)
     asked = replace(asked, listed=question.listed, compared=question.compared, tried=(*answers.tried, *question.tried))
     design = with_alternatives(question, answers.best, design, partial(_rows, asked))
     return with_checks(question, with_notes(question, answers, design))

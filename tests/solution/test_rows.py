@@ -73,14 +73,8 @@ def test_rows_are_what_solving_gives(seed: int) -> None:
     hold(random_inputs(seed), MOST_OF_A_CASE, seed)
 
 
-# A row without redundancy differs from its case solved: seed 25, and one from 110 on. To be mended.
-KNOWN = pytest.mark.xfail(strict=True, reason="row `redundancy none` differs from its case solved")
-
-
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "first", [pytest.param(first, marks=KNOWN) if first in (10, 110) else first for first in range(10, 210, 20)]
-)
+@pytest.mark.parametrize("first", range(10, 210, 20))
 def test_three_hundred_rows_are_what_solving_gives(first: int) -> None:
     assert sum(hold(random_inputs(seed), MOST_OF_A_CASE, seed) for seed in range(first, first + 20)) >= 15
 

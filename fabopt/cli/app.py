@@ -8,7 +8,7 @@ import typer
 
 from fabopt.cli import completion
 from fabopt.cli.inspection import accept, as_built, audit, compare, decide, show
-from fabopt.cli.lookup import cases_app, catalog_app, models, schema
+from fabopt.cli.lookup import cases_app, catalog_app, models, schema, studio
 from fabopt.cli.options import (
     AlternativesTime,
     CaseFile,
@@ -64,6 +64,7 @@ app.add_typer(catalog_app, name="catalog", help="List, show and check the produc
 app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
 app.command("models")(models)
 app.command("schema")(schema)
+app.command("studio")(studio)
 app.command("as-built")(as_built)
 app.command("audit")(audit)
 app.command("accept")(accept)
@@ -81,7 +82,7 @@ def _version(wanted: bool) -> None:
 
 
 # Commands with a time limit: a signal stops their clock, and results by then are kept.
-TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "explain", "audit", "decide", "compare")
+TIMED = ("solve", "bom", "sweep", "pareto", "sensitivity", "explain", "audit", "decide", "compare", "studio")
 
 
 @app.callback()

@@ -116,3 +116,16 @@ def catalog_check(
     from fabopt.cli.library import check_catalogs
 
     raise typer.Exit(check_catalogs(catalogs))
+
+
+def studio(
+    start: Annotated[
+        str | None, typer.Argument(metavar="[CASE|DIR]", help="Case to open, or folder to work in; default: this one.")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", metavar="N", help="Port to listen on; default: a free one.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
+) -> None:
+    """Open a page on this machine to ask, see, pin, break and hand over designs (extra `fabopt[studio]`)."""
+    from fabopt.cli.studio import run_studio
+
+    raise typer.Exit(run_studio(start, port, not no_browser))

@@ -35,7 +35,7 @@ _INDENT = " " * 5
 NONE = ("", "none", "no", "0")
 # The questions by their options, in order, and where faults of their answers are in a case: a model asks for a number
 # of GPUs.
-_ANSWERS = {
+ANSWERS = {
     "server": ("server",),
     "gpus": ("gpus", "stages", "workload.plan"),
     "workload": ("workload",),
@@ -112,9 +112,9 @@ def _case(
     if questions.asks:
         tell("Six questions; Enter takes what is in brackets, Ctrl-C ends.")
     while True:
-        wanted = _wanted(questions, reading, catalogs)
+        wanted = starter_of(questions, reading, catalogs)
         folder = Path() if target in (None, STANDARD_STREAM) else Path(str(target)).parent
-        wanted = replace(wanted, name=name or _free_name(wanted.gpus), folder=folder)
+        wanted = replace(wanted, name=name or free_name(wanted.gpus), folder=folder)
         try:
             return wanted, starter_text(wanted)
         except InputError as error:
@@ -146,14 +146,14 @@ class Questions:
         given = getattr(self.given, option)
         if given is not None or not self.asks:
             return self.read(usual if given is None else given, usual, read)
-        text, answer = _until_right(f"{self.number}/{len(_ANSWERS)}  {question}", usual, read)
+        text, answer = _until_right(f"{self.number}/{len(ANSWERS)}  {question}", usual, read)
         self.given = replace(self.given, **{option: text})
         return answer
 
     def forget_one(self, error: InputError) -> None:
         """Tell what is wrong with the answers together, and forget the one that is to change."""
         _tell_faults(error)
-        path, places = error.faults[0].path, enumerate(_ANSWERS.values(), 1)
+        path, places = error.faults[0].path, enumerate(ANSWERS.values(), 1)
         usual = next((number for number, keys in places if path.startswith(keys)), 2)
         _, option = _until_right("Which answer is to change?", str(usual), _option_of)
         later = None if option == "gpus" else self.given.later
@@ -170,9 +170,9 @@ class Questions:
 
 def _option_of(number: str) -> str:
     """The option of a question by its number."""
-    options = dict(zip(map(str, range(1, len(_ANSWERS) + 1)), _ANSWERS, strict=True))
+    options = dict(zip(map(str, range(1, len(ANSWERS) + 1)), ANSWERS, strict=True))
     if number not in options:
-        raise _wrong("answer", "there is no such answer", number, f"1 to {len(_ANSWERS)}")
+        raise _wrong("answer", "there is no such answer", number, f"1 to {len(ANSWERS)}")
     return options[number]
 
 
@@ -206,7 +206,8 @@ def answered(question: str) -> str:
     return line.strip()
 
 
-def _wanted(asked: Questions, reading: Reading, catalogs: Sequence[str]) -> Starter:
+def starter_of(asked: Questions, reading: Reading, catalogs: Sequence[str]) -> Starter:
+    """The starter case of the answers, which has no name yet; ``InputError`` with all faults of options."""
     server = asked.of("server", "Which server? Its name or id; ? lists them", reading.usual_server, reading.server)
     sizes = "How many GPUs now, and later? As 256, 32 servers, or 256 then 1024 in 18 months"
     size = asked.of("gpus", sizes, str(32 * reading.gpus_of(server)), lambda text: reading.size(text, server))
@@ -332,7 +333,7 @@ def _wrong(option: str, problem: str, value: Any, allowed: str = "", hint: str =
     return InputError([fault(option, "", problem, value, allowed=allowed, hint=hint)])
 
 
-def _free_name(gpus: int) -> str:
+def free_name(gpus: int) -> str:
     """A name of which there is no file yet."""
     name, number = f"pod-{gpus}", 1
     while Path(f"{name}.yaml").exists():

@@ -12,13 +12,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, Protocol
 
 from fabopt.cli.supervisor import DONE, DRAWS, READ, SIGNALS, STARTED, TOLD_BY, Copy
 from fabopt.errors import EXIT_NO_ANSWER
 
-if TYPE_CHECKING:
-    from fabopt.program.settings import Clock
+
+class Stops(Protocol):
+    """What the first signal stops: a clock, or a server."""
+
+    def stop(self) -> None:
+        """End the work as if its time were over."""
 
 
 class Attendant:
@@ -31,7 +35,7 @@ class Attendant:
         self._waits = True
         self._is_over = False
         self.draws = False
-        self._clock: Clock | None = None
+        self._clock: Stops | None = None
         self._copy: Copy | None = None
 
     @contextmanager
@@ -73,7 +77,7 @@ class Attendant:
         if self._heard and not keeps_clock:
             raise KeyboardInterrupt
 
-    def attend(self, clock: Clock) -> None:
+    def attend(self, clock: Stops) -> None:
         """Stop this clock at the first signal, and at once if one has come."""
         self._clock = clock
         if self._copy is not None:

@@ -69,6 +69,13 @@ def read_inputs(
     return _assembled(_WrittenCase(case, file, base, spelled), None, catalogs, price_changes)
 
 
+def inputs_from_text(text: str, path: Path) -> Inputs:
+    """Return a case with its catalog from the text of a file that need not be there yet; ``InputError`` as of it."""
+    spelled = Spelled()
+    case = _case_of(parse_yaml(text.encode("utf-8", "replace"), shown(path), CASE), shown(path), spelled)
+    return _assembled(_WrittenCase(case, shown(path), path.parent, spelled), None, None, ())
+
+
 def _home(case_path: Path | str) -> tuple[str, Path]:
     """Return a case's name in messages, and the folder that its paths are relative to."""
     if str(case_path) == STANDARD_STREAM:

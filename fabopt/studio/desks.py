@@ -1,0 +1,134 @@
+"""Desks: what each tab of the page has asked for, what is known of it, and those who listen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from fabopt.studio.pool import Workers
+from fabopt.studio.wire import Message
+
+# Events of which each counts; of others the newest replaces the one before.
+COUNTED = ("compared", "point")
+# Seconds after which a listener hears that the server is there.
+BEAT_S = 15.0
+MOST_DESKS = 64
+
+
+@dataclass(eq=False)
+class Desk:
+    """A tab: its runs, one at a time, and the newest state of the last one."""
+
+    name: str
+    run: int = 0
+    used: float = field(default_factory=time.monotonic)
+    _serial: int = 0
+    _state: dict[str, tuple[int, Message]] = field(default_factory=dict)
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    is_closed: bool = False
+
+    def begin(self) -> int:
+        """Begin a run: its number. What was known of the last one is forgotten."""
+        self.run += 1
+        self.used = time.monotonic()
+        self._state.clear()
+        return self.run
+
+    def take(self, run: int, message: Message) -> None:
+        """Take an event of a run; one of an earlier run is dropped."""
+        if run != self.run or message["event"] == "ready":
+            return
+        self._serial += 1
+        kind = str(message["event"])
+        key = f"{kind} {self._serial}" if kind in COUNTED else kind
+        self._state[key] = self._serial, {**message, "run": run}
+        self.wake()
+
+    def wake(self) -> None:
+        """Tell all who listen that there is news."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def close(self) -> None:
+        """Let all who listen go."""
+        self.is_closed = True
+        self.wake()
+
+    async def events(self) -> AsyncIterator[bytes]:
+        """Server-Sent Events from the newest state on; who reads slowly gets the newest of each kind."""
+        seen = 0
+        yield b"retry: 1000\n\n"
+        while not self.is_closed:
+            news = self._news
+            untold = sorted((pair for pair in self._state.values() if pair[0] > seen), key=lambda pair: pair[0])
+            for serial, message in untold:
+                seen = max(seen, serial)
+                content = {key: value for key, value in message.items() if key != "event"}
+                yield f"event: {message['event']}\ndata: {json.dumps(content)}\n\n".encode()
+            if untold:
+                continue
+            try:
+                await asyncio.wait_for(news.wait(), BEAT_S)
+            except TimeoutError:
+                yield b": still here\n\n"
+
+
+class Desks:
+    """All desks, by the random name that a tab gives itself."""
+
+    def __init__(self, pool: Workers) -> None:
+        self._pool = pool
+        self._desks: dict[str, Desk] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def of(self, name: str) -> Desk:
+        """Return a desk, which is made if need be; of too many the one that was used longest ago goes."""
+        if name not in self._desks:
+            if len(self._desks) >= MOST_DESKS:
+                eldest = min(self._desks.values(), key=lambda desk: desk.used)
+                eldest.close()
+                del self._desks[eldest.name]
+            self._desks[name] = Desk(name)
+        return self._desks[name]
+
+    def all(self) -> list[Desk]:
+        """Return all desks."""
+        return list(self._desks.values())
+
+    def begin(self, name: str, job: str, content: Message) -> int:
+        """Begin a run of a desk in place of the one under way: its number, at once."""
+        desk = self.of(name)
+        run = desk.begin()
+        task = asyncio.create_task(self._run(desk, run, job, content))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return run
+
+    async def _run(self, desk: Desk, run: int, job: str, content: Message) -> None:
+        worker = self._pool.of(desk.name)
+        await worker.stop()
+        async with desk.turn:
+            if run != desk.run:
+                return
+            outcome = await worker.run(job, content, lambda message: desk.take(run, message))
+        code = outcome.get("code", (outcome.get("result") or {}).get("code", 0))
+        desk.take(run, {"event": "ended", **outcome, "code": code})
+
+    async def cancel(self, name: str) -> None:
+        """Stop the run of a desk; it ends with the best so far."""
+        await self._pool.of(name).stop()
+
+    async def close(self) -> None:
+        """End all runs, and let all listeners go."""
+        for desk in self.all():
+            desk.close()
+        for task in list(self._tasks):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await self._pool.end()

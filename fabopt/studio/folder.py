@@ -1,0 +1,64 @@
+"""The one folder that a studio reads and writes in, links resolved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fabopt.errors import InputError, fault
+from fabopt.io.library import YAML_ENDINGS
+
+# What a folder of cases holds at most that is listed, and how deep it is looked at.
+MOST_LISTED, DEEPEST = 2_000, 4
+KEPT_IN = ".fabopt-studio"
+
+
+def below(folder: Path, name: str, endings: Sequence[str]) -> Path:
+    """Return the path of a file in the folder; ``InputError`` for one outside of it, through links too, of another
+    kind, or hidden.
+    """
+    refused = None
+    if "\0" in name or not name or Path(name).is_absolute() or "\\" in name:
+        refused = "a path is relative to the folder of the studio"
+    elif Path(name).suffix.lower() not in endings:
+        refused = "the studio has no files of this kind"
+    elif any(part.startswith(".") for part in Path(name).parts):
+        refused = "hidden files and folders above are not the studio's"
+    if refused is None:
+        path = Path(os.path.realpath(folder / name))
+        if path.is_relative_to(os.path.realpath(folder)):
+            return path
+        refused = "this is outside of the folder that the studio was started in"
+    hint = (
+        f"start it there: `fabopt studio {os.path.dirname(name) or '.'}`" if refused.startswith("this is out") else ""
+    )
+    raise InputError([fault(name, "", refused, allowed=f"files ending in {', '.join(endings)}", hint=hint)])
+
+
+def files(folder: Path, endings: Sequence[str]) -> list[str]:
+    """Return files of a kind in the folder, as paths relative to it, those of links outside left out."""
+    named = (name for name in _walk(folder, "") if Path(name).suffix.lower() in endings)
+    inside = [name for name, _ in zip(named, range(MOST_LISTED), strict=False)]
+    real = os.path.realpath(folder)
+    return sorted(name for name in inside if Path(os.path.realpath(folder / name)).is_relative_to(real))
+
+
+def _walk(folder: Path, where: str, depth: int = 0) -> Iterator[str]:
+    try:
+        entries = sorted(os.scandir(folder / where), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        name = f"{where}{entry.name}"
+        if entry.name.startswith("."):
+            continue
+        if entry.is_file():
+            yield name
+        elif entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
+            yield from _walk(folder, f"{name}/", depth + 1)
+
+
+CASES = YAML_ENDINGS
+DESIGNS = (".json",)
+PAGES = (".html",)

@@ -1,0 +1,283 @@
+"""The server of the studio: routes, and how it begins and ends. It works with no case itself: workers do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import secrets
+import socket
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from fabopt.errors import EXIT_INFEASIBLE, EXIT_INPUT, FaboptError, InputError
+from fabopt.io.files import read_bytes, write_whole
+from fabopt.schema.version import VERSION
+from fabopt.studio.desks import Desks
+from fabopt.studio.folder import CASES, below
+from fabopt.studio.guard import Guard, Secrets
+from fabopt.studio.pool import Workers
+from fabopt.studio.wire import Message, fault_rows
+
+PAGE = Path(__file__).parent / "page"
+LOOPBACK = "127.0.0.1"
+# Seconds that open connections have to end once the server is to.
+LAST_S = 1
+STATUS = {EXIT_INPUT: 422, EXIT_INFEASIBLE: 409}
+LONGEST_NAME = 64
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A case that is shown first: the name of its file in the folder, which need not be there, and its text."""
+
+    path: str
+    text: str
+
+
+@dataclass
+class Studio:
+    """What a studio is started with.
+
+    ``new_case``: answers of `fabopt new` to the text of a case; ``questions``: its questions, as the page asks them.
+    """
+
+    folder: Path
+    new_case: Callable[[Mapping[str, str], Path], str]
+    questions: list[Message]
+    opened: Opened | None = None
+    port: int = 0
+    stopped: Callable[[], None] = lambda: None
+
+    def stop(self) -> None:
+        """End the server: open connections first, then the workers."""
+        self.stopped()
+
+    def serve(self, ready: Callable[[str], None]) -> None:
+        """Answer until ``stop`` is called; ``ready`` takes the address once there is one."""
+        with tempfile.TemporaryDirectory(prefix="fabopt-studio-") as answers:
+            listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            with contextlib.closing(listener):
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind((LOOPBACK, self.port))
+                listener.listen()
+                asyncio.run(self._serve(listener, Path(answers), ready))
+
+    async def _serve(self, listener: socket.socket, answers: Path, ready: Callable[[str], None]) -> None:
+        loop = asyncio.get_running_loop()
+        own = Secrets(secrets.token_urlsafe(24), secrets.token_urlsafe(24), listener.getsockname()[1])
+        pool = Workers(self.folder, answers)
+        desks = Desks(pool)
+        app = Guard(_app(_Routes(self, own, pool, desks, answers)), own)
+        server = _Server(
+            uvicorn.Config(
+                app,
+                log_level="critical",
+                access_log=False,
+                lifespan="off",
+                http="h11",
+                ws="none",
+                server_header=False,
+                timeout_graceful_shutdown=LAST_S,
+                timeout_keep_alive=30,
+                proxy_headers=False,
+            )
+        )
+
+        def stop() -> None:
+            server.should_exit = True
+            for desk in desks.all():
+                desk.close()
+
+        self.stopped = lambda: _soon(loop, stop)
+        try:
+            await pool.begin()
+            ready(f"http://{LOOPBACK}:{own.port}/?token={own.key}")
+            await server.serve([listener])
+        finally:
+            await desks.close()
+
+
+def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    loop.call_soon_threadsafe(call)
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without handlers of signals: the command line has its own."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Any:
+        """Leave signals to the command line."""
+        yield
+
+
+@dataclass
+class _Routes:
+    """The answers to requests."""
+
+    studio: Studio
+    own: Secrets
+    pool: Workers
+    desks: Desks
+    answers: Path
+
+    # -- cases --------------------------------------------------------------------------------------------------------
+
+    async def page(self, request: Request) -> Response:
+        return FileResponse(PAGE / "studio.html")
+
+    async def start(self, request: Request) -> Response:
+        there = await self._done("reader", "read.start", {})
+        opened = self.studio.opened
+        return JSONResponse(
+            {
+                "token": self.own.token,
+                "version": VERSION,
+                "folder": str(self.studio.folder),
+                "opened": None if opened is None else {"path": opened.path, "text": opened.text},
+                "questions": self.studio.questions,
+                **there,
+            }
+        )
+
+    async def file(self, request: Request) -> Response:
+        if request.method == "PUT":
+            given = await _given(request, path=str, text=str)
+            write_whole(below(self.studio.folder, given["path"], CASES), given["text"].encode("utf-8", "replace"))
+            return JSONResponse({})
+        path = below(self.studio.folder, request.query_params.get("path", ""), CASES)
+        return JSONResponse({"text": read_bytes(path).decode("utf-8", "replace")})
+
+    async def new(self, request: Request) -> Response:
+        answers = (await _given(request, answers=dict))["answers"]
+        words = {str(key): str(value) for key, value in answers.items() if value not in (None, "")}
+        return JSONResponse({"text": await asyncio.to_thread(self.studio.new_case, words, self.studio.folder)})
+
+    async def read(self, request: Request) -> Response:
+        return await self._result("reader", "read.read", await _given(request, text=str, path=_PATH))
+
+    async def edit(self, request: Request) -> Response:
+        return await self._result("reader", "read.edit", await _given(request, text=str, key=str, value=object))
+
+    # -- desks --------------------------------------------------------------------------------------------------------
+
+    async def solve(self, request: Request) -> Response:
+        given = await _given(request, desk=str, text=str, path=_PATH)
+        return JSONResponse({"run": self.desks.begin(_name(given.pop("desk")), "ask.solve", given)})
+
+    async def cancel(self, request: Request) -> Response:
+        given = await _given(request, desk=str)
+        await self.desks.cancel(_name(given["desk"]))
+        return JSONResponse({})
+
+    async def events(self, request: Request) -> Response:
+        desk = self.desks.of(_name(request.query_params.get("desk", "")))
+        return StreamingResponse(desk.events(), media_type="text/event-stream")
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    async def answer(self, request: Request) -> Response:
+        answer, what = request.path_params["answer"], request.path_params["what"]
+        if what == "screen":
+            return await self._result("reader", "show.screen", {"answer": answer})
+        if what == "drawing":
+            content = {"answer": answer, "fabric": request.query_params.get("fabric")}
+            shown = await self._done("reader", "show.drawing", content)
+            return Response(shown["svg"], media_type="image/svg+xml")
+        raise HTTPException(404, "an answer has no such part")
+
+    # -- work ---------------------------------------------------------------------------------------------------------
+
+    async def _done(self, purpose: str, job: str, content: Message) -> Message:
+        """Return the result of a job; ``HTTPException`` with its words and faults otherwise."""
+        outcome = await self.pool.of(purpose).run(job, content)
+        if "result" in outcome:
+            result: Message = outcome["result"]
+            return result
+        raise _JobError(outcome)
+
+    async def _result(self, purpose: str, job: str, content: Message) -> Response:
+        return JSONResponse(await self._done(purpose, job, content))
+
+
+class _JobError(Exception):
+    """A job ended without a result: its faults or words, and an exit code."""
+
+    def __init__(self, outcome: Message) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
+
+
+_PATH = (str, type(None))
+
+
+async def _given(request: Request, **kinds: Any) -> Message:
+    """Return the keys of a body, each of its kind; ``HTTPException`` otherwise. What may be null may be left out."""
+    try:
+        content = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise HTTPException(400, "the body is not JSON") from None
+    if not isinstance(content, dict):
+        raise HTTPException(400, "the body is an object of JSON")
+    for key, kind in kinds.items():
+        if not isinstance(content.get(key), kind):
+            raise HTTPException(400, f"the body has `{key}`")
+    return {key: content.get(key) for key in kinds}
+
+
+def _name(text: str) -> str:
+    """Return the name of a desk; ``HTTPException`` for one that is none."""
+    if not (0 < len(text) <= LONGEST_NAME and text.isascii() and text.replace("-", "").isalnum()) or text == "reader":
+        raise HTTPException(400, "a desk has a name of letters and digits")
+    return text
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Answer a request that could not be done: words, and the faults of what was given."""
+    if isinstance(error, _JobError):
+        outcome = error.outcome
+    elif isinstance(error, InputError):
+        outcome = {"code": error.exit_code, "faults": fault_rows(error.faults)}
+    elif isinstance(error, HTTPException):
+        return JSONResponse({"words": error.detail}, error.status_code)
+    else:
+        outcome = {"code": getattr(error, "exit_code", 0), "words": str(error)}
+    faults = outcome.get("faults", [])
+    words = outcome.get("words") or "; ".join(fault["line"] for fault in faults)
+    status = 404 if faults and faults[0]["file"] in ("answer", "pin") else STATUS.get(outcome["code"], 503)
+    return JSONResponse({"words": words, "faults": faults}, status)
+
+
+def _app(routes: _Routes) -> Starlette:
+    """Return the application: what `docs/studio.md` lists."""
+    table: list[tuple[str, Any, list[str]]] = [
+        ("/", routes.page, ["GET"]),
+        ("/api/start", routes.start, ["GET"]),
+        ("/api/file", routes.file, ["GET", "PUT"]),
+        ("/api/new", routes.new, ["POST"]),
+        ("/api/read", routes.read, ["POST"]),
+        ("/api/edit", routes.edit, ["POST"]),
+        ("/api/solve", routes.solve, ["POST"]),
+        ("/api/cancel", routes.cancel, ["POST"]),
+        ("/api/events", routes.events, ["GET"]),
+        ("/api/answer/{answer}/{what}", routes.answer, ["GET"]),
+    ]
+    known: Any = dict.fromkeys((HTTPException, FaboptError, _JobError), _refused)
+    return Starlette(
+        routes=[
+            *(Route(path, answer, methods=methods) for path, answer, methods in table),
+            Mount("/page", StaticFiles(directory=PAGE)),
+        ],
+        exception_handlers=known,
+    )

@@ -1,0 +1,102 @@
+"""A process of the studio that works on cases and designs: jobs come as lines, and events and results go as lines.
+
+It is spawned, never forked, so that it shares nothing with the server; it keeps what it has imported and read. A signal
+stops the clock of the job at hand; it ends when the server does, however that ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from fabopt.errors import EXIT_NO_ANSWER, FaboptError, InputError
+from fabopt.program.settings import Clock, StoppedError
+from fabopt.studio.wire import Message, fault_rows, line_of
+
+# Modules of jobs, the first names of a job's two.
+JOBS = {"ask": "fabopt.studio.asking", "read": "fabopt.studio.reading", "show": "fabopt.studio.showing"}
+STOP = getattr(signal, "SIGUSR1", None)
+# Of prctl: the signal that a process gets when its parent ends.
+_DEATH_SIGNAL = 1
+
+
+class Bench:
+    """What a job works with: the folder of the studio, the one of its answers, its clock, and a way to tell events."""
+
+    def __init__(self, folder: Path, answers: Path, take: Callable[[Message], None]) -> None:
+        self.folder, self.answers, self._take = folder, answers, take
+        self.clock = Clock(None)
+
+    def tell(self, kind: str, **content: Any) -> None:
+        """Send an event of the job at hand."""
+        self._take({"event": kind, **content})
+
+    def begin(self) -> None:
+        """A new job has a new clock."""
+        self.clock = Clock(None, time.monotonic())
+
+
+def outcome(bench: Bench, job: str, content: Message) -> Message:
+    """Do a job: its result, or its faults with an exit code; never an exception."""
+    module, _, name = job.partition(".")
+    try:
+        return {"result": getattr(importlib.import_module(JOBS[module]), name)(bench, **content)}
+    except InputError as error:
+        return {"code": error.exit_code, "faults": fault_rows(error.faults)}
+    except FaboptError as error:
+        return {"code": error.exit_code, "words": str(error)}
+    except StoppedError:
+        return {"code": EXIT_NO_ANSWER, "words": "stopped"}
+    except MemoryError:
+        return {"code": EXIT_NO_ANSWER, "words": "memory ended before there was an answer"}
+    except Exception as error:
+        return {
+            "code": EXIT_NO_ANSWER,
+            "words": f"internal error: {type(error).__name__}: {' '.join(str(error).split())}",
+        }
+
+
+def work(folder: Path, answers: Path, jobs: BinaryIO, results: BinaryIO) -> None:
+    """Do jobs until there are no more."""
+
+    def send(message: Message) -> None:
+        results.write(line_of(message))
+        results.flush()
+
+    bench = Bench(folder, answers, send)
+    if STOP is not None:
+        signal.signal(STOP, lambda number, frame: bench.clock.stop())
+    send({"event": "ready"})
+    for line in iter(jobs.readline, b""):
+        content = json.loads(line)
+        bench.begin()
+        send(outcome(bench, content.pop("job"), content))
+
+
+def end_with_parent(parent: int) -> None:
+    """Have the system end this process with its parent, where it can; elsewhere the pipe of jobs ends it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def main() -> None:
+    """Work for the server that holds both ends of the pipes; what engines print goes nowhere."""
+    end_with_parent(int(sys.argv[3]))
+    results = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    importlib.import_module("fabopt.solution.optimize")
+    work(Path(sys.argv[1]), Path(sys.argv[2]), sys.stdin.buffer, results)
+
+
+if __name__ == "__main__":
+    main()

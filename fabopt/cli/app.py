@@ -62,15 +62,8 @@ app = typer.Typer(
 app.add_typer(cases_app, name="cases")
 app.add_typer(catalog_app, name="catalog", help="List, show and check the products that designs are made of.")
 app.add_typer(quote_app, name="quote", help="Read vendors' quotes, and hold them against designs.")
-app.command("models")(models)
-app.command("schema")(schema)
-app.command("studio")(studio)
-app.command("as-built")(as_built)
-app.command("audit")(audit)
-app.command("accept")(accept)
-app.command("decide")(decide)
-app.command("show")(show)
-app.command("compare")(compare)
+for _command in (models, schema, studio, as_built, audit, accept, decide, show, compare):
+    app.command()(_command)
 
 
 def _version(wanted: bool) -> None:

@@ -498,6 +498,7 @@ def test_rules_page_has_the_records_of_rules() -> None:
 
 def test_workloads_page_has_every_key() -> None:
     models = [model_schema.Model, model_schema.Architecture, model_schema.Experts, model_schema.LatentAttention]
+    models += [model_schema.Window, model_schema.LinearAttention, model_schema.SparseAttention]
     models += [model_schema.Formats, model_schema.Plan, workload.Workload]
     text = (ROOT / "docs" / "workloads.md").read_text()
     assert keys_of(*models) - words_in_code(text) - {"profile"} == set()

@@ -53,11 +53,15 @@ def models(
             metavar="MODEL", help="One of them, or a path to a model file.", autocompletion=library("models")
         ),
     ] = None,
+    server: Annotated[
+        str,
+        typer.Option("--server", metavar="ID", help="Server to run on.", autocompletion=products("servers")),
+    ] = "nvidia-dgx-h100",
 ) -> None:
     """List the AI workload models, or show what one takes."""
     from fabopt.cli.models import list_models, show_model
 
-    list_models() if name is None else show_model(name)
+    list_models(server) if name is None else show_model(name, server)
 
 
 def schema(

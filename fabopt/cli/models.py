@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fabopt.cli.output import say, tell
+from fabopt.errors import Fault, InputError, did_you_mean
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import names
 from fabopt.io.workload import read_model
@@ -25,41 +26,53 @@ from fabopt.workload.ranks import ranks_of, replica_gpus
 from fabopt.workload.stages import band
 from fabopt.workload.timing import step_on, workload_of
 
-# The server and the numbers of GPUs that plans are said for.
-_USUAL_SERVER, _CLUSTERS = "nvidia-dgx-h100", (8, 64, 1024)
+# The numbers of GPUs that plans are said for.
+_CLUSTERS = (8, 64, 1024)
 _BILLION, _MBPS_PER_GBPS, _PERCENT = 10**9, 1000, 100
 
 
-def list_models() -> None:
-    """Print every AI model of the library: its task, its size, and plans that fit clusters of a usual server."""
-    server = _usual_server()
+def list_models(server_id: str) -> None:
+    """Print every AI model of the library: its task, its size, and plans that fit clusters of a server."""
+    server = _server(server_id)
     columns = [("name", False), ("task", False), ("parameters", True)]
     columns += [(f"{some(gpus, 'GPU')}", False) for gpus in _CLUSTERS]
     models = [read_model(name, Path()) for name in names("models")]
     say(table(columns, (_model_row(model, server) for model in models)))
     tell(
-        f"plans: predicted to be fastest on {_USUAL_SERVER} of what fits its {server.gpu_memory_gb:g} GB a GPU, and "
+        f"plans: predicted to be fastest on {server.id} of what fits its {server.gpu_memory_gb or 0:g} GB a GPU, and "
         "the memory that they are likely to take; a case has the like with `workload.plan: auto`, and `fabopt models "
         "NAME` says more of a model"
     )
 
 
-def show_model(text: str) -> None:
+def show_model(text: str, server_id: str) -> None:
     """Print an AI model, and for several clusters its plan, memory, step and the Gb/s that it needs of a network."""
-    model, server = read_model(text, Path()), _usual_server()
+    model, server = read_model(text, Path()), _server(server_id)
+    if model.precision.compute not in server.gpu_peak_tflops:
+        known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
+        problem = f"{model.name} computes in {model.precision.compute}, and {server.id} does not say its speed in that"
+        allowed = f"a server that does; this one has {known}"
+        raise InputError([Fault("--server", "", problem, server.id, True, allowed)])
     for line in _lines(model):
         say(line)
     columns = [("GPUs", True), ("plan", False), ("memory", False), ("step", False), ("Gb/s a GPU", True)]
     say(table(columns, _rows(model, server)))
     tell(
-        f"on {_USUAL_SERVER} with {server.gpu_memory_gb:g} GB a GPU; plans: the model's own, and those predicted to be "
+        f"on {server.id} with {server.gpu_memory_gb or 0:g} GB a GPU; plans: the model's own, and those predicted to be "
         "fastest with 400 Gb/s everywhere; memory: at least, and likely; step: with typical software; Gb/s: the least "
         f"at 1:1 with which GPUs wait {_PERCENT * DEFAULT_EXPOSED:g} % of it at most, if only servers are near"
     )
 
 
-def _usual_server() -> Server:
-    return next(server for server in read_catalog(["reference"], Path()).servers if server.id == _USUAL_SERVER)
+def _server(server_id: str) -> Server:
+    """A server of the reference catalog."""
+    servers = {server.id: server for server in read_catalog(["reference"], Path()).servers if server.gpus}
+    if server_id not in servers:
+        hint = did_you_mean(server_id, servers)
+        raise InputError(
+            [Fault("--server", "", "no server with GPUs has this id", server_id, ", ".join(servers), hint)]
+        )
+    return servers[server_id]
 
 
 def _lines(model: Model) -> Iterator[str]:
@@ -113,6 +126,8 @@ def _model_row(model: Model, server: Server) -> list[str]:
 
 def _fitting(model: Model, server: Server, gpus: int) -> str:
     """The fastest plan that fits ``gpus`` GPUs, with its likely memory."""
+    if model.precision.compute not in server.gpu_peak_tflops:
+        return f"no {model.precision.compute} speed"
     plan = fastest_plan(model, model.plan, server, gpus)
     if plan is None:
         return "none fits"

@@ -19,10 +19,15 @@ Bytes = Annotated[float, Field(gt=0, le=16)]
 Billions = Annotated[float, Field(gt=0, le=10**6)]
 Dimension = Literal["tensor", "context", "pipeline", "data"]
 Recomputation = Literal["none", "selective", "full"]
+Optimizer = Literal["adam", "muon"]
 Reduction = Literal["step", "micro_batch"]
 DIMENSIONS: tuple[Dimension, ...] = ("tensor", "context", "pipeline", "data")
 # ZeRO stages from which on gradients, and parameters, are in shares. Source: Rajbhandari et al. 2020, section 5.
 SHARED_GRADIENTS, SHARED_PARAMETERS = 2, 3
+
+
+def _is_absent(value: object) -> bool:
+    return value is None
 
 
 class Experts(Strict):
@@ -37,6 +42,7 @@ class Experts(Strict):
         servers_per_token: Most scale-up domains that a token is sent to (node-limited routing).
         gated: Whether an expert has three matrices in place of two. Absent is the architecture's.
         router_bias: Whether each expert has a number that balances their load (DeepSeek-V3).
+        shared_gate: Whether a gate weighs the shared experts (Qwen3-Next).
     """
 
     count: Size
@@ -47,6 +53,7 @@ class Experts(Strict):
     servers_per_token: Size | None = None
     gated: bool | None = None
     router_bias: bool = False
+    shared_gate: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
     @model_validator(mode="after")
     def _token_finds_its_experts(self) -> Self:
@@ -69,6 +76,56 @@ class LatentAttention(Strict):
     rope_dim: Size
 
 
+class Window(Strict):
+    """Layers whose tokens attend to near ones only.
+
+    Attributes:
+        layers: Layers with a window.
+        tokens: Tokens of the window, the token itself included.
+        chunks: Whether the sequence is cut into chunks of so many tokens in place of a window that slides (Llama 4).
+    """
+
+    layers: Annotated[int, Field(ge=1, le=10**4)]
+    tokens: Size
+    chunks: bool = False
+
+
+class LinearAttention(Strict):
+    """Layers that keep a state of fixed size in place of keys and values.
+
+    Attributes:
+        layers: Layers of that kind.
+        kind: Gated delta rule (`delta`, Qwen3-Next) or `state-space` (Mamba-2).
+        key_heads: Heads of queries and keys; of a state space its groups.
+        key_dim: Width of each; of a state space its state.
+        value_heads: Heads of values, each with a state of `key_dim` x `value_dim`.
+        value_dim: Width of each.
+        convolution: Tokens of the convolution before it.
+    """
+
+    layers: Annotated[int, Field(ge=1, le=10**4)]
+    kind: Literal["delta", "state-space"] = "delta"
+    key_heads: Size
+    key_dim: Size
+    value_heads: Size
+    value_dim: Size
+    convolution: Annotated[int, Field(ge=0, le=64)] = 4
+
+
+class SparseAttention(Strict):
+    """An index that picks the tokens which each token attends to (DeepSeek-V3.2).
+
+    Attributes:
+        tokens: Tokens that are picked.
+        heads: Heads of the index.
+        head_dim: Width of each, and of the one key that they share.
+    """
+
+    tokens: Size
+    heads: Size
+    head_dim: Size
+
+
 class Architecture(Strict):
     """Sizes of a decoder-only transformer.
 
@@ -81,14 +138,21 @@ class Architecture(Strict):
         feed_forward: Width of the feed-forward part.
         vocabulary: Tokens of the vocabulary.
         sequence: Tokens of a training sample, or of a prompt.
+        max_sequence: Most tokens of prompt and output that it is made for. Absent is not known.
         gated: Whether the feed-forward part has three matrices in place of two.
-        biases: Biases of every matrix and norm, or of queries, keys and values only (`qkv`).
+        biases: Biases of every matrix and norm, of `matrices` only, or of queries, keys and values only (`qkv`).
         learned_positions: Learned positions, as many as `sequence` or a number.
         embedding_norm: Whether a norm follows the embedding.
         query_key_norms: Whether queries and keys have norms, one for all heads of each.
         tied_embeddings: Whether the output takes the matrix of the embedding.
         experts: Routed experts, of a mixture of experts.
         latent: Multi-head latent attention.
+        window: Layers whose tokens attend to near ones only.
+        linear: Layers with a state in place of keys and values.
+        sparse: Index that picks the tokens which are attended to.
+        attention_sinks: Whether each head has a number beside its scores (GPT-OSS).
+        gated_attention: Whether the output of attention has a gate, as wide as the queries (Qwen3-Next).
+        prediction_layers: Layers that predict further tokens, trained and not counted in the model's size.
     """
 
     layers: Annotated[int, Field(ge=1, le=10**4)]
@@ -99,14 +163,21 @@ class Architecture(Strict):
     feed_forward: Size
     vocabulary: Size
     sequence: Size
+    max_sequence: Annotated[Size | None, Field(exclude_if=_is_absent)] = None
     gated: bool = True
-    biases: bool | Literal["qkv"] = False
+    biases: bool | Literal["qkv", "matrices"] = False
     learned_positions: bool | Size = False
     embedding_norm: bool = False
     query_key_norms: bool = False
     tied_embeddings: bool = False
     experts: Experts | None = None
     latent: LatentAttention | None = None
+    window: Annotated[Window | None, Field(exclude_if=_is_absent)] = None
+    linear: Annotated[LinearAttention | None, Field(exclude_if=_is_absent)] = None
+    sparse: Annotated[SparseAttention | None, Field(exclude_if=_is_absent)] = None
+    attention_sinks: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    gated_attention: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    prediction_layers: Annotated[int, Field(ge=0, le=64, exclude_if=operator.not_)] = 0
 
     @model_validator(mode="after")
     def _heads_share(self) -> Self:
@@ -118,11 +189,14 @@ class Architecture(Strict):
             raise ValueError(
                 f"experts.dense_layers {self.experts.dense_layers} leaves none of {some(self.layers, 'layer')}"
             )
+        given = {"window": self.window, "linear": self.linear}
+        taken = {name: one.layers for name, one in given.items() if one is not None}
+        if sum(taken.values()) > self.layers:
+            shown = " + ".join(f"{number} with {name}" for name, number in taken.items())
+            raise ValueError(f"{shown} = {sum(taken.values())} layers, and the model has {self.layers}")
+        if self.max_sequence is not None and self.sequence > self.max_sequence:
+            raise ValueError(f"sequence {self.sequence} is more than max_sequence {self.max_sequence}")
         return self
-
-
-def _is_absent(value: object) -> bool:
-    return value is None
 
 
 class Formats(Strict):
@@ -194,6 +268,7 @@ class Plan(Strict):
         batch: Sequences of a step, over all GPUs.
         micro_batch: Sequences that a replica works on at once.
         virtual_stages: Parts of a pipeline stage that are interleaved.
+        optimizer: Optimizer of the training, whose states and traffic differ.
         zero_stage: What data ranks keep in shares (ZeRO); 1 optimizer states, 2 gradients too, 3 parameters too.
         shard_group: Ranks that share what `zero_stage` splits. Absent is all context and data ranks.
         reduce_gradients: Whether gradients are reduced once a step or in every micro-batch. Absent follows
@@ -215,6 +290,7 @@ class Plan(Strict):
     batch: Size
     micro_batch: Size = 1
     virtual_stages: Ways = 1
+    optimizer: Annotated[Optimizer, Field(exclude_if=lambda value: value == "adam")] = "adam"
     zero_stage: Literal[0, 1, 2, 3] = 1
     shard_group: Annotated[Ways | None, Field(exclude_if=_is_absent)] = None
     reduce_gradients: Annotated[Reduction | None, Field(exclude_if=_is_absent)] = None
@@ -271,6 +347,7 @@ class PlanChanges(Strict):
     batch: Size | None = None
     micro_batch: Size | None = None
     virtual_stages: Ways | None = None
+    optimizer: Optimizer | None = None
     zero_stage: Literal[0, 1, 2, 3] | None = None
     shard_group: Annotated[Ways | None, Field(exclude_if=_is_absent)] = None
     reduce_gradients: Annotated[Reduction | None, Field(exclude_if=_is_absent)] = None

@@ -19,7 +19,7 @@ from fabopt.workload.timing import ModelRun
 GIB = 2**30
 # Bytes of a parameter in the optimizer, of a number that is kept, of a score of attention; of a logit with its loss, or
 # with the gradient in its place.
-OPTIMIZER, NUMBER, SCORE = 12, 2, 5
+OPTIMIZER, NUMBER, SCORE = {"adam": 12, "muon": 8}, 2, 5
 LOGIT, LEAST_LOGIT = 6, 2
 
 
@@ -43,7 +43,7 @@ class CountedMemory:
             parts["weights"] += exact(formats.parameter_bytes) * gathered * Fraction(2, self.sizes.layers)
         if self.trains:
             parts["gradients"] = self._shared(exact(formats.gradient_bytes), self._shares_gradients())
-            parts["optimizer"] = self._shared(Fraction(OPTIMIZER), zero >= 1)
+            parts["optimizer"] = self._shared(Fraction(OPTIMIZER[self.plan.optimizer]), zero >= 1)
         parts["activations"] = self._activations()
         if not self.trains:
             parts["kv_cache"] = self._kept_keys()
@@ -61,7 +61,8 @@ class CountedMemory:
         stage = dense * min(self.layers, sizes.layers) + of_ends
         data = plan.context * self.run.ranks.data
         groups = data // (plan.shard_group or data)
-        yield stage / plan.tensor, data // groups
+        further = Fraction(counts.further, plan.expert) if self.trains and plan.pipeline == 1 else Fraction(0)
+        yield (stage + further) / plan.tensor, data // groups
         with_experts = expert_layers(sizes)
         if with_experts:
             of_layer = Fraction(counts.routed, with_experts) * min(self.layers, with_experts)
@@ -127,8 +128,23 @@ class CountedMemory:
         if self.likely:
             prompts = max(prompts, -(-plan.batch // self.run.ranks.data))
         ways = plan.context * (1 if self.sizes.latent is not None else plan.tensor)
-        numbers = Fraction(prompts * self.sizes.sequence * self.layers * kv_width(self.sizes), ways)
+        numbers = Fraction(prompts * self.layers * self._kept_of_prompt(), ways * self.sizes.layers)
         return exact(self.run.model.precision.activation_bytes) * numbers
+
+    def _kept_of_prompt(self) -> int:
+        """Numbers that all layers keep of a prompt, layer by layer: a window's first, then linear ones."""
+        sizes, kept = self.sizes, 0
+        for number in range(sizes.layers):
+            near = sizes.window is not None and number < sizes.window.layers
+            if sizes.linear is not None and number >= sizes.layers - sizes.linear.layers:
+                one = sizes.linear
+                seen = 2 * one.key_heads * one.key_dim + one.value_heads * one.value_dim
+                kept += one.value_heads * one.value_dim * one.key_dim + seen * max(0, one.convolution - 1)
+                continue
+            tokens = min(sizes.sequence, sizes.window.tokens) if near and sizes.window else sizes.sequence
+            kept += tokens * kv_width(sizes)
+            kept += tokens * sizes.sparse.head_dim if sizes.sparse is not None and not near else 0
+        return kept
 
 
 def _attention(sizes: Architecture, plan: Plan, likely: bool) -> Fraction:

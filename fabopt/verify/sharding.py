@@ -47,6 +47,15 @@ def counted_calls(run: ModelRun) -> Iterator[Calls]:
         if plan.zero_stage:
             known = [("reduce-scatter", near, scatter_bytes), ("all-reduce", far, scatter_bytes / share),
                      ("all-gather", near, exact(formats.parameter_bytes) * held)]  # fmt: skip
+        if plan.zero_stage and plan.optimizer == "muon" and share > 1:
+            # scattered and reduced first, then Muon's moments in 16 bits, then the parameters
+            yield from (
+                Calls(operation, groups, message / pieces, counts[operation] * pieces)
+                for operation, groups, message in known[:2]
+                if groups.shape[1] > 1
+            )
+            yield Calls("all-gather", near, 2 * held / pieces, Fraction(pieces))
+            del known[:2]
         for operation, groups, message in known:
             if groups.shape[1] > 1 and counts[operation]:
                 yield Calls(operation, groups, message / pieces, counts[operation] * pieces)

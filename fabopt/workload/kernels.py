@@ -7,16 +7,16 @@ ways.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.parts.lookup import Lookup
-from fabopt.schema.model import Architecture, Plan
+from fabopt.schema.model import Architecture, Optimizer, Plan
 from fabopt.schema.server import Precision
 from fabopt.schema.workload import Software
 from fabopt.units import ceil_div
-from fabopt.workload.architecture import FLOPS_PER_WEIGHT, head_dim, kv_width
+from fabopt.workload.architecture import FLOPS_PER_WEIGHT, attended, head_dim, kv_width, linear_widths, state_numbers
 from fabopt.workload.gpus import Gpu
 
 # Tiles of the output that a multiprocessor works on. Source: NVIDIA, Matrix Multiplication Background User's Guide,
@@ -43,7 +43,11 @@ LOGIT_BYTES = 20
 DEALT_COPIES, SORTED_COPIES = 2, 2
 # Bytes of the optimizer for each parameter: gradient, master copy and two moments in 32 bits read, the last three
 # written, the parameter written in 16 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
-OPTIMIZER_BYTES = 30
+# Muon has one moment. Source: Liu et al. 2025 (Moonlight, arXiv 2502.16982), section 2.
+OPTIMIZER_BYTES: Mapping[Optimizer, int] = {"adam": 30, "muon": 22}
+# Operations of Muon's five iterations of Newton and Schulz for each parameter of a matrix and for each number of its
+# short side m, at most: X X^T and its product with X take 4 m, the square of X X^T 2 m. Source: the same, section 2.1.
+MUON_OPERATIONS = 5 * 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,10 @@ class Times:
     def __add__(self, other: Times) -> Times:
         return Times(self.forward_s + other.forward_s, self.backward_s + other.backward_s)
 
+    def times(self, share: Fraction) -> Times:
+        """A share of these."""
+        return Times(self.forward_s * share, self.backward_s * share)
+
     def over(self, training: bool) -> Fraction:
         """Seconds of a training task's passes, or of an inference task's."""
         return self.forward_s + (self.backward_s if training else 0)
@@ -135,11 +143,11 @@ class LayerShape:
         """Selective: attention between queries, keys and values runs forward again, fused or not. Source:
         NVIDIA/Megatron-LM, megatron/core/transformer/attention.py, ``checkpoint_core_attention``.
         """
-        attention = self._attention()
-        once = self._products(experts) + attention + self._elementwise(experts)
+        attention, scored = self._attention(), self._scored
+        once = self._products(experts) + attention.times(scored) + self._elementwise(experts)
         if self.plan.recomputation == "full":
             return Times(once.forward_s, once.backward_s + once.forward_s)
-        again = attention.forward_s if self.plan.recomputation == "selective" else 0
+        again = attention.forward_s * scored if self.plan.recomputation == "selective" else 0
         return Times(once.forward_s, once.backward_s + again)
 
     def logits(self) -> Times:
@@ -155,9 +163,20 @@ class LayerShape:
         backward += self.roof.product_s(depth, columns, rows, precision, count)
         return Times(self.roof.product_s(rows, columns, depth, precision, count), backward)
 
+    @property
+    def _scored(self) -> Fraction:
+        """Share of the layers whose attention has scores; a layer is the mean of its kinds."""
+        linear = self.model.linear
+        return 1 - Fraction(0 if linear is None else linear.layers, self.model.layers)
+
     def _products(self, experts: bool) -> Times:
+        scored, total = self._scored, self._timed(self._feed_forward_shapes(experts))
+        total += self._timed(self._attention_shapes()).times(scored)
+        return total + self._linear().times(1 - scored) if scored < 1 else total
+
+    def _timed(self, shapes: Iterable[tuple[int, int, int, int]]) -> Times:
         total = Times(Fraction(0), Fraction(0))
-        for rows, columns, depth, count in (*self._attention_shapes(), *self._feed_forward_shapes(experts)):
+        for rows, columns, depth, count in shapes:
             total += self._product(rows, columns, depth, self.precision, count)
         return total
 
@@ -168,13 +187,30 @@ class LayerShape:
         """
         model, latent, t = self.model, self.model.latent, self.plan.tensor
         if latent is None:
-            yield self.tokens, self.query + ceil_div(kv_width(model), t), model.hidden, 1
+            queries = self.query * (2 if model.gated_attention else 1)
+            yield self.tokens, queries + ceil_div(kv_width(model), t), model.hidden, 1
         else:
             rope = ceil_div(model.heads * latent.rope_dim, t)
             yield self.tokens, latent.query_rank + latent.kv_rank + latent.rope_dim, model.hidden, 1
             yield self.tokens, self.query + rope, latent.query_rank, 1
             yield self.tokens, 2 * self.query, latent.kv_rank, 1
         yield self.tokens, model.hidden, self.query, 1
+        if model.sparse is not None:
+            index, depth = model.sparse, model.hidden if latent is None else latent.query_rank
+            yield self.tokens, ceil_div(index.heads * index.head_dim, t), depth, 1
+            yield self.tokens, index.head_dim + index.heads, model.hidden, 1
+
+    def _linear(self) -> Times:
+        """A linear layer's projections, and its states at the speed of attention: estimated, as no run is published."""
+        linear, t = self.model.linear, self.plan.tensor
+        if linear is None:
+            return Times(Fraction(0), Fraction(0))
+        inward, out = linear_widths(linear)
+        shapes = ((self.tokens, ceil_div(inward, t), self.model.hidden, 1),
+                  (self.tokens, self.model.hidden, ceil_div(out, t), 1))  # fmt: skip
+        operations = FLOPS_PER_WEIGHT * self.tokens * Fraction(state_numbers(linear), t)
+        forward = self.roof.attention_s(operations, self.wide)
+        return self._timed(shapes) + Times(forward, forward * ATTENTION_BACKWARD)
 
     def _feed_forward_shapes(self, experts: bool) -> Iterator[tuple[int, int, int, int]]:
         """Two products, or two for each expert of the rank: tokens are dealt evenly."""
@@ -196,11 +232,17 @@ class LayerShape:
         yield rows, self.model.hidden, inner, count
 
     def _attention(self) -> Times:
-        """Scores and values; fused, only the half of the pairs that a token may see, and no scores in memory."""
+        """Scores and values; fused, only the half of the pairs that a token may see, and no scores in memory.
+
+        An index scores all pairs that a token may see.
+        """
         model, plan = self.model, self.plan
-        pairs = Fraction(plan.micro_batch * model.sequence**2, plan.context)
+        pairs = plan.micro_batch * attended(model) / plan.context
         rope = 0 if model.latent is None else ceil_div(model.heads * model.latent.rope_dim, plan.tensor)
         operations = FLOPS_PER_WEIGHT * pairs * (2 * self.query + rope)
+        if model.sparse is not None:
+            index = Fraction(model.sparse.heads * model.sparse.head_dim, plan.tensor * plan.context)
+            operations += FLOPS_PER_WEIGHT * plan.micro_batch * model.sequence**2 * index
         if plan.fuses_attention:
             forward = self.roof.attention_s(operations / 2, self.wide)
             return Times(forward, forward * ATTENTION_BACKWARD)

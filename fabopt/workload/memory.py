@@ -11,17 +11,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabopt.schema.model import SHARED_PARAMETERS, Architecture, Model, Plan
+from fabopt.schema.model import SHARED_PARAMETERS, Architecture, Model, Optimizer, Plan
 from fabopt.schema.prediction import MemoryUse
 from fabopt.units import ceil_div, exact, plain_fraction
-from fabopt.workload.architecture import expert_layers, head_dim, kv_width, parameters
+from fabopt.workload.architecture import expert_layers, head_dim, kept_numbers, kv_width, parameters
 from fabopt.workload.ranks import Ranks, sharers_of
 from fabopt.workload.stages import layers_of_stage
 
 # Makers' gigabytes of memory are binary: an H100 of 80 GB reports 81,559 MiB.
 GIB = 2**30
-# Master copy and two moments in 32 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
-OPTIMIZER_STATE_BYTES = 12
+# Master copy and two moments in 32 bits, Muon's one. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1; Liu et al.
+# 2025 (Moonlight, arXiv 2502.16982), section 2.3.
+OPTIMIZER_STATE_BYTES: Mapping[Optimizer, int] = {"adam": 12, "muon": 8}
 _WIDE = 2
 # A logit in 16 bits, and in 32 bits for the loss; at the least in 16 bits, whose place its gradient takes. Source: Hsu
 # et al. 2024 (Liger Kernel, arXiv 2410.10989), section 3.2.
@@ -97,6 +98,8 @@ def _memory(model: Model, plan: Plan, data: int, likely: bool) -> Memory:
 def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fraction]:
     """Bytes of weights, gradients and the optimizer's state."""
     dense, routed = _held_parameters(model.architecture, plan)
+    if model.task == "training" and plan.pipeline == 1:
+        dense += Fraction(parameters(model.architecture).further, plan.tensor * plan.expert)
     sharers, copies = sharers_of(plan, data)
     formats, training = model.precision, model.task == "training"
 
@@ -110,7 +113,7 @@ def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fra
     if not training:
         return weights, Fraction(0), Fraction(0)
     gradients = kept(exact(formats.gradient_bytes), plan.shares_gradients)
-    return weights, gradients, kept(Fraction(OPTIMIZER_STATE_BYTES), plan.zero_stage > 0)
+    return weights, gradients, kept(Fraction(OPTIMIZER_STATE_BYTES[plan.optimizer]), plan.zero_stage > 0)
 
 
 def _held_parameters(model: Architecture, plan: Plan) -> tuple[Fraction, Fraction]:
@@ -199,6 +202,6 @@ def _kv_cache(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:
     most, _ = layers_of_stage(architecture.layers, plan)
     at_once = plan.micro_batch * plan.pipeline
     sequences = max(at_once, ceil_div(plan.batch, data)) if likely else at_once
-    tokens = Fraction(sequences * architecture.sequence, plan.context)
+    numbers = Fraction(sequences * kept_numbers(architecture, architecture.sequence) * most, architecture.layers)
     shared = 1 if architecture.latent is not None else plan.tensor
-    return exact(model.precision.activation_bytes) * tokens * most * Fraction(kv_width(architecture), shared)
+    return exact(model.precision.activation_bytes) * numbers / (plan.context * shared)

@@ -8,7 +8,7 @@ from fabopt.schema.model import Model, Plan
 from fabopt.schema.workload import Software
 from fabopt.units import ceil_div
 from fabopt.workload.architecture import expert_layers, parameters
-from fabopt.workload.kernels import OPTIMIZER_BYTES, LayerShape, Roof
+from fabopt.workload.kernels import MUON_OPERATIONS, OPTIMIZER_BYTES, LayerShape, Roof
 from fabopt.workload.ranks import sharers_of
 
 # Kernels of a run take so much longer than the roofline: clocks under load, gaps between kernels, operations that are
@@ -49,10 +49,12 @@ def pace_s(model: Model, plan: Plan, roof: Roof) -> Fraction:
     layer = plain if not routed else shape.layer(experts=True).over(training)
     layer = max(layer, plain) if plan.pipeline > 1 and routed < architecture.layers else layer
     most, ends_count = layers_of_stage(architecture.layers, plan)
+    # layers that predict further tokens are where the output is, with one each
+    further = architecture.prediction_layers if training else 0
+    output = shape.logits().over(training) * (1 + further) + further * layer
     if plan.pipeline == 1:
-        layers_s = routed * layer + (architecture.layers - routed) * plain
-        return layers_s + shape.logits().over(training)
-    last = (most - ends_count) * layer + shape.logits().over(training)
+        return routed * layer + (architecture.layers - routed) * plain + output
+    last = (most - ends_count) * layer + output
     return max(most * layer, last)
 
 
@@ -62,9 +64,15 @@ def optimizer_s(model: Model, plan: Plan, data: int, roof: Roof) -> Fraction:
         return Fraction(0)
     counts = parameters(model.architecture)
     sharers, copies = sharers_of(plan, data) if plan.zero_stage else (1, 1)
-    held = Fraction(counts.dense, plan.tensor * plan.pipeline * sharers)
-    held += Fraction(counts.routed, plan.expert_ways * plan.pipeline * plan.expert * copies)
-    return roof.memory_s(OPTIMIZER_BYTES * held)
+    dense = Fraction(counts.dense, plan.tensor * plan.pipeline * sharers)
+    routed = Fraction(counts.routed, plan.expert_ways * plan.pipeline * plan.expert * copies)
+    moved_s = roof.memory_s(OPTIMIZER_BYTES[plan.optimizer] * (dense + routed))
+    if plan.optimizer == "adam":
+        return moved_s
+    sizes, experts = model.architecture, model.architecture.experts
+    narrow = sizes.hidden if experts is None else min(sizes.hidden, experts.feed_forward or sizes.feed_forward)
+    operations = MUON_OPERATIONS * (dense * min(sizes.hidden, sizes.feed_forward) + routed * narrow)
+    return moved_s + operations / (roof.peak("bf16") * roof.gpu.matmul["bf16"])
 
 
 def straggling(software: Software, servers: int) -> Fraction:

@@ -19,6 +19,7 @@ from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.straddling import domains_of_each
 
 BUCKET_PARAMETERS, BUCKET_PARAMETERS_A_RANK = 40 * 10**6, 10**6
+MOMENT_BYTES = 2
 COMMUNICATORS = ("tensor", "context", "expert", "pipeline", "data")
 
 
@@ -154,7 +155,8 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
 
     Stage 0: all-reduce of the gradients. 1 and 2: reduce-scatter of the gradients, all-gather of the parameters. 3: the
     parameters are gathered for the forward and for the backward pass of each micro-batch. Where groups of ranks have
-    all shares, these scatter and gather, and each rank then reduces its share with those of other groups. Source:
+    all shares, these scatter and gather, and each rank then reduces its share with those of other groups. Muon works on
+    whole matrices: moments in shares are gathered in 16 bits (Liu et al. 2025, arXiv 2502.16982, section 2.3). Source:
     Rajbhandari et al. 2020 (ZeRO), section 7; Zhao et al. 2023 (PyTorch FSDP), section 3.2.2; for 175 billion
     parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
     """
@@ -173,6 +175,8 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
         group, elsewhere = ranks.state_groups(name)
         yield Traffic("data", "reduce-scatter", group, gradients, reductions, repeats=repeats)
         yield Traffic("data", "all-reduce", elsewhere, gradients / group.size, reductions, repeats=repeats)
+        if plan.optimizer == "muon":
+            yield Traffic("data", "all-gather", group, MOMENT_BYTES * held / pieces, pieces, repeats=False)
         again = plan.zero_stage >= SHARED_PARAMETERS
         gathers = pieces * (2 * batches if again else 1)
         yield Traffic(

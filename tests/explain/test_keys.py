@@ -34,6 +34,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Workload": {"profile": NEED, "model": NEED, "gpu_utilization": NEED, "software": NEED, "spreading": NEED,
                  "other_jobs": NEED, "scenarios": NEED},
     "Model": {"*": NEED}, "Architecture": {"*": NEED}, "Experts": {"*": NEED}, "LatentAttention": {"*": NEED},
+    "Window": {"*": NEED}, "LinearAttention": {"*": NEED}, "SparseAttention": {"*": NEED},
     "Formats": {"*": NEED}, "Plan": {"*": NEED}, "Overlap": {"*": NEED}, "PlanChanges": {"*": NEED},
     "OverlapChanges": {"*": NEED}, "Within": {"*": NEED}, "QueuePairs": {"*": NEED}, "OtherJob": {"*": NEED},
     "Scenario": {"*": NEED}, "StorageDemand": {"*": NEED},

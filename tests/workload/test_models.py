@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fabopt.cli.models import list_models, show_model
+from fabopt.errors import InputError
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import data_folder, names
 from fabopt.io.workload import read_model
@@ -42,7 +44,26 @@ def test_size_is_the_published_one(name: str) -> None:
     """Rounded, or cut off as in 405B for 405.85 billion."""
     model = read_model(name, Path())
     assert model.parameters_b is not None
-    assert -0.5 <= parameters(model.architecture).total / 10**9 - model.parameters_b < 1
+    counted = parameters(model.architecture)
+    published = {
+        # Vision encoder and projector: 871,932,416 parameters, that of Maverick.
+        "llama4-scout": counted.total + 871_932_416,
+        # Its table counts the layer that predicts a further token, and neither embeddings nor output.
+        "glm-4.5": counted.total + counted.further - 2 * 151552 * 5120,
+    }
+    assert -0.5 <= published.get(name, counted.total) / 10**9 - model.parameters_b < 1
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_active_parameters_are_the_published_ones(name: str) -> None:
+    """To half a billion with or without the embedding, as makers count it or not; Qwen3-Next without either end."""
+    model = read_model(name, Path())
+    if model.active_parameters_b is None:
+        return
+    sizes, counted = model.architecture, parameters(model.architecture).active
+    ends = sizes.vocabulary * sizes.hidden
+    counts = [counted - number * ends for number in (0, 1, 2)]
+    assert min(abs(count / 10**9 - model.active_parameters_b) for count in counts) < 0.55
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -55,6 +76,17 @@ def test_plan_fits_a_cluster(name: str) -> None:
     gpus = replica_gpus(model.plan) * max(8, model.plan.expert)
     wanted = Workload(model=model, gpu_utilization=0.4, max_exposed_communication=0.5)
     assert wrongs_of(wanted, model, server, gpus) == []
+
+
+def test_plans_are_those_of_the_server_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """On 186 GB a GPU fewer hold the model than on 80; a server that is not there, or not fast, is refused."""
+    for server, enough in (("nvidia-dgx-h100", "256"), ("nvidia-gb200-nvl72-tray", "128")):
+        show_model("kimi-k2", server)
+        assert f"none fits, some do on {enough}" in capsys.readouterr().out
+    with pytest.raises(InputError, match="no server with GPUs has this id; found 'nvidia-gb200'"):
+        list_models("nvidia-gb200")
+    with pytest.raises(InputError, match="computes in bf16, and nvidia-vr-nvl72-tray does not say its speed in that"):
+        show_model("kimi-k2", "nvidia-vr-nvl72-tray")
 
 
 def test_a_model_is_read_again_as_it_was_written() -> None:

@@ -59,8 +59,8 @@ def show_model(text: str, server_id: str) -> None:
     say(table(columns, _rows(model, server)))
     tell(
         f"on {server.id} with {server.gpu_memory_gb or 0:g} GB a GPU; plans: the model's own, and those predicted to "
-        "be fastest with 400 Gb/s everywhere; memory: at least, and likely; step: with typical software; Gb/s: the least "
-        f"at 1:1 with which GPUs wait {_PERCENT * DEFAULT_EXPOSED:g} % of it at most, if only servers are near"
+        "be fastest with 400 Gb/s everywhere; memory: at least, and likely; step: with typical software; Gb/s: the "
+        f"least at 1:1 with which GPUs wait {_PERCENT * DEFAULT_EXPOSED:g} % of it at most, if only servers are near"
     )
 
 

@@ -68,10 +68,8 @@ def _server(server_id: str) -> Server:
     """A server of the reference catalog."""
     servers = {server.id: server for server in read_catalog(["reference"], Path()).servers if server.gpus}
     if server_id not in servers:
-        hint = did_you_mean(server_id, servers)
-        raise InputError(
-            [Fault("--server", "", "no server with GPUs has this id", server_id, ", ".join(servers), hint)]
-        )
+        problem, hint = "no server with GPUs has this id", did_you_mean(server_id, servers)
+        raise InputError([Fault("--server", "", problem, server_id, True, ", ".join(servers), hint)])
     return servers[server_id]
 
 

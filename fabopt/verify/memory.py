@@ -137,9 +137,9 @@ class CountedMemory:
         for number in range(sizes.layers):
             near = sizes.window is not None and number < sizes.window.layers
             if sizes.linear is not None and number >= sizes.layers - sizes.linear.layers:
-                one = sizes.linear
-                seen = 2 * one.key_heads * one.key_dim + one.value_heads * one.value_dim
-                kept += one.value_heads * one.value_dim * one.key_dim + seen * max(0, one.convolution - 1)
+                state = sizes.linear
+                seen = 2 * state.key_heads * state.key_dim + state.value_heads * state.value_dim
+                kept += state.value_heads * state.value_dim * state.key_dim + seen * max(0, state.convolution - 1)
                 continue
             tokens = min(sizes.sequence, sizes.window.tokens) if near and sizes.window else sizes.sequence
             kept += tokens * kv_width(sizes)

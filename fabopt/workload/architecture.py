@@ -159,10 +159,10 @@ def _linear(model: Architecture) -> int:
     """
     if model.linear is None:
         return 0
-    one, (inward, out) = model.linear, linear_widths(model.linear)
-    is_delta = one.kind == "delta"
-    weights = model.hidden * (inward + out) + _convolved(one) * (one.convolution + (not is_delta))
-    return weights + one.value_heads * (2 if is_delta else 3) + (one.value_dim if is_delta else out)
+    linear, (inward, out) = model.linear, linear_widths(model.linear)
+    is_delta = linear.kind == "delta"
+    weights = model.hidden * (inward + out) + _convolved(linear) * (linear.convolution + (not is_delta))
+    return weights + linear.value_heads * (2 if is_delta else 3) + (linear.value_dim if is_delta else out)
 
 
 def _latent(model: Architecture, latent: LatentAttention) -> int:

@@ -23,9 +23,11 @@ from fabopt.schema.product import Airflow
 class Offering:
     """The offering of a catalog for a case, shared by all problems that do not differ in it.
 
-    ``named``: ids of products that others do not dominate; ``qualified``: by device the parts that may be plugged in.
+    ``decided_by``: what of the case decides it; ``named``: ids of products that others do not dominate; ``qualified``:
+    by device the parts that may be plugged in.
     """
 
+    decided_by: Hashable
     named: frozenset[str]
     terms: Terms
     offered: Catalog
@@ -88,6 +90,11 @@ def _ports_of(switch: Switch) -> Hashable:
     )
 
 
+def what_decides(case: Case, catalog: Catalog) -> Hashable:
+    """Everything of a case that its offering depends on: those of two cases that agree in it are the same."""
+    return named_products(case, catalog), terms_of(case), is_kept(case.rules, INTERCHANGEABLE), weighs_pools(case)
+
+
 def weighs_pools(case: Case) -> bool:
     """Whether pools of switches are a condition, so that a shorter cable may be worth its price."""
     return any(fabric.roce is not None for fabric in case.fabrics)
@@ -103,7 +110,8 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     if prune and not whole:
         item_table = undominated(case, offered, item_table, named, qualified)
     links = LinkTable(offered, item_table, prune and not weighs_pools(case))
-    return Offering(named, terms, offered, item_table, PortTypes(offered, qualified), links, qualified)
+    ports = PortTypes(offered, qualified)
+    return Offering(what_decides(case, catalog), named, terms, offered, item_table, ports, links, qualified)
 
 
 def undominated(

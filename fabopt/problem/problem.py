@@ -20,8 +20,8 @@ from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.nics import PCIE_X16_GBPS
-from fabopt.parts.offering import Offering, named_products, offering_of
-from fabopt.parts.procurement import FutureTerms, Terms, terms_of
+from fabopt.parts.offering import Offering, offering_of, what_decides
+from fabopt.parts.procurement import FutureTerms, Terms
 from fabopt.problem.demand import demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.fabric_case import fabric_of, timed, with_needs
@@ -304,7 +304,7 @@ def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | 
     server = next(server for server in catalog.servers if server.id == case.server_id)
     asked = with_separations(case, server)
     case = settled(asked, server, catalog)
-    if offering is None or (offering.named, offering.terms) != (named_products(case, catalog), terms_of(case)):
+    if offering is None or offering.decided_by != what_decides(case, catalog):
         offering = offering_of(case, catalog, prune)
     item_table = offering.item_table
     pcie = MappingProxyType({**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps})

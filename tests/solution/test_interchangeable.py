@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fabopt.io.case import inputs_from_objects
+from fabopt.parts.offering import offering_of
 from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
@@ -68,6 +69,16 @@ def products(design: Design) -> dict[str, dict[str, int]]:
 
 def capex(design: Design) -> float | None:
     return None if design.totals is None else design.totals.capex_usd
+
+
+def test_an_offering_is_not_taken_over_from_a_case_that_mixes_nothing() -> None:
+    """`x` dominates `b` where nothing is mixed; beside the four of `a` either may be needed."""
+    parts = parts_with(switch("a", 100, supply=4), switch("b", 1500), switch("x", 1400))
+    mixed, apart = (inputs_from_objects(wanted(8, mixed=mixed), parts) for mixed in (True, False))
+    offered, alone = (offering_of(inputs.case, inputs.catalog) for inputs in (mixed, apart))
+    assert alone.item_table.item("b") is None
+    assert offered.item_table.item("b") is not None
+    assert offered.decided_by != alone.decided_by
 
 
 def test_by_hand() -> None:

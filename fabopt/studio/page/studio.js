@@ -1,0 +1,239 @@
+// One tab of the studio: the text of a case is what holds; form, sliders and front edit it, and each change is solved.
+
+import * as answers from "./answer.js";
+import * as fronts from "./front.js";
+import { goTo, setUp as setUpForm, showForm } from "./form.js";
+import { at, button, dollars, later, make, one, plain } from "./make.js";
+import * as pins from "./pins.js";
+import { desk, get, listen, post, put, start } from "./server.js";
+import * as sliders from "./sliders.js";
+
+const state = { text: "", path: null, values: null, faults: [], off: [], past: [], ahead: [], saved: "", run: 0, answered: false, last: "", at: 0, start: null };
+const KEPT = "fabopt studio";
+const SAME_CHANGE_MS = 1500;
+
+// -- the text and its changes ----------------------------------------------------------------------------------------
+
+function setText(text, { key = "", keeps = true } = {}) {
+  if (text === state.text && state.values) return;
+  const same = key && key === state.last && Date.now() - state.at < SAME_CHANGE_MS;
+  if (keeps && state.text && !same) { state.past.push(state.text); state.ahead = []; }
+  state.last = key;
+  state.at = Date.now();
+  state.text = text;
+  if (one("#text").value !== text) one("#text").value = text;
+  sessionStorage.setItem(KEPT, JSON.stringify({ text, path: state.path, saved: state.saved }));
+  heads();
+  read();
+}
+
+function heads() {
+  one("#undo").disabled = !state.past.length;
+  one("#redo").disabled = !state.ahead.length;
+  one("#save").disabled = !state.text;
+  one("#path").textContent = state.path || (state.text ? "new case" : "no case yet");
+  one("#unsaved").hidden = !state.text || state.saved === state.text;
+  document.title = state.path ? `${state.path} - fabopt studio` : "fabopt studio";
+}
+
+function undo(from, to) {
+  if (!from.length) return;
+  to.push(state.text);
+  setText(from.pop(), { keeps: false });
+}
+
+// Edits go one after another, each of the text that the one before left; of a slider only the last waits.
+let edits = Promise.resolve();
+const waiting = new Map();
+function edit(pairs, key = "") {
+  const slides = key !== "";
+  if (slides && waiting.has(key)) { waiting.set(key, pairs); return edits; }
+  if (slides) waiting.set(key, pairs);
+  edits = edits.then(async () => {
+    const wanted = slides ? waiting.get(key) : pairs;
+    waiting.delete(key);
+    let { text } = state;
+    try {
+      for (const [name, value] of wanted) text = (await post("/api/edit", { text, key: plain(name), value })).text;
+      setText(text, { key });
+    } catch (error) { trouble(error); }
+  });
+  return edits;
+}
+
+function trouble(error) {
+  if (error.faults && error.faults.length) { state.faults = error.faults; showFaults(); } else answers.tell(error.message, "bad");
+}
+
+let reading = 0;
+async function read() {
+  const mine = (reading += 1);
+  try {
+    const said = await post("/api/read", { text: state.text, path: state.path });
+    if (mine !== reading) return;
+    Object.assign(state, { values: said.values || state.values, faults: said.faults, off: said.rules_off || [] });
+    showFaults();
+    showForm(state.values, state.faults);
+    sliders.showSliders(state.values, answers.current() && answers.current().facts);
+    fronts.chart();
+    if (state.faults.length) { await post("/api/cancel", { desk }); answers.tell("The case has a fault; the answer is that of the case before.", "bad"); one("#result").classList.add("old"); } else await solve();
+    fronts.ready(!state.faults.length);
+  } catch (error) { if (mine === reading) trouble(error); }
+}
+
+function showFaults() {
+  one("#faults").replaceChildren(...state.faults.map((fault) => make("li", {}, fault.words || fault.line || "", fault.key ? " " : "", fault.key ? button("Show", () => showKey(fault), { look: "small", "aria-label": `Show ${fault.key}` }) : "")));
+}
+
+function showKey(fault) {
+  if (one("#tab-yaml").getAttribute("aria-selected") !== "true" && state.values) { goTo(fault.key, state.values); return; }
+  const name = plain(fault.key).split(".").filter((word) => !/^\d+$/.test(word)).pop();
+  const place = state.text.search(new RegExp(`(^|[\\s{,-])${name.replace(/[^\w-]/g, ".")}\\s*:`, "m"));
+  one("#text").focus();
+  if (place >= 0) one("#text").setSelectionRange(place + 1, place + 1 + name.length);
+}
+
+// -- solving ---------------------------------------------------------------------------------------------------------
+
+let asking = 0;
+async function solve() {
+  const mine = (asking += 1);
+  one("#result").classList.add("old");
+  answers.tell("Looking for the best design...");
+  busy(true);
+  const { run } = await post("/api/solve", { desk, text: state.text, path: state.path });
+  if (mine === asking) state.run = Math.max(run, state.run);
+}
+
+function busy(is) {
+  one("#cancel").hidden = !is;
+  one("#progress").hidden = !is;
+  if (is) one("#progress").removeAttribute("value");
+}
+// What comes may be of a run that is about to be named: later runs have higher numbers.
+const holds = (said) => { if (said.run < state.run) return false; state.run = said.run; return true; };
+
+const happens = {
+  progress(said) {
+    if (!holds(said) || (state.answered === said.run)) return;
+    busy(true);
+    if (Number.isFinite(said.share) && said.share > 0) one("#progress").value = said.share;
+    const money = [Number.isFinite(said.best) && `best so far ${dollars(said.best)}`, Number.isFinite(said.bound) && said.bound > 0 && `none below ${dollars(said.bound)}`].filter(Boolean);
+    answers.tell([`Looking: ${said.doing || "searching"}`, ...money].join("; "));
+  },
+  best(said) { if (holds(said) && state.answered !== said.run && said.facts) one("#headline").textContent = `${dollars(said.facts.capex_usd)} so far`; },
+  answer(said) {
+    if (!holds(said) || state.faults.length) return;
+    state.answered = said.run;
+    answers.showAnswer(said);
+    sliders.showSliders(state.values, said.facts);
+    pins.ready(said.facts && Number.isFinite(said.facts.capex_usd));
+  },
+  compared(said) { if (holds(said) && said.row && state.answered === said.run) one("#progress").setAttribute("aria-label", "Comparing with what else there is"); },
+  ended(said) {
+    if (!holds(said)) return;
+    busy(false);
+    one("#progress").setAttribute("aria-label", "Progress of the solve");
+    if (said.faults && said.faults.length) { state.faults = said.faults; showFaults(); answers.tell("The case has a fault.", "bad"); } else if (state.answered !== said.run && !state.faults.length) answers.tell(said.words || "Stopped before there was an answer", "warn");
+  },
+  point: fronts.came,
+  "front-points": fronts.whole,
+  "front-progress": fronts.doing,
+  "front-ended": fronts.ended,
+};
+
+// -- opening, saving, new cases --------------------------------------------------------------------------------------
+
+function dialog(title, ...inner) {
+  one("#dialog-title").textContent = title;
+  one("#dialog-body").replaceChildren(...inner);
+  if (!one("#dialog").open) one("#dialog").showModal();
+}
+
+function opened(text, path, saved) {
+  Object.assign(state, { path, saved: saved ? text : "", past: [], ahead: [], values: null });
+  one("#dialog").close();
+  setText(text, { keeps: false });
+}
+
+async function open() {
+  const said = await start();
+  const list = make("ul", {}, ...said.cases.map((path) => make("li", {}, button(path, async () => {
+    try { opened((await get(`/api/file?path=${encodeURIComponent(path)}`)).text, path, true); } catch (error) { trouble(error); one("#dialog").close(); }
+  }))));
+  dialog("Open a case", said.cases.length ? list : make("p", { text: `There is no case in ${said.folder} yet: make a new one.` }));
+}
+
+function ask() {
+  const words = make("p", { look: "fault", role: "alert" });
+  const inputs = state.start.questions.map((question, index) => {
+    const list = question.choices && question.choices.length ? `list-question-${index}` : null;
+    const input = make("input", { id: `question-${index}`, "data-question": question.key, list, placeholder: question.default ?? question.usual ?? "", autocomplete: "off" });
+    return make("div", { look: "ask" }, make("label", { for: `question-${index}`, text: question.words }), input, question.hint && make("small", { text: question.hint }),
+      list && make("datalist", { id: list }, ...question.choices.map((choice) => make("option", { value: Array.isArray(choice) ? choice[0] : choice, text: Array.isArray(choice) ? choice[1] : null }))));
+  });
+  const form = make("form", { onsubmit: async (event) => {
+    event.preventDefault();
+    const given = {};
+    for (const input of form.querySelectorAll("[data-question]")) if (input.value.trim()) given[input.dataset.question] = input.value.trim();
+    try { opened((await post("/api/new", { answers: given })).text, null, false); } catch (error) { words.textContent = error.message; }
+  } }, ...inputs, words, make("button", { text: "Make the case" }));
+  dialog("A new case", form);
+}
+
+async function save() {
+  if (!state.text) return;
+  const keep = async (path) => {
+    const { text } = state;
+    await put("/api/file", { path, text });
+    Object.assign(state, { path, saved: text });
+    sessionStorage.setItem(KEPT, JSON.stringify({ text, path, saved: text }));
+    heads();
+  };
+  if (state.path) { try { await keep(state.path); } catch (error) { trouble(error); } return; }
+  const words = make("p", { look: "fault", role: "alert" });
+  const input = make("input", { id: "save-name", value: `${at(state.values, "name") || "case"}.yaml`, required: true });
+  dialog("Save the case", make("form", { onsubmit: async (event) => { event.preventDefault(); try { await keep(input.value); one("#dialog").close(); } catch (error) { words.textContent = error.message; } } },
+    make("div", { look: "ask" }, make("label", { for: "save-name", text: "File, below the folder of the studio" }), input), words, make("button", { text: "Save" })));
+}
+
+// -- start -----------------------------------------------------------------------------------------------------------
+
+const acts = { desk, edit, text: () => state.text, path: () => state.path, values: () => state.values, off: () => state.off, budget: () => at(state.values, "limits.budget_usd"),
+  slide: (key, value) => edit([[key, value]], key), without: (key) => JSON.stringify(state.values, (name, value) => (name === key.split(".").pop() ? undefined : value)), compare: pins.compare, open: (text) => setText(text) };
+
+function lost() { one("#lost").hidden = false; one("#lost").textContent = "The server has ended, or cannot be reached. This page waits for it; what you wrote is kept. If it was started again, open the address that it printed."; }
+function found() { one("#lost").hidden = true; state.run = 0; state.answered = false; if (state.text) read(); pins.showPins(); }
+
+async function begin() {
+  state.start = await start();
+  setUpForm(state.start, (key, value) => (key === null ? goTo(value, state.values) : edit([[key, value]])));
+  for (const part of [answers, fronts, sliders, pins]) part.setUp(acts);
+  answers.tabs(one("#case [role='tablist']"));
+  one("#yaml").hidden = true;
+  listen(happens, lost, found);
+  pins.showPins().catch(() => {});
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
+  const first = kept || (state.start.opened && { ...state.start.opened, saved: state.start.opened.text });
+  if (first && first.text) { state.saved = first.saved; state.path = first.path; setText(first.text, { keeps: false }); } else if (!state.start.cases.length) ask(); else open();
+  heads();
+}
+
+const typed = later(350, () => setText(one("#text").value, { key: "typed" }));
+one("#text").addEventListener("input", typed);
+one("#undo").addEventListener("click", () => undo(state.past, state.ahead));
+one("#redo").addEventListener("click", () => undo(state.ahead, state.past));
+one("#open").addEventListener("click", () => open().catch(trouble));
+one("#new").addEventListener("click", ask);
+one("#save").addEventListener("click", save);
+one("#cancel").addEventListener("click", () => post("/api/cancel", { desk }).catch(trouble));
+one("#dialog-close").addEventListener("click", () => one("#dialog").close());
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+  const key = event.key.toLowerCase();
+  const does = { s: save, z: () => (event.shiftKey ? undo(state.ahead, state.past) : undo(state.past, state.ahead)), y: () => undo(state.ahead, state.past) }[key];
+  if (!does) return;
+  event.preventDefault();
+  does();
+});
+begin().catch((error) => answers.tell(error.message, "bad"));

@@ -139,8 +139,10 @@ async function showDrawing(base) {
 async function lose(kind, name) {
   if (broken === `${kind} ${name}`) { mend(); return; }
   broken = `${kind} ${name}`;
+  one("#broken").replaceChildren(make("p", { text: `Looking what happens without this ${kind}...` }));
   try {
     const said = await post("/api/break", { answer: now.answer, fabric: chosen || null, kind, name });
+    if (broken !== `${kind} ${name}`) return;
     unmark();
     for (const [node, look] of Object.entries(said.marks || {})) all("#drawing .box").filter((box) => box.dataset.node === node).forEach((box) => box.classList.add(look));
     for (const [rack, look] of Object.entries(said.racks || {})) all("#floor [data-rack]").filter((one_) => one_.dataset.rack === rack).forEach((one_) => one_.classList.add(look));

@@ -8,6 +8,7 @@ let choices = {};
 let act = () => {};
 let faults = [];
 let ids = 0;
+let shownFaults = new Set();
 
 const resolve = (node) => (node.$ref ? { ...at(schema, node.$ref.slice(2).replaceAll("/", ".")), ...node, $ref: undefined } : node);
 /** The kinds of value that a key may have, null aside. */
@@ -17,7 +18,8 @@ const isRows = (kind) => kind.type === "array" && variants(resolve(kind.items ||
 
 export function setUp(said, does) {
   schema = said.schema;
-  choices = said.choices || {};
+  const ids_ = Object.values(said.parts || {}).flat();
+  choices = { ...said.choices, "rules.*": Object.entries(said.rules || {}), "procurement.forbidden_parts": ids_, "procurement.approved_parts": ids_ };
   act = does;
   for (const [pattern, found] of Object.entries(choices)) {
     one("#lists").append(make("datalist", { id: listId(pattern) }, ...found.map((choice) => (Array.isArray(choice) ? make("option", { value: choice[0], text: choice[1] }) : make("option", { value: choice })))));
@@ -25,7 +27,7 @@ export function setUp(said, does) {
   one("#find").addEventListener("input", find);
 }
 
-const listId = (pattern) => `list-${pattern.replace(/[^a-z_]/g, "-")}`;
+const listId = (pattern) => `list-${pattern.replace(/[^a-z_]/g, "-").replace("*", "")}`;
 const patternOf = (key) => key.replace(/\.\d+(?=\.|$)/g, "[]");
 const faultOf = (key) => faults.find((fault) => plain(fault.key) === key);
 const shown = (value) => (Array.isArray(value) ? value.map(shown).join(", ") : value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
@@ -49,6 +51,8 @@ function control(node, key, value, facts) {
     const options = [...words, ...(kinds.some((kind) => kind.type === "boolean") ? [true, false] : [])];
     const select = make("select", { ...facts, onchange: () => act(key, select.value === "" ? null : options[Number(select.value)]) },
       make("option", { value: "", text: usual ? `${usual} (default)` : "not set" }), ...options.map((option, index) => make("option", { value: index, text: String(option) })));
+    // a value that is not allowed is shown as it is
+    if (value !== undefined && value !== null && !options.includes(value)) { options.push(value); select.append(make("option", { value: options.length - 1, text: shown(value) })); }
     select.value = value === undefined || value === null ? "" : String(options.indexOf(value));
     return select;
   }
@@ -73,7 +77,7 @@ function field(node, key, name, value) {
   const unit = unitOf(name);
   return make("div", { look: value === undefined ? "field unset" : "field" }, make("label", { for: id, text: wordsOf(name) }),
     make("div", { look: "with" }, control(node, key, value, facts), unit && make("small", { text: unit })),
-    fault && make("p", { look: "fault", id: `${id}-fault`, text: fault.words }), means);
+    fault && make("p", { look: "fault", id: `${id}-fault`, text: [fault.words, fault.allowed && `allowed: ${fault.allowed}`, fault.todo].filter(Boolean).join("; ") }), means);
 }
 
 function folded(key, words, does, open = false) {
@@ -116,7 +120,7 @@ function walk(node, key, name, value) {
   const list = kinds.find(isRows);
   const simple = kinds.filter((kind) => !isMap(kind) && !isRows(kind));
   if (list && (Array.isArray(value) || !simple.length)) return folded(key, wordsOf(name), () => make("div", { look: "inner" }, ...rows(list, key, value)));
-  if (map && (!simple.length || (value !== null && typeof value === "object" && !Array.isArray(value)))) {
+  if (map && (!simple.length || (value === undefined && !map.properties) || (value !== null && typeof value === "object" && !Array.isArray(value)))) {
     return folded(key, wordsOf(name), () => make("div", { look: "inner" }, ...(map.properties ? keys(map, key, value) : entries(map, key, value))), value !== undefined);
   }
   return field(node, key, name, value);
@@ -126,6 +130,8 @@ function walk(node, key, name, value) {
 export function showForm(values, found) {
   faults = found;
   if (!values || typeof values !== "object") return;
+  for (const key of found.map((fault) => plain(fault.key))) if (!shownFaults.has(key)) key.split(".").forEach((_, index, names) => opened.add(names.slice(0, index + 1).join(".")));
+  shownFaults = new Set(found.map((fault) => plain(fault.key)));
   const focus = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : undefined;
   const place = one("#fields");
   const whole = Object.entries(schema.properties);

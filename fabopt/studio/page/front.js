@@ -7,9 +7,8 @@ import { symbol } from "./answer.js";
 const METRICS = [["gbps_per_gpu", "bandwidth of a GPU"], ["bisection", "bisection bandwidth"], ["power_w", "power"], ["tco_usd", "cost over the years"], ["servers", "servers"]];
 // Circle, square, triangle, diamond, cross, triangle down.
 const SHAPES = ["M-6,0a6,6 0 1,0 12,0a6,6 0 1,0 -12,0", "M-5.5,-5.5h11v11h-11z", "M0,-7L6.5,5.5H-6.5z", "M0,-7.5L7,0L0,7.5L-7,0z", "M-2.5,-7h5v4.5h4.5v5h-4.5v4.5h-5v-4.5h-4.5v-5h4.5z", "M0,7L6.5,-5.5H-6.5z"];
-const WIDTH = 560;
-const HEIGHT = 360;
-const EDGE = { left: 66, right: 18, top: 16, bottom: 46 };
+const HEIGHT = 320;
+const EDGE = { left: 56, right: 18, top: 16, bottom: 46 };
 
 let does = {};
 let points = [];
@@ -35,14 +34,14 @@ async function go() {
 }
 
 export const ready = (is) => { one("#front-go").disabled = !is; };
-export function came(said) { if (!running || said.run >= running) { axes = said.axes; points.push(said.point); say(`${points.length} points so far`); chart(); } }
+export function came(said) { if (!running || said.run >= running) { axes = said.axes; points.push(said.point); say(`${points.length} so far`); chart(); } }
 export function whole(said) { axes = said.axes; points = said.points; chart(); }
 export function doing(said) { if (points.length === 0) say(said.doing); }
 export function ended(said) {
   one("#front-stop").hidden = true;
   const words = said.words || (said.faults || []).map((fault) => fault.words || fault.line).join("; ");
   const result = said.result || {};
-  say(words || [`${points.length} points${result.complete === false ? ", stopped: draw again to go on" : ""}`, ...(result.notes || [])].join(". "));
+  say(words || [`${points.length} ${points.length === 1 ? "point" : "points"}${result.complete === false ? ", stopped: draw again to go on" : ""}`, ...(result.notes || [])].join(". "));
 }
 
 function ticks(low, high) {
@@ -58,6 +57,7 @@ export function chart() {
   const place = one("#chart");
   const shown = points.filter((point) => Number.isFinite(point.x) && Number.isFinite(point.y));
   if (!shown.length) { place.replaceChildren(); return; }
+  const WIDTH = Math.max(300, Math.min(900, place.clientWidth || 360));
   const budget = does.budget();
   // money along the bottom, so that the budget is an upright line
   const across = axes.y.key === "capex_usd" && axes.x.key !== "capex_usd";

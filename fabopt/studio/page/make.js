@@ -63,7 +63,9 @@ export function later(ms, does) {
 
 /** A drawing of the server as an element, without anything that could act. */
 export function drawing(text) {
-  const read = new DOMParser().parseFromString(text, "image/svg+xml");
+  // a drawing made to stand within a page does not say what it is
+  const whole = text.replace(/<svg(?=[\s>])(?![^>]*\sxmlns=)/, `<svg xmlns="${SVG}"`);
+  const read = new DOMParser().parseFromString(whole, "image/svg+xml");
   const root = read.documentElement;
   if (root.nodeName !== "svg" || root.querySelector("parsererror")) return null;
   for (const part of [root, ...all("*", root)]) {

@@ -66,7 +66,7 @@ function put(made, wish) {
   made.input.value = String(middle);
   made.shown.textContent = wish.now === undefined || wish.now === null ? "not set" : wish.say(wish.now);
   made.input.setAttribute("aria-valuetext", made.shown.textContent);
-  if (!made.found) { made.low.textContent = wish.say(made.values[0]); made.high.textContent = wish.say(made.values.at(-1)); }
+  if (!made.found && !made.asked) { made.low.textContent = wish.say(made.values[0]); made.high.textContent = wish.say(made.values.at(-1)); }
 }
 
 /** Ask once for a state of the other keys where the ends of a slider are, and what stops it there. */

@@ -82,7 +82,7 @@ async function read() {
 }
 
 function showFaults() {
-  one("#faults").replaceChildren(...state.faults.map((fault) => make("li", {}, fault.words || fault.line || "", fault.key ? " " : "", fault.key ? button("Show", () => showKey(fault), { look: "small", "aria-label": `Show ${fault.key}` }) : "")));
+  one("#faults").replaceChildren(...state.faults.map((fault) => make("li", {}, fault.line || fault.words || "", fault.key ? " " : "", fault.key ? button("Show", () => showKey(fault), { look: "small", "aria-label": `Show ${fault.key}` }) : "")));
 }
 
 function showKey(fault) {

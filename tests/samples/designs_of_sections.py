@@ -32,6 +32,7 @@ from tests.solution import (
     test_pairing,
     test_rack_losses,
     test_redundancy,
+    test_servers,
     test_subnet_manager,
 )
 from tests.workload import test_workload_designs
@@ -167,6 +168,7 @@ MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
     "left over": ("bom.#.from_earlier", test_orders.shared_orders),
     "planes": ("fabrics.#.failures", lambda: small.solved(*_in_planes())),
     "rails as planes": ("fabrics.#.(planes|own_rails)", test_open_planes.made),
+    "two servers": ("servers_compared", lambda: test_servers.solved(test_servers.of_both(), test_servers.parts())),
     "two spine products": (
         "fabrics.#.(structure.mixed_spines|tiers.#.other)",
         lambda: Design.model_validate_json((INPUTS / "spines-of-two-types" / "one-model.json").read_text()),

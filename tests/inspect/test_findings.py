@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -201,6 +202,8 @@ def test_other_names_are_mapped() -> None:
     rows += [f"dgx-{server:04d},server-{server:04d}" for server in range(1, 33)]
     names = mapped("\n".join(["found,planned", *rows]).encode(), "names.csv")
     assert looked_at(IB, report(text), names=Names(planned=names)).ok
+    in_domain = re.sub(r"A09-LEAF-[0-9]", r"\g<0>.example.com", text)
+    assert looked_at(IB, report(in_domain), names=Names(planned=names)).ok
     result = looked_at(IB, report(text.replace("A09-LEAF-", "compute-leaf-00")))
     assert set(kinds(result)) == {"unknown-device"}
     assert "dgx-0001 is where server-0001 is planned, at 8 ports" in result.notes[0]

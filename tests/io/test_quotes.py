@@ -412,6 +412,15 @@ def test_until_when_a_quote_holds(text: str, end: str | None) -> None:
 # -- and other habits -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("head", ["Part,Unit price,Total", "Part,Qty,Qty,Unit price,Total", "Part,Qty,Unit price"])
+def test_totals_prove_nothing_without_one_quantity(head: str) -> None:
+    """Unit prices are as the heading says, and no column that is not read takes their place."""
+    cells = {"Part": "MMA4Z00-NS", "Qty": "2", "Unit price": "650", "Total": "1300"}
+    row = ",".join(cells[heading] for heading in head.split(","))
+    quote, faults = read(write_csv(f"{head},Ours\n{row},700\n"))
+    assert (faults, prices(quote)) == ([], {(SR8, None): 650})
+
+
 @pytest.mark.parametrize(
     ("heading", "role"),
     [

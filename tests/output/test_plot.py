@@ -185,6 +185,12 @@ def test_grid_is_a_heat_map(grid: Front) -> None:
     assert sum("no design" in cell for cell in cells) == texts(found).count("×") == 2
 
 
+def test_a_word_among_numbers_stays_a_word() -> None:
+    keys = ({"fabrics.compute.tiers": tiers, RATIO: ratio} for tiers in (2, "any") for ratio in (1, 2))
+    found = texts(drawing(swept(*keys)))
+    assert {"2", "any"} <= set(found) and not {"NaN", "null"} & set(found)
+
+
 def test_every_point_is_in_the_table(budgets: Front, pareto: Front) -> None:
     table = front_table(budgets)
     assert [title for title, _ in table.columns][:3] == ["Point", "Budget", "Design"]

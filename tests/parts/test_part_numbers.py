@@ -41,6 +41,8 @@ def test_what_a_part_is_ordered_by() -> None:
     jumper = {"kind": "fibre", "vendor": "NVIDIA", "part_number": "MFP7E10-Nxxx", "lengths": [{"m": 7}]}
     assert order_code(jumper, 7) == ("MFP7E10-N007", "")
     assert order_code({"kind": "switch", "part_number": "SN5600"}, None) == ("SN5600", "")
+    assert order_code({"kind": "transceiver", "part_number": "MMA4Z00-NS"}, 3) == ("MMA4Z00-NS", "")
+    assert order_code(trunk, None) == ("30962", "")
     assert order_code({"kind": "switch"}, None) == ("", "its part number is not known")
     assert order_code({"kind": "cable", "lengths": lengths}, 10) == ("", "the code of 10 m is not known")
 

@@ -500,15 +500,18 @@ def test_hosts_that_are_added_may_be_on_leaves() -> None:
 
 @pytest.mark.long
 def test_a_floor_in_the_way_of_hosts_makes_no_rule_yield(unadvised: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six switches of 16 servers have no port left for hosts: with them it is eight, of which a rack may have seven."""
+    """Six switches of 16 servers have no port left for hosts: with two of a unit each it is eight; a rack has seven.
+
+    Servers of ten units leave no place for switches in their racks, and the rack for these holds eight and two hosts.
+    """
     switches = {"leaf": ["nvidia-qm9790"], "spine": ["nvidia-qm9790"]}
     spread = dict.fromkeys(("spread_leaves", "spread_spines", "spread_attachments"), False)
-    floor = {"rows": 1, "racks_per_row": 17, "rack_units": 8}
+    floor = {"rows": 1, "racks_per_row": 17, "rack_units": 10}
 
     def solve_with(most: int, **rules: bool) -> Design:
         rack_rules = {**spread, "management_units": 0, "manager_units_per_switch": 0, "switches": most}
         content = {
-            "name": "full", "catalog": ["reference"], "server": "nvidia-dgx-h200", "servers": 16, "rules": rules,
+            "name": "full", "catalog": ["reference"], "server": "nvidia-dgx-b200", "servers": 16, "rules": rules,
             "fabrics": [{"name": "compute", "protocol": "infiniband", "tiers": 2, "switches": switches}],
             "procurement": {"forbidden_parts": ["nvidia-qm9700"]},
             "site": {"servers_per_rack": 1, "floor": floor, "rack_rules": rack_rules},

@@ -57,11 +57,20 @@ def models(
         str,
         typer.Option("--server", metavar="ID", help="Server to run on.", autocompletion=products("servers")),
     ] = "nvidia-dgx-h100",
+    serve: Annotated[
+        str | None,
+        typer.Option("--serve", metavar="P,O", help="Serve it: tokens of a prompt, and of its output."),
+    ] = None,
 ) -> None:
     """List the AI workload models, or show what one takes."""
-    from fabopt.cli.models import list_models, show_model
+    from fabopt.cli.models import list_models, show_model, show_serving
 
-    list_models(server) if name is None else show_model(name, server)
+    if serve is not None:
+        show_serving(name, server, serve)
+    elif name is None:
+        list_models(server)
+    else:
+        show_model(name, server)
 
 
 def schema(

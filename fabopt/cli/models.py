@@ -17,17 +17,20 @@ from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import DEFAULT_EXPOSED
 from fabopt.units import exact, some
-from fabopt.workload.architecture import expert_layers, parameters
+from fabopt.workload.architecture import expert_layers, kept_numbers, parameters
 from fabopt.workload.checks import enough_gpus
+from fabopt.workload.kernels import WIDE_BYTES
 from fabopt.workload.memory import GIB, least_memory, likely_memory
 from fabopt.workload.needs import Reach, flat, least_mbps
 from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits
 from fabopt.workload.ranks import ranks_of, replica_gpus
+from fabopt.workload.serving import MEMORY_SHARE, networks, served
 from fabopt.workload.stages import band
 from fabopt.workload.timing import step_on, workload_of
 
 # The numbers of GPUs that plans are said for.
 _CLUSTERS = (8, 64, 1024)
+_RATIOS, _MOST_TOKENS = (1, 2, 4), 10**8
 _BILLION, _MBPS_PER_GBPS, _PERCENT = 10**9, 1000, 100
 
 
@@ -48,11 +51,7 @@ def list_models(server_id: str) -> None:
 def show_model(text: str, server_id: str) -> None:
     """Print an AI model, and for several clusters its plan, memory, step and the Gb/s that it needs of a network."""
     model, server = read_model(text, Path()), _server(server_id)
-    if model.precision.compute not in server.gpu_peak_tflops:
-        known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
-        problem = f"{model.name} computes in {model.precision.compute}, and {server.id} does not say its speed in that"
-        allowed = f"a server that does; this one has {known}"
-        raise InputError([Fault("--server", "", problem, server.id, True, allowed)])
+    _needs_speed(model, server)
     for line in _lines(model):
         say(line)
     columns = [("GPUs", True), ("plan", False), ("memory", False), ("step", False), ("Gb/s a GPU", True)]
@@ -62,6 +61,56 @@ def show_model(text: str, server_id: str) -> None:
         "be fastest with 400 Gb/s everywhere; memory: at least, and likely; step: with typical software; Gb/s: the "
         f"least at 1:1 with which GPUs wait {_PERCENT * DEFAULT_EXPOSED:g} % of it at most, if only servers are near"
     )
+
+
+def show_serving(text: str | None, server_id: str, lengths: str) -> None:
+    """Print for several clusters a plan that serves a model, its batch, and what networks cost in latency."""
+    given = [part for part in lengths.split(",") if part.isdigit() and 0 < int(part) <= _MOST_TOKENS]
+    if text is None or len(given) != len(("prompt", "output")) or lengths.count(",") != 1:
+        problem = "needs a MODEL, and the tokens of a prompt and of its output"
+        raise InputError([Fault("--serve", "", problem, lengths, True, "two whole numbers such as 8192,1024")])
+    prompt, output = map(int, given)
+    model, server = read_model(text, Path()), _server(server_id)
+    _needs_speed(model, server)
+    most = model.architecture.max_sequence
+    if most is not None and prompt + output > most:
+        problem = f"{count(prompt)} + {count(output)} = {count(prompt + output)} tokens, and {model.name} is made for"
+        raise InputError([Fault("--serve", "", f"{problem} {count(most)}", lengths, True, f"at most {count(most)}")])
+    for line in _lines(model):
+        say(line)
+    columns = [("GPUs", True), ("plan", False), ("sequences", True), ("network", False)]
+    columns += [("prompt read", False), ("KV sent", False), ("token", False), ("tokens/s a GPU", True)]
+    say(table(columns, (row for gpus in _CLUSTERS for row in _served_rows(model, server, gpus, prompt, output))))
+    kept = kept_numbers(model.architecture, prompt) * WIDE_BYTES / _BILLION
+    tell(
+        f"on {server.id}; a prompt of {count(prompt)} tokens keeps {kept:.3g} GB, sent by a replica at once; sequences "
+        f"of a replica: as many as {float(MEMORY_SHARE):.0%} of the memory holds; token: of each of them, with half of "
+        "the output written; networks of 400 Gb/s a GPU, with this ratio at leaves, servers anywhere; queues, uneven "
+        "experts and guessed tokens are not counted"
+    )
+
+
+def _served_rows(model: Model, server: Server, gpus: int, prompt: int, output: int) -> Iterator[list[str]]:
+    serving = served(model, server, gpus, prompt, output)
+    if serving is None:
+        yield [count(gpus), "none fits", *[""] * 6]
+        return
+    sequences = serving.most_sequences
+    for ratio, network in zip(_RATIOS, networks(serving, COMPARED_MBPS, _RATIOS), strict=True):
+        token_s = serving.decode_s(network, sequences)
+        times = (serving.prefill_s(network), serving.sends_s(network), token_s)
+        tokens_per_s = sequences / (serving.plan.tensor * token_s)
+        head = [count(gpus), _plan_text(serving.plan), count(sequences)] if ratio == 1 else ["", "", ""]
+        yield [*head, f"{ratio}:1", *(duration(float(seconds)) for seconds in times), f"{float(tokens_per_s):,.0f}"]
+
+
+def _needs_speed(model: Model, server: Server) -> None:
+    """Refuse a server that does not say its speed in the model's number format."""
+    if model.precision.compute not in server.gpu_peak_tflops:
+        known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
+        problem = f"{model.name} computes in {model.precision.compute}, and {server.id} does not say its speed in that"
+        allowed = f"a server that does; this one has {known}"
+        raise InputError([Fault("--server", "", problem, server.id, True, allowed)])
 
 
 def _server(server_id: str) -> Server:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
@@ -14,6 +15,9 @@ from fabopt.studio.wire import Message
 
 # Events of which each counts; of others the newest replaces the one before.
 COUNTED = ("compared", "point")
+# Work that goes on beside that of a desk, by the end of its worker's name; its last event has a name of its own.
+SOLVES, TRADES = "", ".front"
+ENDS = {SOLVES: "ended", TRADES: "front-ended"}
 # Seconds after which a listener hears that the server is there.
 BEAT_S = 15.0
 MOST_DESKS = 64
@@ -24,28 +28,28 @@ class Desk:
     """A tab: its runs, one at a time, and the newest state of the last one."""
 
     name: str
-    run: int = 0
+    run: dict[str, int] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
     _serial: int = 0
     _state: dict[str, tuple[int, Message]] = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    turns: dict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     is_closed: bool = False
 
-    def begin(self) -> int:
-        """Begin a run: its number. What was known of the last one is forgotten."""
-        self.run += 1
+    def begin(self, lane: str) -> int:
+        """Begin a run of a lane: its number. What was known of the last one is forgotten."""
+        self.run[lane] = self.run.get(lane, 0) + 1
         self.used = time.monotonic()
-        self._state.clear()
-        return self.run
+        self._state = {key: told for key, told in self._state.items() if not key.startswith(f"{lane} ")}
+        return self.run[lane]
 
-    def take(self, run: int, message: Message) -> None:
+    def take(self, lane: str, run: int, message: Message) -> None:
         """Take an event of a run; one of an earlier run is dropped."""
-        if run != self.run or message["event"] == "ready":
+        if run != self.run[lane] or message["event"] == "ready":
             return
         self._serial += 1
         kind = str(message["event"])
-        key = f"{kind} {self._serial}" if kind in COUNTED else kind
+        key = f"{lane} {kind} {self._serial if kind in COUNTED else ''}"
         self._state[key] = self._serial, {**message, "run": run}
         self.wake()
 
@@ -100,28 +104,28 @@ class Desks:
         """Return all desks."""
         return list(self._desks.values())
 
-    def begin(self, name: str, job: str, content: Message) -> int:
-        """Begin a run of a desk in place of the one under way: its number, at once."""
+    def begin(self, name: str, job: str, content: Message, lane: str = SOLVES) -> int:
+        """Begin a run of a desk in place of the one of its lane that is under way: its number, at once."""
         desk = self.of(name)
-        run = desk.begin()
-        task = asyncio.create_task(self._run(desk, run, job, content))
+        run = desk.begin(lane)
+        task = asyncio.create_task(self._run(desk, lane, run, job, content))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return run
 
-    async def _run(self, desk: Desk, run: int, job: str, content: Message) -> None:
-        worker = self._pool.of(desk.name)
+    async def _run(self, desk: Desk, lane: str, run: int, job: str, content: Message) -> None:
+        worker = self._pool.of(desk.name + lane)
         await worker.stop()
-        async with desk.turn:
-            if run != desk.run:
+        async with desk.turns[lane]:
+            if run != desk.run[lane]:
                 return
-            outcome = await worker.run(job, content, lambda message: desk.take(run, message))
+            outcome = await worker.run(job, content, lambda message: desk.take(lane, run, message))
         code = outcome.get("code", (outcome.get("result") or {}).get("code", 0))
-        desk.take(run, {"event": "ended", **outcome, "code": code})
+        desk.take(lane, run, {"event": ENDS[lane], **outcome, "code": code})
 
-    async def cancel(self, name: str) -> None:
+    async def cancel(self, name: str, lane: str = SOLVES) -> None:
         """Stop the run of a desk; it ends with the best so far."""
-        await self._pool.of(name).stop()
+        await self._pool.of(name + lane).stop()
 
     async def close(self) -> None:
         """End all runs, and let all listeners go."""

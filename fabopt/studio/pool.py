@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
 from fabopt.errors import EXIT_NO_ANSWER
@@ -18,6 +19,8 @@ from fabopt.studio.worker import STOP
 
 # Seconds that a stopped job has to end by itself before its process is ended.
 PATIENCE_S = 2.0
+# Seconds after which it is told again: it may not have begun.
+AGAIN_S = 0.2
 MOST_WORKERS = 3
 Take = Callable[[Message], None]
 
@@ -30,11 +33,15 @@ class Worker:
         self.used = 0.0
         self.lock = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
+        # jobs begun, and whether the process hears signals
+        self._jobs = 0
+        self._is_ready = False
 
     async def start(self) -> asyncio.subprocess.Process:
         """Start the process where there is none, in a session of its own: Ctrl-C in a terminal is not for it."""
         if self._process is None or self._process.returncode is not None:
             command = (sys.executable, "-m", "fabopt.studio.worker", str(self.folder), str(self.answers))
+            self._is_ready = False
             pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
             self._process = await asyncio.create_subprocess_exec(
                 *command, str(os.getpid()), stdin=pipe, stdout=pipe, stderr=nothing, start_new_session=True,
@@ -46,6 +53,7 @@ class Worker:
         """Do a job: its result or faults; ``take`` gets its events as they come. Jobs wait for each other."""
         async with self.lock:
             self.used = time.monotonic()
+            self._jobs += 1
             process = await self.start()
             assert process.stdin is not None and process.stdout is not None
             try:
@@ -55,6 +63,7 @@ class Worker:
                     message: Message = json.loads(line)
                     if "event" not in message:
                         return message
+                    self._is_ready = True
                     if take is not None:
                         take(message)
             except (OSError, ValueError):
@@ -68,17 +77,19 @@ class Worker:
         return {"code": EXIT_NO_ANSWER, "words": "the process that worked on it has ended; was memory short?"}
 
     async def stop(self) -> None:
-        """Stop the job at hand: by its clock, and after ``PATIENCE_S`` with its process."""
-        if not self.lock.locked() or self._process is None:
-            return
-        if STOP is None:
-            self.end()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(STOP or signal.SIGTERM)
-        try:
-            await asyncio.wait_for(self._idle(), PATIENCE_S)
-        except TimeoutError:
-            self.end()
+        """Stop the job at hand: by its clock, and ``PATIENCE_S`` after it was first told so with its process."""
+        end, job = inf, self._jobs
+        while self.lock.locked() and self._jobs == job:
+            if self._is_ready and self._process is not None:
+                end = min(end, time.monotonic() + PATIENCE_S)
+                if STOP is None or time.monotonic() >= end:
+                    self.end()
+                else:
+                    with contextlib.suppress(ProcessLookupError):
+                        self._process.send_signal(STOP)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._idle(), AGAIN_S)
+                return
 
     async def _idle(self) -> None:
         async with self.lock:
@@ -109,9 +120,9 @@ class Workers:
 
     async def begin(self) -> None:
         """Have a worker ready for the first desk, and one to read and show with."""
+        await self.of("reader").start()
         self._spare = Worker(self._folder, self._answers)
         await self._spare.start()
-        await self.of("reader").start()
 
     def of(self, purpose: str) -> Worker:
         """Return the worker for a purpose."""

@@ -24,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 from fabopt.errors import EXIT_INFEASIBLE, EXIT_INPUT, FaboptError, InputError
 from fabopt.io.files import read_bytes, write_whole
 from fabopt.schema.version import VERSION
-from fabopt.studio.desks import Desks
+from fabopt.studio.desks import TRADES, Desks
 from fabopt.studio.folder import CASES, below
 from fabopt.studio.guard import Guard, Secrets
 from fabopt.studio.pool import Workers
@@ -36,6 +36,15 @@ LOOPBACK = "127.0.0.1"
 LAST_S = 1
 STATUS = {EXIT_INPUT: 422, EXIT_INFEASIBLE: 409}
 LONGEST_NAME = 64
+# What is told of an answer as JSON, and what is a file of it: its type, and the name that it is saved under.
+SHOWN = ("screen", "floor", "bill", "parts", "rules", "levers")
+FILES = {
+    "design": ("application/json", "design.json"),
+    "page": ("text/html", "design.html"),
+    "bill.csv": ("text/csv", "bill.csv"),
+    "bill.xlsx": ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "bill.xlsx"),
+    "pack.zip": ("application/zip", "hand-over.zip"),
+}
 
 
 @dataclass(frozen=True)
@@ -185,17 +194,66 @@ class _Routes:
         desk = self.desks.of(_name(request.query_params.get("desk", "")))
         return StreamingResponse(desk.events(), media_type="text/event-stream")
 
+    async def trade(self, request: Request) -> Response:
+        """Begin a front or a sweep, or stop it."""
+        what = request.url.path.removeprefix("/api/")
+        if what == "front/stop":
+            await self.desks.cancel(_name((await _given(request, desk=str))["desk"]), TRADES)
+            return JSONResponse({})
+        asked: Message = {"metric": str} if what == "front" else {"over": str, "values": list}
+        given = await _given(request, desk=str, text=str, path=_PATH, **asked)
+        return JSONResponse({"run": self.desks.begin(_name(given.pop("desk")), f"trade.{what}", given, TRADES)})
+
+    async def slider(self, request: Request) -> Response:
+        given = await _given(request, desk=str, text=str, key=str, path=_PATH, low=_NUMBER, high=_NUMBER)
+        return await self._beside(given, "ask.slider")
+
+    async def why_not(self, request: Request) -> Response:
+        return await self._beside(await _given(request, desk=str, text=str, part=str, path=_PATH), "ask.why_not")
+
+    async def _beside(self, given: Message, job: str) -> Response:
+        """Do a job beside a desk's own, in place of the last such job of the desk."""
+        purpose = f"{_name(given.pop('desk'))}.beside"
+        await self.pool.of(purpose).stop()
+        return await self._result(purpose, job, given)
+
     # -- answers ------------------------------------------------------------------------------------------------------
 
     async def answer(self, request: Request) -> Response:
         answer, what = request.path_params["answer"], request.path_params["what"]
-        if what == "screen":
-            return await self._result("reader", "show.screen", {"answer": answer})
+        if what in FILES:
+            kind, name = FILES[what]
+            made = await self._done("reader", "show.file", {"answer": answer, "what": what})
+            return FileResponse(made["path"], media_type=kind, filename=name)
         if what == "drawing":
             content = {"answer": answer, "fabric": request.query_params.get("fabric")}
             shown = await self._done("reader", "show.drawing", content)
             return Response(shown["svg"], media_type="image/svg+xml")
-        raise HTTPException(404, "an answer has no such part")
+        if what not in SHOWN:
+            raise HTTPException(404, "an answer has no such part")
+        return await self._result("reader", f"show.{what}", {"answer": answer})
+
+    async def lose(self, request: Request) -> Response:
+        given = await _given(request, answer=str, fabric=_PATH, kind=str, name=str)
+        return await self._result("reader", "break.lose", given)
+
+    # -- pins ---------------------------------------------------------------------------------------------------------
+
+    async def pins(self, request: Request) -> Response:
+        return await self._result("reader", "keep.pins", {})
+
+    async def pin(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if request.method == "DELETE":
+            return await self._result("reader", "keep.unpin", {"name": name})
+        given = await _given(request, answer=str, text=str)
+        return await self._result("reader", "keep.pin", {"name": name, **given})
+
+    async def compare(self, request: Request) -> Response:
+        return await self._result("reader", "keep.compare", await _given(request, one=str, other=str))
+
+    async def save(self, request: Request) -> Response:
+        return await self._result("reader", "keep.save", await _given(request, answer=str, path=str))
 
     # -- work ---------------------------------------------------------------------------------------------------------
 
@@ -220,6 +278,7 @@ class _JobError(Exception):
 
 
 _PATH = (str, type(None))
+_NUMBER = (int, float, type(None))
 
 
 async def _given(request: Request, **kinds: Any) -> Message:
@@ -271,7 +330,17 @@ def _app(routes: _Routes) -> Starlette:
         ("/api/solve", routes.solve, ["POST"]),
         ("/api/cancel", routes.cancel, ["POST"]),
         ("/api/events", routes.events, ["GET"]),
+        ("/api/front", routes.trade, ["POST"]),
+        ("/api/sweep", routes.trade, ["POST"]),
+        ("/api/front/stop", routes.trade, ["POST"]),
+        ("/api/slider", routes.slider, ["POST"]),
+        ("/api/why-not", routes.why_not, ["POST"]),
         ("/api/answer/{answer}/{what}", routes.answer, ["GET"]),
+        ("/api/break", routes.lose, ["POST"]),
+        ("/api/pins", routes.pins, ["GET"]),
+        ("/api/pins/{name}", routes.pin, ["PUT", "DELETE"]),
+        ("/api/compare", routes.compare, ["POST"]),
+        ("/api/save", routes.save, ["POST"]),
     ]
     known: Any = dict.fromkeys((HTTPException, FaboptError, _JobError), _refused)
     return Starlette(

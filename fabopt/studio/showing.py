@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, astuple
+from datetime import date
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from fabopt.errors import InputError, fault
-from fabopt.io.design import read_design
+from fabopt.errors import CheckError, InputError, fault
+from fabopt.io.catalog import read_catalog
+from fabopt.io.design import design_in, read_design
+from fabopt.io.files import write_whole
+from fabopt.output.export.bill import bill_bytes, bill_format
+from fabopt.output.export.design import design_bytes
+from fabopt.output.export.formats import Options, export
 from fabopt.output.html.answer import key_figures
+from fabopt.output.html.bill import bill_view
+from fabopt.output.html.build import page_bytes
+from fabopt.output.html.racks import floor_view
+from fabopt.output.left_out import kept_with, switched_off
 from fabopt.output.sheet.pages import in_column
 from fabopt.output.sheet.svg import svg
+from fabopt.output.terminal.answer import totals_line
+from fabopt.output.terminal.comparison import price_of_rules
 from fabopt.output.terminal.first_screen import compared_rows, first_rows
-from fabopt.output.terminal.no_screen import no_rows
+from fabopt.output.terminal.no_screen import changes_of, lever_words, no_rows, ordered
+from fabopt.output.words import money
+from fabopt.parts.names import product_name
 from fabopt.schema.design import Design
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench
+from fabopt.verify import verify
 from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
+
+BILLS = ("bill.csv", "bill.xlsx")
+PACK = ("drawing", "crew", "labels", "plan")
 
 
 def design_of(bench: Bench, answer: str) -> Design:
@@ -34,19 +57,21 @@ def _read(path: Path) -> Design:
     return read_design(path)
 
 
-@lru_cache(maxsize=2)
-def _wired(path: Path) -> Wiring:
-    return wiring_of(_read(path))
-
-
 def wiring(bench: Bench, answer: str) -> Wiring:
     """Return the wiring of an answer; ``InputError`` for one without, or with more links than are listed."""
-    design = design_of(bench, answer)
+    design = shown(bench, answer)
     links = sum(row.count for fabric in design.fabrics for row in fabric.links)
     if not design.fabrics or links > MOST_LINKS:
         what = "there is no design here" if not design.fabrics else "its links are too many to be drawn"
         raise InputError([fault("answer", "", what, links, allowed=f"1 to {MOST_LINKS:,} links")])
-    return _wired(Path(bench.answers) / f"{answer}.json")
+    return wiring_of(design)
+
+
+def shown(bench: Bench, answer: str) -> Design:
+    """Return the design that is shown of an answer: of a case without one the nearest."""
+    design = design_of(bench, answer)
+    nearest = design.nearest
+    return design if design.fabrics or nearest is None or not nearest.design else design_in(nearest.design, "nearest")
 
 
 def screen_rows(design: Design) -> list[list[str]]:
@@ -57,8 +82,26 @@ def screen_rows(design: Design) -> list[list[str]]:
 
 def facts(design: Design) -> Message:
     """Return the figures of a design that are shown large: those of its totals, by key, and as the page words them."""
+    stage = design.stages[-1] if design.stages else None
     totals = {} if design.totals is None else design.totals.model_dump(mode="json")
-    return {**totals, "status": design.status, "shown": [list(astuple(figure)) for figure in key_figures(design)]}
+    return {
+        **totals,
+        "name": design.case.name,
+        "gpus": None if stage is None else stage.gpus,
+        "servers": None if stage is None else stage.servers,
+        "gbps_per_gpu": design.fabrics[0].metrics.injection_gbps_per_gpu if design.fabrics else None,
+        "fabrics": [fabric.name for fabric in design.fabrics] or list(_names_of_nearest(design)),
+        "floor": design.floor is not None,
+        "left_out": _left_out(design),
+        "nearest": design.nearest is not None and bool(design.nearest.design),
+        "levers": _levers(design),
+        "shown": [list(astuple(figure)) for figure in key_figures(design)],
+    }
+
+
+def _names_of_nearest(design: Design) -> Iterator[str]:
+    nearest = design.nearest.design if design.nearest is not None else None
+    yield from (fabric["name"] for fabric in (nearest or {}).get("fabrics", ()))
 
 
 def screen(bench: Bench, answer: str) -> Message:
@@ -69,7 +112,106 @@ def screen(bench: Bench, answer: str) -> Message:
 
 def drawing(bench: Bench, answer: str, fabric: str | None = None) -> Message:
     """Return the drawing of a fabric, the first where none is named, as SVG with the names of its devices."""
-    sheets = in_column(design_of(bench, answer), wiring(bench, answer))
+    sheets = in_column(shown(bench, answer), wiring(bench, answer))
     if fabric is not None and fabric not in sheets:
-        raise InputError([fault("fabric", "", "no such fabric", fabric, allowed=", ".join(sheets))])
+        raise InputError([fault("answer", "", "no such fabric", fabric, allowed=", ".join(sheets))])
     return {"svg": svg(sheets[fabric or next(iter(sheets))], is_inline=True)}
+
+
+def floor(bench: Bench, answer: str) -> Message:
+    """Return the floor row by row, and the devices of every rack."""
+    view = floor_view(shown(bench, answer), wiring(bench, answer))
+    if view is None:
+        raise InputError([fault("answer", "", "the case has no floor", hint="give `site.floor`")])
+    return asdict(view)
+
+
+def bill(bench: Bench, answer: str) -> Message:
+    """Return the bill as words: heads, which of them hold numbers, rows, and the sum."""
+    design = shown(bench, answer)
+    rows = bill_view(design)
+    cells = rows[0].cells if rows else ()
+    return {
+        "heads": ["part number", "part", *(cell.column for cell in cells)],
+        "numbers": [False, False, *(cell.is_number for cell in cells)],
+        "rows": [[row.part_number, row.description or row.id, *(cell.words for cell in row.cells)] for row in rows],
+        "foot": [totals_line(design)],
+    }
+
+
+def parts(bench: Bench, answer: str) -> list[Message]:
+    """Return the parts that the catalogs of an answer's case have, with how many of each are bought."""
+    design = design_of(bench, answer)
+    bought = Counter[str]()
+    for row in shown(bench, answer).bom:
+        bought[row.id or ""] += row.quantity
+    catalog = read_catalog(design.case.content.get("catalog") or ["reference"], bench.folder, "case")
+    return [
+        {"id": part.id, "kind": kind, "words": product_name(part.model_dump(exclude_none=True), part.id),
+         "bought": bought[part.id]}
+        for kind in ("switches", "nics", "transceivers", "cables")
+        for part in getattr(catalog, kind)
+    ]  # fmt: skip
+
+
+def rules(bench: Bench, answer: str) -> Message:
+    """Return default rules that no design keeps, and those that the case turns off, with the price of having them."""
+    design = shown(bench, answer)
+    off = [{"rule": name, "words": name} for name in switched_off(design)]
+    return {"left_out": _left_out(design), "off": off, "price": list(price_of_rules(design))}
+
+
+def _left_out(design: Design) -> list[Message]:
+    return [
+        {"rule": row.name, "words": f"{row.why}; to keep it: {kept_with(row.rule)}"} for row in design.rules_left_out
+    ]
+
+
+def levers(bench: Bench, answer: str) -> list[Message]:
+    """Return the changes that each give a case without a design one, as edits of its keys."""
+    return _levers(design_of(bench, answer))
+
+
+def _levers(design: Design) -> list[Message]:
+    return [
+        {
+            "words": lever_words(design, conflict),
+            "edits": [[needed.limit, needed.needed] for needed in changes_of(conflict)],
+            "price": None if conflict.capex_usd is None else money(conflict.capex_usd),
+        }
+        for conflict in ordered(design)
+    ]
+
+
+def file(bench: Bench, answer: str, what: str) -> Message:
+    """Write a file of an answer: its design, page, bill or hand-over pack; the path where it stands then."""
+    path = Path(bench.answers) / f"{answer}.json"
+    design = shown(bench, answer)
+    if what == "design":
+        return {"path": str(path)}
+    checks = verify(design)
+    failed = [check for check in checks if not check.ok]
+    if failed:
+        raise CheckError(f"check {failed[0].name} FAILED: {failed[0].detail}")
+    target = path.with_name(f"{answer}-{what}")
+    if what == "page":
+        write_whole(target, page_bytes(design, checks))
+    elif what in BILLS:
+        write_whole(target, bill_bytes(design, bill_format(what)))
+    else:
+        write_whole(target, _pack(design, wiring(bench, answer), page_bytes(design, checks)))
+    return {"path": str(target)}
+
+
+def _pack(design: Design, wired: Wiring, page: bytes) -> bytes:
+    """Return what a crew and a buyer take away: drawings, bill, sheets, labels, plan, page and design, as a ZIP."""
+    buffer = BytesIO()
+    with TemporaryDirectory() as name, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as pack:
+        options = Options(skip=lambda why: None, date=str(date.today()), revision="1")
+        for path in export(design, wired, PACK, Path(name), options):
+            pack.write(path, path.relative_to(name).as_posix())
+        for bill_name in BILLS:
+            pack.writestr(bill_name, bill_bytes(design, bill_format(bill_name)))
+        pack.writestr("page.html", page)
+        pack.writestr("design.json", design_bytes(design))
+    return buffer.getvalue()

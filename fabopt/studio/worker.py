@@ -7,23 +7,36 @@ stops the clock of the job at hand; it ends when the server does, however that e
 from __future__ import annotations
 
 import ctypes
+import errno
 import importlib
 import json
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from fabopt.errors import EXIT_NO_ANSWER, FaboptError, InputError
+from fabopt.io.library import checkout
 from fabopt.program.settings import Clock, StoppedError
 from fabopt.studio.wire import Message, fault_rows, line_of
 
 # Modules of jobs, the first names of a job's two.
-JOBS = {"ask": "fabopt.studio.asking", "read": "fabopt.studio.reading", "show": "fabopt.studio.showing"}
+JOBS = {
+    "ask": "fabopt.studio.asking",
+    "break": "fabopt.studio.breaking",
+    "keep": "fabopt.studio.keeping",
+    "read": "fabopt.studio.reading",
+    "show": "fabopt.studio.showing",
+    "trade": "fabopt.studio.trading",
+}
 STOP = getattr(signal, "SIGUSR1", None)
+# What native libraries and Python's own modules read.
+SYSTEM_FOLDERS = ("/dev", "/proc", "/sys", "/usr")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fabopt"
 # Of prctl: the signal that a process gets when its parent ends.
 _DEATH_SIGNAL = 1
 
@@ -89,13 +102,34 @@ def end_with_parent(parent: int) -> None:
             os._exit(1)
 
 
+def keep_within(*folders: Path) -> None:
+    """Refuse to open or list what is in none of some folders, whatever a case names; links are resolved.
+
+    What Python itself and fabopt's library are made of stays readable.
+    """
+    own = [*filter(None, sys.path), *SYSTEM_FOLDERS, str(checkout())]
+    roots = [os.path.realpath(root) for root in (*map(str, folders), sys.prefix, sys.base_prefix, *own, str(CACHE))]
+
+    def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], str | bytes):
+            path = os.path.realpath(os.fsdecode(arguments[0]))
+            if not any(path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in roots):
+                raise PermissionError(errno.EACCES, "it is outside of the folder of the studio", path)
+
+    sys.addaudithook(refuse)
+
+
 def main() -> None:
     """Work for the server that holds both ends of the pipes; what engines print goes nowhere."""
     end_with_parent(int(sys.argv[3]))
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    importlib.import_module("fabopt.solution.optimize")
-    work(Path(sys.argv[1]), Path(sys.argv[2]), sys.stdin.buffer, results)
+    importlib.import_module("fabopt.studio.asking")
+    folder, answers = Path(sys.argv[1]), Path(sys.argv[2])
+    os.chdir(folder)
+    tempfile.tempdir = str(answers)
+    keep_within(folder, answers)
+    work(folder, answers, sys.stdin.buffer, results)
 
 
 if __name__ == "__main__":

@@ -47,12 +47,16 @@ class DeviceLinks(NamedTuple):
 
 def single_points_of(cabled: CabledDesign) -> SinglePoints:
     """The single points of failure of a design; raises ``ValueError`` where its file has no wiring."""
-    evidence = cabled.evidence
-    cablings = [FabricCabling(fabric, cabled, index) for index, fabric in enumerate(evidence.fabrics)]
-    exposures = [exposure for cabling in cablings for exposure in _exposures(cabling)]
+    exposures = exposures_of(cabled)
     points = [point for exposure in exposures for point in exposure.of_switches()]
     racks = LostRacks(cabled, exposures)
     return SinglePoints((*points, *racks.points()), racks.worst())
+
+
+def exposures_of(cabled: CabledDesign) -> list[Exposure]:
+    """All fabrics of a design, and the logical ones on their switches, under losses."""
+    cablings = [FabricCabling(fabric, cabled, index) for index, fabric in enumerate(cabled.evidence.fabrics)]
+    return [exposure for cabling in cablings for exposure in _exposures(cabling)]
 
 
 def _exposures(cabling: FabricCabling) -> Iterator[Exposure]:

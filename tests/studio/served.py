@@ -66,9 +66,9 @@ class Served:
         connection = http.client.HTTPConnection(self.host, timeout=SECONDS)
         connection.request("GET", f"/api/events?desk={desk}", headers={"Cookie": self.cookie})
         answer = connection.getresponse()
-        kind = ""
+        kind, end = "", time.monotonic() + SECONDS
         try:
-            while raw := answer.readline():
+            while time.monotonic() < end and (raw := answer.readline()):
                 text = raw.decode().rstrip("\n")
                 if text.startswith("event: "):
                     kind = text.removeprefix("event: ")
@@ -77,6 +77,7 @@ class Served:
                     yield kind, content
                     if kind == until and run in (None, content["run"]):
                         return
+            raise AssertionError(f"{desk} had no {until} {run}")
         finally:
             connection.close()
 

@@ -108,6 +108,14 @@ def _column(tree: FabricTree, width: float) -> DrawnSheet:
     return canvas.sheet(f"Topology of fabric {tree.fabric.name}", width, bottom)
 
 
+def boxes_in_column(design: Design, wiring: Wiring, fabric: str) -> list[int]:
+    """Return the box of every device in the drawing of a fabric in a whole column; below 0: none."""
+    tree = FabricTree(design, wiring, next(drawn for drawn in design.fabrics if drawn.name == fabric))
+    canvas = Canvas(tree)
+    draw(canvas, 1, 2, COLUMN - 3, _COLUMN_HEIGHT)
+    return [int(box) for box in canvas.box_of]
+
+
 def draw(canvas: Canvas, x: float, y: float, width: float, height: float) -> float:
     """Draw a fabric as what it is; return where it ends."""
     structure = canvas.tree.fabric.structure

@@ -50,7 +50,7 @@ def no_rows(design: Design) -> list[ScreenRow]:
     changes = ordered(design)
     is_pasted = bool(changes) and _is_spending(changes[0].limit)
     others, label = (changes[1:], "Or") if is_pasted else (changes, "Change")
-    levers = list(labelled(label, (_lever(design, conflict) for conflict in others[:MOST_LEVERS])))
+    levers = list(labelled(label, (lever_words(design, conflict) for conflict in others[:MOST_LEVERS])))
     while len(levers) > 1 and sum(map(_lines, [*before, *levers, *after])) >= MOST_LINES:
         levers.pop()
     return [*before, *levers, *after]
@@ -100,7 +100,7 @@ def _limit(design: Design) -> Iterator[ScreenRow]:
         yield ScreenRow("Not met", listed(values), LOST)
         return
     if stated:
-        keys = dict.fromkeys(needed.limit for one in stated for needed in _changes(one))
+        keys = dict.fromkeys(needed.limit for one in stated for needed in changes_of(one))
         together = "together: " if len(keys) > 1 else ""
         shown = [f"{limit_name(key)} {_value_of(design, key)}" for key in keys]
         yield ScreenRow("Not met", short(together + "; ".join(shown)), LOST)
@@ -113,7 +113,7 @@ def _limit(design: Design) -> Iterator[ScreenRow]:
     yield from labelled("Missing", (named(design, short(conflict.detail)) for conflict in lacking if conflict.detail))
 
 
-def _changes(conflict: Conflict) -> tuple[Needed, ...]:
+def changes_of(conflict: Conflict) -> tuple[Needed, ...]:
     """The changes that a conflict asks for: of its limit alone, or of several."""
     return conflict.together or (Needed(limit=conflict.limit, needed=conflict.needed),)
 
@@ -169,17 +169,17 @@ def _over(design: Design) -> Iterator[str]:
 # -- levers -----------------------------------------------------------------------------------------------------------
 
 
-def _lever(design: Design, conflict: Conflict) -> str:
+def lever_words(design: Design, conflict: Conflict) -> str:
     """What is given up, the price, and what to write."""
     price, lost = _price(conflict), _lost(design, conflict)
     cost = "" if price is None else f"{dollars(price)} with "
-    line = f"{cost}{' and '.join(map(_said_line, _changes(conflict)))}"
+    line = f"{cost}{' and '.join(map(_said_line, changes_of(conflict)))}"
     return f"give up {lost}: {line}" if lost else line
 
 
 def _lost(design: Design, conflict: Conflict) -> str:
     """All that the changes of a conflict take away, in words."""
-    lost = (lost_with(design, change) for change in _changes(conflict))
+    lost = (lost_with(design, change) for change in changes_of(conflict))
     return listed(list(dict.fromkeys(text for text in lost if text)))
 
 
@@ -268,7 +268,7 @@ def _written(value: object) -> str:
 def _paste(design: Design) -> Iterator[ScreenRow]:
     """The lines to write for the lever that keeps everything else, else for the first one; and what they do."""
     for conflict in ordered(design)[:1]:
-        changes = _changes(conflict)
+        changes = changes_of(conflict)
         yield from labelled("Paste", dict.fromkeys(_whole_line(design, conflict, change) for change in changes))
         lost = _lost(design, conflict)
         raised = [
@@ -293,7 +293,9 @@ def _whole_line(design: Design, conflict: Conflict, change: Needed) -> str:
         return line_of(change)[0]
     said = design.case.content.get(key)
     kept = {name: value for name, value in said.items() if value is not None} if isinstance(said, Mapping) else {}
-    needed = {one.limit.removeprefix(f"{key}."): one.needed for one in _changes(conflict) if one.limit.startswith(key)}
+    needed = {
+        one.limit.removeprefix(f"{key}."): one.needed for one in changes_of(conflict) if one.limit.startswith(key)
+    }
     values = ", ".join(f"{name}: {_written(value)}" for name, value in {**kept, **needed}.items())
     return f"{key}: {{{values}}}"
 

@@ -1,0 +1,172 @@
+"""Fronts and sweeps: points as they come, kept in a journal below the folder, from which a stopped one goes on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fabopt.design.points import design_at
+from fabopt.errors import InputError, fault
+from fabopt.io.case import Inputs
+from fabopt.io.files import write_whole
+from fabopt.io.journal import journal_path
+from fabopt.io.keys import content_of
+from fabopt.output.charts.points import axes_of, dots_of
+from fabopt.output.export.front import readable
+from fabopt.program.copies import processors
+from fabopt.program.settings import Settings
+from fabopt.schema.design import Design
+from fabopt.schema.front import Front, FrontAnswer, FrontPoint
+from fabopt.studio.asking import kept
+from fabopt.studio.keeping import folder_of
+from fabopt.studio.reading import inputs_of
+from fabopt.studio.wire import Message
+from fabopt.studio.worker import Bench
+from fabopt.study.front import fronts
+from fabopt.study.front.journal import PointJournal, journaled
+from fabopt.study.front.measures import USUAL
+from fabopt.study.sweep import sweep as sweeps
+
+MOST_VALUES = 200
+_LESS_IS_BETTER = ("capex_usd", "power_w", "tco_usd", "rack_units", "usd_per_effective_gpu")
+
+
+def front(bench: Bench, text: str, metric: str = "gbps_per_gpu", path: str | None = None) -> Message:
+    """Find the front of money and a metric: each point is told as it comes, the whole front at the end."""
+    inputs = inputs_of(bench, text, path)
+    sense = ("minimize" if metric in _LESS_IS_BETTER else "maximize", metric)
+    minimize = [word for option, word in (*USUAL, (f"--{sense[0]}", metric)) if option == "--minimize"]
+    maximize = [metric] if sense[0] == "maximize" else []
+    objectives = fronts.objectives_of(list(dict.fromkeys(minimize)), maximize, None)
+    empty = fronts.empty_front(inputs, objectives)
+    target = _target(bench, empty, metric)
+    with journaled(target, _before(target), empty) as journal:
+        told = _Told(bench, empty, journal)
+        for entry in journal.known.answers if journal.known is not None else ():
+            told.tell([entry])
+        journal.keep = told.keep  # type: ignore[method-assign]
+        result = fronts.pareto_front(
+            inputs, objectives, None, Settings(progress=told.say), bench.clock, lambda designs: None, journal
+        )
+        return _ended(bench, result, inputs, target, journal)
+
+
+def sweep(
+    bench: Bench, text: str, over: str, values: Sequence[Any], path: str | None = None, jobs: int | None = None
+) -> Message:
+    """Solve a case at values of a key, or of the budget, in as many processes as there are processors."""
+    inputs = inputs_of(bench, text, path)
+    if not 0 < len(values) <= MOST_VALUES:
+        raise InputError([fault("values", "", "a sweep has points", len(values), allowed=f"1 to {MOST_VALUES}")])
+    listed = ",".join(map(str, values))
+    grid = sweeps.grid_of(inputs, *((listed, []) if over == "budget" else (None, [f"{over}={listed}"])))
+    empty = sweeps.empty_front(inputs, grid)
+    target = _target(bench, empty, f"{over} {listed}")
+    execution = sweeps.Execution(jobs or processors())
+    with journaled(target, _before(target), empty) as journal:
+        told = _Told(bench, empty, journal)
+        told.tell(journal.known.points if journal.known is not None else ())
+        result = sweeps.sweep(
+            inputs, grid, execution, journal.known, Settings(), bench.clock, lambda points, done, new: told.keep(points)
+        )
+        return _ended(bench, result, inputs, target, journal)
+
+
+class _Told:
+    """Tells points as they are kept."""
+
+    def __init__(self, bench: Bench, empty: Front, journal: PointJournal) -> None:
+        self._bench, self._empty, self._keep = bench, empty, journal.keep
+        self._number = 0
+
+    def say(self, doing: str) -> None:
+        self._bench.tell("front-progress", doing=doing)
+
+    def keep(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
+        self._keep(new)
+        self.tell(new)
+
+    def tell(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
+        for entry in new:
+            point = entry.point if isinstance(entry, FrontAnswer) else entry
+            if point is not None:
+                self._number += 1
+                shown = _rows(self._empty.model_copy(update={"points": (point,)}))
+                self._bench.tell(
+                    "point", front=self._empty.kind, number=self._number, axes=_axes(self._empty), **shown[0]
+                )
+
+
+def _target(bench: Bench, empty: Front, asked: str) -> Path:
+    """Return the file of a front: its name follows from the case and what is asked of it."""
+    key = "\0".join((empty.case.sha256, empty.catalog_sha256, empty.kind, asked))
+    return folder_of(bench.folder, "fronts") / f"{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
+
+
+def _before(target: Path) -> str | None:
+    """Return the file to go on from: the whole one, or the journal of one that was stopped."""
+    if target.is_file():
+        return str(target)
+    journal = journal_path(target)
+    return str(journal) if journal.is_file() and journal.stat().st_size else None
+
+
+def _ended(bench: Bench, result: Front, inputs: Inputs, target: Path, journal: PointJournal) -> Message:
+    """Write a front that is whole; return all its points, each with its design as an answer and as edits."""
+    if result.complete:
+        with journal.until_written():
+            write_whole(target, readable(result)[1])
+    rows = _rows(result)
+    for number, (row, point) in enumerate(zip(rows, result.points, strict=False), start=1):
+        if point.fabrics:
+            design = design_at(result, number)
+            row["point"]["answer"] = kept(bench, design)
+            row["point"]["edits"] = _edits(design, point, inputs)
+    bench.tell("front-points", axes=_axes(result), points=[row["point"] for row in rows])
+    return {"code": 0 if result.complete else 4, "complete": result.complete, "notes": list(result.notes)}
+
+
+def _axes(front_: Front) -> Message:
+    axes = axes_of(front_)
+    return {"x": {"words": axes.x.title, "key": axes.x.name}, "y": {"words": axes.y.title, "key": axes.y.name}}
+
+
+def _rows(front_: Front) -> list[Message]:
+    """Return the points of a front as the page draws them."""
+    return [
+        {
+            "point": {
+                "x": dot.x,
+                "y": dot.y,
+                "capex_usd": dot.point.totals.capex_usd if dot.point.totals is not None else None,
+                "status": dot.point.status,
+                "summary": dot.point.summary,
+                "label": dot.label,
+                "words": dot.words,
+                "family": dot.point.fabrics[0].topology if dot.point.fabrics else None,
+                "protocol": dot.point.fabrics[0].protocol if dot.point.fabrics else None,
+                "budget_usd": dot.point.budget_usd,
+                "knee": dot.point.knee,
+            }
+        }
+        for dot in dots_of(front_, axes_of(front_))
+    ]
+
+
+def _edits(design: Design, point: FrontPoint, inputs: Inputs) -> list[list[Any]]:
+    """Return the keys whose values make the design of a point the answer to the case."""
+    own = {**point.over, **({} if point.budget_usd is None else {"limits.budget_usd": point.budget_usd})}
+    return [[key, value] for key, value in own.items()] or _changes(content_of(inputs.case), design.case.content, "")
+
+
+def _changes(before: Any, after: Any, key: str) -> list[list[Any]]:
+    """Return the dotted keys of a case's content that are of other values."""
+    if isinstance(after, Mapping) and isinstance(before, Mapping):
+        inner = [(str(name), before.get(name), value) for name, value in after.items()]
+    elif isinstance(after, list) and isinstance(before, list) and len(after) == len(before):
+        inner = [(str(number), *pair) for number, pair in enumerate(zip(before, after, strict=True))]
+    else:
+        return [] if before == after else [[key, after]]
+    return [change for name, old, new in inner for change in _changes(old, new, f"{key}.{name}" if key else name)]

@@ -1,0 +1,278 @@
+"""What the studio answers: cases read and changed, solved live, shown, broken, pinned, compared, traded."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fabopt.api import solve
+from fabopt.cli import main
+from tests.studio.served import Served, serve, wait_until
+
+CASE = """\
+name: small
+server: nvidia-dgx-h100
+servers: 16  # two racks
+workload: {profile: pretraining}
+fabrics:
+  - name: compute
+    protocol: infiniband
+site: {floor: {rows: 1, racks_per_row: 8}}
+"""
+INFEASIBLE = CASE + "limits: {budget_usd: 1000}\n"
+
+
+@pytest.fixture(scope="package")
+def solved(studio: Served) -> dict[str, Any]:
+    return studio.solved("first", CASE)
+
+
+def workers_of(folder: Path) -> list[int]:
+    """Processes of workers of a folder."""
+    own = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"fabopt.studio.worker" in words and str(folder).encode() in words:
+            own.append(int(process))
+    return own
+
+
+def test_answer_is_that_of_solve(studio: Served, solved: dict[str, Any]) -> None:
+    result = solve(yaml.safe_load(CASE), alternatives_s=0)
+    assert solved["answer"]["status"] == "optimal"
+    assert result.design.totals is not None
+    assert solved["answer"]["facts"]["capex_usd"] == result.design.totals.capex_usd
+    shown = {label: words for label, words, _ in solved["answer"]["screen"]}
+    assert {label: words for label, words in result.screen if label}.items() <= shown.items()
+    assert solved["ended"]["code"] == 0
+    assert solved["compared"]["row"]["what"]
+    assert solved["progress"]["share"] is None or 0 <= solved["progress"]["share"] <= 1
+
+
+def test_newest_state_comes_again(studio: Served, solved: dict[str, Any]) -> None:
+    again = dict(studio.events("first"))
+    assert again["answer"] == solved["answer"]
+
+
+def test_answer_is_shown(studio: Served, solved: dict[str, Any]) -> None:
+    answer = solved["answer"]["answer"]
+    at = f"/api/answer/{answer}"
+    assert studio.get(f"{at}/screen").json["screen"] == solved["answer"]["screen"]
+    assert b'data-node="0"' in studio.get(f"{at}/drawing?fabric=compute").body
+    assert studio.get(f"{at}/drawing?fabric=no").status == 404
+    assert studio.get(f"{at}/floor").json["rows"][0][1][0]["id"]
+    bill = studio.get(f"{at}/bill").json
+    assert len(bill["heads"]) == len(bill["numbers"]) == len(bill["rows"][0])
+    parts = studio.get(f"{at}/parts").json
+    assert {part["kind"] for part in parts} == {"switches", "nics", "transceivers", "cables"}
+    assert any(part["bought"] for part in parts)
+    assert studio.get(f"{at}/rules").json["left_out"] == solved["answer"]["facts"]["left_out"]
+    assert studio.get(f"{at}/levers").json == []
+    assert json.loads(studio.get(f"{at}/design").body)["case"]["name"] == "small"
+    page = studio.get(f"{at}/page")
+    assert "attachment" in page.headers["content-disposition"]
+    assert page.body.startswith(b"<!DOCTYPE html>")
+    assert studio.get(f"{at}/bill.csv").body.count(b"\n") > len(bill["rows"])
+    assert studio.get(f"{at}/nothing").status == 404
+    for other in ("x", "0" * 20, "..%2f..%2fx"):
+        assert studio.get(f"/api/answer/{other}/screen").status == 404
+
+
+def test_pack_has_what_a_crew_needs(studio: Served, solved: dict[str, Any]) -> None:
+    pack = zipfile.ZipFile(io.BytesIO(studio.get(f"/api/answer/{solved['answer']['answer']}/pack.zip").body))
+    names = pack.namelist()
+    assert pack.testzip() is None
+    assert {"drawing.svg", "plan.yaml", "bill.csv", "bill.xlsx", "page.html", "design.json"} <= set(names)
+    assert any("crew" in name for name in names)
+
+
+def test_faults_stand_at_their_keys(studio: Served) -> None:
+    read = studio.post("/api/read", text=CASE.replace("servers: 16", "servers: 0"), path="a.yaml").json
+    assert read["faults"][0]["key"] == "servers"
+    assert read["values"]["servers"] == 0
+    assert studio.post("/api/read", text="a: [", path=None).json["values"] is None
+    off = studio.post("/api/read", text=CASE + "rules: {one-generation: false}\n", path=None).json["rules_off"]
+    assert [row["rule"] for row in off] == ["one-generation"]
+    ended = studio.solved("wrong", CASE.replace("servers: 16", "servers: 0"))["ended"]
+    assert (ended["code"], ended["faults"][0]["key"]) == (2, "servers")
+
+
+def test_a_no_has_levers_and_the_nearest_design(studio: Served) -> None:
+    answer = studio.solved("no", INFEASIBLE)
+    facts = answer["answer"]["facts"]
+    assert answer["ended"]["code"] == 3
+    assert facts["nearest"]
+    key, value = facts["levers"][0]["edits"][0]
+    assert key == "limits.budget_usd"
+    changed = studio.post("/api/edit", text=INFEASIBLE, key=key, value=value).json["text"]
+    assert studio.solved("no", changed)["ended"]["code"] == 0
+    assert b"<svg" in studio.get(f"/api/answer/{answer['answer']['answer']}/drawing").body
+
+
+def test_breaking_says_what_is_lost(studio: Served, solved: dict[str, Any]) -> None:
+    answer = solved["answer"]["answer"]
+    design = json.loads(studio.get(f"/api/answer/{answer}/design").body)
+    points = {point["device"]: point for point in design["single_points_of_failure"] if point["fabric"] == "compute"}
+    point = points["leaf"]
+    lost = studio.post("/api/break", answer=answer, fabric="compute", kind="leaf", name=point["worst"]).json
+    assert (lost["degraded"] if point["degraded"] else lost["cut"]) == point["servers"]
+    assert "down" in lost["marks"].values()
+    rack = studio.post("/api/break", answer=answer, kind="rack", name=design["worst_rack"]["rack"]).json
+    worst = design["worst_rack"]
+    assert rack["cut"] == worst["servers"] + worst["servers_cut_off"]
+    assert rack["degraded"] == worst["servers_degraded"]
+    assert rack["racks"][worst["rack"]] == "down"
+    for kind, name in (("leaf", "no"), ("rack", "Z9"), ("feed", "A")):
+        assert studio.post("/api/break", answer=answer, kind=kind, name=name).status == 422
+
+
+def test_why_not_has_its_price(studio: Served) -> None:
+    told = studio.post("/api/why-not", desk="first", text=CASE, part="nvidia-qm9700").json
+    assert told["words"].startswith("nvidia-qm9700 (")
+    assert studio.post("/api/why-not", desk="first", text=CASE, part="no-such").status == 422
+
+
+@pytest.mark.long
+def test_slider_ends_where_no_design_is(studio: Served) -> None:
+    ends = studio.post("/api/slider", desk="first", text=CASE, key="limits.budget_usd").json
+    assert ends["low"]["rule"]
+    least = ends["low"]["value"]
+    assert studio.solved("s", CASE + f"limits: {{budget_usd: {least}}}\n")["ended"]["code"] == 0
+    ends = studio.post("/api/slider", desk="first", text=CASE, key="fabrics.0.min_gbps_per_gpu").json
+    assert ends["high"]["value"] == 400
+    assert ends["high"]["rule"]
+
+
+def test_pins_outlive_the_server(studio: Served, solved: dict[str, Any], tmp_path: Path) -> None:
+    served, end = serve(tmp_path)
+    try:
+        answer = served.solved("a", CASE)["answer"]["answer"]
+        assert served.change("PUT", "/api/pins/first%20one", answer=answer, text=CASE).status == 200
+        for name in ("..", "%2e%2e%2fx", "a%2fb", "-", "x" * 61, "%3Cb%3E", ".x"):
+            assert served.change("PUT", f"/api/pins/{name}", answer=answer, text=CASE).status in (404, 405, 422), name
+    finally:
+        end()
+    assert not workers_of(tmp_path)
+    served, end = serve(tmp_path)
+    try:
+        pin = served.get("/api/pins").json[0]
+        assert (pin["name"], pin["text"]) == ("first one", CASE)
+        assert served.get(f"/api/answer/{pin['answer']}/screen").status == 200
+        assert served.post("/api/save", answer=pin["answer"], path="kept.json").status == 200
+        assert main(["check", str(tmp_path / "kept.json")]) == 0
+        other = served.solved("b", CASE.replace("16", "32"))["answer"]["answer"]
+        compared = served.post("/api/compare", one="pin:first one", other=other).json
+        assert compared["verdict"]
+        assert any(row[-1] for row in compared["rows"])
+        assert served.change("DELETE", "/api/pins/first%20one").status == 200
+        assert served.get("/api/pins").json == []
+    finally:
+        end()
+
+
+def test_last_change_wins(studio: Served) -> None:
+    runs = [
+        studio.post("/api/solve", desk="quick", text=CASE.replace("16", str(number)), path=None).json["run"]
+        for number in range(7, 17)
+    ]
+    answered = [content for kind, content in studio.events("quick", run=runs[-1]) if kind == "answer"]
+    assert answered[-1]["run"] == runs[-1]
+    assert answered[-1]["facts"]["gpus"] == 8 * 16
+
+
+def test_cancel_ends_with_the_best_so_far(studio: Served) -> None:
+    run = studio.post("/api/solve", desk="stop", text=CASE.replace("16", "2048"), path=None).json["run"]
+    begun = time.monotonic()
+    next(studio.events("stop", until="progress"))
+    assert studio.post("/api/cancel", desk="stop").status == 200
+    ended = [content for kind, content in studio.events("stop", run=run) if kind == "ended"]
+    assert ended[-1]["code"] in (0, 4)
+    assert time.monotonic() - begun < 20
+
+
+def test_a_case_reads_nothing_outside(studio: Served, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.yaml"
+    secret.write_text("name: secret\nswitches: []\n")
+    (studio.folder / "in.yaml").symlink_to(secret)
+    try:
+        for name in (str(secret), os.path.relpath(secret, studio.folder), "./in.yaml", "/etc", "/etc/passwd.yaml"):
+            read = studio.post("/api/read", text=f"{CASE}catalog: [{name}]\n", path=None).json
+            assert read["faults"], name
+            assert "secret" not in json.dumps(read["faults"]).replace("secret.yaml", "")
+    finally:
+        (studio.folder / "in.yaml").unlink()
+
+
+def test_files_are_kept_below_the_folder(studio: Served) -> None:
+    assert studio.change("PUT", "/api/file", path="sub.yaml", text=CASE).status == 200
+    assert studio.get("/api/file?path=sub.yaml").json["text"] == CASE
+    assert "sub.yaml" in studio.get("/api/start").json["cases"]
+    (studio.folder / "sub.yaml").unlink()
+
+
+def test_questions_make_a_case(studio: Served) -> None:
+    start = studio.get("/api/start").json
+    keys = [question["key"] for question in start["questions"]]
+    assert keys == ["server", "gpus", "workload", "protocol", "racks", "budget"]
+    text = studio.post("/api/new", answers={"gpus": "128", "budget": "5M"}).json["text"]
+    assert yaml.safe_load(text)["limits"] == {"budget_usd": 5_000_000}
+    assert studio.post("/api/read", text=text, path="pod.yaml").json["faults"] == []
+    assert studio.post("/api/new", answers={"gpus": "x", "server": "y"}).status == 422
+
+
+@pytest.mark.long
+def test_front_goes_on_from_its_journal(studio: Served) -> None:
+    run = studio.post("/api/front", desk="f", text=CASE, metric="gbps_per_gpu").json["run"]
+    events = list(studio.events("f", until="front-ended", run=run))
+    assert "front-points" in dict(events), dict(events)["front-ended"]
+    points = dict(events)["front-points"]["points"]
+    assert [point["capex_usd"] for point in points] == sorted(point["capex_usd"] for point in points)
+    assert sum(kind == "point" for kind, _ in events) >= len(points)
+    text = CASE
+    for key, value in points[0]["edits"]:
+        text = studio.post("/api/edit", text=text, key=key, value=value).json["text"]
+    assert studio.solved("f2", text)["answer"]["facts"]["capex_usd"] == points[0]["capex_usd"]
+    run = studio.post("/api/sweep", desk="f", text=CASE, over="servers", values=[8, 16, 24]).json["run"]
+    swept = dict(studio.events("f", until="front-ended", run=run))["front-points"]["points"]
+    assert [point["x"] for point in swept] == [8, 16, 24]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_command_ends_with_its_workers(tmp_path: Path, number: signal.Signals) -> None:
+    case = tmp_path / "small.yaml"
+    case.write_text(CASE)
+    command = [sys.executable, "-m", "fabopt", "studio", str(case), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline()
+            assert address.startswith("http://127.0.0.1:")
+            wait_until(lambda: len(workers_of(tmp_path)) == 2)
+            process.send_signal(number)
+            assert process.wait(10) == (0 if number != signal.SIGKILL else -signal.SIGKILL)
+        finally:
+            process.kill()
+    wait_until(lambda: not workers_of(tmp_path))
+
+
+def test_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    assert main(["studio", str(tmp_path / "no.yaml")]) == 2
+    assert main(["studio", str(tmp_path), "--port", "99999"]) == 2
+    monkeypatch.setattr("fabopt.cli.studio.NEEDED", ("no_such_package",))
+    assert main(["studio", str(tmp_path)]) == 2
+    assert "pip install 'fabopt[studio]'" in capsys.readouterr().err.splitlines()[-1]

@@ -91,9 +91,9 @@ def unpin(bench: Bench, name: str) -> Message:
     return {}
 
 
-def compare(bench: Bench, one: str, other: str) -> Message:
+def compare(bench: Bench, first: str, second: str) -> Message:
     """Return all that differs between two answers or pins, and why the second costs what it costs."""
-    sides = [whole(name.removeprefix(PIN), _named(bench, name)) for name in (one, other)]
+    sides = [whole(name.removeprefix(PIN), _named(bench, name)) for name in (first, second)]
     result = contrast(sides, lambda side: None)
     return {
         "verdict": verdict(result),
@@ -115,6 +115,6 @@ def _named(bench: Bench, name: str) -> Design:
 def save(bench: Bench, answer: str, path: str) -> Message:
     """Save an answer below the folder: its design file (.json), or its page (.html)."""
     target = below(bench.folder, path, (*DESIGNS, *PAGES))
-    made = file(bench, answer, "page" if target.suffix in PAGES else "design")
-    write_whole(target, read_bytes(Path(made["path"])))
+    written = file(bench, answer, "page" if target.suffix in PAGES else "design")
+    write_whole(target, read_bytes(Path(written["path"])))
     return {"path": path}

@@ -223,8 +223,8 @@ class _Routes:
         answer, what = request.path_params["answer"], request.path_params["what"]
         if what in FILES:
             kind, name = FILES[what]
-            made = await self._done("reader", "show.file", {"answer": answer, "what": what})
-            return FileResponse(made["path"], media_type=kind, filename=name)
+            there = await self._done("reader", "show.file", {"answer": answer, "what": what})
+            return FileResponse(there["path"], media_type=kind, filename=name)
         if what == "drawing":
             content = {"answer": answer, "fabric": request.query_params.get("fabric")}
             shown = await self._done("reader", "show.drawing", content)
@@ -250,7 +250,8 @@ class _Routes:
         return await self._result("reader", "keep.pin", {"name": name, **given})
 
     async def compare(self, request: Request) -> Response:
-        return await self._result("reader", "keep.compare", await _given(request, one=str, other=str))
+        given = await _given(request, one=str, other=str)
+        return await self._result("reader", "keep.compare", {"first": given["one"], "second": given["other"]})
 
     async def save(self, request: Request) -> Response:
         return await self._result("reader", "keep.save", await _given(request, answer=str, path=str))

@@ -91,7 +91,7 @@ def facts(design: Design) -> Message:
         "servers": None if stage is None else stage.servers,
         "gbps_per_gpu": design.fabrics[0].metrics.injection_gbps_per_gpu if design.fabrics else None,
         "fabrics": [fabric.name for fabric in design.fabrics] or list(_names_of_nearest(design)),
-        "floor": design.floor is not None,
+        "floor": totals.get("racks") is not None,
         "left_out": _left_out(design),
         "nearest": design.nearest is not None and bool(design.nearest.design),
         "levers": _levers(design),

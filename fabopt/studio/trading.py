@@ -43,7 +43,7 @@ def front(bench: Bench, text: str, metric: str = "gbps_per_gpu", path: str | Non
     empty = fronts.empty_front(inputs, objectives)
     target = _target(bench, empty, metric)
     with journaled(target, _before(target), empty) as journal:
-        told = _Told(bench, empty, journal)
+        told = _Points(bench, empty, journal)
         for entry in journal.known.answers if journal.known is not None else ():
             told.tell([entry])
         journal.keep = told.keep  # type: ignore[method-assign]
@@ -66,7 +66,7 @@ def sweep(
     target = _target(bench, empty, f"{over} {listed}")
     execution = sweeps.Execution(jobs or processors())
     with journaled(target, _before(target), empty) as journal:
-        told = _Told(bench, empty, journal)
+        told = _Points(bench, empty, journal)
         told.tell(journal.known.points if journal.known is not None else ())
         result = sweeps.sweep(
             inputs, grid, execution, journal.known, Settings(), bench.clock, lambda points, done, new: told.keep(points)
@@ -74,7 +74,7 @@ def sweep(
         return _ended(bench, result, inputs, target, journal)
 
 
-class _Told:
+class _Points:
     """Tells points as they are kept."""
 
     def __init__(self, bench: Bench, empty: Front, journal: PointJournal) -> None:

@@ -15,6 +15,7 @@ from tests.samples import growth_samples, random_cases, random_growth, small
 from tests.samples.bare import with_equal_groups
 from tests.samples.lengths import RACKS
 from tests.samples.resilience import without_redundancy
+from tests.samples.shipped import in_run
 from tests.topology import test_direct, test_dragonfly_plus, test_server_torus
 from tests.workload import test_workload_designs
 
@@ -100,4 +101,5 @@ def designed(kind: str) -> Design:
     """The design of a kind of case, with its alternatives; without redundancy where it says nothing of it."""
     catalog, case = MAKERS[kind]()
     content = case if catalog is None else {key: value for key, value in case.items() if key != "catalog"}
-    return optimize.solve(inputs_from_objects(without_redundancy(with_equal_groups(content)), catalog))
+    given = inputs_from_objects(without_redundancy(with_equal_groups(content)), catalog)
+    return in_run(lambda: optimize.solve(given), f"family {kind}")

@@ -18,6 +18,7 @@ from tests.problem import test_separation
 from tests.samples import random_cases, small
 from tests.samples.growth_samples import eight, grown
 from tests.samples.lengths import RACKS
+from tests.samples.shipped import in_run
 from tests.samples.small import case, catalog, product
 from tests.search import test_decision
 from tests.solution import (
@@ -179,4 +180,4 @@ MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
 @cache
 def designed(kind: str) -> Design:
     """The design of a kind of section."""
-    return MAKERS[kind][1]()
+    return in_run(MAKERS[kind][1], f"section {kind}")

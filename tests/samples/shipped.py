@@ -1,17 +1,22 @@
-"""Shipped cases, each solved once in a run, whichever of its processes asks first."""
+"""Cases that tests of many rooms ask about, each solved once in a run, whichever of its processes asks first."""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import pickle
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.paths import ROOT, SHARED
+
+T = TypeVar("T")
 
 
 @cache
@@ -21,15 +26,20 @@ def shipped(name: str) -> Design:
 
 
 def shared(path: Path) -> Design:
-    """The design of a case file of the repository, as the first process that asked has solved it."""
+    """The design of a case file of the repository."""
+    return in_run(lambda: solved(path), path.relative_to(ROOT).as_posix())
+
+
+def in_run(work: Callable[[], T], name: str) -> T:
+    """What ``work`` gave the first process of this run that asked for it by this name."""
     if SHARED not in os.environ:  # no test asks
-        return solved(path)
-    kept = Path(os.environ[SHARED]) / "-".join(path.relative_to(ROOT).with_suffix(".pickle").parts)
+        return work()
+    kept = Path(os.environ[SHARED]) / f"{hashlib.sha256(name.encode()).hexdigest()}.pickle"
     with kept.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            kept.write_bytes(pickle.dumps(solved(path)))
-    found: Design = pickle.loads(kept.read_bytes())
+            kept.write_bytes(pickle.dumps(work()))
+    found: T = pickle.loads(kept.read_bytes())
     return found
 
 

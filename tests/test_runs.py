@@ -22,6 +22,7 @@ def test_a_share_may_be_empty_and_a_file_may_not_be_missing() -> None:
     assert exit_code("--long", "--share", "0/16", NOT_THERE) == pytest.ExitCode.USAGE_ERROR
 
 
+@pytest.mark.long("3")
 @pytest.mark.long(but_every=6)
 @pytest.mark.parametrize("share", ["3", "", "3/", "/16", "3/0", "-1/16", "3/16/2", "a/b", "3.5/16"])
 def test_a_share_that_is_none_is_refused_once(share: str) -> None:

@@ -138,7 +138,13 @@ def signalled(
     return ended(process, used_s), children
 
 
-@pytest.mark.long("solve hall-of-six-racks", "solve dragonflies", "solve too-dear")
+@pytest.mark.long(
+    "solve hall-of-six-racks",
+    "solve dragonflies",
+    "solve too-dear",
+    "pareto places --minimize capex_usd --maximize gbps_per_gpu --points 3",
+    "sensitivity hall-of-500-servers",
+)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -159,6 +165,7 @@ def test_a_limit_holds_for_the_whole_command(arguments: list[str]) -> None:
     assert answer.file is not None
 
 
+@pytest.mark.long("15-kill")
 @pytest.mark.parametrize(
     ("number", "send"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)]
 )

@@ -214,6 +214,7 @@ def test_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> N
         assert message in ran.err
 
 
+@pytest.mark.long("0-4", "2-0")
 @pytest.mark.parametrize(("known", "code"), [(0, 4), (1, 0), (2, 0)])
 def test_questions_that_time_leaves_open_are_said(
     known: int, code: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch

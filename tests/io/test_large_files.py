@@ -61,6 +61,7 @@ def test_no_file_takes_much_memory(what: str, tmp_path: Path) -> None:
     assert int(done.stdout) < MOST_MB
 
 
+@pytest.mark.long("100")
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are kept on Linux alone")
 @pytest.mark.parametrize("more_mb", [40, 100])
 def test_memory_that_ends_while_reading_is_told(more_mb: int, tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def test_sums_of_a_shipped_floor_are_its_totals(name: str) -> None:
 QUICK_FLOORS = (5, 22, 46, 51)
 
 
+@pytest.mark.long("5", "51")
 @pytest.mark.long(*(str(seed) for seed in range(60) if seed not in QUICK_FLOORS))
 @pytest.mark.parametrize("seed", range(60), ids=str)
 def test_sums_of_a_random_floor_are_its_totals(seed: int) -> None:
@@ -100,6 +101,7 @@ def test_sums_of_a_random_floor_are_its_totals(seed: int) -> None:
         sums_are_totals(design)
 
 
+@pytest.mark.long("20")
 @pytest.mark.parametrize("servers", [36, 20])
 def test_a_rack_scale_system_has_the_power_of_its_rack_once(servers: int, tmp_path: Path) -> None:
     """Two racks of NVL72, the second of which may hold two trays alone: 120 kW each, and sums are the totals."""

@@ -215,6 +215,7 @@ def test_controls_have_names(browser: Browser, tmp_path: Path) -> None:
         assert nameless == 0
 
 
+@pytest.mark.long("floor-dark", "front-dark")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["floor", "front", "compare"])
 def test_accessibility_tools_find_nothing(browser: Browser, tmp_path: Path, name: str, scheme: str) -> None:

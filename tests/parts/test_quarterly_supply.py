@@ -100,7 +100,7 @@ def two_of_each(dice: random.Random) -> Json:
 
 
 @pytest.mark.long(but_every=3)
-@pytest.mark.long("2", "6", "8", "10")
+@pytest.mark.long("2", "6", "8", "10", "0", "3")
 @pytest.mark.parametrize("seed", range(12))
 def test_designs_are_those_of_brute_force(seed: int) -> None:
     """One maker, of all its parts or of a kind, short of what the plain optimum buys by one to four."""

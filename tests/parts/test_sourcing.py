@@ -71,6 +71,7 @@ def agrees(parts: Json, wanted: Json, rules: Json, expected: int | None) -> None
 # -- exact ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("linear-60")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(60, 63))
 @pytest.mark.parametrize("family", ["linear", "three_tier"])
@@ -392,6 +393,7 @@ def test_places_that_lack_vendors_together_are_one_item() -> None:
     }
 
 
+@pytest.mark.long("90")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(90, 94))
 def test_vendors_of_tiers_are_those_of_the_best_pair_that_is_allowed(seed: int) -> None:

@@ -124,6 +124,7 @@ def test_logical_is_the_least_of_all_designs(seed: int) -> None:
     assert all(check.ok for check in design.checks), [check for check in design.checks if not check.ok]
 
 
+@pytest.mark.long("2", "23")
 @pytest.mark.long(*(str(seed) for seed in (1, 3, 7, 10, 12, 13, 16, 17, 22, 24, 27)))
 @pytest.mark.parametrize("seed", (0, 1, 2, 3, 5, 7, 10, 12, 13, 15, 16, 17, 22, 23, 24, 26, 27), ids=str)
 def test_servers_of_a_logical_fabric_are_on_two_leaves(seed: int) -> None:
@@ -242,7 +243,7 @@ def test_out_of_band_ports_count_the_host_once() -> None:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("4", "6")
+@pytest.mark.long("4", "6", "0", "2")
 @pytest.mark.parametrize("seed", range(10))
 def test_any_is_the_least_of_all_separations(seed: int) -> None:
     content, wanted = random_pair(seed)

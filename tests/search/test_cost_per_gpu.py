@@ -116,6 +116,7 @@ def test_nothing_that_could_be_built_has_a_lower_ratio(family: str, seed: int) -
     assert [check.detail for check in design.checks if not check.ok] == []
 
 
+@pytest.mark.long("linear-2")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("linear", 13), ("three_tier", 6)])
 def test_designs_that_groups_straddle_are_no_better_than_they_are(family: str, seed: int) -> None:
     """More servers below a leaf may be worse than fewer, which groups tile: bounds of the search stay below."""

@@ -179,7 +179,7 @@ def test_no_design_has_a_smaller_worst_regret(family: str, seed: int, straddles:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("linear-9-False-said5", "three_tier-2-False-said6")
+@pytest.mark.long("linear-9-False-said5", "three_tier-2-False-said6", "linear-0-False-said8")
 @pytest.mark.long("linear-7-False-said3")
 @pytest.mark.parametrize(
     ("family", "seed", "straddles", "said"),
@@ -224,6 +224,7 @@ SAMPLE = [
 MOST_SERVERS = 4
 
 
+@pytest.mark.long("linear-126")
 @pytest.mark.long(but_every=12)
 @pytest.mark.parametrize(("family", "seed"), SAMPLE)
 def test_no_design_that_is_about_as_good_beats_the_choice(family: str, seed: int) -> None:
@@ -259,6 +260,7 @@ def test_no_design_that_is_about_as_good_beats_the_choice(family: str, seed: int
     assert fabric.pace is not None and any(run.placing.is_uniform for _, run in stressed(fabric.pace).runs)
 
 
+@pytest.mark.long("2-most2-False")
 @pytest.mark.parametrize(
     ("seed", "most", "is_near"), [(0, Fraction(1), True), (0, Fraction(1, 2), False), (2, Fraction(1, 3), False)]
 )

@@ -114,6 +114,7 @@ def two_fabrics(seed: int) -> tuple[Json, Json]:
     return {**content, "fabrics": [compute, storage]}, given
 
 
+@pytest.mark.long("13", "7")
 @pytest.mark.long(but_every=3)
 @pytest.mark.parametrize("seed", TWO_FABRIC_SEEDS)
 def test_two_fabrics_on_small_floors_are_those_of_all_candidates(seed: int) -> None:
@@ -149,6 +150,7 @@ def test_a_rule_of_racks_never_lowers_the_cost(rule: str, draw: Draw, seed: int)
     assert costs[0] <= costs[1]
 
 
+@pytest.mark.long("toy-45")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("draw", "seed"), OWN_LAST_GROUPS)
 def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw, seed: int) -> None:
@@ -344,6 +346,7 @@ def test_a_large_floor_that_is_not_ruled_out_names_the_obstacle(monkeypatch: pyt
     assert design.conflicts[0].detail.startswith("compute, ")
 
 
+@pytest.mark.long("roles1", "roles2")
 @pytest.mark.parametrize("roles", [(), ("storage",), ("storage", "in-band")])
 def test_no_more_is_proven_on_a_large_floor_than_was_looked_at(roles: tuple[str, ...]) -> None:
     """A search that ends at any count of work says nothing that one without an end does not."""

@@ -189,7 +189,7 @@ def test_strips_of_the_site_go_before_those_of_racks() -> None:
 
 
 @pytest.mark.long(but_every=3)
-@pytest.mark.long("2", "4", "6", "11")
+@pytest.mark.long("2", "4", "6", "11", "3", "9")
 @pytest.mark.parametrize("seed", range(12))
 def test_brute_force(seed: int) -> None:
     dice = random.Random(seed)
@@ -231,6 +231,7 @@ def test_the_last_group_may_be_on_another_leaf() -> None:
     assert leaf.other is not None and (leaf.id, leaf.other.id) == ("quiet-12", "quiet-6")
 
 
+@pytest.mark.long("12-10-70-110")
 @pytest.mark.parametrize(
     ("servers", "ratio", "quiet_6", "quiet_12"), [(12, 10, 70, 110), (12, 5, 180, 190), (13, 10, 120, 150)]
 )
@@ -323,7 +324,7 @@ def growing(seed: int) -> tuple[Json, Json, tuple[int, ...]]:
     return content, parts(**prices), tuple(each * -(-servers // 2) for servers in (first, last))
 
 
-@pytest.mark.long("0", "1", "5", "6")
+@pytest.mark.long("0", "1", "5", "6", "3", "4", "7")
 @pytest.mark.parametrize("seed", range(8))
 def test_brute_force_of_growth(seed: int) -> None:
     content, catalog, strips = growing(seed)
@@ -348,7 +349,7 @@ def growing_late(seed: int) -> tuple[Json, Json]:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("9117")
+@pytest.mark.long("9117", "14")
 @pytest.mark.parametrize("seed", [3, 6, 8, 12, 14, 6039, 9117])
 def test_growth_with_switches_that_are_late_is_that_of_all_candidates(seed: int) -> None:
     """In 6039 the first one that comes in time costs more than its parts at the least price of any stage; in 9117 the

@@ -26,6 +26,7 @@ def pinned(content: Json) -> Json:
     return content
 
 
+@pytest.mark.long("ragged", "tco")
 @pytest.mark.parametrize(
     "content",
     [

@@ -718,6 +718,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("procurement-910000")
 @pytest.mark.long(but_every=3)
 @pytest.mark.long(
     *(

@@ -155,6 +155,7 @@ def test_attachments_never_lower_the_cost(seed: int) -> None:
         assert without["objective"]["value"] <= with_them["objective"]["value"], speeds
 
 
+@pytest.mark.long("11-tiers2")
 @pytest.mark.parametrize(("seed", "tiers"), [(4, {"leaf", "spine"}), (12, {"leaf"}), (11, {"spine"})])
 def test_three_tiers_and_their_like_host_attachments(seed: int, tiers: set[str]) -> None:
     parts, hosted = generate("hosted_high", seed)

@@ -165,6 +165,7 @@ def with_scenarios(dice: Dice, wanted: Json) -> Json:
     return wanted | {"objective": "tco_usd", "scenarios": scenarios}
 
 
+@pytest.mark.long("staged_ratios-23")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(
     ("family", "seed"),

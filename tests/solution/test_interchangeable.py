@@ -196,6 +196,7 @@ def as_switch(id_: str, sold: Product, ports: int) -> Json:
     return switch(id_, [{"from": start, "usd": usd} for start, usd in sold.breaks], ports, **terms)
 
 
+@pytest.mark.long("0", "2")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(6))
 def test_brute_force_agrees_on_one_stage(seed: int) -> None:

@@ -225,7 +225,7 @@ def test_same_lengths_for_groups_of_all_sizes_never_cost_more(family: str, seed:
     assert freed.objective.value <= kept.objective.value
 
 
-@pytest.mark.long("1-planes")
+@pytest.mark.long("1-planes", "2-three_tier")
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier", "rails", "planes"])
 @pytest.mark.parametrize("seed", range(3))
 def test_brute_force_agrees(family: str, seed: int) -> None:

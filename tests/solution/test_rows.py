@@ -67,6 +67,7 @@ def random_inputs(seed: int) -> Inputs:
     return inputs_from_objects(content, parts)
 
 
+@pytest.mark.long("3")
 @pytest.mark.long(but_every=3)
 @pytest.mark.parametrize("seed", range(10))
 def test_rows_are_what_solving_gives(seed: int) -> None:
@@ -79,6 +80,7 @@ def test_three_hundred_rows_are_what_solving_gives(first: int) -> None:
     assert sum(hold(random_inputs(seed), MOST_OF_A_CASE, seed) for seed in range(first, first + 20)) >= 15
 
 
+@pytest.mark.long("13")
 @pytest.mark.parametrize("seed", [2, 7, 13])
 def test_what_is_not_looked_at_would_be_no_row(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules about NICs that leave none out alone, looked at all the same: not a row more."""

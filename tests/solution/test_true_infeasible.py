@@ -48,7 +48,7 @@ def test_no_witness_is_against_a_proof(seed: int) -> None:
         assert not is_buildable(content, parts), (content, parts)
 
 
-@pytest.mark.long("75", "1180")
+@pytest.mark.long("75", "1180", "50")
 @pytest.mark.long("4001", "4009")
 @pytest.mark.parametrize("seed", NETWORK_SEEDS)
 def test_no_witness_is_against_a_proof_of_several_fabrics(seed: int) -> None:

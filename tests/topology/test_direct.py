@@ -47,6 +47,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert_agrees(family, *generate(family, seed))
 
 
+@pytest.mark.long("dragonfly-500025")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, seeds in FIGURE_SEEDS.items() for seed in seeds]

@@ -44,6 +44,7 @@ def test_graphs_agree_with_listed_paths(numbers: Numbers, kind: str) -> None:
         assert worst_rate(mesh_of(numbers), speeds, kind) == pytest.approx(float(exact), rel=1e-12), speeds
 
 
+@pytest.mark.long("(2, 3, 3, 2, 4)")
 @pytest.mark.parametrize("numbers", [one for one in NETWORKS if one[0] * one[2] <= 6], ids=str)
 def test_no_halves_have_less(numbers: Numbers) -> None:
     """Of the whole network and after each loss, the worst of all ways to part the leaves has what is promised."""

@@ -81,7 +81,7 @@ def with_scenarios(family: str, seed: int, straddles: bool) -> tuple[Json, Json]
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("7-False")
+@pytest.mark.long("7-False", "0-False")
 @pytest.mark.parametrize(("seed", "straddles"), [(0, False), (2, True), (7, False), (13, True), (22, False)])
 def test_nothing_that_could_be_built_costs_less_over_the_scenarios(seed: int, straddles: bool) -> None:
     """Full enumeration: servers and network times the mean of the steps, each timed by itself."""

@@ -11,10 +11,20 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, overload
 from unicodedata import combining, normalize
 
-Number = Any  # an int, or an integer array: every formula of such a number holds for both
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Whole numbers of many candidates, one a row.
+IntArray: TypeAlias = "NDArray[np.int64]"
+# One candidate's whole number, or those of many: formulas hold for both. A union, not a type variable: in one shape
+# that the search looks at some numbers are of all candidates and others of each, so that no variable stands for both.
+Number: TypeAlias = "int | NDArray[np.int64]"
+# Whether something holds, of one candidate or of many.
+Truth: TypeAlias = "bool | NDArray[np.bool_]"
 
 CENTS_PER_USD = 100
 MILLIWATTS_PER_WATT = 1000
@@ -89,9 +99,22 @@ def ceil_div(numerator: int, denominator: int) -> int:
     return -(-numerator // denominator)
 
 
+@overload
+def ceil_of(numerator: int, denominator: int) -> int: ...
+@overload
+def ceil_of(numerator: IntArray, denominator: Number) -> IntArray: ...
+@overload
+def ceil_of(numerator: Number, denominator: IntArray) -> IntArray: ...
+@overload
+def ceil_of(numerator: Number, denominator: Number) -> Number: ...
 def ceil_of(numerator: Number, denominator: Number) -> Number:
     """Ceiling of a quotient, of integers or arrays."""
     return -(-numerator // denominator)
+
+
+def beats(numbers: Sequence[float], others: Sequence[float]) -> bool:
+    """Whether numbers are unlike others and none of them is higher."""
+    return numbers != others and all(own <= other for own, other in zip(numbers, others, strict=True))
 
 
 def ceil_decimetres(metres: float) -> float:

@@ -7,6 +7,7 @@ T groups in a pod, x uplinks of a spine, q spine indices of a core group, m2 lin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -14,9 +15,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-# One Clos, or many: a shape whose numbers may be either is one of ``Any``.
+from fabopt.units import Number
+
+# One Clos, or many; in one shape of the search numbers are of both kinds, which ``Any`` lets through.
 N = TypeVar("N", int, NDArray[np.int64])
 NONE: Any = 0
+# The lesser, and the greater, of two numbers or of the rows of arrays: NumPy states no type where one is given none.
+lesser: Callable[[Number, Number], Number] = np.minimum
+greater: Callable[[Number, Number], Number] = np.maximum
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def cages_beside(use: CageUse, other: CageUse, taken: Number) -> Number:
         return use.of_group - taken * (1 if shares else 2)
     if use.halves:
         left = use.of_group - taken
-        return (left + use.cages - abs(left - use.cages)) // 2 if shares else left // 2
+        return use.cages + (left - use.cages) * (left < use.cages) if shares else left // 2
     return use.of_group - taken
 
 

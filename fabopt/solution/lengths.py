@@ -47,7 +47,7 @@ def _assumed(problem: Problem, runs: GroupRuns, fabric: FabricDesign) -> Iterato
 
 def _told_runs(runs: GroupRuns, fabric: FabricDesign) -> Iterator[str]:
     sizes = sizes_of(fabric.structure, runs.servers)
-    spanned = {"server-leaf": sizes.group, "leaf-spine": sizes.pod}
+    spanned = {"server-leaf": int(sizes.group), "leaf-spine": int(sizes.pod)}
     for row in fabric.links:
         kind = _run_kind(row, fabric)
         if kind == RUN_OF_PEERS and kind not in runs.given:
@@ -83,8 +83,8 @@ def _too_short(problem: Problem, design: Design) -> Iterator[str]:
     assert runs is not None
     for fabric in design.fabrics:
         needed, sizes = runs.of(fabric.structure), sizes_of(fabric.structure, runs.servers)
-        group = "a group", sizes.group
-        groups = {"server-leaf": group, "leaf-leaf": group, "leaf-spine": ("a pod", sizes.pod)}
+        group = "a group", int(sizes.group)
+        groups = {"server-leaf": group, "leaf-leaf": group, "leaf-spine": ("a pod", int(sizes.pod))}
         for kind in dict.fromkeys(_run_kind(row, fabric) for row in fabric.links):
             is_said = said is not None and getattr(said, kind.replace("-", "_"), None) is not None
             if is_said and needed[kind] > given[kind]:

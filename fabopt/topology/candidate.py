@@ -22,7 +22,7 @@ from fabopt.schema.subnet_manager import TwinUse
 from fabopt.topology.design import NetworkDesign, Role, StandIn
 from fabopt.topology.evenness import EVEN, Evenness
 from fabopt.topology.link_parts import Need, Quantities
-from fabopt.units import ceil_of
+from fabopt.units import Number, beats, ceil_of
 
 End = Literal["from", "to"]
 # The roles that links join.
@@ -247,14 +247,14 @@ def part_uses(assembly: Assembly, near: int, cables: int, far: int) -> tuple[Par
 def row_share(
     ends: tuple[DeviceRole, DeviceRole],
     assembly: Assembly,
-    links: int,
+    links: Number,
     parts: Quantities,
     attachment: str | None = None,
 ) -> RowShare:
     """A row of links realised by one assembly."""
     return RowShare(
         *ends, attachment, assembly, int(links), int(parts.near), int(parts.far),
-        part_uses(assembly, parts.near, parts.cables, parts.far),
+        part_uses(assembly, int(parts.near), int(parts.cables), int(parts.far)),
     )  # fmt: skip
 
 
@@ -370,7 +370,7 @@ def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
     plain = [option for option in options if not any(item.varies for item in option.items)]
     for option in sorted(plain, key=lambda option: (option.numbers, option.name)):
         if not any(
-            _is_better(other.numbers, option.numbers) and _is_no_longer(other, option) and _has_room(other, option)
+            beats(other.numbers, option.numbers) and _is_no_longer(other, option) and _has_room(other, option)
             for other in kept
         ):
             kept.append(option)
@@ -385,10 +385,6 @@ def _is_no_longer(option: Option, other: Option) -> bool:
 def _has_room(option: Option, other: Option) -> bool:
     """Whether an option takes no more cages than another one, at each end."""
     return all(own <= theirs for own, theirs in zip(option.cages, other.cages, strict=True))
-
-
-def _is_better(numbers: tuple[int, ...], others: tuple[int, ...]) -> bool:
-    return numbers != others and all(a <= b for a, b in zip(numbers, others, strict=True))
 
 
 def by_fabric(candidates: Sequence[Candidate]) -> dict[str, dict[int, Candidate]]:

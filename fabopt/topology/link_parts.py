@@ -66,12 +66,12 @@ class PeerLinks(NamedTuple):
 
 
 class CrossedSets(NamedTuple):
-    """``count`` sets of ``devices`` near devices whose ports, ``ports`` of each, go to the same far ports in one order.
+    """``sets`` sets of ``devices`` near devices whose ports, ``ports`` of each, go to the same far ports in one order.
 
     Of servers a device is a NIC.
     """
 
-    count: Number
+    sets: Number
     devices: Number
     ports: Number
 
@@ -225,7 +225,7 @@ class Need:
         if not self.crossings:
             return Quantities(self.near.cages, 0, self.far.cages, False)
         shuffles = sum(
-            crossing.count * ceil_of(crossing.devices, size) * ceil_of(crossing.ports, size)
+            crossing.sets * ceil_of(crossing.devices, size) * ceil_of(crossing.ports, size)
             for crossing in self.crossings
         )
         cages = self.far.crossed_cages(size)

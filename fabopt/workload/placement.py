@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.schema.workload import OtherJob, Placement, QueuePairs, Spreading, Within, taken_by
-from fabopt.units import Number
+from fabopt.units import Number, Truth
 
 # -- a job's share of the uplinks -------------------------------------------------------------------------------------
 # A job's share of the uplinks: how evenly its flows are spread over them, less the share of other jobs.
@@ -122,6 +122,6 @@ def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int
     return leaf, np.maximum(leaf, pod)
 
 
-def _is_whole(block: Number, domain: int, gpus: int) -> Number:
+def _is_whole(block: Number, domain: int, gpus: int) -> Truth:
     """Whether no domain straddles two blocks."""
     return (block % domain == 0) | (block >= gpus)

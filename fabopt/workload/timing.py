@@ -291,7 +291,7 @@ def protocols_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm, cha
         yield running(traffic.operation, algorithm, protocol, traffic.message, spread, workload.roof.gpu.generation)
 
 
-def channels_between(workload: ModelRun, group: Group, nic_mbps: Number | Fraction) -> int:
+def channels_between(workload: ModelRun, group: Group, nic_mbps: float | Fraction) -> int:
     """Channels of NCCL between the domains of a group, over NICs of ``nic_mbps`` Mb/s."""
     nics, generation = group.inside(workload.domain_gpus), workload.roof.gpu.generation
     return nics if generation is None else channels_of(generation, nics, Fraction(nic_mbps) / MBPS_PER_GBPS)

@@ -15,7 +15,7 @@ from fabopt.io.files import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
 from fabopt.io.kinds import FRONT
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
-from fabopt.units import some
+from fabopt.units import beats, some
 
 
 class PointJournal:
@@ -199,12 +199,8 @@ def cut_off(lines: Sequence[bytes], path: Path) -> Front:
         for answer in front.answers
         if answer.point is not None
     }
-    best = (met[own] for own in sorted(met) if not any(_is_beaten(own, other) for other in met))
+    best = (met[own] for own in sorted(met) if not any(beats(other, own) for other in met))
     return gathered(front.model_copy(update={"points": (*front.points, *best)}))
-
-
-def _is_beaten(own: Sequence[float], other: Sequence[float]) -> bool:
-    return own != other and all(theirs <= ours for ours, theirs in zip(own, other, strict=True))
 
 
 def _entries(model: type[Model], lines: Sequence[bytes], path: Path) -> Iterator[Model]:

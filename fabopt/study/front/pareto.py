@@ -20,6 +20,7 @@ from fabopt.study.front.finder import PRICE, Best, Finder, GradedDesign, climb
 from fabopt.study.front.listed import Listed, Listing, can_be_listed
 from fabopt.study.front.measures import Measure
 from fabopt.study.front.mixes import TooManyMixesError
+from fabopt.units import beats
 
 # The most points of a file: fronts whose every link can be traded have 100,000 points and more.
 MOST_POINTS = 10_000
@@ -193,7 +194,7 @@ def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) 
     kept: list[tuple[int, ...]] = []
     for worths in sorted(by_worth):
         # whoever beats it comes before it; of two objectives that is the last one kept, if any
-        if not any(_dominates(other, worths) for other in (kept[-1:] if len(objectives) == 2 else kept)):
+        if not any(beats(other, worths) for other in (kept[-1:] if len(objectives) == 2 else kept)):
             kept.append(worths)
     return [by_worth[worths] for worths in kept]
 
@@ -201,7 +202,3 @@ def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) 
 def worth(grades: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
     """Grades by objective, signs changed so that less is better."""
     return tuple(objective.worth(grades[objective.name]) for objective in objectives)
-
-
-def _dominates(worths: tuple[int, ...], others: tuple[int, ...]) -> bool:
-    return worths != others and all(a <= b for a, b in zip(worths, others, strict=True))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.network.clos_shape import greater
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.clos.shape import (
@@ -46,13 +47,14 @@ def leaf_uplinks(
     ``most``: the servers' ratio; None: the fabric's. ``of_last``: of the leaves of a differing last group, which the
     others do not include. In a cluster that grows, no leaf has more of either class than the first one.
     """
+    none: Number = 0 * shape.g
     if parts.leaf_up is None:
-        return 0 * shape.g
+        return none
     own = fabric.attachment_oversubscription
     if fabric.networked or (own is not None and not fabric.all_count):
         return _class_by_class(fabric, parts, shape, of_last)
     if own is None:
-        return 0 * shape.g
+        return none
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
     servers, attached = speeds / (fabric.oversubscription_leaf if most is None else most), speeds / own
     if shape.sizes:
@@ -116,9 +118,9 @@ def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape, of_last: 
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
     shares = [speeds / fabric.oversubscription_leaf]
     shares += [speeds / ratio_of(fabric, demand) if demand.counts else Fraction(0) for demand in fabric.attachments]
-    fewest = 0 * shape.g
+    fewest: Number = 0 * shape.g
     for counts in _on_leaves(fabric, shape, of_last):
-        fewest = np.maximum(fewest, _ceil_of_sums(counts, shares))
+        fewest = greater(fewest, _ceil_of_sums(counts, shares))
     return fewest
 
 

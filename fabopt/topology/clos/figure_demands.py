@@ -14,12 +14,14 @@ from fractions import Fraction
 from math import gcd
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fabopt.network.clos_shape import greater, lesser
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.topology.clos.classes import LeafEndpoints
 from fabopt.topology.clos.shape import Parts, Shape, down_cage_limit, usable_ports
-from fabopt.units import Number, ceil_of
+from fabopt.units import Number, Truth, ceil_of
 
 _SAFE = 2**62
 
@@ -39,7 +41,7 @@ def leaf_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: N
 
 def uplinks_of_last(fabric: FabricProblem, parts: Parts, shape: Shape, gpus: int, endpoints: Number) -> Number:
     """Fewest uplinks of a leaf of a differing last group that meet the demanded figures; 0 without demands."""
-    ports = shape.last_group * shape.own_k
+    ports: Number = shape.last_group * shape.own_k
     if fabric.figure_demands is None:
         return 0 * ports
     within = [(ports, ports > 0)]
@@ -50,7 +52,7 @@ def _of_leaf(
     figure_demands: FigureDemands,
     parts: Parts,
     shape: Shape,
-    within: Sequence[tuple[Number, Number]],
+    within: Sequence[tuple[Number, Truth]],
     gpus: int,
     endpoints: Number,
 ) -> Number:
@@ -66,7 +68,8 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
     """Fewest uplinks of a spine that meet the demanded figures; 0 without demands."""
     figure_demands = fabric.figure_demands
     if figure_demands is None:
-        return 0 * shape.spine_down
+        none: Number = 0 * shape.spine_down
+        return none
     assert parts.spine_up is not None
     per_group = shape.k * shape.leaves_of_a_group
     last = ((shape.last_pod_groups - 1) * shape.g + shape.last_group) * per_group
@@ -85,7 +88,7 @@ def _for_traffic(
     figure_demands: FigureDemands,
     parts: Parts,
     shape: Shape,
-    within: Sequence[tuple[Number, Number]],
+    within: Sequence[tuple[Number, Truth]],
     gpus: int,
     upward: tuple[int, Number],
     ring: Number,
@@ -116,14 +119,14 @@ def _for_bisection(figure_demands: FigureDemands, parts: Parts, shape: Shape, en
     assert parts.leaf_up is not None and parts.spine_down is not None and parts.spine_up is not None
     down, up = _reduced(parts.leaf_down, parts.leaf_up)
     speeds = Fraction(parts.spine_down.lane.port_mbps, parts.spine_up.lane.port_mbps)
-    fewest = 0 * shape.spine_down
+    fewest: Number = 0 * shape.spine_down
     for ports, uplinks in (
         (endpoints.most, shape.u),
         *([(endpoints.of_last, shape.own_u)] if shape.has_own_last else ()),
     ):
         worst = np.maximum(ports * down, uplinks * up)
         needed = _ceil(shape.spine_down * worst, uplinks * up, speeds * figure_demands.bisection / parts.nic.injection)
-        fewest = np.maximum(fewest, needed)
+        fewest = greater(fewest, needed)
     return fewest
 
 
@@ -139,9 +142,9 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
     if fabric.group_servers is not None:
         per_group = np.minimum(per_group, fabric.group_servers)
     if shape.has_own_last:
-        last = np.minimum(per_group, _servers_of_group(fabric, parts.of_last, shape.of_last, ratio, attached))
-        return np.maximum(0, (shape.groups - 1) * per_group + last - shape.servers)
-    return np.maximum(0, shape.groups * per_group - shape.servers)
+        last = lesser(per_group, _servers_of_group(fabric, parts.of_last, shape.of_last, ratio, attached))
+        return greater(0, (shape.groups - 1) * per_group + last - shape.servers)
+    return greater(0, shape.groups * per_group - shape.servers)
 
 
 def _servers_of_group(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction, attached: Number) -> Number:
@@ -149,15 +152,16 @@ def _servers_of_group(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: 
     fits = _most_endpoints(parts, shape, ratio)
     free = 1 - fabric.reserve
     endpoints = _most_down(parts.leaf_down, parts.leaf_up, parts.leaf, shape.u) * free.numerator // free.denominator
-    return (np.minimum(endpoints, fits) - attached) // shape.k
+    servers: Number = (lesser(endpoints, fits) - attached) // shape.k
+    return servers
 
 
-def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number:
-    """Whether each row has the demanded headroom."""
+def has_room(fabric: FabricProblem, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
+    """Whether each row has the demanded headroom, shape (rows,)."""
     figure_demands = fabric.figure_demands
     if figure_demands is None or not figure_demands.headroom:
         return np.ones(np.size(shape.g), dtype=bool)
-    return headroom(fabric, parts, shape, figure_demands.leaf_ratio) >= figure_demands.headroom
+    return np.asarray(headroom(fabric, parts, shape, figure_demands.leaf_ratio) >= figure_demands.headroom)
 
 
 def _most_endpoints(parts: Parts, shape: Shape, ratio: Fraction) -> Number:

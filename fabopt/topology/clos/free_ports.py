@@ -118,7 +118,8 @@ def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number
             (parts.of_last, shape.of_last, shape.last_group, most_of_last),
         )
     )
-    return shape.planes * (shape.rails * (shape.groups - 1) * full + shape.last_rails * last)
+    on_all: Number = shape.planes * (shape.rails * (shape.groups - 1) * full + shape.last_rails * last)
+    return on_all
 
 
 def _reserve(fabric: FabricProblem, occupied: Number) -> Number:
@@ -134,7 +135,8 @@ def _free_on_spines(parts: Parts, shape: Shape) -> Number:
     in_last = shape.last_pod_groups * shape.leaves_of_a_group * shape.u // shape.spines
     last = ports.free(shape.last_spine_down if shape.has_own_last else in_last)
     pods_of_block = 1 + shape.rail_pods * (shape.rails - 1)
-    return shape.planes * pods_of_block * shape.spines * ((blocks - 1) * full + last)
+    on_all: Number = shape.planes * pods_of_block * shape.spines * ((blocks - 1) * full + last)
+    return on_all
 
 
 # -- which ones -------------------------------------------------------------------------------------------------

@@ -194,9 +194,9 @@ class Leaves:
         )  # fmt: skip
         return shape, self._leaf_cost(block, shape)
 
-    def _down_ports(self, shape: Shape) -> Number:
+    def _down_ports(self, shape: Shape) -> Ints:
         """Down ports that a leaf must have: most endpoints, attachments and reserve."""
-        return self.bounds.reserved(most_endpoints(shape, self.fabric.attached))
+        return np.asarray(self.bounds.reserved(most_endpoints(shape, self.fabric.attached)))
 
     def _joins_servers(self, block: Block, *k: int) -> bool:
         return bool(self._server_joins(block, *k))
@@ -271,7 +271,7 @@ class Leaves:
         """Add uplinks to group sizes, then spines (and cores) to the rows left below the cutoff."""
         if not all(leaves_suffice(self.fabric, block.nic, int(k)) for k in (shape.k, shape.last_k)):
             return
-        endpoints = classes.endpoints_in_ratio(self.fabric, shape)
+        endpoints = np.asarray(classes.endpoints_in_ratio(self.fabric, shape))
         fewest, gpus = self._fewest_uplinks(block, shape, endpoints), self.problem.server.gpus
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self._down_ports(shape))
         if shape.has_own_last:

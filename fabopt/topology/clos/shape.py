@@ -15,11 +15,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.network.clos_shape import ClosShape
+from fabopt.network.clos_shape import ClosShape, greater, lesser
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType, cages_beside
 from fabopt.topology.link_parts import CrossedSets, Need, OwnCages, PeerLinks, Side, scaled_ceil
-from fabopt.units import Number, ceil_of
+from fabopt.units import IntArray, Number, Truth, ceil_of
 
 Ints = NDArray[np.int64]
 
@@ -227,7 +227,7 @@ def _spine_profiles(
 
     So loads of spines differ by at most ``alike`` links.
     """
-    extra = leaves // np.maximum(1, alike) * more
+    extra = leaves // greater(1, alike) * more
     least = extra // spines
     busier = extra - least * spines
     return [
@@ -244,27 +244,28 @@ def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
     leaves with the fewest attachments, the first of equals: so the first leaf of all always has the most, and gets one
     more as soon as all have as many.
     """
-    full = shape.g * shape.k
+    full: Number = shape.g * shape.k
     if not any(attached):
-        return np.minimum(full, shape.servers * shape.k)
+        return lesser(full, shape.servers * shape.k)
     if shape.sizes:
         most: Number = 0
         for size, ports in zip(shape.sizes, accumulate(attached), strict=False):
             leaves = shape.planes * ceil_of(size, shape.g) * shape.rails
-            most = np.maximum(most, ceil_of(ports, leaves))
-        return np.minimum(full, shape.servers * shape.k) + most
+            most = greater(most, ceil_of(ports, leaves))
+        return lesser(full, shape.servers * shape.k) + most
     on_full, on_last = attached_to_leaves(shape, sum(attached))
     if shape.has_own_last:
         return full + on_full
     only_last = shape.groups == 1
-    return np.maximum(np.where(only_last, 0, full + on_full), shape.last_group * shape.k + on_last)
+    return greater(np.where(only_last, 0, full + on_full), shape.last_group * shape.k + on_last)
 
 
 def last_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
     """d': most server and attachment ports on any leaf of a differing last group; ``attached``: as of
     ``most_endpoints``.
     """
-    return shape.last_group * shape.last_k + attached_to_leaves(shape, sum(attached))[1]
+    of_servers: Number = shape.last_group * shape.last_k
+    return of_servers + attached_to_leaves(shape, sum(attached))[1]
 
 
 def attached_to_leaves(shape: Shape, attachment_ports: int) -> tuple[Number, Number]:
@@ -281,9 +282,11 @@ def attached_to_leaves(shape: Shape, attachment_ports: int) -> tuple[Number, Num
     return rounds + (rest > before_full), rounds + (rest > before_last)
 
 
-def last_is_emptier(shape: Shape) -> Number:
+def last_is_emptier(shape: Shape) -> Truth:
     """Whether leaves of the last group have fewer ports of servers than others."""
-    return shape.last_group * shape.last_k < shape.g * shape.k
+    of_last: Number = shape.last_group * shape.last_k
+    of_others: Number = shape.g * shape.k
+    return of_last < of_others
 
 
 def up_cage_limit(down: CageUse, up: CageUse, down_ports: Number) -> Number:
@@ -308,7 +311,7 @@ def most_peers(use: CageUse, switch: SwitchType, together: int) -> int:
     return min(use.cages * use.lane.ports // together, switch.max_ports)
 
 
-def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports: Number) -> Number:
+def uplinks_that_fit(switch: SwitchType, down: CageUse, up: CageUse, down_ports: Number) -> IntArray:
     """Most uplinks beside ``down_ports`` down ports (an array); negative where the down ports alone do not fit.
 
     Rule ``ports_fit_radix``: cages face one way, and ports are no more than the switch can drive.

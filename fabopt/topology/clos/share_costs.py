@@ -104,13 +104,13 @@ def fewest_pods(block: Block, rail_pods: int = 0) -> int:
     return 1 if block.tiers < 3 else max(2, rail_pods)
 
 
-def least_with_spines(bounds: Bounds, block: Block, links: Number, spines: Number) -> Floats:
+def least_with_spines(bounds: Bounds, block: Block, links: Number | float, spines: Number) -> Floats:
     """Least objective of ``links`` leaf uplinks with at least ``spines`` spines, all of one type, each with an uplink
     of its own if there are cores; shape of ``links``.
     """
     of_link, of_spine = _costs_of_spines(bounds, block.uplinks.port, block.protocol, block.tiers)
-    links, spines = np.broadcast_arrays(links, spines)
-    costs = np.multiply.outer(of_link, links) + np.multiply.outer(of_spine, spines)
+    all_links, all_spines = np.broadcast_arrays(links, spines)
+    costs = np.multiply.outer(of_link, all_links) + np.multiply.outer(of_spine, all_spines)
     return np.asarray(costs.min(axis=0, initial=np.inf))
 
 

@@ -205,7 +205,8 @@ class EarlyCosts:
 
 
 def _leaves_of_a_pod(stage_shape: Shape, shape: Shape) -> Number:
-    return np.minimum(stage_shape.groups, shape.groups_per_pod) * shape.leaves_of_a_group
+    leaves: Number = np.minimum(stage_shape.groups, shape.groups_per_pod) * shape.leaves_of_a_group
+    return leaves
 
 
 def _finite(shares: Floats) -> Floats:

@@ -77,7 +77,8 @@ def spine_uplinks(fabric: FabricProblem, parts: Parts, shape: Shape, endpoints: 
     """
     deadline = None if fabric.figure_demands is None else fabric.figure_demands.deadline
     if deadline is None:
-        return 0 * shape.spine_down
+        none: Number = 0 * shape.spine_down
+        return none
     speeds = _speeds(parts)
     below = np.maximum(1.0, endpoints * float(speeds["leaf"]) / shape.u)
     group = np.atleast_1d(shape.g) * gpus
@@ -330,7 +331,7 @@ def _speeds(parts: Parts) -> dict[str, Fraction]:
     return speeds
 
 
-def _fewest(uplinks: Floats) -> Number:
+def _fewest(uplinks: Floats) -> Ints:
     """Integer uplinks, rounded down within rounding errors; more than any switch has where no number is enough."""
     least = np.ceil(np.asarray(uplinks) * (1 - MARGIN) - MARGIN)
     return np.asarray(np.minimum(least, _NEVER).astype(np.int64))

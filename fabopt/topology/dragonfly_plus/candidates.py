@@ -62,7 +62,7 @@ class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
         """Leaves and spines."""
         parts, net, planes = self.parts, self.shape.net, self.parts.nic.planes
         assert parts.spine is not None
-        counts = {parts.leaf.item: planes * net.leaves}
+        counts: dict[Item, Number] = {parts.leaf.item: planes * net.leaves}
         counts[parts.spine.item] = counts.get(parts.spine.item, 0) + planes * net.spines
         return counts
 

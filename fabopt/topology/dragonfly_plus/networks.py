@@ -29,7 +29,7 @@ import numpy as np
 
 from fabopt.parts.switches import CageUse, SwitchType, cages_beside
 from fabopt.topology.direct.loads import Ints, Rates
-from fabopt.units import Number, ceil_of
+from fabopt.units import Number, Truth, ceil_of
 
 # Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.
 _SAFE = 2**62
@@ -112,7 +112,7 @@ class SpinePorts(NamedTuple):
     down: CageUse
     up: CageUse
 
-    def fit(self, down: Number, up: Number) -> Number:
+    def fit(self, down: Number, up: Number) -> Truth:
         """Whether ``down`` ports to leaves and ``up`` global ports fit together."""
         below, above = ceil_of(down, self.down.lane.ports), ceil_of(up, self.up.lane.ports)
         cages = (below <= cages_beside(self.down, self.up, above)) & (above <= self.up.cages)

@@ -1,0 +1,271 @@
+"""The page of the studio in a real browser: asked, answered, broken, kept; nothing leaves the machine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.paths import ROOT
+from tests.samples.page_samples import SCRIPT, Tab, hard_to_use
+from tests.studio.served import Served, serve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator
+
+pytest.importorskip("playwright.sync_api")
+from playwright.sync_api import expect
+
+CASE = "cluster-256-roce"
+FULL_MS = 30_000
+PROVEN = "Proven"
+COMMENT = "# of four servers\n"
+SMALL = "server: nvidia-dgx-h100\nservers: 4\nworkload: {profile: pretraining}\n"
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A studio of a folder with a few cases, shared by the tests of this file."""
+    folder = tmp_path_factory.mktemp("cases")
+    for name in (CASE, "pretraining-16384-gpus"):
+        shutil.copy(ROOT / "cases" / f"{name}.yaml", folder)
+    (folder / "small.yaml").write_text(f"{COMMENT}name: small\n{SMALL}")
+    hostile = json.dumps(SCRIPT)
+    (folder / "hostile.yaml").write_text(f"name: hostile\ndescription: {hostile}\n{SMALL}")
+    served, end = serve(folder)
+    yield served
+    end()
+
+
+@dataclass
+class Desk(Tab):
+    """A tab of the studio; ``refused``: answers of the server that were no success."""
+
+    refused: list[str] = field(default_factory=list)
+
+    def at(self, selector: str) -> Locator:
+        return self.page.locator(selector)
+
+    def open(self, name: str) -> None:
+        self.page.get_by_role("button", name=f"{name}.yaml", exact=True).click()
+
+    def proven(self, words: str = PROVEN) -> str:
+        """Wait for an answer of the case as it is now; what it costs."""
+        expect(self.at("#status")).to_contain_text(words, timeout=FULL_MS)
+        expect(self.at("#result")).not_to_have_class("old", timeout=FULL_MS)
+        return self.at("#headline").inner_text()
+
+    def write(self, old: str, new: str) -> None:
+        """Change the YAML as by hand."""
+        if not self.at("#yaml").is_visible():
+            self.at("#tab-yaml").click()
+        text = self.at("#text").input_value()
+        assert old in text
+        self.at("#text").fill(text.replace(old, new))
+
+    def slide(self, key: str, *keys: str) -> None:
+        self.at(f"[data-slides='{key}']").focus()
+        for one in keys:
+            self.page.keyboard.press(one)
+
+
+@contextmanager
+def tab_of(browser: Browser, served: Served, width: int = 1280, **options: Any) -> Iterator[Desk]:
+    """Open the studio in a window of its own; words on the console and requests to elsewhere fail the test."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    tab = Desk(context.new_page())
+    tab.page.on("console", lambda message: tab.said.append(message.text))
+    tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
+    tab.page.on("request", lambda request: tab.asked.append(request.url))
+    try:
+        tab.page.goto(f"http://{served.host}/?token={served.key}")
+        yield tab
+        assert [words for words in tab.said if "Failed to load resource" not in words] == []
+        own = (f"http://{served.host}/", "data:")
+        assert [url for url in tab.asked if not url.startswith(own)] == []
+    finally:
+        context.close()
+
+
+def test_a_case_is_opened_slid_broken_and_taken_away(browser: Browser, full: Served) -> None:
+    """The first minute: answer, drawing, a slider, the broken spine, bill, undo."""
+    with tab_of(browser, full) as tab:
+        tab.open(CASE)
+        before = tab.proven()
+        expect(tab.at("#drawing .box.spine")).to_have_count(2, timeout=FULL_MS)
+        tab.slide("fabrics.0.max_oversubscription", "ArrowLeft")
+        expect(tab.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+        assert tab.proven() != before
+        assert "max_oversubscription: 6" in tab.at("#text").input_value()
+        tab.at("#drawing .box.spine").first.focus()
+        tab.page.keyboard.press("Enter")
+        expect(tab.at("#broken")).to_contain_text("spine", timeout=FULL_MS)
+        expect(tab.at("#drawing .box.down")).to_have_count(1, timeout=FULL_MS)
+        tab.page.keyboard.press("Escape")
+        expect(tab.at("#broken")).to_be_empty()
+        expect(tab.at("#drawing .box.down")).to_have_count(0)
+        tab.at("#tab-bill").click()
+        with tab.page.expect_download() as waiting:
+            tab.at("#bill-csv").click()
+        assert Path(waiting.value.path()).read_text().count("\n") > 3
+        tab.at("#undo").click()
+        expect(tab.at("#headline")).to_have_text(before, timeout=FULL_MS)
+
+
+def test_a_fault_stands_at_its_key_until_it_is_mended(browser: Browser, full: Served) -> None:
+    with tab_of(browser, full) as tab:
+        tab.open("small")
+        cost = tab.proven()
+        tab.write("pretraining", "pretraning")
+        expect(tab.at("#faults")).to_contain_text("small.yaml: workload.profile", timeout=FULL_MS)
+        expect(tab.at("#faults")).to_contain_text("pretraining")
+        expect(tab.at("[data-key='workload.profile']")).to_have_attribute("aria-invalid", "true")
+        assert "fault" in tab.at("#status").inner_text() and tab.at("#result.old").count() == 1
+        tab.write("pretraning", "pretraining")
+        expect(tab.at("#faults")).to_be_empty(timeout=FULL_MS)
+        assert tab.proven() == cost
+
+
+def test_a_key_of_the_form_is_a_key_of_the_text(browser: Browser, full: Served) -> None:
+    """Typed, undone, redone; what it means is said; comments stay."""
+    with tab_of(browser, full) as tab:
+        tab.open("small")
+        tab.proven()
+        tab.at("#find").fill("budget usd")
+        tab.at("#found button").first.click()
+        field_ = tab.at("[data-key='limits.budget_usd']")
+        expect(field_).to_be_focused()
+        means = field_.evaluate("one => document.getElementById(one.getAttribute('aria-describedby')).textContent")
+        assert means.startswith("limits.budget_usd: ")
+        field_.fill("1000")
+        field_.press("Enter")
+        tab.proven("No design")
+        text = tab.at("#text").input_value()
+        assert "budget_usd: 1000" in text and text.startswith(COMMENT)
+        assert tab.at("#levers button").count() > 0
+        tab.at("#levers button").first.click()
+        tab.proven()
+        tab.page.keyboard.press("Control+z")
+        tab.proven("No design")
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
+def test_it_can_be_used_by_all(browser: Browser, full: Served, scheme: str) -> None:
+    """Nothing wider than the window at any width; Chromium's tree finds names, levels and contrast in order.
+
+    The names of the case are markup, and stay text.
+    """
+    with tab_of(browser, full, color_scheme=scheme) as tab:
+        tab.open("hostile")
+        tab.proven()
+        assert tab.page.title().startswith("hostile.yaml")
+        assert tab.at("[data-key='description']").input_value() == SCRIPT
+        assert tab.at("img").count() == 0 and tab.at("script").count() == 1
+        for width in (420, 1280, 2560):
+            tab.page.set_viewport_size({"width": width, "height": 900})
+            content, window = tab.widths()
+            assert content <= window == width
+        tab.page.set_viewport_size({"width": 1280, "height": 900})
+        expect(tab.at("#cancel")).to_be_hidden(timeout=FULL_MS)
+        assert hard_to_use(tab) == []
+
+
+@pytest.mark.long
+def test_pins_are_compared_and_kept(browser: Browser, full: Served) -> None:
+    with tab_of(browser, full) as tab:
+        tab.open(CASE)
+        before = tab.proven()
+        tab.at("#pin-name").fill("one to one")
+        tab.at("#pin-go").click()
+        expect(tab.at("#pin-list")).to_contain_text("one to one", timeout=FULL_MS)
+        tab.slide("fabrics.0.max_oversubscription", "ArrowLeft")
+        expect(tab.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+        tab.proven()
+        tab.page.get_by_role("button", name="Compare one to one").click()
+        expect(tab.at("#compared")).to_contain_text("purchase price", timeout=FULL_MS)
+    with tab_of(browser, full) as tab:
+        tab.page.keyboard.press("Escape")
+        expect(tab.at("#pin-list")).to_contain_text("one to one", timeout=FULL_MS)
+        tab.page.get_by_role("button", name="Remove one to one").click()
+        expect(tab.at("#pin-list")).not_to_contain_text("one to one", timeout=FULL_MS)
+
+
+@pytest.mark.long
+def test_a_point_of_the_front_becomes_the_design(browser: Browser, full: Served) -> None:
+    with tab_of(browser, full) as tab:
+        tab.open(CASE)
+        before = tab.proven()
+        tab.at("#metric").select_option("bisection")
+        tab.at("#front-go").click()
+        expect(tab.at("#front-stop")).to_be_hidden(timeout=4 * FULL_MS)
+        assert tab.at(".mark").count() > 1
+        tab.at(".mark").first.focus()
+        tab.page.keyboard.press("ArrowRight")
+        tab.at(".mark").first.click()
+        expect(tab.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+
+
+@pytest.mark.long
+def test_two_tabs_do_not_disturb_each_other(browser: Browser, full: Served) -> None:
+    with tab_of(browser, full) as one, tab_of(browser, full) as other:
+        one.open(CASE)
+        other.open("small")
+        cost, small = one.proven(), other.proven()
+        assert cost != small
+        other.write("servers: 4", "servers: 8")
+        expect(other.at("#headline")).not_to_have_text(small, timeout=FULL_MS)
+        other.proven()
+        assert one.at("#headline").inner_text() == cost
+
+
+@pytest.mark.long
+def test_of_thirty_changes_the_last_one_holds(browser: Browser, full: Served) -> None:
+    with tab_of(browser, full) as tab:
+        tab.open("small")
+        tab.proven()
+        for number in range(5, 35):
+            tab.write(f"servers: {number - 1}", f"servers: {number}")
+            tab.page.wait_for_timeout(300)
+        expect(tab.at("#headline")).to_contain_text("$", timeout=FULL_MS)
+        expect(tab.at("#screen")).to_contain_text("34 servers", timeout=FULL_MS)
+        tab.proven()
+
+
+@pytest.mark.long
+def test_a_large_case_does_not_freeze_the_page(browser: Browser, full: Served) -> None:
+    with tab_of(browser, full) as tab:
+        tab.open("pretraining-16384-gpus")
+        expect(tab.at("#cancel")).to_be_visible(timeout=FULL_MS)
+        tab.at("#find").fill("rails")
+        expect(tab.at("#found li").first).to_be_visible(timeout=2000)
+        assert "$" in tab.proven()
+        tab.at("#tab-bill").click()
+        expect(tab.at("#bill table")).to_be_visible(timeout=FULL_MS)
+
+
+@pytest.mark.long
+def test_the_page_waits_for_a_server_that_ended(browser: Browser, tmp_path: Path) -> None:
+    """What was written is kept, and is there at the address of the server that is started again."""
+    (tmp_path / "small.yaml").write_text(f"name: small\n{SMALL}")
+    served, end = serve(tmp_path)
+    port = int(served.host.rpartition(":")[2])
+    with tab_of(browser, served) as tab:
+        tab.open("small")
+        cost = tab.proven()
+        tab.write("servers: 4", "servers: 4  # four")
+        tab.proven()
+        end()
+        expect(tab.at("#lost")).to_be_visible(timeout=FULL_MS)
+        assert "# four" in tab.at("#text").input_value() and tab.at("#headline").inner_text() == cost
+        tab.said.clear()
+        again, end = serve(tmp_path, port)
+        tab.page.goto(f"http://{again.host}/?token={again.key}")
+        assert tab.proven() == cost
+        assert "# four" in tab.at("#text").input_value()
+        end()

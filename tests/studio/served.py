@@ -87,10 +87,10 @@ class Served:
         return {kind: content for kind, content in self.events(desk, run=run) if content["run"] == run}
 
 
-def serve(folder: Path) -> tuple[Served, Callable[[], None]]:
-    """A studio of a folder, and what ends it."""
+def serve(folder: Path, port: int = 0) -> tuple[Served, Callable[[], None]]:
+    """A studio of a folder, at a free port unless one is given, and what ends it."""
     addresses: queue.Queue[str] = queue.Queue()
-    studio = Studio(folder, case_of_answers, questions())
+    studio = Studio(folder, case_of_answers, questions(), port=port)
     thread = threading.Thread(target=studio.serve, args=(addresses.put,), daemon=True)
     thread.start()
     address = urlsplit(addresses.get(timeout=SECONDS))

@@ -19,14 +19,22 @@ from tests.studio.served import Served, serve
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator
 
-pytest.importorskip("playwright.sync_api")
-from playwright.sync_api import expect
+expect: Any = pytest.importorskip("playwright.sync_api").expect
 
 CASE = "cluster-256-roce"
 FULL_MS = 30_000
 PROVEN = "Proven"
 COMMENT = "# of four servers\n"
 SMALL = "server: nvidia-dgx-h100\nservers: 4\nworkload: {profile: pretraining}\n"
+# Thin fabrics are allowed, so that there is a front.
+THIN = """name: thin
+server: nvidia-dgx-h100
+servers: 40
+fabrics:
+  - name: compute
+    min_gbps_per_gpu: 50
+    max_oversubscription: 8
+"""
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +44,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for name in (CASE, "pretraining-16384-gpus"):
         shutil.copy(ROOT / "cases" / f"{name}.yaml", folder)
     (folder / "small.yaml").write_text(f"{COMMENT}name: small\n{SMALL}")
+    (folder / "thin.yaml").write_text(THIN)
     hostile = json.dumps(SCRIPT)
     (folder / "hostile.yaml").write_text(f"name: hostile\ndescription: {hostile}\n{SMALL}")
     served, end = serve(folder)
@@ -199,7 +208,7 @@ def test_pins_are_compared_and_kept(browser: Browser, full: Served) -> None:
 @pytest.mark.long
 def test_a_point_of_the_front_becomes_the_design(browser: Browser, full: Served) -> None:
     with tab_of(browser, full) as tab:
-        tab.open(CASE)
+        tab.open("thin")
         before = tab.proven()
         tab.at("#metric").select_option("bisection")
         tab.at("#front-go").click()
@@ -207,7 +216,11 @@ def test_a_point_of_the_front_becomes_the_design(browser: Browser, full: Served)
         assert tab.at(".mark").count() > 1
         tab.at(".mark").first.focus()
         tab.page.keyboard.press("ArrowRight")
-        tab.at(".mark").first.click()
+        expect(tab.at(".mark").nth(1)).to_be_focused()
+        tab.page.keyboard.press("Shift+Enter")
+        expect(tab.at("#compared")).to_contain_text("This design against", timeout=FULL_MS)
+        tab.at(".mark").last.focus()
+        tab.page.keyboard.press("Enter")
         expect(tab.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
 
 

@@ -120,3 +120,10 @@ def differences(ours: Json | None, theirs: Json | None) -> Json:
     if ours is None or theirs is None:
         return {} if ours is theirs else {"feasible": (ours is not None, theirs is not None)}
     return {key: (ours[key], theirs[key]) for key in ours if ours[key] != theirs[key]}
+
+
+def assert_agrees(best: Any, theirs: Json, text: str) -> None:
+    """A design passes all its checks and is the oracle's best, ``None`` where it has none; ``text``: the input."""
+    assert [check for check in theirs["checks"] if not check["ok"]] == []
+    expected = None if best is None else outline_of_best(best)
+    assert differences(expected, outline(theirs)) == {}, text

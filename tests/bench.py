@@ -22,6 +22,7 @@ import yaml
 
 from tests.paths import ROOT
 from tests.samples.lengths import with_lengths
+from tests.studio.bench import address_s, change_to_answer_s
 
 DEMO = ROOT / "cases" / "finetuning-1024-gpus.yaml"
 FOUR = ROOT / "cases" / "four-fabrics-1024-gpus.yaml"
@@ -140,6 +141,21 @@ def screens(times: int) -> list[Row]:
     return [
         Row("the answer of the demo on the screen, others compared with it after that", compared, "s"),
         Row("  ratio to the answer alone", compared / alone, "x", 1.05),
+    ]
+
+
+def studio(times: int) -> list[Row]:
+    """From a change of the demo to its answer in the studio, against the command less the imports. Runs alternate."""
+    text, alone, imports, opened = DEMO.read_text(), list[float](), list[float](), list[float]()
+    for _ in range(times):
+        alone.append(best([*FABOPT, "solve", str(DEMO), "--alternatives", "0"], 1).seconds)
+        imports.append(best([PYTHON, "-c", "import fabopt.cli.app, fabopt.solution.optimize"], 1).seconds)
+        opened.append(address_s([*FABOPT, "studio", "--no-browser"]))
+    changed = min(change_to_answer_s(text, text.replace("gpus: 1024", "gpus: 512"), times))
+    return [
+        Row("fabopt studio, until it prints its address", min(opened), "s"),
+        Row("studio: from a change of the demo to its answer", changed, "s"),
+        Row("  ratio to the answer alone less its imports", changed / (min(alone) - min(imports)), "x", 1.2),
     ]
 
 
@@ -396,6 +412,7 @@ def main() -> None:
         for rows in (
             ratios(given.times),
             screens(given.times),
+            studio(given.times),
             networks(few),
             large(here, few),
             families(here, few),

@@ -69,11 +69,11 @@ def read_inputs(
     return _assembled(_WrittenCase(case, file, base, spelled), None, catalogs, price_changes)
 
 
-def inputs_from_text(text: str, path: Path) -> Inputs:
+def inputs_from_text(text: str, path: Path, price_changes: Sequence[str] = ()) -> Inputs:
     """Return a case with its catalog from the text of a file that need not be there yet; ``InputError`` as of it."""
     spelled = Spelled()
     case = _case_of(parse_yaml(text.encode("utf-8", "replace"), shown(path), CASE), shown(path), spelled)
-    return _assembled(_WrittenCase(case, shown(path), path.parent, spelled), None, None, ())
+    return _assembled(_WrittenCase(case, shown(path), path.parent, spelled), None, None, price_changes)
 
 
 def _home(case_path: Path | str) -> tuple[str, Path]:

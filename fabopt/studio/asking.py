@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -71,16 +71,16 @@ class _Progress:
             self._bench.tell("progress", **self._now)
 
 
-def solve(bench: Bench, text: str, path: str | None = None, alternatives: bool = True) -> Message:
+def solve(bench: Bench, text: str, path: str | None = None, prices: Mapping[str, float] | None = None) -> Message:
     """Solve a case: the answer is told once it is proven, the comparisons as they come; the result is the last one."""
     progress = _Progress(bench)
-    inputs = inputs_of(bench, text, path)
+    inputs = inputs_of(bench, text, path, prices)
     progress.say("searching")
     design = optimize.solve(
         inputs,
         progress=progress.say,
         clock=bench.clock,
-        alternatives_s=ALTERNATIVES_S if alternatives else 0,
+        alternatives_s=ALTERNATIVES_S,
         reached=lambda design: _answer(bench, design),
         compared=lambda row: _compared(bench, row),
         bracket=progress.bracket,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 from fabopt.errors import InputError
@@ -22,9 +23,13 @@ from fabopt.studio.worker import Bench
 UNNAMED = "case.yaml"
 
 
-def inputs_of(bench: Bench, text: str, path: str | None) -> Inputs:
-    """Return the inputs of a case's text, as if it stood in the file of the studio's folder that it is for."""
-    return inputs_from_text(text, below(bench.folder, path or UNNAMED, CASES))
+def inputs_of(bench: Bench, text: str, path: str | None, prices: Mapping[str, float] | None = None) -> Inputs:
+    """Return the inputs of a case's text, as if it stood in the file of the studio's folder that it is for.
+
+    ``prices``: changes of prices by kind, in percent.
+    """
+    changes = [f"{kind}={percent:+g}%" for kind, percent in (prices or {}).items() if percent]
+    return inputs_from_text(text, below(bench.folder, path or UNNAMED, CASES), changes)
 
 
 def start(bench: Bench) -> Message:

@@ -182,7 +182,9 @@ class _Routes:
     # -- desks --------------------------------------------------------------------------------------------------------
 
     async def solve(self, request: Request) -> Response:
-        given = await _given(request, desk=str, text=str, path=_PATH)
+        given = await _given(request, desk=str, text=str, path=_PATH, prices=_PRICES)
+        if any(type(percent) not in (int, float) for percent in (given["prices"] or {}).values()):
+            raise HTTPException(400, "prices are percent by kind")
         return JSONResponse({"run": self.desks.begin(_name(given.pop("desk")), "ask.solve", given)})
 
     async def cancel(self, request: Request) -> Response:
@@ -279,6 +281,7 @@ class _JobError(Exception):
 
 
 _PATH = (str, type(None))
+_PRICES = (dict, type(None))
 _NUMBER = (int, float, type(None))
 
 

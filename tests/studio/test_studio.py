@@ -63,6 +63,13 @@ def test_answer_is_that_of_solve(studio: Served, solved: dict[str, Any]) -> None
     assert solved["progress"]["share"] is None or 0 <= solved["progress"]["share"] <= 1
 
 
+def test_prices_of_kinds_change_the_answer(studio: Served, solved: dict[str, Any]) -> None:
+    dearer = studio.solved("prices", CASE, prices={"switch": 50, "cable": 0})
+    assert dearer["answer"]["facts"]["capex_usd"] > solved["answer"]["facts"]["capex_usd"]
+    assert studio.solved("prices", CASE, prices={"no": 50})["ended"]["code"] == 2
+    assert studio.post("/api/solve", desk="prices", text=CASE, prices={"switch": "x"}).status == 400
+
+
 def test_newest_state_comes_again(studio: Served, solved: dict[str, Any]) -> None:
     again = dict(studio.events("first"))
     assert again["answer"] == solved["answer"]

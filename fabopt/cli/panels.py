@@ -8,11 +8,11 @@ from typer.core import TyperGroup
 
 # Panels of ``fabopt --help``, and the commands of each; those not named here are in the last one.
 PANELS: dict[str, tuple[str, ...]] = {
-    "Start": ("new", "cases", "solve", "show"),
+    "Start": ("new", "cases", "solve", "show", "studio"),
     "Choose": ("pareto", "sweep", "decide", "compare", "sensitivity"),
     "Hand over": ("report", "bom", "export", "quote"),
     "Build and run": ("check", "audit", "as-built", "accept"),
-    "Look up": ("explain", "catalog", "models", "schema", "formulation", "studio"),
+    "Look up": ("explain", "catalog", "models", "schema", "formulation"),
 }
 HELP_WIDTH = 100
 _LAST = "Look up"
@@ -30,6 +30,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "fabopt solve pod.yaml --time-limit 2m --price-change transceiver=-20%",
     ),
     "show": ("fabopt show design.json", "fabopt show design.json --full"),
+    "studio": ("fabopt studio pod.yaml", "fabopt studio cases-of-mine --no-browser --port 8080"),
     "pareto": (
         "fabopt pareto pod.yaml",
         "fabopt pareto pod.yaml --minimize capex_usd --minimize power_w",

@@ -184,18 +184,11 @@ def folded(side: int) -> Ints:
 
 
 @dataclass(frozen=True)
-class Dragonfly(Mesh):
-    """``groups`` of ``group`` switches, fully joined by ``local`` links a pair, each group with ``outside`` global
-    links.
-
-    Any two groups have ``outside // (groups - 1)`` global links, or one more: those whose numbers differ by least (in a
-    ring) have it. Global links of a group go round its switches, groups in the order of their distance.
-    """
+class _Groups(Mesh):
+    """``groups`` of ``group`` switches, alike."""
 
     group: int
     groups: int
-    local: int
-    outside: int
 
     @property
     def switches(self) -> int:
@@ -203,14 +196,27 @@ class Dragonfly(Mesh):
         return self.group * self.groups
 
     @property
-    def scopes(self) -> tuple[str, ...]:
-        """Links within groups and between them."""
-        return ("local", "global")
-
-    @property
     def moves(self) -> list[Ints]:
         """Renumberings of groups (``group_moves``), and of places within all of them (``place_moves``)."""
         return group_moves(self.groups, self.group) + place_moves(self.groups, self.group)
+
+
+@dataclass(frozen=True)
+class Dragonfly(_Groups):
+    """``groups`` of ``group`` switches, fully joined by ``local`` links a pair, each group with ``outside`` global
+    links.
+
+    Any two groups have ``outside // (groups - 1)`` global links, or one more: those whose numbers differ by least (in a
+    ring) have it. Global links of a group go round its switches, groups in the order of their distance.
+    """
+
+    local: int
+    outside: int
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Links within groups and between them."""
+        return ("local", "global")
 
     def groups_of(self, role: str, number: Ints) -> Ints:
         """The group of switches by their numbers, both from 0."""
@@ -236,24 +242,12 @@ class Dragonfly(Mesh):
 
 
 @dataclass(frozen=True)
-class SpineMesh(Mesh):
+class SpineMesh(_Groups):
     """The spines of a dragonfly+: global links as those of a dragonfly's groups."""
 
-    group: int
-    groups: int
     outside: int
 
     scopes = ("global",)
-
-    @property
-    def switches(self) -> int:
-        """Number of spines over all groups."""
-        return self.group * self.groups
-
-    @property
-    def moves(self) -> list[Ints]:
-        """Renumberings of groups and of places within them, as in a dragonfly."""
-        return group_moves(self.groups, self.group) + place_moves(self.groups, self.group)
 
     def pairs(self, scope: str) -> LinkEnds:
         """The links of the only scope."""

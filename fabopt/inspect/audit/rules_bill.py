@@ -11,7 +11,7 @@ from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.hand_made import CountedPart
 from fabopt.inspect.audit.ports import ports_at
-from fabopt.inspect.audit.rules_parts import named_nic_fits_slot
+from fabopt.inspect.audit.rules_parts import named_nic_fits_slot, standards_of
 from fabopt.parts.port_types import form_factor_fits
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
@@ -117,23 +117,19 @@ def _standards(bill: _Bill) -> Iterator[AuditFinding]:
     """A6: every transceiver fits a device of the bill, and meets one of switches over a fibre that is there."""
     cages = [cage for _, switch in bill.switches for cage in switch.cages]
     at_switches = [module for _, module in bill.modules if _fits_any(module, cages)]
-    met = {standard for module in at_switches for standard in _pairs(module)}
+    met = {standard for module in at_switches for standard in standards_of(module)}
     for part, module in bill.modules if cages else ():
         reason = ""
         elsewhere = module in at_switches or not bill.host_cages or bill.has_attachments
         if not elsewhere and not _fits_any(module, bill.host_cages):
             reason = f"{module.form_factor} fits no cage of a switch, NIC or server here"
-        if not reason and met and not _pairs(module) & met:
+        if not reason and met and not standards_of(module) & met:
             reason = "no transceiver of a switch has its optical standard"
         if not reason and bill.fibres and not any(_joins(fibre, module) for _, fibre in bill.fibres):
             reason = f"no fibre here is {module.fibre} with {module.connector}"
         if reason:
-            where, standards = module.id, ", ".join(sorted({name for _, name in _pairs(module)}))
+            where, standards = module.id, ", ".join(sorted({name for _, name in standards_of(module)}))
             yield AuditFinding("A6", where, standards, "one standard", f"{where}: {reason}", part.line or None)
-
-
-def _pairs(module: Transceiver) -> set[tuple[int, str]]:
-    return {(parse_split(split).port_mbps, standard) for split, standard in module.standard_by_split.items()}
 
 
 def _fits_any(module: Transceiver, cages: Sequence[Cage]) -> bool:

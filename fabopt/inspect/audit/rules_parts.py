@@ -111,7 +111,7 @@ def _why_not(context: HandContext, link: HandLink, near: str, far: str) -> str:
             return f"{module.id} ({module.form_factor}) fits no cage of {place[0]}{instead}"
     first, second = ends[0][1], ends[1][1]
     if first is not None and second is not None:
-        if not _standards(first) & _standards(second):
+        if not standards_of(first) & standards_of(second):
             return f"{first.id} and {second.id} have no optical standard in common"
         if first.fibre != second.fibre:
             return f"{first.id} is for {first.fibre}, {second.id} for {second.fibre}"
@@ -123,7 +123,7 @@ def _why_not(context: HandContext, link: HandLink, near: str, far: str) -> str:
     return _misfit_of_assembly(context, link)
 
 
-def _standards(module: Transceiver) -> set[tuple[int, str]]:
+def standards_of(module: Transceiver) -> set[tuple[int, str]]:
     """Speed and optical standard of one port, for all ways in which a module works."""
     return {(parse_split(split).port_mbps, standard) for split, standard in module.standard_by_split.items()}
 

@@ -21,6 +21,7 @@ FILE = "case"
 _STEP = re.compile(r'\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([^.\[\]]+)')
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]*(?:[. ][A-Za-z0-9_+/-]+)*")
 _WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 Steps = tuple[str | int, ...]
 
 
@@ -81,7 +82,7 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text if not text or text.endswith("\n") else f"{text}\n"
-        self.root: Any = yaml.compose(self.text, Loader=yaml.SafeLoader) if text.strip() else None
+        self.root: Any = yaml.compose(self.text, Loader=_LOADER) if text.strip() else None
 
     def changed(self, steps: Steps, value: Any, content: Any) -> str:
         """Return the text with a value at some steps."""

@@ -258,6 +258,25 @@ def test_front_goes_on_from_its_journal(studio: Served) -> None:
     assert [point["x"] for point in swept] == [8, 16, 24]
 
 
+@pytest.mark.long
+def test_a_stopped_sweep_goes_on(studio: Served) -> None:
+    """What was solved before it was stopped is told again at once, and not solved again."""
+    asked = {"desk": "g", "text": CASE, "over": "servers", "values": list(range(4, 25, 2))}
+    run = studio.post("/api/sweep", **asked).json["run"]
+    next(content for kind, content in studio.events("g", until="point", run=run) if kind == "point")
+    assert studio.post("/api/front/stop", desk="g").status == 200
+    ended = dict(studio.events("g", until="front-ended", run=run))["front-ended"]
+    assert ended["code"] == 4
+    journals = list((studio.folder / ".fabopt-studio" / "fronts").glob("*.journal"))
+    kept = journals[0].read_bytes().count(b"\n") - 1
+    assert 0 < kept < len(asked["values"])
+    run = studio.post("/api/sweep", **asked).json["run"]
+    events = list(studio.events("g", until="front-ended", run=run))
+    assert events[-1][1]["code"] == 0
+    assert len(dict(events)["front-points"]["points"]) == len(asked["values"])
+    assert not journals[0].exists()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_command_ends_with_its_workers(tmp_path: Path, number: signal.Signals) -> None:

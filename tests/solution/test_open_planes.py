@@ -157,7 +157,7 @@ def test_rails_that_are_not_asked_for_are_refused() -> None:
 SHIPPED = {"roce-lab-200g": 4, "twin-plane-1024-gpus": 16, "b300-xdr-576": 9, "cluster-256-roce": 16}
 
 
-@pytest.mark.long(but_every=4)
+@pytest.mark.long
 @pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_any_is_the_cheapest_of_all_in_shipped_cases(name: str) -> None:

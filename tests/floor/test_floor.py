@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabopt.cli.starter import Starter, starter_text
+from fabopt.errors import InputError
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import (
     height_m,
@@ -28,7 +29,7 @@ from fabopt.floor.racks import (
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.case import Floor, Site
 from fabopt.schema.server import Server
-from tests.paths import ROOT
+from tests.paths import ERRORS, ROOT
 
 MICROMETRE = 1e-6
 Point = tuple[str, int, int]
@@ -317,6 +318,22 @@ def test_from_the_centre_of_what_is_served() -> None:
 def test_network_racks(wanted: Any, order: list[str]) -> None:
     floor = plan(1, 4, network_racks=wanted)
     assert named(floor, floor.network_racks()) == order
+
+
+def test_a_tray_may_hang_as_low_as_the_topmost_unit() -> None:
+    """At that height it is as far as from the tray to the port; a centimetre lower it is refused."""
+    top = float(height_m(48, 1))
+    content = {"name": "pod", "server": "acme-tall", "servers": 4, "fabrics": [{"name": "compute"}]}
+
+    def read(tray_m: float) -> float:
+        floor = {"rows": 1, "racks_per_row": 16, "tray_height_m": tray_m}
+        inputs = inputs_from_objects(content | {"site": {"floor": floor}}, catalogs=[str(ERRORS / "_tiny.yaml")])
+        assert inputs.case.site.floor is not None
+        return inputs.case.site.floor.tray_height_m
+
+    assert read(top) == top
+    with pytest.raises(InputError, match="trays hang lower"):
+        read(round(top - 0.01, 2))
 
 
 # -- what is written about it -----------------------------------------------------------------------------------------

@@ -63,6 +63,13 @@ def test_a_column_for_the_time_that_a_price_is_for(heading: str, text: str, is_r
     assert is_read or line.reason == f"its price may be for a time: `{text}`"
 
 
+@pytest.mark.parametrize("basis", ["10", "each of 10"])
+def test_a_basis_of_several_is_none_of_one(basis: str) -> None:
+    line = only(f"Part number,Qty,Unit price,Price basis\nMFP7E10-N010,200,1180,{basis}\n")
+    assert (line.status, line.reason) == ("left over", f"its price is for `{basis}`, not for one")
+    assert only("Part number,Qty,Unit price,Price basis\nMFP7E10-N010,200,118,list\n").status == "matched"
+
+
 @pytest.mark.parametrize("text", ["All prices are per 10 pieces", "Prices per 1,000 pcs", "Preise für 10 Stück"])
 def test_a_text_by_which_all_prices_are_for_several(text: str) -> None:
     line = only(f'"{text}",,\nPart number,Qty,Unit price USD\nMFP7E10-N010,100,1180\n')

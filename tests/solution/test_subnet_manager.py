@@ -98,6 +98,11 @@ def test_a_single_switch_has_one_twin_only() -> None:
     assert usd(design) == 1440 + MORE and bought(design) == {"twin": 1}
 
 
+def test_a_tier_gives_no_more_managers_than_it_has_switches() -> None:
+    design = designed(parts(), resilience="default", rules={"two-spines": False})
+    assert bought(design) == {"plain": 1, "twin": 2} and said(design).managers == 2
+
+
 def test_every_plane_and_every_rail_is_a_subnet() -> None:
     planes = designed(parts(ports=2), {"planes": 2})
     assert (said(planes).subnets, said(planes).managers, bought(planes)) == (2, 1, {"plain": 4, "twin": 2})

@@ -218,6 +218,8 @@ BREAKS: dict[str, tuple[str, str, Edit]] = {
     "spine ratio": ("three_tiers", "uplinks_carry_demand", lambda d: ratio(d, spine=1.99)),
     "run": ("one_tier", "links_close", lambda d: distance(d, "server-leaf", 2)),
     "buys": ("two_tiers", "assemblies_are_complete", lambda d: fabric(d)["attachments"][0].update(buys="near")),
+    "shorter on offer": ("one_tier", "cables_fit_reach", lambda d: shorter_on_offer(d)),
+    "card splits": ("one_tier", "ports_fit_nics", lambda d: part(d, "card")["cages"][0].update(splits=["2x200"])),
     "cable price": ("one_tier", "cables_fit_reach", lambda d: part(d, "dac")["lengths"].pop(2)),
     "cable power": ("one_tier", "parts_are_offered", lambda d: part(d, "dac").pop("power_w")),
     "module price": ("two_tiers", "parts_are_offered", lambda d: part(d, "twin-fin").pop("price_usd")),
@@ -295,6 +297,12 @@ def distance(document: Json, kind: str, metres: float) -> None:
     for row in document["fabrics"][0]["links"]:
         if f"{row['from']}-{row['to']}" == kind and metres != 2:
             row["length_m"] = metres
+
+
+def shorter_on_offer(document: Json) -> None:
+    """A run for which a cable is sold that is shorter than the one bought, and cheaper."""
+    document["case"]["content"]["site"]["distances_m"].update({"server-leaf": 2.5})
+    part(document, "dac")["lengths"][1].update(price_usd=60)
 
 
 def module_lane(document: Json) -> None:

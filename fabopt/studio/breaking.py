@@ -52,8 +52,8 @@ def lose(bench: Bench, answer: str, fabric: str | None, kind: str, name: str) ->
     servers = sum(role == "server" for role in devices.role)
     what = f"rack {name}" if kind == "rack" else devices.name[lost[0]]
     told = [f"{some(len(cut), 'server')} cut off"] if cut else []
-    told += [f"{some(len(degraded), 'server')} degraded"] if degraded else []
-    words = f"without {what}: {' and '.join(told) or 'no server is cut off or degraded'} of {servers:,}"
+    told += [f"NICs lost by {some(len(degraded), 'server')}"] if degraded else []
+    words = f"without {what}: {' and '.join(told) or 'no server is cut off or loses a NIC'} of {servers:,}"
     return {"words": words, "cut": len(cut), "degraded": len(degraded), "marks": marks, "racks": racks}
 
 

@@ -47,8 +47,7 @@ EIGHT_BIT_H100 = H100.model_copy(update={"gpu_peak_tflops": {"fp16": 989.4, "bf1
 SERVERS: dict[str, tuple[Server, FabricBandwidth]] = {
     "A100": (A100, SELENE), "H100": (EIGHT_BIT_H100, network(400_000)),
 }  # fmt: skip
-# Servers of the reference catalog on which further runs were, and the NICs of their GPUs in Mb/s. Jobs of powers of two
-# take 64 GPUs of a rack of 72.
+# Servers of the reference catalog on which further runs were, and the NICs of their GPUs in Mb/s.
 _OTHERS = {
     "H200": ("nvidia-dgx-h200", 400_000),
     "B200": ("nvidia-dgx-b200", 400_000),
@@ -91,9 +90,7 @@ def _servers() -> dict[str, tuple[Server, FabricBandwidth]]:
     for gpu, (name, mbps) in _OTHERS.items():
         link = known[name].scale_up
         assert link is not None
-        domain = 2 ** (link.domain_gpus.bit_length() - 1)
-        server = known[name].model_copy(update={"scale_up": link.model_copy(update={"domain_gpus": domain})})
-        found[gpu] = server, network(mbps, domain, domain)
+        found[gpu] = known[name], network(mbps, link.domain_gpus, link.domain_gpus)
     return found
 
 

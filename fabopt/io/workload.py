@@ -74,7 +74,8 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     plan, gpus = wanted.changes.on(wanted.model.plan), (stages_of(case, server)[-1].servers or 0) * server.gpus
     best = None
     if wanted.model.precision.compute in server.gpu_peak_tflops and gpus:
-        best = fastest_plan(wanted.model, plan, server, gpus, wanted.software, wanted.changes.given)
+        used = server.in_domains_of(wanted.gpus_per_domain)
+        best = fastest_plan(wanted.model, plan, used, gpus, wanted.software, wanted.changes.given)
     picked = {} if best is None else {key: getattr(best, key) for key in KEYS}
     changes = wanted.changes.model_copy(update={**picked, "auto": best is None})
     return case.model_copy(update={"workload": wanted.model_copy(update={"plan": changes})})

@@ -133,7 +133,9 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
         return None
     servers = stages_of(case, server)[-1].servers or 0
     ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), servers * server.gpus)
-    work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software)
+    work = workload_of(
+        wanted.model, ranks, server, wanted.gpu_utilization, wanted.software, per_domain=wanted.gpus_per_domain
+    )
     uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
     return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))
 

@@ -199,6 +199,12 @@ class Server(Product, Purchasable, defer_build=False):
         """How many servers are sold as one thing, which has one price and one power: those of a whole rack, else 1."""
         return 1 if self.rack is None else self.rack.servers
 
+    def in_domains_of(self, gpus: int | None) -> Self:
+        """The server in scale-up domains of which only ``gpus`` GPUs are in use; None: all."""
+        if gpus is None or self.scale_up is None:
+            return self
+        return self.model_copy(update={"scale_up": self.scale_up.model_copy(update={"domain_gpus": gpus})})
+
     def sold_for(self, servers: int) -> int:
         """How many of what is sold hold so many servers."""
         return ceil_div(servers, self.sold_together)

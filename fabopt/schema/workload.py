@@ -29,7 +29,7 @@ PROFILES: dict[str, Profile] = {
 DEFAULT_PROFILE = Profile(1, 400)
 DEFAULT_EXPOSED = 0.05
 # Keys that are in a file only where a case says them.
-_UNLESS_DEFAULT = ("placement", "spreading", "other_jobs", "scenarios", "decide_by")
+_UNLESS_DEFAULT = ("gpus_per_domain", "placement", "spreading", "other_jobs", "scenarios", "decide_by")
 # Scenarios between which a regret can be.
 FEWEST_TO_REGRET = 2
 # How well the kernels of a run are made: by its GPU's maker and profiled, or as most frameworks have them.
@@ -131,6 +131,8 @@ class Workload(Strict):
         gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network. Null is worked out.
         software: How well the kernels are made, where `gpu_utilization` does not say what they reach.
         max_exposed_communication: Largest share of a step in which GPUs may wait for the network.
+        gpus_per_domain: GPUs of each scale-up domain that the model takes; others are spares, outside of the
+            case's GPUs. Null is all, or, where the case's GPUs are no whole domains, what keeps groups of ranks whole.
         placement: Where neighbouring ranks are put. Null is scattered over all servers.
         spreading: How flows use uplinks; `adaptive`, or hashed with a number of queue pairs. Null is adaptive.
         other_jobs: Share of the uplinks that other jobs take, or a list of jobs.
@@ -144,6 +146,7 @@ class Workload(Strict):
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
     software: Software = "typical"
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
+    gpus_per_domain: Annotated[int, Field(ge=1, le=10**6)] | None = None
     placement: Placement | None = None
     spreading: Spreading | None = None
     other_jobs: OtherJobs = 0

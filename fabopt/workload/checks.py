@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fabopt.schema.model import Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Workload as Wanted
-from fabopt.units import exact
+from fabopt.units import exact, some
 from fabopt.workload.gpus import most_utilization
 from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import Reach, least_exposed
@@ -41,6 +41,10 @@ class Wrong(NamedTuple):
 def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
     """All faults that keep a model from running on ``gpus`` GPUs of a server; empty if none."""
     plan = wanted.changes.on(model.plan)
+    apart = list(_fits_domains(wanted, server, gpus))
+    if apart:
+        return apart
+    server = server.in_domains_of(wanted.gpus_per_domain)
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
     of_server = [*_fits_server(model, server), *_fits_precision(wanted, model, server)]
     wrongs = [*_fits_model(plan, model), *fits_gpus, *of_server]
@@ -52,6 +56,23 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[W
         wrongs = [*of_given, *of_server] or [_no_plan(model, plan, server, gpus, given)]
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
+
+
+def _fits_domains(wanted: Wanted, server: Server, gpus: int) -> Iterator[Wrong]:
+    """A part of each domain is some of its whole servers, and the GPUs come out in such parts."""
+    few, link = wanted.gpus_per_domain, server.scale_up
+    if few is None:
+        return
+    most = 1 if link is None else link.domain_gpus
+    if few > most or few % server.gpus:
+        problem = f"scale-up domains have {some(most, 'GPU')} in servers of {server.gpus}"
+        whole = f"a multiple of {server.gpus} up to {most}" if most >= server.gpus else "nothing: leave it out"
+        yield Wrong("gpus_per_domain", problem, few, allowed=whole)
+    elif few < most and gpus > few and gpus % few:
+        below = gpus - gpus % few
+        problem = f"{gpus} GPUs / {few} of each scale-up domain is no whole number"
+        yield Wrong("gpus_per_domain", problem, few, allowed=f"{below} or {below + few} GPUs",
+                    hint="spares are not among the GPUs of the case")  # fmt: skip
 
 
 def _no_plan(model: Model, plan: Plan, server: Server, gpus: int, kept: Collection[str]) -> Wrong:
@@ -238,7 +259,8 @@ def _on_more_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> str:
 
 def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:
     """Some network keeps the limit of exposed communication: latency and scale-up links alone do not break it."""
-    workload = workload_of(model, ranks_of(model, plan, gpus), server, wanted.gpu_utilization)
+    ranks = ranks_of(model, plan, gpus)
+    workload = workload_of(model, ranks, server, wanted.gpu_utilization, per_domain=wanted.gpus_per_domain)
     step = least_exposed(workload, Reach(reduces=True))
     if step.exposed_share > exact(wanted.max_exposed_communication):
         yield Wrong(

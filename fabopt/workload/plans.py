@@ -14,6 +14,7 @@ from fabopt.units import exact
 from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory, state_bytes
 from fabopt.workload.needs import Reach, flat
 from fabopt.workload.ranks import Ranks, can_be_dealt, can_be_shared, ranks_of
+from fabopt.workload.straddling import domain_in_use
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on, workload_of
 
 # The network that plans are compared on, in Mb/s for each GPU, the same everywhere.
@@ -185,7 +186,7 @@ def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, sof
     there = flat(COMPARED_MBPS, Reach(whole.domain_gpus))
     best: tuple[Fraction, Plan] | None = None
     without_data_s: dict[Plan, Fraction] = {}
-    for run in sorted((whole, *(replace(whole, ranks=ranks) for ranks in others)), key=_least_s):
+    for run in sorted((whole, *(_on_ranks(whole, ranks, server) for ranks in others)), key=_least_s):
         ungrouped = run.plan.model_copy(update={"shard_group": None})
         if best is not None:
             if _least_s(run) >= best[0]:
@@ -199,6 +200,12 @@ def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, sof
             without_data_s[ungrouped] = step.step_s - _of_data_s(run, step)
     assert best is not None
     return best[1]
+
+
+def _on_ranks(run: ModelRun, ranks: Ranks, server: Server) -> ModelRun:
+    link = server.scale_up
+    domain = 1 if link is None else domain_in_use(ranks, link.domain_gpus, server.gpus)
+    return replace(run, ranks=ranks, domain_gpus=domain)
 
 
 def _of_data_s(run: ModelRun, step: Step) -> Fraction:

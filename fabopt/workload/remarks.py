@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.schema.case import Case, Fabric
@@ -10,12 +11,14 @@ from fabopt.schema.model import Model
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.schema.workload import QueuePairs, taken_by
-from fabopt.units import exact, some
+from fabopt.units import ceil_div, exact, some
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
 from fabopt.workload.placement import hashed_share, uplink_share
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.stages import band
+from fabopt.workload.straddling import OF_LAYERS, domain_in_use, straddlers
 from fabopt.workload.timing import DOMAIN, step_on, workload_of
+from fabopt.workload.volumes import COMMUNICATORS
 
 _GIGA = 10**9
 _PERCENT = 100
@@ -24,7 +27,7 @@ _PERCENT = 100
 def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str]:
     """Notes of a design with a model."""
     fabric = next(wanted for wanted in case.fabrics if wanted.name == use.needs.fabric)
-    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
+    domain = yield from _parts_of_domains(use, case, server)
     for row in use.communicators:
         if row.communicator == "tensor" and row.place != DOMAIN:
             yield _wide_tensor(use, row, domain)
@@ -38,6 +41,34 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
         )
     yield from _overruled(use, case, fabric)
+
+
+def _parts_of_domains(use: WorkloadUse, case: Case, server: Server) -> Generator[str, None, int]:
+    """The note on GPUs of scale-up domains that are left out, or on groups that straddle domains; the GPUs in use."""
+    wanted, link = case.workload, server.scale_up
+    if link is None or wanted is None or not isinstance(wanted.model, Model):
+        return 1
+    ranks, held = ranks_of(wanted.model, use.plan, use.gpus), link.domain_gpus
+    domain = wanted.gpus_per_domain or domain_in_use(ranks, held, server.gpus)
+    names = straddlers(ranks, held, OF_LAYERS if domain == held else COMMUNICATORS)
+    apart = [f"{name} {ranks.group(name).size}" for name in names]
+    if domain < held and wanted.gpus_per_domain is None:
+        yield (
+            f"{use.model}: counted with {domain} of the {held} GPUs of each scale-up domain, "
+            f"{some(ceil_div(use.gpus, domain), 'domain')} in all, as {' and '.join(apart)} would straddle domains of "
+            f"{held} (`workload.gpus_per_domain: {held}` takes them all)"
+        )
+    elif domain == held and apart and wanted.gpus_per_domain is None:
+        fewer = range(held - server.gpus, held // 2, -server.gpus)
+        whole = next(
+            (few for few in fewer if not straddlers(replace(ranks, gpus=few * ranks.gpus), few, OF_LAYERS)), None
+        )
+        instead = "" if whole is None else f"use {whole} of {held} ({use.gpus // held * whole} GPUs work), or "
+        yield (
+            f"{use.model}: {' and '.join(apart)} {'straddles' if len(apart) == 1 else 'straddle'} scale-up domains of "
+            f"{held}, and what straddles goes over the network: {instead}a plan whose groups divide {held}"
+        )
+    return domain
 
 
 def _limited_routing(use: WorkloadUse, case: Case, domain: int) -> Iterator[str]:
@@ -82,7 +113,7 @@ def _high_utilization(use: WorkloadUse, case: Case, server: Server) -> Iterator[
         return
     model = wanted.model
     ranks = ranks_of(model, use.plan, use.gpus)
-    tuned = workload_of(model, ranks, server, None, "tuned")
+    tuned = workload_of(model, ranks, server, None, "tuned", wanted.gpus_per_domain)
     free_s = step_on(tuned, flat(MOST_MBPS, Reach())).free_s
     likely = tuned.gpu_flops(hardware=False) / (tuned.peak_flops * free_s)
     most = likely / (1 - band(model, "tuned", measured=False))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.workload.ranks import Group
+from fabopt.workload.ranks import Group, Ranks
 
 Ints = NDArray[np.int64]
 Dimensions = tuple[tuple[int, int], ...]
@@ -100,6 +100,28 @@ def domains_of_each(group: Group, domain: int, gpus: int) -> int | None:
     if not dimensions or domain >= gpus:
         return 1
     return _BlockMembers(dimensions, domain, gpus).even_blocks()
+
+
+# Communicators that wait for each other in every layer.
+OF_LAYERS = ("tensor", "context", "expert")
+_ALL = (*OF_LAYERS, "pipeline", "data")
+
+
+def straddlers(ranks: Ranks, domain: int, names: Sequence[str] = _ALL) -> list[str]:
+    """Communicators of which some groups straddle domains of ``domain`` GPUs, others do not."""
+    return [name for name in names if domains_of_each(ranks.group(name), domain, ranks.gpus) is None]
+
+
+def domain_in_use(ranks: Ranks, domain: int, server_gpus: int) -> int:
+    """GPUs of each scale-up domain that a plan takes, in whole servers.
+
+    All of them, unless its GPUs are no whole domains anyhow and groups of ranks would straddle: then the most, over
+    half, that the GPUs come out in and no group straddles (64 of 72).
+    """
+    if ranks.gpus <= domain or ranks.gpus % domain == 0 or not straddlers(ranks, domain):
+        return domain
+    fewer = range(domain - server_gpus, domain // 2, -max(1, server_gpus))
+    return next((few for few in fewer if ranks.gpus % few == 0 and not straddlers(ranks, few)), domain)
 
 
 def _domains_on_the_way(dimensions: Dimensions, domain: int) -> int:

@@ -26,7 +26,7 @@ from fabopt.workload.nccl import channels_of
 from fabopt.workload.placement import PACKED, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.stages import SOFTWARE_FACTORS, optimizer_s, pace_s, straggling, whole_ps
-from fabopt.workload.straddling import Crossing, Crossings, crossings_on, most_domains
+from fabopt.workload.straddling import Crossing, Crossings, crossings_on, domain_in_use, most_domains
 from fabopt.workload.volumes import COMMUNICATORS, Traffic, micro_batches, traffic_of
 
 _BYTES_PER_MBPS = Fraction(10**6, 8)
@@ -158,10 +158,19 @@ class ModelRun:
 
 
 def workload_of(
-    model: Model, ranks: Ranks, server: Server, utilization: float | None, software: Software = "typical"
+    model: Model,
+    ranks: Ranks,
+    server: Server,
+    utilization: float | None,
+    software: Software = "typical",
+    per_domain: int | None = None,
 ) -> ModelRun:
-    """A model on GPUs of a server that states its peak; without a scale-up domain each GPU is a domain of its own."""
-    domain = server.scale_up.domain_gpus if server.scale_up is not None else 1
+    """A model on GPUs of a server that states its peak; without a scale-up domain each GPU is a domain of its own.
+
+    ``per_domain``: GPUs of each domain that are in use; None: see ``domain_in_use``.
+    """
+    domain = 1 if server.scale_up is None else domain_in_use(ranks, server.scale_up.domain_gpus, server.gpus)
+    domain = domain if per_domain is None else per_domain
     gpu = gpu_of(server)
     # protocols take the share of a NIC's line of whatever slows them
     share = gpu.links / LINE_SHARE

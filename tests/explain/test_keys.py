@@ -32,7 +32,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "PriceSource": {"*": TOLD}, "Source": {"*": TOLD},
     "Stage": {"probability": FUTURE}, "GrowthScenario": {"*": FUTURE},
     "Workload": {"profile": NEED, "model": NEED, "gpu_utilization": NEED, "software": NEED, "spreading": NEED,
-                 "other_jobs": NEED, "scenarios": NEED},
+                 "other_jobs": NEED, "scenarios": NEED, "gpus_per_domain": NEED},
     "Model": {"*": NEED}, "Architecture": {"*": NEED}, "Experts": {"*": NEED}, "LatentAttention": {"*": NEED},
     "Window": {"*": NEED}, "LinearAttention": {"*": NEED}, "SparseAttention": {"*": NEED},
     "Formats": {"*": NEED}, "Plan": {"*": NEED}, "Overlap": {"*": NEED}, "PlanChanges": {"*": NEED},

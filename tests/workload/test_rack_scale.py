@@ -1,0 +1,115 @@
+"""Plans that take a part of each scale-up domain: 64 of the 72 GPUs of a rack."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.io.catalog import read_catalog
+from fabopt.schema.model import Experts
+from fabopt.solution import optimize
+from fabopt.workload.ranks import ranks_of
+from fabopt.workload.straddling import domain_in_use, straddlers
+from tests.oracles.brute_ranks import groups
+from tests.published_runs import further_runs
+from tests.samples.small import Json, assert_proven
+from tests.samples.workload_samples import TINY, tiny_model
+
+NUM_PLANS = 150
+MOST_GPUS = 640
+
+
+def _straddle_by_ranks(name: str, plan: dict[str, int], gpus: int, domain: int) -> bool:
+    """Whether groups have other numbers of members in some domains than in others, rank by rank."""
+    model = tiny_model(**plan)
+    shares = set()
+    for members in groups(model.plan, ranks_of(model, model.plan, gpus).data, gpus, name):
+        inside = [gpu // domain for gpu in members]
+        shares |= {inside.count(one) for one in set(inside)}
+    return len(shares) > 1
+
+
+def test_the_part_in_use_keeps_groups_whole() -> None:
+    """Most of the parts over half that all GPUs come out in, in whole servers; all where nothing straddles."""
+    dice, fewer = random.Random(7), 0
+    for _ in range(NUM_PLANS):
+        plan = {"tensor": dice.choice([1, 2, 4, 8]), "pipeline": dice.choice([1, 2, 4])}
+        model = tiny_model(**plan, batch=64)
+        gpus = plan["tensor"] * plan["pipeline"] * dice.randint(1, MOST_GPUS // 32)
+        ranks = ranks_of(model, model.plan, gpus)
+        used = domain_in_use(ranks, 72, 4)
+        good = [
+            part
+            for part in range(40, 72, 4)
+            if gpus % part == 0
+            and not any(_straddle_by_ranks(name, plan, gpus, part) for name in ("tensor", "pipeline", "data"))
+        ]
+        all_of_it = gpus <= 72 or gpus % 72 == 0 or not straddlers(ranks, 72) or not good
+        assert used == (72 if all_of_it else max(good))
+        fewer += used < 72
+    assert fewer > 10
+
+
+def test_experts_of_64_take_64_of_72() -> None:
+    model = tiny_model(expert=64, batch=1024)
+    model = model.model_copy(update={"architecture": TINY.model_copy(update={"experts": Experts(count=64, top_k=2)})})
+    for gpus, used in ((64, 72), (256, 64), (512, 64), (576, 72)):
+        assert domain_in_use(ranks_of(model, model.plan, gpus), 72, 4) == used
+
+
+def test_published_runs_of_racks_are_on_servers_as_sold() -> None:
+    """Racks of 72 in the catalog: no run has other domains than those of its server, or a whole part of one."""
+    racks = {server.scale_up.domain_gpus for server in read_catalog(["reference"], Path()).servers
+             if server.scale_up is not None and server.id.endswith("-tray")}  # fmt: skip
+    assert 72 in racks
+    large = [run for run in further_runs() if "GB" in run.name.split()[-1] and run.work.ranks.gpus > 72]
+    assert large
+    assert {run.work.domain_gpus for run in large} == {64}
+
+
+PLAN = {"pipeline": 4, "virtual_stages": 4, "expert": 64, "batch": 4096}
+
+
+def _case(gpus: int = 256, **workload: Any) -> Json:
+    wanted = {"model": "deepseek-v3", "software": "tuned", "max_exposed_communication": 0.9, "plan": PLAN}
+    return {
+        "name": "racks", "server": "nvidia-gb200-nvl72-tray", "gpus": gpus, "workload": wanted | workload,
+        "fabrics": [{"name": "compute", "protocol": "infiniband"}],
+    }  # fmt: skip
+
+
+def test_the_answer_says_how_many_are_in_use() -> None:
+    """By default 64 of 72; 72 are taken where the case says so, and the experts then cross the network."""
+    fewer, every = (
+        optimize.solve(inputs_from_objects(_case(**part)), alternatives_s=0)
+        for part in ({}, {"gpus_per_domain": 72})
+    )  # fmt: skip
+    assert fewer.workload is not None
+    assert every.workload is not None
+    assert every.workload.step_s > 2 * fewer.workload.step_s
+    expert = [next(row for row in one.workload.communicators if row.communicator == "expert") for one in (fewer, every)]
+    assert [row.place for row in expert] == ["domain", "leaf"]
+    assert any("64 of the 72 GPUs of each scale-up domain, 4 domains" in note for note in fewer.notes)
+    assert not any("scale-up domain" in note and "expert 64" in note for note in every.notes)
+    assert_proven(fewer)
+    assert_proven(every)
+
+
+def test_groups_that_straddle_whole_racks_are_told() -> None:
+    plan = PLAN | {"expert": 16, "batch": 4608}
+    design = optimize.solve(inputs_from_objects(_case(576, plan=plan)), alternatives_s=0)
+    assert any("expert 16 straddles scale-up domains of 72" in note and "use 64 of 72" in note for note in design.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"), [(80, "scale-up domains have 72 GPUs"), (63, "servers of 4"), (60, "no whole number")]
+)
+def test_parts_that_cannot_be_are_refused(given: int, told: str) -> None:
+    with pytest.raises(InputError, match=told) as refused:
+        optimize.solve(inputs_from_objects(_case(gpus_per_domain=given)))
+    assert "workload.gpus_per_domain" in str(refused.value)

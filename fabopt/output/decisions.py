@@ -8,7 +8,7 @@ from fabopt.inspect.decisions.decide import Decision, SolvedSide
 from fabopt.output.left_out import left_out_cell
 from fabopt.output.terminal.answer import chosen_words, metric_name, metric_value
 from fabopt.output.terminal.workload import duration
-from fabopt.output.words import money, percent
+from fabopt.output.words import count, money, percent
 from fabopt.parts.price_basis import GUESSED, price_source
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Design
@@ -50,6 +50,7 @@ def _objective(design: Design) -> Iterator[tuple[str, str]]:
     metric, value, use = design.objective.metric, design.objective.value or 0, design.workload
     if use is not None:
         yield "step", duration(use.step_s)
+        yield "tokens a second", count(round(use.tokens_per_s))
         yield "utilization", percent(use.gpu_utilization)
         if use.usd_per_effective_gpu is not None:
             yield metric_name(EFFECTIVE), money(use.usd_per_effective_gpu)

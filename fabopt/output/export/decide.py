@@ -9,7 +9,7 @@ from fabopt.inspect.decisions.decide import Decision, Decisions, SolvedSide
 from fabopt.inspect.decisions.rent import RentComparison
 from fabopt.output.decisions import differences_of
 
-_OF_A_STEP = ("step_s", "gpu_utilization", "usd_per_effective_gpu")
+_OF_A_STEP = ("step_s", "tokens_per_s", "gpu_utilization", "usd_per_effective_gpu")
 
 
 def decisions_json(decisions: Decisions) -> bytes:

@@ -634,6 +634,11 @@ def most_ports(box: Json) -> int:
     return sum(cages["count"] * max(split_of(split)[0] for split in cages["splits"]) for cages in box["cages"])
 
 
+def is_shuffle(fibre: Json) -> bool:
+    """Whether an assembly has several connectors at both ends, so that one line is no longer one pair of modules."""
+    return all(end.get("count", 1) > 1 for end in fibre.get("ends", [{}]))
+
+
 def check_scope(catalog: Json, case: Json) -> None:
     """Raise ``ValueError`` for what this formulation does not say."""
     fabrics = case.get("fabrics") or [{}]
@@ -647,6 +652,7 @@ def check_scope(catalog: Json, case: Json) -> None:
         "striping": fabric.get("striping", "even") != "even",
         "tiers": among(fabric.get("tiers", "any"), 3),
         "include_servers": bool(case.get("include_servers")),
+        "shuffles": any(is_shuffle(fibre) for fibre in catalog.get("fibres", ())),
         "breaks, stock or supply": any(item_table.special(item) for item in item_table.steps),
     }
     if any(outside.values()):

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.oracles.brute_force import solve
-from tests.oracles.direct_cpsat import solve_direct
+from tests.oracles.direct_cpsat import is_shuffle, solve_direct
 from tests.paths import ROOT
 from tests.samples.adapter import outline, run
 from tests.samples.lengths import USUAL
@@ -84,6 +84,7 @@ def reference() -> Json:
 @pytest.mark.slow
 def test_1024_gpus_on_infiniband_of_the_reference_catalog() -> None:
     parts = reference()
+    parts["fibres"] = [fibre for fibre in parts["fibres"] if not is_shuffle(fibre)]  # which one plane does not take
     fabric = {"name": "compute", "tiers": [1, 2], "protocol": "infiniband"}
     wanted = {
         "name": "pod", "catalog": ["reference"], "server": "nvidia-dgx-h100", "servers": 128, "fabrics": [fabric],

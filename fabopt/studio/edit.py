@@ -18,7 +18,7 @@ from fabopt.io.kinds import CASE
 from fabopt.io.text import parse_yaml
 
 FILE = "case"
-_STEP = re.compile(r'\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([^.\[\]]+)')
+_STEP = re.compile(r'\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]|\.?([^.\[\]]+)')
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]*(?:[. ][A-Za-z0-9_+/-]+)*")
 _WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

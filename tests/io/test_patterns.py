@@ -48,6 +48,7 @@ NESTED = {
     "fabopt.io.library._NAME": "a point does",
     "fabopt.io.quote.matching._GOES_WITH": "a word does",
     "fabopt.schema.operate._NAME": "a point or dash does",
+    "fabopt.studio.edit._PLAIN": "a point or space does",
     "fabopt.io.quote.matching._GENERIC": "what has matched one of its words is not tried again as another",
 }
 LONGEST = 5_000

@@ -111,18 +111,27 @@ class Tab:
 
 
 @contextmanager
-def expanded(browser: Browser, path: Path, width: int = 1280, **options: Any) -> Iterator[Tab]:
-    """Open a page in a window of its own; anything said on the console or asked of the network fails the test."""
+def expanded(browser: Browser, page: Path | str, width: int = 1280, first: str = "", **options: Any) -> Iterator[Tab]:
+    """Open a page, a file or an address, in a window of its own.
+
+    Anything said on the console, or asked of the network but the page itself and what is below its address, fails the
+    test. ``first``: a script that runs before those of the page.
+    """
+    address = page.as_uri() if isinstance(page, Path) else page
+    own = address if isinstance(page, Path) else address.partition("?")[0]
     context = browser.new_context(viewport={"width": width, "height": 900}, **options)
     tab = Tab(context.new_page())
     tab.page.on("console", lambda message: tab.said.append(message.text))
     tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
     tab.page.on("request", lambda request: tab.asked.append(request.url))
     try:
-        tab.page.goto(path.as_uri())
+        if first:
+            tab.page.add_init_script(first)
+        tab.page.goto(address)
         yield tab
         assert tab.said == []
-        assert [url for url in tab.asked if url != path.as_uri() and not url.startswith("data:")] == []
+        below = own if own.endswith("/") else "data:"
+        assert [url for url in tab.asked if url != own and not url.startswith((below, "data:"))] == []
     finally:
         context.close()
 

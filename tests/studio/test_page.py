@@ -6,14 +6,13 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.paths import ROOT
-from tests.samples.page_samples import SCRIPT, Tab, hard_to_use
+from tests.samples.page_samples import SCRIPT, Tab, expanded, hard_to_use
 from tests.studio.served import Served, serve
 
 if TYPE_CHECKING:
@@ -52,11 +51,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     end()
 
 
-@dataclass
 class Desk(Tab):
-    """A tab of the studio; ``refused``: answers of the server that were no success."""
-
-    refused: list[str] = field(default_factory=list)
+    """A tab of the studio."""
 
     def at(self, selector: str) -> Locator:
         return self.page.locator(selector)
@@ -85,21 +81,11 @@ class Desk(Tab):
 
 
 @contextmanager
-def tab_of(browser: Browser, served: Served, width: int = 1280, **options: Any) -> Iterator[Desk]:
-    """Open the studio in a window of its own; words on the console and requests to elsewhere fail the test."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-    tab = Desk(context.new_page())
-    tab.page.on("console", lambda message: tab.said.append(message.text))
-    tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
-    tab.page.on("request", lambda request: tab.asked.append(request.url))
-    try:
-        tab.page.goto(f"http://{served.host}/?token={served.key}")
-        yield tab
-        assert [words for words in tab.said if "Failed to load resource" not in words] == []
-        own = (f"http://{served.host}/", "data:")
-        assert [url for url in tab.asked if not url.startswith(own)] == []
-    finally:
-        context.close()
+def tab_of(browser: Browser, served: Served, width: int = 1280, first: str = "", **options: Any) -> Iterator[Desk]:
+    """Open the studio in a window of its own."""
+    address = f"http://{served.host}/?token={served.key}"
+    with expanded(browser, address, width, first, **options) as tab:
+        yield Desk(tab.page, tab.said, tab.asked)
 
 
 def test_a_case_is_opened_slid_broken_and_taken_away(browser: Browser, full: Served) -> None:
@@ -135,9 +121,58 @@ def test_a_fault_stands_at_its_key_until_it_is_mended(browser: Browser, full: Se
         expect(tab.at("#faults")).to_contain_text("small.yaml: workload.profile", timeout=FULL_MS)
         expect(tab.at("#faults")).to_contain_text("pretraining")
         expect(tab.at("[data-key='workload.profile']")).to_have_attribute("aria-invalid", "true")
-        assert "fault" in tab.at("#status").inner_text() and tab.at("#result.old").count() == 1
+        expect(tab.at("#status")).to_contain_text("fault")
+        expect(tab.at("#result.old")).to_have_count(1)
         tab.write("pretraning", "pretraining")
         expect(tab.at("#faults")).to_be_empty(timeout=FULL_MS)
+        assert tab.proven() == cost
+
+
+# Events can be said by a test, and answers of the server be held back until they are asked for.
+HELD = """
+const feeds = [], held = [], was = fetch;
+window.EventSource = class extends EventSource { constructor(url) { super(url); feeds.push(this); } };
+window.hear = (kind, content) => feeds.at(-1).dispatchEvent(new MessageEvent(kind, { data: JSON.stringify(content) }));
+window.holds = "";
+window.fetch = async (url, facts) => {
+  const answer = await was(url, facts);
+  if (window.holds && url.endsWith(window.holds)) await new Promise((go) => held.push(go));
+  return answer;
+};
+window.release = () => { window.holds = ""; held.splice(0).forEach((go) => go()); };
+"""
+SAY = """([kind, run]) => {
+  const facts = { capex_usd: 1, fabrics: [] };
+  const words = { doing: "late", words: "late", status: "optimal", answer: "0" };
+  hear(kind, { run, ...words, best: 1, bound: 1, share: 0.5, code: 0, screen: [], facts, row: {} });
+  return ["status", "headline", "cancel"].map((id) => document.getElementById(id))
+    .map((part) => part.hidden ? "" : part.textContent);
+}"""
+
+
+def test_no_run_speaks_for_a_text_that_is_newer(browser: Browser, full: Served) -> None:
+    """Events that come late, in any order, while the text has a fault or its own run has no number yet."""
+    late = ("progress", "best", "answer", "compared", "ended")
+    with tab_of(browser, full, first=HELD) as tab:
+        with tab.page.expect_response("**/api/solve") as waiting:
+            tab.open("small")
+        cost, run = tab.proven(), waiting.value.json()["run"]
+        tab.page.evaluate("window.holds = '/api/cancel'")
+        tab.write("pretraining", "pretraning")
+        expect(tab.at("#faults li")).to_have_count(1, timeout=FULL_MS)
+        for number in (run, run + 1):
+            for kind in (*late, *reversed(late)):
+                status, headline, cancel = tab.page.evaluate(SAY, [kind, number])
+                assert "fault" in status and headline == tab.at("#headline").text_content() and not cancel, kind
+        assert tab.at("#headline").inner_text() == cost
+        tab.page.evaluate("release(); window.holds = '/api/solve'")
+        tab.write("pretraning", "pretraining")
+        expect(tab.at("#status")).to_contain_text("Looking", timeout=FULL_MS)
+        for kind in late:
+            assert "Looking" in tab.page.evaluate(SAY, [kind, run])[0], kind
+        tab.page.wait_for_timeout(700)
+        expect(tab.at("#status")).to_contain_text("Looking")
+        tab.page.evaluate("release()")
         assert tab.proven() == cost
 
 
@@ -157,7 +192,7 @@ def test_a_key_of_the_form_is_a_key_of_the_text(browser: Browser, full: Served) 
         tab.proven("No design")
         text = tab.at("#text").input_value()
         assert "budget_usd: 1000" in text and text.startswith(COMMENT)
-        assert tab.at("#levers button").count() > 0
+        expect(tab.at("#levers button").first).to_be_visible()
         tab.at("#levers button").first.click()
         tab.proven()
         tab.page.keyboard.press("Control+z")
@@ -213,7 +248,7 @@ def test_a_point_of_the_front_becomes_the_design(browser: Browser, full: Served)
         tab.at("#metric").select_option("bisection")
         tab.at("#front-go").click()
         expect(tab.at("#front-stop")).to_be_hidden(timeout=4 * FULL_MS)
-        assert tab.at(".mark").count() > 1
+        expect(tab.at(".mark").nth(1)).to_be_visible(timeout=FULL_MS)
         tab.at(".mark").first.focus()
         tab.page.keyboard.press("ArrowRight")
         expect(tab.at(".mark").nth(1)).to_be_focused()

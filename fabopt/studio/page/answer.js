@@ -40,9 +40,11 @@ export function tabs(list, then = () => {}) {
   });
 }
 
-const STATUS = { optimal: ["good", "Proven: the best design there is"], feasible: ["warn", "A design, not proven to be the best"], infeasible: ["bad", "No design keeps all of this"], unknown: ["bad", "Stopped before there was an answer"] };
+const STATUS = { optimal: ["Proven: the best design there is", "good"], feasible: ["A design, not proven to be the best", "warn"], infeasible: ["No design keeps all of this", "bad"], unknown: ["Stopped before there was an answer", "bad"] };
+export const verdict = (said) => STATUS[said.status] || ["Best so far"];
 
 export function tell(words, look = "") {
+  if (one("#status").textContent === words && one("#status").className === look) return;
   one("#status").textContent = words;
   one("#status").className = look;
 }
@@ -55,16 +57,13 @@ export function showAnswer(said) {
   now = said;
   const facts = said.facts || {};
   one("#result").hidden = false;
-  one("#result").classList.remove("old");
-  const [look, words] = STATUS[said.status] || ["", "Best so far"];
-  tell(words, look);
   const cost = facts.capex_usd;
   one("#headline").replaceChildren(...(cost === undefined || cost === null
     ? [facts.nearest ? "The nearest design is drawn below." : "There is no design."]
     : [dollars(cost), make("small", { text: [facts.gpus && `${dollars(cost / facts.gpus)} a GPU`, facts.gbps_per_gpu && `${facts.gbps_per_gpu} Gb/s a GPU`, facts.power_w && `${(facts.power_w / 1000).toFixed(1)} kW`].filter(Boolean).join(", ") })]));
-  if (said.screen) one("#screen").replaceChildren(...said.screen.map(([label, text, style]) => make("div", {}, make("dt", { text: label }), make("dd", { text, look: style || null }))));
+  one("#screen").replaceChildren(...(said.screen || facts.shown || []).map(([label, text, style]) => make("div", {}, make("dt", { text: label }), make("dd", { text, look: style || null }))));
   one("#levers").replaceChildren(...(facts.levers || []).map((lever) => button(lever.words, () => does.edit(lever.edits), { look: "lever" })));
-  badges(facts, null);
+  if (said.screen) badges(facts, null); else one("#badges").replaceChildren();
   const base = `/api/answer/${said.answer}`;
   one("#take").hidden = !(facts.fabrics || []).length;
   for (const [id, what, name] of [["page", "page", "html"], ["pack", "pack.zip", "zip"], ["design", "design", "json"]]) {
@@ -85,7 +84,7 @@ async function badges(facts, rules) {
   one("#badges").replaceChildren(...out.map((row) => make("li", { look: "out", text: `Left out: ${row.rule}: ${row.words}` })),
     ...off.map((row) => make("li", { look: "off", text: `Off: ${row.rule}${row.words && row.words !== row.rule ? `: ${row.words}` : ""}` })),
     ...((rules && rules.price) || []).map((words) => make("li", { look: "off", text: words })));
-  if (!rules && now && now.screen && (now.facts.fabrics || []).length) {
+  if (!rules && (now.facts.fabrics || []).length) {
     const of = now.answer;
     try { const said = await get(`/api/answer/${of}/rules`); if (now.answer === of) badges({ left_out: said.left_out }, said); } catch { /* the badges of the case stay */ }
   }

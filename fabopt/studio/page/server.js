@@ -12,18 +12,20 @@ export class Refused extends Error {
   }
 }
 
-async function answer(response) {
+async function answer(asked) {
+  let response;
+  try { response = await asked; } catch { throw new Refused(0, { words: "The server cannot be reached" }); }
   const kind = response.headers.get("Content-Type") || "";
   const said = kind.includes("application/json") ? await response.json() : await response.text();
   if (!response.ok) throw new Refused(response.status, typeof said === "string" ? { words: said } : said);
   return said;
 }
 
-export const get = async (path) => answer(await fetch(path, { headers: { "X-Fabopt-Token": token } }));
+export const get = async (path) => answer(fetch(path, { headers: { "X-Fabopt-Token": token } }));
 
 async function change(method, path, facts) {
   const headers = { "Content-Type": "application/json", "X-Fabopt-Token": token };
-  return answer(await fetch(path, { method, headers, body: JSON.stringify(facts) }));
+  return answer(fetch(path, { method, headers, body: JSON.stringify(facts) }));
 }
 export const post = (path, facts) => change("POST", path, facts);
 export const put = (path, facts) => change("PUT", path, facts);

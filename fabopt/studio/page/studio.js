@@ -8,7 +8,8 @@ import * as pins from "./pins.js";
 import { desk, get, listen, post, put, start } from "./server.js";
 import * as sliders from "./sliders.js";
 
-const state = { text: "", path: null, values: null, faults: [], off: [], past: [], ahead: [], saved: "", run: 0, answered: false, last: "", at: 0, start: null };
+// `run`: the run that may speak, that of the text as it is; null while there is none, or it has no number yet.
+const state = { text: "", path: null, values: null, faults: [], off: [], past: [], ahead: [], saved: "", last: "", at: 0, start: null, run: null, going: false, doing: {}, best: null, answer: null, end: null, trouble: "" };
 const KEPT = "fabopt studio";
 const SAME_CHANGE_MS = 1500;
 
@@ -25,6 +26,22 @@ function setText(text, { key = "", keeps = true } = {}) {
   sessionStorage.setItem(KEPT, JSON.stringify({ text, path: state.path, saved: state.saved }));
   heads();
   read();
+}
+
+/** What is known of the text, all from the state: whoever came last, it says the same. */
+function say() {
+  const { faults, best, answer, end, going, doing } = state;
+  const money = [Number.isFinite(doing.best) && `best so far ${dollars(doing.best)}`, Number.isFinite(doing.bound) && doing.bound > 0 && `none below ${dollars(doing.bound)}`].filter(Boolean);
+  answers.tell(...(state.trouble ? [state.trouble, "bad"]
+    : faults.length ? [answers.current() ? "The case has a fault; the answer is that of the case before." : "The case has a fault.", "bad"]
+      : answer ? answers.verdict(answer)
+        : end ? [end.words || "Stopped before there was an answer", "warn"]
+          : !state.text ? ["Open a case, or make a new one."]
+            : [doing.doing ? [`Looking: ${doing.doing}`, ...money].join("; ") : "Looking for the best design..."]));
+  one("#result").classList.toggle("old", !(answer || best) || faults.length > 0);
+  one("#cancel").hidden = one("#progress").hidden = !going;
+  one("#progress").setAttribute("aria-label", answer ? "Comparing with what else there is" : "Progress of the solve");
+  if (going && doing.share > 0 && !answer) one("#progress").value = doing.share; else one("#progress").removeAttribute("value");
 }
 
 function heads() {
@@ -61,24 +78,38 @@ function edit(pairs, key = "") {
   return edits;
 }
 
-function trouble(error) {
-  if (error.faults && error.faults.length) { state.faults = error.faults; showFaults(); } else answers.tell(error.message, "bad");
-}
+function trouble(error) { state.trouble = error.message; say(); }
 
 let reading = 0;
 async function read() {
   const mine = (reading += 1);
+  // whatever is under way is of another text
+  Object.assign(state, { run: null, going: Boolean(state.text), doing: {}, best: null, answer: null, end: null, trouble: "" });
+  early.length = 0;
+  say();
   try {
     const said = await post("/api/read", { text: state.text, path: state.path });
     if (mine !== reading) return;
-    Object.assign(state, { values: said.values || state.values, faults: said.faults, off: said.rules_off || [] });
-    showFaults();
-    showForm(state.values, state.faults);
+    Object.assign(state, { values: said.values || state.values, off: said.rules_off || [] });
+    fault(said.faults);
     sliders.showSliders(state.values, answers.current() && answers.current().facts);
     fronts.chart();
-    if (state.faults.length) { await post("/api/cancel", { desk }); answers.tell("The case has a fault; the answer is that of the case before.", "bad"); one("#result").classList.add("old"); } else await solve();
     fronts.ready(!state.faults.length);
-  } catch (error) { if (mine === reading) trouble(error); }
+    if (state.faults.length) { await post("/api/cancel", { desk }); return; }
+    const { run } = await post("/api/solve", { desk, text: state.text, path: state.path });
+    if (mine !== reading) return;
+    state.run = run;
+    for (const [kind, said_] of early.splice(0)) hear(kind, said_);
+  } catch (error) { if (mine === reading) { state.going = false; trouble(error); } }
+}
+
+/** Take faults of the text: each at its key. */
+function fault(faults) {
+  state.faults = faults;
+  state.going = state.going && !faults.length;
+  showFaults();
+  showForm(state.values, faults);
+  say();
 }
 
 function showFaults() {
@@ -95,47 +126,31 @@ function showKey(fault) {
 
 // -- solving ---------------------------------------------------------------------------------------------------------
 
-let asking = 0;
-async function solve() {
-  const mine = (asking += 1);
-  one("#result").classList.add("old");
-  answers.tell("Looking for the best design...");
-  busy(true);
-  const { run } = await post("/api/solve", { desk, text: state.text, path: state.path });
-  if (mine === asking) state.run = Math.max(run, state.run);
+// What comes before the run has its number waits for it.
+const early = [];
+function hear(kind, said) {
+  if (state.run === null) { if (state.going) early.push([kind, said]); return; }
+  if (said.run !== state.run) return;
+  happens[kind](said);
+  say();
 }
-
-function busy(is) {
-  one("#cancel").hidden = !is;
-  one("#progress").hidden = !is;
-  if (is) one("#progress").removeAttribute("value");
-}
-// What comes may be of a run that is about to be named: later runs have higher numbers.
-const holds = (said) => { if (said.run < state.run) return false; state.run = said.run; return true; };
 
 const happens = {
-  progress(said) {
-    if (!holds(said) || (state.answered === said.run)) return;
-    busy(true);
-    if (Number.isFinite(said.share) && said.share > 0) one("#progress").value = said.share;
-    const money = [Number.isFinite(said.best) && `best so far ${dollars(said.best)}`, Number.isFinite(said.bound) && said.bound > 0 && `none below ${dollars(said.bound)}`].filter(Boolean);
-    answers.tell([`Looking: ${said.doing || "searching"}`, ...money].join("; "));
-  },
-  best(said) { if (holds(said) && state.answered !== said.run && said.facts) one("#headline").textContent = `${dollars(said.facts.capex_usd)} so far`; },
+  progress(said) { state.doing = said; },
+  best(said) { if (!state.answer) { state.best = said; answers.showAnswer(said); } },
   answer(said) {
-    if (!holds(said) || state.faults.length) return;
-    state.answered = said.run;
+    state.answer = said;
     answers.showAnswer(said);
     sliders.showSliders(state.values, said.facts);
     pins.ready(said.facts && Number.isFinite(said.facts.capex_usd));
   },
-  compared(said) { if (holds(said) && said.row && state.answered === said.run) one("#progress").setAttribute("aria-label", "Comparing with what else there is"); },
   ended(said) {
-    if (!holds(said)) return;
-    busy(false);
-    one("#progress").setAttribute("aria-label", "Progress of the solve");
-    if (said.faults && said.faults.length) { state.faults = said.faults; showFaults(); answers.tell("The case has a fault.", "bad"); } else if (state.answered !== said.run && !state.faults.length) answers.tell(said.words || "Stopped before there was an answer", "warn");
+    Object.assign(state, { going: false, end: said });
+    if (said.faults && said.faults.length) fault(said.faults);
   },
+};
+const listened = {
+  ...Object.fromEntries(Object.keys(happens).map((kind) => [kind, (said) => hear(kind, said)])),
   point: fronts.came,
   "front-points": fronts.whole,
   "front-progress": fronts.doing,
@@ -203,7 +218,7 @@ const acts = { desk, edit, text: () => state.text, path: () => state.path, value
   slide: (key, value) => edit([[key, value]], key), without: (key) => JSON.stringify(state.values, (name, value) => (name === key.split(".").pop() ? undefined : value)), compare: pins.compare, open: (text) => setText(text) };
 
 function lost() { one("#lost").hidden = false; one("#lost").textContent = "The server has ended, or cannot be reached. This page waits for it; what you wrote is kept. If it was started again, open the address that it printed."; }
-function found() { one("#lost").hidden = true; state.run = 0; state.answered = false; if (state.text) read(); pins.showPins(); }
+function found() { one("#lost").hidden = true; if (state.text) read(); pins.showPins(); }
 
 async function begin() {
   state.start = await start();
@@ -211,7 +226,7 @@ async function begin() {
   for (const part of [answers, fronts, sliders, pins]) part.setUp(acts);
   answers.tabs(one("#case [role='tablist']"));
   one("#yaml").hidden = true;
-  listen(happens, lost, found);
+  listen(listened, lost, found);
   pins.showPins().catch(() => {});
   const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
   const first = kept || (state.start.opened && { ...state.start.opened, saved: state.start.opened.text });
@@ -236,4 +251,4 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   does();
 });
-begin().catch((error) => answers.tell(error.message, "bad"));
+begin().catch(trouble);

@@ -16,8 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from fabopt.api import Progress, Result, solve
+    from fabopt.api import Result, solve
     from fabopt.errors import FaboptError, Fault, InfeasibleError, InputError, NoAnswerError, OutputError
+    from fabopt.program.share_done import Progress
 
 __version__ = version.VERSION
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
     "__version__",
     "solve",
 ]
-_HOMES = {"Progress": "fabopt.api", "Result": "fabopt.api", "solve": "fabopt.api"}
+_HOMES = {"Progress": "fabopt.program.share_done", "Result": "fabopt.api", "solve": "fabopt.api"}
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.io.files import write_whole
 from fabopt.output.export.bill import bill_rows
 from fabopt.output.export.design import design_bytes
+from fabopt.program.share_done import Progress, ProgressWatch
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Check, Design, Status
@@ -20,45 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from fabopt.program.settings import Cancel
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a solve is.
-
-    ``doing``: the work at hand, in words; ``best``, ``bound``: the objective of the best design met, and the least that
-    any can have, in the objective's unit (dollars, watts); ``share``: of this work, 0 to 1. None: not known.
-    """
-
-    doing: str = "reading"
-    best: float | None = None
-    bound: float | None = None
-    share: float | None = None
-
-
-class _Watch:
-    """Passes progress on to whoever asked for it, once for each change."""
-
-    def __init__(self, progress: Callable[[Progress], None]) -> None:
-        from fabopt.program.share_done import ProgressShare
-
-        self._progress, self._now = progress, Progress()
-        self.share = ProgressShare(lambda: self._tell(share=self.share.done))
-
-    def say(self, doing: str) -> None:
-        """Take words for the work at hand."""
-        self._tell(doing=doing)
-        self.share.begin_part()
-
-    def bracket(self, best: float | None, bound: float | None) -> None:
-        """Take the objective of the best design met, and its bound."""
-        self._tell(best=best, bound=bound)
-
-    def _tell(self, **news: Any) -> None:
-        now = replace(self._now, **news)
-        if now != self._now:
-            self._now = now
-            self._progress(now)
 
 
 @dataclass(frozen=True)
@@ -130,7 +92,7 @@ def solve(
 
     inputs = inputs_from_objects(case, catalog, catalogs, price_changes)
     looks = ALTERNATIVES_S if alternatives_s is None else alternatives_s
-    watch = None if progress is None else _Watch(progress)
+    watch = None if progress is None else ProgressWatch(progress)
     design = optimize.solve(
         inputs,
         engine=engine,

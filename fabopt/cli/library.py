@@ -8,10 +8,10 @@ from typing import Any
 
 from rich.text import Text
 
-from fabopt.cli.output import check_targets, deliver, make_folder, say, tell
+from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, did_you_mean, fault
 from fabopt.io.catalog import read_catalog
-from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
+from fabopt.io.files import STANDARD_STREAM, make_folder, read_bytes, shown
 from fabopt.io.library import by_name, names
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED, check_catalog
@@ -69,7 +69,7 @@ def copy_case(name: str, folder: str, force: bool) -> None:
     from fabopt.cli.starter import with_schema
 
     text = _case_text(name)
-    where = make_folder(folder)
+    where = make_folder(Path(folder))
     target = str(where / f"{name}.yaml")
     write_case(target, with_schema(text, where, schema_file("case")), force, f"; now: fabopt solve {target}")
 

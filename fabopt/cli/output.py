@@ -32,16 +32,6 @@ def check_targets(targets: Sequence[str | None]) -> None:
             check_writable(Path(target))
 
 
-def make_folder(folder: str) -> Path:
-    """Make a folder for results if there is none; ``OutputError`` if that cannot be."""
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: the folder cannot be made: {error.strerror}") from None
-    return path
-
-
 def deliver(target: str, data: bytes) -> None:
     """Write a result to a file, or to standard output for ``-``."""
     if target != STANDARD_STREAM:

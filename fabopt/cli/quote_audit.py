@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from rich.text import Text
 
 from fabopt.cli.evidence import proven, saved_design
-from fabopt.cli.output import check_targets, deliver, engines_silenced, make_folder, say, tell
+from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.quotes import catalog_of_design
 from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest
@@ -18,7 +18,7 @@ from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerErro
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
 from fabopt.inspect.quote_optimum import best_on_prices
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM, write_whole
+from fabopt.io.files import STANDARD_STREAM, make_folder, write_whole
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.redline import findings_csv, redline_bytes
 from fabopt.output.export.requests import RequestTerms, requests_of
@@ -171,7 +171,7 @@ def request_quotes(path: str, folder: str, vendors: Sequence[str], terms: Reques
     design = proven(saved_design(path, point), path, unchecked=False).design
     if design.status in WITHOUT_DESIGN or not design.bom:
         raise InputError([fault(path, "status", "there is no bill here to ask for", design.status)])
-    target = make_folder(folder)
+    target = make_folder(Path(folder))
     requests = requests_of(design, vendors, terms)
     for request in requests:
         write_whole(target / request.name, request.data)

@@ -8,12 +8,12 @@ from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from fabopt.cli.evidence import check_whole, design_of_point, proven, saved_design, told_of
-from fabopt.cli.output import check_targets, deliver, make_folder, tell
+from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_NO_ANSWER, InputError, fault
 from fabopt.io.design import read_design_or_front, read_front
-from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.files import STANDARD_STREAM, make_folder
 from fabopt.output.charts.points import shown_points
 from fabopt.output.html.build import page_bytes
 from fabopt.output.html.front_page import plot_page
@@ -80,7 +80,7 @@ def _write_points(front: Front, path: str, output: str, unchecked: bool) -> Iter
     """Write the pages of the points shown into a folder beside the front's page; yield their numbers and links."""
     if output == STANDARD_STREAM:
         raise InputError([fault(PAGES_OPTION, "", "pages of points stand beside a file", output, hint="-o FRONT.html")])
-    folder = make_folder(str(Path(output).with_name(f"{PurePath(output).stem}-points")))
+    folder = make_folder(Path(output).with_name(f"{PurePath(output).stem}-points"))
     for stale in folder.glob("[0-9]*.html"):
         stale.unlink()
     for number, point in shown_points(front):

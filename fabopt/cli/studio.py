@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import threading
 import webbrowser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -41,7 +42,8 @@ def run_studio(start: str | None, port: int, opens_browser: bool) -> int:
         say(address)
         tell(f"the studio of {folder} is open; Ctrl-C ends it")
         if opens_browser:
-            webbrowser.open(address)
+            # of some browsers it returns once they are closed
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     try:
         studio.serve(ready)

@@ -97,6 +97,15 @@ def is_device(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
+def make_folder(path: Path) -> Path:
+    """Make a folder if there is none; ``OutputError`` if that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{shown(path)}: the folder cannot be made: {error.strerror or error}") from None
+    return path
+
+
 def check_writable(path: Path) -> None:
     """Raise ``OutputError`` if ``write_whole(path, ...)`` could not work, before any work is spent on its content."""
     if os.path.isdir(path):

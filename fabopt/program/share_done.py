@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import floor
 from typing import TypeVar
 
@@ -74,3 +76,43 @@ class ProgressShare:
             return ""
         share = "share unknown" if self._done is None else f"{floor(100 * self._done + 1e-9)} % done"
         return f"step {self._step} of {self._steps}, part {max(1, self._part)}: {share}"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a solve is.
+
+    ``doing``: the work at hand, in words; ``best``, ``bound``: the objective of the best design met, and the least that
+    any can have, in the objective's unit (dollars, watts); ``share``: of this work, 0 to 1, and ``step``: the same in
+    words. None or empty: not known.
+    """
+
+    doing: str = "reading"
+    best: float | None = None
+    bound: float | None = None
+    share: float | None = None
+    step: str = ""
+
+
+class ProgressWatch:
+    """Passes progress on to whoever asked for it, once for each change, but not within ``between_s`` of the last."""
+
+    def __init__(self, progress: Callable[[Progress], None], between_s: float = 0) -> None:
+        self._progress, self._between_s = progress, between_s
+        self._now, self._told = Progress(), -between_s
+        self.share = ProgressShare(lambda: self._tell(replace(self._now, share=self.share.done, step=str(self.share))))
+
+    def say(self, doing: str) -> None:
+        """Take words for the work at hand."""
+        self._tell(replace(self._now, doing=doing))
+        self.share.begin_part()
+
+    def bracket(self, best: float | None, bound: float | None) -> None:
+        """Take the objective of the best design met, and its bound."""
+        self._tell(replace(self._now, best=best, bound=bound))
+
+    def _tell(self, now: Progress) -> None:
+        before, self._now = self._now, now
+        if now != before and time.monotonic() - self._told >= self._between_s:
+            self._told = time.monotonic()
+            self._progress(now)

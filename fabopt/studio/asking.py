@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ from fabopt.output.terminal.no_screen import no_rows
 from fabopt.output.terminal.why_not import why_not_line
 from fabopt.parts.price_books import products
 from fabopt.program.settings import Settings
-from fabopt.program.share_done import ProgressShare
-from fabopt.schema.design import Alternative, Design, Number
+from fabopt.program.share_done import ProgressWatch
+from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
 from fabopt.solution.question import ALTERNATIVES_S
 from fabopt.studio.edit import steps_of
@@ -49,31 +49,9 @@ FIGURES = {"budget_usd": "capex_usd", "power_w": "power_w", "rack_units": "rack_
 CODES = {"optimal": EXIT_DONE, "feasible": EXIT_DONE, "infeasible": EXIT_INFEASIBLE, "unknown": EXIT_NO_ANSWER}
 
 
-class _Progress:
-    """Tells how far a solve is, not more often than a page can show."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench, self._told = bench, 0.0
-        self._now: Message = {"doing": "reading", "best": None, "bound": None, "share": None}
-        self.share = ProgressShare(lambda: self._tell(share=self.share.done, step=str(self.share)))
-
-    def say(self, doing: str) -> None:
-        self._tell(doing=doing)
-        self.share.begin_part()
-
-    def bracket(self, best: Number | None, bound: Number | None) -> None:
-        self._tell(best=best, bound=bound)
-
-    def _tell(self, **news: Any) -> None:
-        self._now |= news
-        if time.monotonic() - self._told >= BETWEEN_S:
-            self._told = time.monotonic()
-            self._bench.tell("progress", **self._now)
-
-
 def solve(bench: Bench, text: str, path: str | None = None, prices: Mapping[str, float] | None = None) -> Message:
     """Solve a case: the answer is told once it is proven, the comparisons as they come; the result is the last one."""
-    progress = _Progress(bench)
+    progress = ProgressWatch(lambda now: bench.tell("progress", **asdict(now)), BETWEEN_S)
     inputs = inputs_of(bench, text, path, prices)
     progress.say("searching")
     design = optimize.solve(

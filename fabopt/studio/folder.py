@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, OutputError, fault
+from fabopt.io.files import make_folder
 from fabopt.io.library import YAML_ENDINGS
 
 # What a folder of cases holds at most that is listed, and how deep it is looked at.
@@ -34,6 +35,14 @@ def below(folder: Path, name: str, endings: Sequence[str]) -> Path:
         f"start it there: `fabopt studio {os.path.dirname(name) or '.'}`" if refused.startswith("this is out") else ""
     )
     raise InputError([fault(name, "", refused, allowed=f"files ending in {', '.join(endings)}", hint=hint)])
+
+
+def kept_in(folder: Path, kind: str) -> Path:
+    """Return where the studio keeps things of a kind, made if need be; ``OutputError`` if a link leads out of there."""
+    path = Path(os.path.realpath(folder / KEPT_IN / kind))
+    if not path.is_relative_to(os.path.realpath(folder)):
+        raise OutputError(f"{KEPT_IN}: a link leads out of the folder of the studio")
+    return make_folder(path)
 
 
 def files(folder: Path, endings: Sequence[str]) -> list[str]:

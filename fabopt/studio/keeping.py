@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
-from fabopt.errors import InputError, OutputError, fault
+from fabopt.errors import InputError, fault
 from fabopt.inspect.differences.compare import contrast
 from fabopt.inspect.differences.sides import whole
 from fabopt.io.design import read_design
@@ -17,7 +16,7 @@ from fabopt.output.terminal.answer import headline
 from fabopt.output.words import money
 from fabopt.schema.design import Design
 from fabopt.studio.asking import kept
-from fabopt.studio.folder import DESIGNS, KEPT_IN, PAGES, below
+from fabopt.studio.folder import DESIGNS, PAGES, below, kept_in
 from fabopt.studio.showing import design_of, file
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench
@@ -27,23 +26,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}")
 PIN = "pin:"
 
 
-def folder_of(folder: Path, kind: str) -> Path:
-    """Return where the studio keeps things of a kind, made if need be; ``OutputError`` if a link leads out of there."""
-    path = Path(os.path.realpath(folder / KEPT_IN / kind))
-    if not path.is_relative_to(os.path.realpath(folder)):
-        raise OutputError(f"{KEPT_IN}: a link leads out of the folder of the studio")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{KEPT_IN}: cannot be made: {error.strerror or error}") from None
-    return path
-
-
 def _pin(bench: Bench, name: str) -> Path:
     if NAME.fullmatch(name) is None or name.endswith((".", " ")):
         allowed = "up to 60 letters, digits, spaces, dots, _ and -, the first a letter or digit"
         raise InputError([fault("name", "", "a pin has no such name", name, allowed=allowed)])
-    path = folder_of(bench.folder, "pins") / f"{name}.json"
+    path = kept_in(bench.folder, "pins") / f"{name}.json"
     if path.is_symlink():
         raise InputError([fault("name", "", "this pin is a link", name)])
     return path
@@ -52,7 +39,7 @@ def _pin(bench: Bench, name: str) -> Path:
 def pins(bench: Bench) -> list[Message]:
     """Return all pins; those that cannot be read are told with why."""
     rows: list[Message] = []
-    for path in sorted(folder_of(bench.folder, "pins").glob("*.json")):
+    for path in sorted(kept_in(bench.folder, "pins").glob("*.json")):
         if path.is_symlink():
             continue
         try:

@@ -20,12 +20,12 @@ from fabopt.program.settings import Settings
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.studio.asking import kept
-from fabopt.studio.keeping import folder_of
+from fabopt.studio.folder import kept_in
 from fabopt.studio.reading import inputs_of
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench
 from fabopt.study.front import fronts
-from fabopt.study.front.journal import PointJournal, journaled
+from fabopt.study.front.journal import Entry, PointJournal, journaled
 from fabopt.study.front.measures import USUAL
 from fabopt.study.sweep import sweep as sweeps
 
@@ -42,11 +42,8 @@ def front(bench: Bench, text: str, metric: str = "gbps_per_gpu", path: str | Non
     objectives = fronts.objectives_of(list(dict.fromkeys(minimize)), maximize, None)
     empty = fronts.empty_front(inputs, objectives)
     target = _target(bench, empty, metric)
-    with journaled(target, _before(target), empty) as journal:
-        told = _Points(bench, empty, journal)
-        for entry in journal.known.answers if journal.known is not None else ():
-            told.tell([entry])
-        journal.keep = told.keep  # type: ignore[method-assign]
+    told = _Points(bench, empty)
+    with journaled(target, _before(target), empty, told.tell) as journal:
         result = fronts.pareto_front(
             inputs, objectives, None, Settings(progress=told.say), bench.clock, lambda designs: None, journal
         )
@@ -65,30 +62,24 @@ def sweep(
     empty = sweeps.empty_front(inputs, grid)
     target = _target(bench, empty, f"{over} {listed}")
     execution = sweeps.Execution(jobs or processors())
-    with journaled(target, _before(target), empty) as journal:
-        told = _Points(bench, empty, journal)
-        told.tell(journal.known.points if journal.known is not None else ())
+    with journaled(target, _before(target), empty, _Points(bench, empty).tell) as journal:
         result = sweeps.sweep(
-            inputs, grid, execution, journal.known, Settings(), bench.clock, lambda points, done, new: told.keep(points)
-        )
+            inputs, grid, execution, journal.known, Settings(), bench.clock,
+            lambda points, done, new: journal.keep(points),
+        )  # fmt: skip
         return _ended(bench, result, inputs, target, journal)
 
 
 class _Points:
     """Tells points as they are kept."""
 
-    def __init__(self, bench: Bench, empty: Front, journal: PointJournal) -> None:
-        self._bench, self._empty, self._keep = bench, empty, journal.keep
-        self._number = 0
+    def __init__(self, bench: Bench, empty: Front) -> None:
+        self._bench, self._empty, self._number = bench, empty, 0
 
     def say(self, doing: str) -> None:
         self._bench.tell("front-progress", doing=doing)
 
-    def keep(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
-        self._keep(new)
-        self.tell(new)
-
-    def tell(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
+    def tell(self, new: Sequence[Entry]) -> None:
         for entry in new:
             point = entry.point if isinstance(entry, FrontAnswer) else entry
             if point is not None:
@@ -102,7 +93,7 @@ class _Points:
 def _target(bench: Bench, empty: Front, asked: str) -> Path:
     """Return the file of a front: its name follows from the case and what is asked of it."""
     key = "\0".join((empty.case.sha256, empty.catalog_sha256, empty.kind, asked))
-    return folder_of(bench.folder, "fronts") / f"{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
+    return kept_in(bench.folder, "fronts") / f"{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"
 
 
 def _before(target: Path) -> str | None:

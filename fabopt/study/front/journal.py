@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,13 +17,20 @@ from fabopt.io.kinds import FRONT
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.units import beats, some
 
+Entry = FrontPoint | FrontAnswer
+Heard = Callable[[Sequence[Entry]], None]
+
 
 class PointJournal:
-    """Points that are kept as they come. ``known``: those of an earlier run, None for a new run."""
+    """Points that are kept as they come.
 
-    def __init__(self, journal: Journal | None, header: Front, known: Front | None) -> None:
+    ``known``: those of an earlier run, None for a new run. ``heard``: is told of each point once, of these first.
+    """
+
+    def __init__(self, journal: Journal | None, header: Front, known: Front | None, heard: Heard) -> None:
         self.known = known
         self._journal = journal
+        self._heard = heard
         self._said = Said(header)
         self._kept = 0
         if journal is not None:
@@ -33,10 +40,15 @@ class PointJournal:
             if before is None:
                 journal.append([_line(header.model_copy(update={"points": (), "answers": ()}))])
             there = {_line(entry) for entry in entries(spread(before))} if before else set()
-            self.keep([entry for entry in (entries(known) if known else ()) if _line(entry) not in there])
+            self._write([entry for entry in (entries(known) if known else ()) if _line(entry) not in there])
+        heard(entries(known) if known else ())
 
-    def keep(self, new: Sequence[FrontPoint | FrontAnswer]) -> None:
+    def keep(self, new: Sequence[Entry]) -> None:
         """Write points of a sweep, or answers of a front, to the journal; ``LostOutputError`` if that fails."""
+        self._write(new)
+        self._heard(new)
+
+    def _write(self, new: Sequence[Entry]) -> None:
         if self._journal is None:
             return
         try:
@@ -45,7 +57,7 @@ class PointJournal:
             raise LostOutputError(f"{error}{self.text}") from None
         self._kept += len(new)
 
-    def _fresh(self, entry: FrontPoint | FrontAnswer) -> FrontPoint | FrontAnswer:
+    def _fresh(self, entry: Entry) -> Entry:
         """The fields of a point, or of an answer with its point, that earlier lines lack."""
         if isinstance(entry, FrontPoint):
             return self._said.without(entry)
@@ -85,12 +97,14 @@ class PointJournal:
             self._remove()
 
 
-def _line(model: Front | FrontPoint | FrontAnswer) -> bytes:
+def _line(model: Front | Entry) -> bytes:
     return model.model_dump_json(by_alias=True).encode()
 
 
 @contextmanager
-def journaled(target: Path | None, resume: str | None, header: Front) -> Iterator[PointJournal]:
+def journaled(
+    target: Path | None, resume: str | None, header: Front, heard: Heard = lambda new: None
+) -> Iterator[PointJournal]:
     """The journal beside a target, None for a run that writes none; it stays if the run does not finish.
 
     ``resume``: a file or journal to go on from. Points of a run that was cut short are not overwritten.
@@ -100,7 +114,7 @@ def journaled(target: Path | None, resume: str | None, header: Front) -> Iterato
         if journal is not None and not (resume is not None and is_beside(journal, resume)):
             _clear(journal)
         known = None if resume is None else resumed(resume, header, journal)
-        points = PointJournal(journal, header, known)
+        points = PointJournal(journal, header, known, heard)
     except BaseException:
         if journal is not None:
             journal.close()
@@ -144,7 +158,7 @@ def resumed(path: str, wanted: Front, own: Journal | None = None) -> Front:
     return wanted.model_copy(update={"points": points, "answers": answers})
 
 
-def entries(front: Front) -> Sequence[FrontPoint | FrontAnswer]:
+def entries(front: Front) -> Sequence[Entry]:
     """The entries of a journal's lines, from which another run goes on."""
     return front.points if front.kind == "sweep" else front.answers
 

@@ -127,16 +127,26 @@ def lost_of(plant: Plant, failed: Failing, picked: Sequence[int]) -> Lost:
     return lost
 
 
+def switches_of(cabling: FabricCabling) -> Ints:
+    """Rows of the switches of a plant among the devices, shape (switches,)."""
+    return np.concatenate([cabling.devices_of(role) for role in TIERS])
+
+
+def server_ports(cabling: FabricCabling) -> Ints:
+    """Rows of the links of a plant's ports of servers among those of the fabric, shape (servers x ports,)."""
+    links, ports = cabling.links, cabling.of(SERVER_LEAF)
+    return ports[np.lexsort((links.a_nic_port[ports], links.a_nic[ports], links.a[ports]))]
+
+
 def plant_of(cabling: FabricCabling) -> Plant:
     """A fabric as cabled, at the last stage."""
     fabric, clos = cabling.fabric, cabling.clos
     links, devices, nic = cabling.links, cabling.devices, cabling.fabric.designed.nic
-    switches = np.concatenate([cabling.devices_of(role) for role in TIERS])
+    switches, ports = switches_of(cabling), server_ports(cabling)
     number = np.full(len(devices), -1, dtype=np.int64)
     number[switches] = np.arange(len(switches))
     tier = np.concatenate([np.full(len(cabling.devices_of(role)), at) for at, role in enumerate(TIERS)])
-    ports, between = cabling.of(SERVER_LEAF), cabling.between_switches
-    ports = ports[np.lexsort((links.a_nic_port[ports], links.a_nic[ports], links.a[ports]))]
+    between = cabling.between_switches
     shape = (clos.servers, clos.planes * clos.ports)
     network = devices.plane[switches] - 1
     nic_number = np.repeat(np.arange(nic.per_server), nic.ports_per_nic)

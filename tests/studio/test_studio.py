@@ -143,7 +143,10 @@ def test_breaking_says_what_is_lost(studio: Served, solved: dict[str, Any]) -> N
     assert rack["cut"] == worst["servers"] + worst["servers_cut_off"]
     assert rack["degraded"] == worst["servers_degraded"]
     assert rack["racks"][worst["rack"]] == "down"
-    for kind, name in (("leaf", "no"), ("rack", "Z9"), ("feed", "A")):
+    cable = studio.post("/api/break", answer=answer, fabric="compute", kind="cable", name="C00001").json
+    assert (cable["cut"], cable["degraded"]) == (0, 1)
+    assert "of 400 Gb/s a GPU, of 1 server (8 GPUs), server-0001" in cable["words"]
+    for kind, name in (("leaf", "no"), ("rack", "Z9"), ("feed", "C"), ("cable", "C9"), ("plane", "1")):
         assert studio.post("/api/break", answer=answer, kind=kind, name=name).status == 422
 
 

@@ -77,12 +77,14 @@ class Plant:
         ``absent``: mask of servers that are lost too and do not count, shape (servers,).
         """
         there = np.ones(len(self.switch_of), dtype=np.bool_) if absent is None else ~absent
+        cut_off = int(self.cut_off(lost, there).sum())
+        return Left(float(self.rates(lost)[there].min(initial=np.inf)), cut_off)
+
+    def cut_off(self, lost: Lost, there: Mask) -> Mask:
+        """Mask of the servers that are ``there`` outside the largest part that stays joined, shape (servers,)."""
         alive = ~lost.ports & ~lost.switches[self.switch_of]
-        rate = self.rates(lost)
-        part = np.where(lost.switches, NOWHERE, self._parts(lost))
         joined = np.where(alive & there[:, np.newaxis], self.switch_of, NOWHERE)
-        cut_off = int((outside(part, joined) & there).sum())
-        return Left(float(rate[there].min(initial=np.inf)), cut_off)
+        return outside(np.where(lost.switches, NOWHERE, self.parts(lost)), joined) & there
 
     def rates(self, lost: Lost) -> Floats:
         """Mb/s per GPU of every server after some losses, shape (servers,)."""
@@ -106,7 +108,8 @@ class Plant:
             total += np.minimum(count * self.port_mbps, self.nic_mbps) * carried / np.maximum(1, count)
         return np.minimum(total / self.gpus, self.most_mbps)
 
-    def _parts(self, lost: Lost) -> Ints:
+    def parts(self, lost: Lost) -> Ints:
+        """Number of the part that each switch is in after some losses, shape (switches,)."""
         kept = self._kept(lost)
         hosts = np.zeros(self.switches, dtype=np.int64)
         return components(network_of(self.a[kept], self.b[kept], self.mbps[kept], hosts, self.port_mbps))

@@ -193,12 +193,12 @@ def _rack_losses(design: Design) -> Iterator[LossLine]:
             if left.worst == worst.worst:
                 words, share = f"{told}; {words}", of_rack
             else:
-                yield LossLine(f"{_rack(design, left.worst or '')}: {told}", 0, False, of_rack)
+                yield LossLine(f"{rack_words(design, left.worst or '')}: {told}", 0, False, of_rack)
     cut = 0 if worst.degraded else worst.servers
-    yield LossLine(f"{_rack(design, worst.worst)}: {words}", cut, bool(cut), share)
+    yield LossLine(f"{rack_words(design, worst.worst)}: {words}", cut, bool(cut), share)
 
 
-def _rack(design: Design, rack: str) -> str:
+def rack_words(design: Design, rack: str) -> str:
     """A rack with what stands in it: ``rack A08 (4 leaves and 4 spines)``."""
     within, floor = Counter[str](), design.racks
     for number, name in enumerate(floor.server_racks):

@@ -78,15 +78,15 @@ def show_serving(text: str | None, server_id: str, lengths: str) -> None:
         raise InputError([Fault("--serve", "", f"{problem} {count(most)}", lengths, True, f"at most {count(most)}")])
     for line in _lines(model):
         say(line)
-    columns = [("GPUs", True), ("plan", False), ("sequences", True), ("network", False)]
-    columns += [("prompt read", False), ("KV sent", False), ("token", False), ("tokens/s a GPU", True)]
+    columns = [("GPUs", True), ("plan", False)]
+    columns += [(title, True) for title in ("sequences", "ratio", "read", "sent", "token", "tokens/s")]
     say(table(columns, (row for gpus in _CLUSTERS for row in _served_rows(model, server, gpus, prompt, output))))
     kept = kept_numbers(model.architecture, prompt) * WIDE_BYTES / _BILLION
     tell(
-        f"on {server.id}; a prompt of {count(prompt)} tokens keeps {kept:.3g} GB, sent by a replica at once; sequences "
-        f"of a replica: as many as {float(MEMORY_SHARE):.0%} of the memory holds; token: of each of them, with half of "
-        "the output written; networks of 400 Gb/s a GPU, with this ratio at leaves, servers anywhere; queues, uneven "
-        "experts and guessed tokens are not counted"
+        f"on {server.id}; read, sent: a prompt of {count(prompt)} tokens, which keeps {kept:.3g} GB; sequences of a "
+        f"replica: as many as {float(MEMORY_SHARE):.0%} of the memory holds; token: of each of them, with half of the "
+        "output written; tokens/s: of a GPU; networks of 400 Gb/s a GPU, with this ratio at leaves, servers anywhere; "
+        "queues, uneven experts and guessed tokens are not counted"
     )
 
 

@@ -160,6 +160,7 @@ def design_at(front: Front, number: int) -> Design:
         rules_left_out=point.rules_left_out,
         conflicts=point.conflicts,
         workload=point.workload,
+        serving=point.serving,
         notes=(*on_inputs, *point.notes, *([_what_it_is(front, number)] if described else [])),
     )
 

@@ -18,6 +18,8 @@ from fabopt.schema.model import Model
 from fabopt.schema.server import Server
 from fabopt.workload.checks import wrongs_of
 from fabopt.workload.plans import KEYS, fastest_plan
+from fabopt.workload.service import with_pools
+from fabopt.workload.service_checks import may_be_served, wrongs_of_service
 
 _WHERE = "workload.model"
 
@@ -50,6 +52,8 @@ def with_model(case: Case, base: Path, file: str) -> Case:
     if case.workload is None or not isinstance(case.workload.model, str):
         return case
     model = read_model(case.workload.model, base, file, _WHERE)
+    if case.workload.task in ("training", "inference"):
+        model = model.model_copy(update={"task": case.workload.task})
     return case.model_copy(update={"workload": case.workload.model_copy(update={"model": model})})
 
 
@@ -69,9 +73,16 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     Only for GPUs whose speed is known, and then for those of the last stage.
     """
     wanted, server = case.workload, next((server for server in catalog.servers if server.id == case.server), None)
-    if wanted is None or server is None or not isinstance(wanted.model, Model) or not wanted.changes.auto:
+    if wanted is None or server is None or not isinstance(wanted.model, Model):
         return case  # servers of a list have a plan each
-    plan, gpus = wanted.changes.on(wanted.model.plan), (stages_of(case, server)[-1].servers or 0) * server.gpus
+    gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
+    if wanted.serves:
+        may_fit = gpus and may_be_served(wanted.model, server)
+        served = with_pools(wanted, wanted.model, server, gpus) if may_fit else None
+        return case.model_copy(update={"workload": served or wanted})
+    if not wanted.changes.auto:
+        return case
+    plan = wanted.changes.on(wanted.model.plan)
     best = None
     if wanted.model.precision.compute in server.gpu_peak_tflops and gpus:
         used = server.in_domains_of(wanted.gpus_per_domain)
@@ -87,7 +98,7 @@ def check_workload(case: Case, server: Server, file: str) -> list[Fault]:
     if wanted is None or not isinstance(wanted.model, Model):
         return []
     gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
-    wrongs = wrongs_of(wanted, wanted.model, server, gpus)
+    wrongs = (wrongs_of_service if wanted.serves else wrongs_of)(wanted, wanted.model, server, gpus)
     return [
         fault(file, f"workload.{wrong.path}", wrong.problem, wrong.value, allowed=wrong.allowed, hint=wrong.hint)
         for wrong in wrongs

@@ -22,6 +22,7 @@ from fabopt.workload.allowance import step_limit
 from fabopt.workload.deadline import Pace
 from fabopt.workload.placement import Placing, uplink_share
 from fabopt.workload.ranks import ranks_of
+from fabopt.workload.service import Service, service_of
 from fabopt.workload.stress import at_speed
 from fabopt.workload.timing import ModelRun, workload_of
 
@@ -127,9 +128,9 @@ def resolved(case: Case, server: Server) -> Case:
 
 
 def case_workload(case: Case, server: Server) -> ModelRun | None:
-    """The model of a case on the GPUs of its last stage; None for a profile or no workload."""
+    """The model of a case on the GPUs of its last stage; None for a profile, no workload, or a model that is served."""
     wanted = case.workload
-    if wanted is None or not isinstance(wanted.model, Model):
+    if wanted is None or not isinstance(wanted.model, Model) or wanted.serves:
         return None
     servers = stages_of(case, server)[-1].servers or 0
     ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), servers * server.gpus)
@@ -138,6 +139,20 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     )
     uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
     return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))
+
+
+def case_service(case: Case, server: Server) -> Service | None:
+    """The served model of a case on the GPUs of its last stage; None for another task.
+
+    Replicas are anywhere, as prompts are sent from any of those that read to any of those that write.
+    """
+    wanted = case.workload
+    if wanted is None or not isinstance(wanted.model, Model) or not wanted.serves:
+        return None
+    gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
+    uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
+    placing = replace(_placing(case, "scattered", server), uplinks=uplinks, is_asked_for=False)
+    return service_of(wanted, wanted.model, server, gpus, placing)
 
 
 def _placing(case: Case, placement: Placement | None, server: Server) -> Placing:

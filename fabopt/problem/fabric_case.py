@@ -12,7 +12,7 @@ from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.attachments import attachment_demand, logical_fabric_of, switch_ports
-from fabopt.problem.demand import Demand, case_workload, computing, demand_of, longest_step_s, stages_of
+from fabopt.problem.demand import Demand, case_service, case_workload, computing, demand_of, longest_step_s, stages_of
 from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
 from fabopt.problem.generations import Switches, generations_of
 from fabopt.problem.interchangeable import stand_ins_of
@@ -33,6 +33,7 @@ from fabopt.units import exact, gbps, mbps
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.deadline import Deadline, Pace, pace_of_run
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
+from fabopt.workload.served import least_of, service_needs
 
 
 def fabric_of(
@@ -201,16 +202,24 @@ def with_needs(
     Rule ``workload_needs_are_met``.
     """
     fabric, workload = computing(case), case_workload(case, server)
-    if fabric is None or workload is None or case.workload is None:
+    service = case_service(case, server)
+    if fabric is None or case.workload is None or (workload is None and service is None):
         return case, None
     reach = _reach(fabric, case, offering, server)
+    figures = [name for name in FIGURES if can_be_asked(case, fabric, **{name: 1.0})]
+    if service is not None:
+        enough = least_of(service, reach)
+        asked = mbps(fabric.min_gbps_per_gpu) if fabric.min_gbps_per_gpu is not None else max(1, enough)
+        offered = _least_offered(fabric, offering, server, pcie, asked)
+        needs = service_needs(service, fabric, reach, enough, offered, figures)
+        return _filled(case, fabric, asked, needs), needs
+    assert workload is not None
     limit = exact(case.workload.max_exposed_communication)
     least = least_mbps(workload, limit, reach)
     asked = max(1, MOST_MBPS if least is None else least)
     if fabric.min_gbps_per_gpu is not None:
         asked = mbps(fabric.min_gbps_per_gpu)
     offered = _least_offered(fabric, offering, server, pcie, asked)
-    figures = [name for name in FIGURES if can_be_asked(case, fabric, **{name: 1.0})]
     needs = needs_of(workload, fabric, limit, reach, MOST_MBPS if least is None else least, offered, figures)
     return _filled(case, fabric, asked, needs), needs
 

@@ -22,7 +22,7 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.nics import PCIE_X16_GBPS
 from fabopt.parts.offering import Offering, offering_of, what_decides
 from fabopt.parts.procurement import FutureTerms, Terms
-from fabopt.problem.demand import demand_of, pace_of, stages_of
+from fabopt.problem.demand import case_service, demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.fabric_case import fabric_of, timed, with_needs
 from fabopt.problem.limits import ExactLimits, limits_of, tighter
@@ -36,6 +36,7 @@ from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
 from fabopt.units import milliwatts
 from fabopt.workload.deadline import Pace
+from fabopt.workload.service import Service
 
 
 def of_item(weights: Weights, stage: int, item: Item) -> int:
@@ -93,6 +94,8 @@ class Problem:
     # where the case has a model: what it needs of the computing fabric, and how long its steps take
     needs: WorkloadNeeds | None = None
     pace: Pace | None = None
+    # where the case's model is served, in place of the pace
+    service: Service | None = None
     # where the worst regret is minimized; some design has one of so many cents
     best_alone: tuple[BestAlone, ...] = ()
     most_regret: Fraction | None = None
@@ -336,6 +339,7 @@ def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | 
         site=site,
         needs=needs,
         pace=pace,
+        service=case_service(case, server),
     )
 
 

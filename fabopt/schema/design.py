@@ -31,7 +31,7 @@ from fabopt.schema.futures import Futures
 from fabopt.schema.left_out import NearestDesign, RuleLeftOut
 from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.schema.objective import Objective as Objective
-from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.prediction import ServingUse, WorkloadUse
 from fabopt.schema.roles import SharedUse as SharedUse
 from fabopt.schema.servers import ServerCompared
 from fabopt.schema.tiers import OtherSwitchUse as OtherSwitchUse
@@ -201,6 +201,7 @@ class Design(Strict):
         conflicts: Limits that clash, where there is no design.
         nearest: The cheapest design that keeps every rule, where limits on spending leave none.
         workload: A step of the case's model on the design.
+        serving: The served model of the case on the design.
         notes: What a reader must know.
     """
 
@@ -227,6 +228,7 @@ class Design(Strict):
     conflicts: tuple[Conflict, ...] = ()
     nearest: Annotated[NearestDesign | None, Field(exclude_if=is_open)] = None
     workload: WorkloadUse | None = None
+    serving: Annotated[ServingUse | None, Field(exclude_if=is_open)] = None
     notes: tuple[str, ...] = ()
 
     @field_validator("objective")

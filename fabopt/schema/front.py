@@ -27,7 +27,7 @@ from fabopt.schema.design import (
 )
 from fabopt.schema.left_out import NearestDesign, RuleLeftOut
 from fabopt.schema.losses import SinglePoint, WorstRack
-from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.prediction import ServingUse, WorkloadUse
 
 Sense = Literal["minimize", "maximize"]
 # The key of the case that the budgets of a sweep set.
@@ -83,6 +83,7 @@ class FrontPoint(Strict):
     stages: tuple[StageDesign, ...] = ()
     bom: tuple[BomRow, ...] = ()
     workload: WorkloadUse | None = None
+    serving: Annotated[ServingUse | None, Field(exclude_if=is_open)] = None
     rules_left_out: tuple[RuleLeftOut, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     nearest: Annotated[NearestDesign | None, Field(exclude_if=is_open)] = None

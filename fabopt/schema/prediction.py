@@ -206,3 +206,95 @@ class WorkloadUse(Strict):
     tapers: tuple[TaperedStep, ...] = ()
     allowed_oversubscription: dict[str, Number] = {}
     scenarios: tuple[ScenarioStep, ...] = ()
+
+
+class ServingPool(Strict):
+    """GPUs that read prompts or write tokens.
+
+    Attributes:
+        gpus: Number of them.
+        tensor: Ways that each matrix is split; so many GPUs are a replica.
+        expert: Ways that experts are dealt to GPUs.
+        expert_tensor: Ways that each expert is split.
+        at_once: Prompts that a replica reads, or sequences that it writes, at once.
+        weights_gb: Weights in a GPU's memory, in gigabytes.
+        kept_gb: Keys and values of full length in it, in gigabytes.
+        gpu_gb: Memory that the GPU has. Null where the server does not say it.
+        step_s: Reading of these prompts, or one token of each sequence, in seconds.
+        communicators: Its communicators, in such a step.
+    """
+
+    gpus: int
+    tensor: int
+    expert: int
+    expert_tensor: int
+    at_once: int
+    weights_gb: Number
+    kept_gb: Number
+    gpu_gb: Number | None
+    step_s: Number
+    communicators: tuple[CommunicatorUse, ...]
+
+
+class ServedTaper(Strict):
+    """What users wait for on the design's NICs with a ratio at the leaves, and servers anywhere.
+
+    Attributes:
+        leaf_ratio: Oversubscription at the leaves.
+        ttft_s: Time to the first token, in seconds.
+        tpot_s: Time of a further token, in seconds.
+        kv_send_s: Time in which keys and values of a prompt are sent, in seconds. Null where nothing is.
+    """
+
+    leaf_ratio: Number
+    ttft_s: Number
+    tpot_s: Number
+    kv_send_s: Number | None
+
+
+class ServingUse(Strict):
+    """A served model on the design.
+
+    Attributes:
+        model: Name of the model.
+        gpus: GPUs that serve it.
+        parameters: Parameters of the model.
+        prompt_tokens: Tokens of a prompt.
+        output_tokens: Tokens that are written after each.
+        disaggregated: Whether prompts are read by GPUs of their own.
+        prefill: The GPUs that read prompts.
+        decode: The GPUs that write tokens.
+        kv_bytes_per_prompt: Bytes of keys and values of a prompt.
+        kv_gbps_per_gpu: Keys and values for each GPU of the smaller kind, on the mean, in Gb/s; 0 where all do both.
+        kv_send_s: Time in which those of a prompt are sent, in seconds. Null where all GPUs do both.
+        ttft_s: Time to the first token without a queue, in seconds.
+        ttft_limit_s: The longest that it may be, in seconds.
+        tpot_s: Mean time of a further token, in seconds.
+        tpot_limit_s: The longest that it may be, in seconds.
+        prompts_per_s: Prompts that are answered in a second.
+        prefill_prompts_per_s: Prompts that could be read in a second.
+        tokens_per_s: Tokens that are written in a second.
+        needs: What the service needs of a fabric, whatever design is picked.
+        tapers: What users wait for with other ratios.
+    """
+
+    model: str
+    gpus: int
+    parameters: int
+    prompt_tokens: int
+    output_tokens: int
+    disaggregated: bool
+    prefill: ServingPool
+    decode: ServingPool
+    kv_bytes_per_prompt: int
+    kv_gbps_per_gpu: Number
+    kv_send_s: Number | None
+    ttft_s: Number
+    ttft_limit_s: Number
+    tpot_s: Number
+    tpot_limit_s: Number
+    prompts_per_s: Number
+    prefill_prompts_per_s: Number
+    tokens_per_s: Number
+    needs: WorkloadNeeds
+    tapers: tuple[ServedTaper, ...] = ()

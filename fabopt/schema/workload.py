@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabopt.schema.base import Reference, Strict
-from fabopt.schema.model import Model, PlanChanges
+from fabopt.schema.model import Model, PlanChanges, Size, Ways
 from fabopt.units import exact
 
 
@@ -29,7 +29,21 @@ PROFILES: dict[str, Profile] = {
 DEFAULT_PROFILE = Profile(1, 400)
 DEFAULT_EXPOSED = 0.05
 # Keys that are in a file only where a case says them.
-_UNLESS_DEFAULT = ("gpus_per_domain", "placement", "spreading", "other_jobs", "scenarios", "decide_by")
+_OF_SERVING = ("prompt_tokens", "output_tokens", "cached_share", "kv_bytes", "ttft_ms", "tpot_ms", "prefill")
+_UNLESS_DEFAULT = (
+    "task",
+    *_OF_SERVING,
+    "gpus_per_domain",
+    "placement",
+    "spreading",
+    "other_jobs",
+    "scenarios",
+    "decide_by",
+)
+# Keys that say how a step of training is counted.
+_OF_STEPS = ("gpu_utilization", "placement", "scenarios", "decide_by")
+# Keys of a plan that a model which is served has.
+SERVED_KEYS = ("tensor", "expert", "expert_tensor", "micro_batch", "overlap")
 # Scenarios between which a regret can be.
 FEWEST_TO_REGRET = 2
 # How well the kernels of a run are made: by its GPU's maker and profiled, or as most frameworks have them.
@@ -62,6 +76,8 @@ class QueuePairs(Strict):
 
 Spreading = Literal["adaptive"] | QueuePairs
 Share = Annotated[float, Field(ge=0, lt=1)]
+Tokens = Annotated[int, Field(ge=1, le=10**8)]
+Milliseconds = Annotated[float, Field(gt=0, le=10**8)]
 
 
 class OtherJob(Strict):
@@ -121,12 +137,38 @@ class Scenario(Strict):
         return self
 
 
+class Prefill(Strict):
+    """GPUs that read prompts only, the first of the cluster; the others write tokens.
+
+    Attributes:
+        gpus: Number of them, in whole servers. Null is as many as keep pace with those that write.
+        tensor: Ways that each matrix is split. Null is worked out.
+        expert: Ways that experts are dealt to GPUs. Null is worked out.
+        micro_batch: Prompts that a replica reads at once.
+    """
+
+    gpus: Annotated[int, Field(ge=1, le=10**7)] | None = None
+    tensor: Ways | None = None
+    expert: Ways | None = None
+    micro_batch: Size = 1
+
+
 class Workload(Strict):
     """What runs on the cluster, a profile of its traffic or an AI model.
 
     Attributes:
         profile: Rule of thumb for traffic, which sets what a fabric leaves out.
-        model: AI model that is trained, by name or path; the design file has it whole.
+        model: AI model that is trained or served, by name or path; the design file has it whole.
+        task: Whether it is trained, reads prompts alone (`inference`), or reads prompts and writes tokens (`serving`).
+            Null is the model's.
+        prompt_tokens: Tokens of a prompt, of a model that is served.
+        output_tokens: Tokens that are written after each.
+        cached_share: Share of a prompt's tokens whose keys and values are kept from earlier prompts.
+        kv_bytes: Bytes of a number of kept keys and values.
+        ttft_ms: Longest time to the first token, in milliseconds, without a queue.
+        tpot_ms: Longest time of each further token, in milliseconds.
+        prefill: GPUs that read prompts only, which send keys and values to those that write tokens; `auto` is as many
+            as keep pace. Null is none: all GPUs do both.
         plan: Keys of the model's plan that are different; `auto` is the fastest plan that fits.
         gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network. Null is worked out.
         software: How well the kernels are made, where `gpu_utilization` does not say what they reach.
@@ -142,6 +184,14 @@ class Workload(Strict):
 
     profile: Literal["pretraining", "mixed", "fine-tuning", "inference"] | None = None
     model: Reference | Model | None = None
+    task: Literal["training", "inference", "serving"] | None = None
+    prompt_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
+    cached_share: Share = 0
+    kv_bytes: Literal[1, 2] = 2
+    ttft_ms: Milliseconds | None = None
+    tpot_ms: Milliseconds | None = None
+    prefill: Prefill | Literal["auto"] | None = None
     plan: PlanChanges | Literal["auto"] = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
     software: Software = "typical"
@@ -185,6 +235,34 @@ class Workload(Strict):
         if self.profile is not None and extra:
             raise ValueError(f"`{extra[0]}` goes with a `model`; a profile is a rule of thumb and has none")
         return self
+
+    @model_validator(mode="after")
+    def _keys_of_one_task(self) -> Self:
+        if not self.serves:
+            of_serving = [name for name in _OF_SERVING if self._says(name)]
+            if of_serving:
+                raise ValueError(f"`{of_serving[0]}` goes with `task: serving`")
+            return self
+        missing = [name for name in ("prompt_tokens", "output_tokens") if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"`task: serving` needs `{'` and `'.join(missing)}`")
+        of_steps = [name for name in _OF_STEPS if self._says(name)]
+        if of_steps:
+            raise ValueError(f"`{of_steps[0]}` is of steps of training; `task: serving` has none")
+        of_training = [name for name in self.changes.given if name not in SERVED_KEYS]
+        if of_training:
+            raise ValueError(f"a plan of `task: serving` has no `{of_training[0]}`, but {', '.join(SERVED_KEYS)}")
+        return self
+
+    @property
+    def serves(self) -> bool:
+        """Whether the model reads prompts and writes tokens."""
+        return self.task == "serving"
+
+    @property
+    def own_prefill(self) -> Prefill | None:
+        """The GPUs that read prompts only; None where all GPUs do both."""
+        return Prefill() if self.prefill == "auto" else self.prefill
 
     def _says(self, name: str) -> bool:
         return bool(getattr(self, name) != type(self).model_fields[name].default)

@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
-from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.prediction import ServingUse, WorkloadNeeds, WorkloadUse
 from fabopt.units import exact, rounded
 from fabopt.workload.ends import whole_use
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, least
 from fabopt.workload.prediction import Prediction, cluster_cents
-from fabopt.workload.timing import step_on
+from fabopt.workload.served import serving_use
+from fabopt.workload.timing import FabricBandwidth, step_on
 
 # Grades of a utilization of one.
 PER_ONE = 10**6
@@ -24,8 +25,7 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
     """The workload on the fabric that GPUs compute over; None for a case without a model."""
     if problem.needs is None or problem.pace is None:
         return None
-    index = [fabric.name for fabric in problem.fabrics].index(problem.needs.fabric)
-    network = picked[index][0].design.step_network(problem.gpus, problem.server.gpus)
+    network = _network(problem, picked, problem.needs)
     spent = cluster_cents(capex_cents, problem.case.include_servers, problem.server, problem.servers)
     assert problem.case.workload is not None
     limit = exact(problem.case.workload.max_exposed_communication)
@@ -40,6 +40,19 @@ def use_on(
     if prediction is None or problem.needs is None:
         return None
     return whole_use(replace(prediction, least=least), problem.needs)
+
+
+def service_on(problem: Problem, picked: Sequence[Picked]) -> ServingUse | None:
+    """The served model as a design file has it; None for a case without one."""
+    if problem.needs is None or problem.service is None:
+        return None
+    return serving_use(problem.service, _network(problem, picked, problem.needs), problem.needs)
+
+
+def _network(problem: Problem, picked: Sequence[Picked], needs: WorkloadNeeds) -> FabricBandwidth:
+    """The fabric that GPUs compute over."""
+    index = [fabric.name for fabric in problem.fabrics].index(needs.fabric)
+    return picked[index][0].design.step_network(problem.gpus, problem.server.gpus)
 
 
 def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None:

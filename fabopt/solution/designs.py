@@ -27,7 +27,7 @@ from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer
 from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
-from fabopt.search.step_time import use_on
+from fabopt.search.step_time import service_on, use_on
 from fabopt.solution.question import Answers, Question, keys_of_server
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
@@ -118,6 +118,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
         stages=stage_designs(problem, picked, fabrics),
         bom=rows,
         workload=use,
+        serving=service_on(problem, picked),
     )
 
 

@@ -128,23 +128,25 @@ class CountedMemory:
         if self.likely:
             prompts = max(prompts, -(-plan.batch // self.run.ranks.data))
         ways = plan.context * (1 if self.sizes.latent is not None else plan.tensor)
-        numbers = Fraction(prompts * self.layers * self._kept_of_prompt(), ways * self.sizes.layers)
+        kept = kept_of_sequence(self.sizes, self.sizes.sequence)
+        numbers = Fraction(prompts * self.layers * kept, ways * self.sizes.layers)
         return exact(self.run.model.precision.activation_bytes) * numbers
 
-    def _kept_of_prompt(self) -> int:
-        """Numbers that all layers keep of a prompt, layer by layer: a window's first, then linear ones."""
-        sizes, kept = self.sizes, 0
-        for number in range(sizes.layers):
-            near = sizes.window is not None and number < sizes.window.layers
-            if sizes.linear is not None and number >= sizes.layers - sizes.linear.layers:
-                state = sizes.linear
-                seen = 2 * state.key_heads * state.key_dim + state.value_heads * state.value_dim
-                kept += state.value_heads * state.value_dim * state.key_dim + seen * max(0, state.convolution - 1)
-                continue
-            tokens = min(sizes.sequence, sizes.window.tokens) if near and sizes.window else sizes.sequence
-            kept += tokens * kv_width(sizes)
-            kept += tokens * sizes.sparse.head_dim if sizes.sparse is not None and not near else 0
-        return kept
+
+def kept_of_sequence(sizes: Architecture, length: int) -> int:
+    """Numbers that all layers keep of a sequence, layer by layer: a window's first, then linear ones."""
+    kept = 0
+    for number in range(sizes.layers):
+        near = sizes.window is not None and number < sizes.window.layers
+        if sizes.linear is not None and number >= sizes.layers - sizes.linear.layers:
+            state = sizes.linear
+            seen = 2 * state.key_heads * state.key_dim + state.value_heads * state.value_dim
+            kept += state.value_heads * state.value_dim * state.key_dim + seen * max(0, state.convolution - 1)
+            continue
+        tokens = min(length, sizes.window.tokens) if near and sizes.window else length
+        kept += tokens * kv_width(sizes)
+        kept += tokens * sizes.sparse.head_dim if sizes.sparse is not None and not near else 0
+    return kept
 
 
 def _attention(sizes: Architecture, plan: Plan, likely: bool) -> Fraction:

@@ -55,6 +55,7 @@ from fabopt.verify import (
     separation,
     server_torus,
     servers,
+    serving,
     shuffles,
     single_points,
     sourcing,
@@ -292,6 +293,8 @@ WORKLOAD_RULES: tuple[DesignRule, ...] = (
     workload.workload_needs_are_met,
     workload.workload_is_recomputed,
     workload.robust_choice_is_recounted,
+    serving.service_needs_are_met,
+    serving.service_is_recounted,
 )
 
 

@@ -34,8 +34,14 @@ LEFT_OF_NOTHING = Fraction(1, 10**6)
 
 
 def has_workload(evidence: Evidence) -> bool:
-    """Whether the case names a model, or the file has a workload."""
-    return evidence.design.workload is not None or evidence.names_model
+    """Whether the case names a model that is not served, or the file has a workload."""
+    return evidence.design.workload is not None or (evidence.names_model and not serves(evidence))
+
+
+def serves(evidence: Evidence) -> bool:
+    """Whether the case's model is served, or the file says so."""
+    workload = evidence.design.case.content.get("workload")
+    return evidence.design.serving is not None or (isinstance(workload, dict) and workload.get("task") == "serving")
 
 
 @where(has_workload)
@@ -49,14 +55,14 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     if known is None:
         return
     workload, claimed = known
-    fabric = _fabric(evidence, claimed.needs.fabric)
+    fabric = fabric_named(evidence, claimed.needs.fabric)
     needs, wanted = claimed.needs, fabric.wanted
     reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
     proof.holds(
-        needs.leaf_gpus <= _certain_gpus(evidence, wanted),
+        needs.leaf_gpus <= certain_gpus(evidence, wanted),
         f"the needs count on {some(needs.leaf_gpus, 'GPU')} on one leaf",
     )
-    proof.holds(not reach.reduces or _reduces(fabric), "switches reduce where that was counted on")
+    proof.holds(not reach.reduces or reduces(fabric), "switches reduce where that was counted on")
     offered = exact(needs.offered_gbps_per_gpu) * MBPS_PER_GBPS
     proof.holds(offered <= fabric.injection, f"{needs.offered_gbps_per_gpu} Gb/s per GPU offered")
     assert evidence.case.workload is not None
@@ -66,7 +72,7 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
     again = needs_of(workload, written, limit, reach, MOST_MBPS if least is None else least, offered, figures)
     proof.equal("needs", needs, again)
-    _equal_content(proof, wanted, needs)
+    content_is_needed(proof, wanted, needs)
     _step_is_in_time(proof, evidence, workload, claimed)
     proof.note(f"{needs.min_gbps_per_gpu} Gb/s per GPU needed")
 
@@ -85,7 +91,7 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     totals = evidence.design.totals
     if totals is None:
         raise LookupError("the design has no totals")
-    network = _network(evidence, _fabric(evidence, claimed.needs.fabric))
+    network = network_on(evidence, fabric_named(evidence, claimed.needs.fabric))
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
@@ -130,10 +136,10 @@ def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     if known is None or decision is None or totals is None:
         raise LookupError("a choice for a workload that the file does not have")
     workload, claimed = known
-    fabric = _fabric(evidence, claimed.needs.fabric)
+    fabric = fabric_named(evidence, claimed.needs.fabric)
     runs = stressed_runs(runs_of(evidence.case, evidence.server, workload))
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
-    under_stress = Prediction(workload, _network(evidence, fabric), spent, runs=runs)
+    under_stress = Prediction(workload, network_on(evidence, fabric), spent, runs=runs)
     proof.equal("stressed_usd", decision.stressed_usd, under_stress.per_effective_gpu_usd(under_stress.utilization))
     ratios = _boundaries(fabric)
     open_ones = {
@@ -178,7 +184,7 @@ def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claim
     needs = claimed.needs
     longest = longest_step_s(evidence.case, needs, pace_of_run(workload))
     if longest is not None:
-        network = _network(evidence, _fabric(evidence, needs.fabric))
+        network = network_on(evidence, fabric_named(evidence, needs.fabric))
         proof.holds(step_on(workload, network).step_s <= longest, "the step keeps max_exposed_communication")
 
 
@@ -208,20 +214,22 @@ def _stated_workload(proof: Proof, evidence: Evidence) -> tuple[ModelRun, Worklo
     return workload, claimed
 
 
-def _fabric(evidence: Evidence, name: str) -> FabricEvidence:
+def fabric_named(evidence: Evidence, name: str) -> FabricEvidence:
+    """The fabric of a design with a name."""
     for fabric in evidence.fabrics:
         if fabric.designed.name == name:
             return fabric
     raise LookupError(f"the design has no fabric {name!r}")
 
 
-def _certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
+def certain_gpus(evidence: Evidence, wanted: Fabric) -> int:
     """GPUs of one server, or of a leaf group where groups are racks."""
     servers = servers_in_group(wanted, evidence.case, evidence.server)
     return min(servers or 1, evidence.servers) * evidence.server.gpus
 
 
-def _reduces(fabric: FabricEvidence) -> bool:
+def reduces(fabric: FabricEvidence) -> bool:
+    """Whether every switch of a fabric can reduce."""
     types = fabric.switch_types
     return bool(types) and all(switch.reduces for _, switch in types)
 
@@ -241,7 +249,7 @@ def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:
     return wanted.model_copy(update=update)
 
 
-def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
+def content_is_needed(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
     """Keys that were set have the needed values."""
     ratios = wanted.max_oversubscription
     for name, most in needs.max_oversubscription.items():
@@ -254,14 +262,15 @@ def _equal_content(proof: Proof, wanted: Fabric, needs: WorkloadNeeds) -> None:
         proof.equal("min_gbps_per_gpu", wanted.min_gbps_per_gpu, least)
 
 
-def _network(evidence: Evidence, fabric: FabricEvidence) -> FabricBandwidth:
+def network_on(evidence: Evidence, fabric: FabricEvidence) -> FabricBandwidth:
+    """Bandwidth of each GPU in a fabric of the design."""
     structure = fabric.designed.structure
     group = structure.servers_per_group * evidence.server.gpus
     if fabric.is_direct:
         ratios = _boundaries(fabric)
-        return network_of(fabric.injection, ratios, (group, evidence.gpus), _reduces(fabric))
+        return network_of(fabric.injection, ratios, (group, evidence.gpus), reduces(fabric))
     below = gpus_below(fabric.num_tiers, group, fabric.designed.clos.groups_per_pod, evidence.gpus)
-    return network_of(fabric.injection, oversubscription(fabric), below, _reduces(fabric), _without_spine(fabric))
+    return network_of(fabric.injection, oversubscription(fabric), below, reduces(fabric), _without_spine(fabric))
 
 
 def _without_spine(fabric: FabricEvidence) -> Fraction | None:

@@ -4,16 +4,17 @@ them open.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.collectives import Operation
-from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, most_leaf_ratio, most_spine_ratio
+from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, most_ratio, tapered
 from fabopt.workload.prediction import binding
-from fabopt.workload.timing import DOMAIN, ModelRun, step_on
+from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, step_on
 
 # Of a rate in a file.
 LAST_DIGIT = Fraction(1, 10**6)
@@ -36,7 +37,11 @@ def figure_gbps(needs: WorkloadNeeds) -> int | float:
 
 def figures_needed(workload: ModelRun, reach: Reach) -> tuple[str, ...]:
     """Keys of the figures that bound the calls which leave the scale-up domains."""
-    costs = step_on(workload, flat(MOST_MBPS, reach)).costs
+    return figures_of(step_on(workload, flat(MOST_MBPS, reach)).costs)
+
+
+def figures_of(costs: Iterable[Cost]) -> tuple[str, ...]:
+    """Keys of the figures that bound those of some calls which leave the scale-up domains."""
     far = {cost.traffic.operation for cost in costs if cost.place != DOMAIN}
     return tuple(key for key, operations in FIGURES.items() if operations & far)
 
@@ -69,19 +74,46 @@ def needs_of(
     ``figures``: keys that all families of the fabric can be asked for. Where neighbouring ranks are put together,
     ratios depend on the servers of leaves and pods: they are open, and every design is timed (``step_limit``).
     """
+    asked = NetworkDemand(
+        lambda network: step_on(workload, network).exposed_share <= limit,
+        figures_needed(workload, reach),
+        binding(step_on(workload, flat(max(1, least), reach)).costs),
+        workload.placing.counts_on_sizes,
+    )
+    return needs_where(asked, fabric, reach, least, offered, figures)
+
+
+class NetworkDemand(NamedTuple):
+    """What is asked of a network. ``keeps``: whether one will do, as all do with more bandwidth anywhere; ``figures``:
+    keys of figures that bound what leaves the domains; ``binding``: the communicator that is waited for; ``is_open``:
+    whether ratios are, since they depend on the servers of leaves and pods.
+    """
+
+    keeps: Callable[[FabricBandwidth], bool]
+    figures: Collection[str]
+    binding: str | None
+    is_open: bool = False
+
+
+def needs_where(
+    asked: NetworkDemand, fabric: Fabric, reach: Reach, least: int, offered: Fraction, figures: Collection[str] = ()
+) -> WorkloadNeeds:
+    """What is asked of a fabric; arguments as of ``needs_of``."""
     given = fabric.max_oversubscription
     own = given if isinstance(given, Oversubscription) else Oversubscription(leaf=given, spine=given)
-    if workload.placing.counts_on_sizes:
+    if asked.is_open:
         leaf, spine = (Fraction(MOST_RATIO) if ratio is None else exact(ratio) for ratio in (own.leaf, own.spine))
     else:
-        leaf = most_leaf_ratio(workload, limit, offered, reach) if own.leaf is None else exact(own.leaf)
-        spine = most_spine_ratio(workload, limit, offered, leaf, reach) if own.spine is None else exact(own.spine)
+        leaf, spine = (Fraction(1) if ratio is None else exact(ratio) for ratio in (own.leaf, own.spine))
+        if own.leaf is None:
+            leaf = most_ratio(lambda ratio: asked.keeps(tapered(offered, ratio, Fraction(1), reach)))
+        if own.spine is None:
+            spine = most_ratio(lambda ratio: asked.keeps(tapered(offered, leaf, ratio, reach)))
     up = offered / max(Fraction(1), leaf)
     sets = [] if fabric.min_gbps_per_gpu is not None else ["min_gbps_per_gpu"]
     sets += [f"max_oversubscription.{name}" for name in ("leaf", "spine") if getattr(own, name) is None]
     if up / max(Fraction(1), spine) > 1:
-        wanted = figures_needed(workload, reach)
-        sets += [name for name in wanted if name in figures and getattr(fabric, name) is None]
+        sets += [name for name in asked.figures if name in figures and getattr(fabric, name) is None]
     return WorkloadNeeds(
         fabric=fabric.name,
         min_gbps_per_gpu=gbps(least),
@@ -92,5 +124,5 @@ def needs_of(
         sets=tuple(sets),
         leaf_gpus=reach.leaf_gpus,
         in_network_reduction=reach.reduces,
-        binding=binding(step_on(workload, flat(max(1, least), reach)).costs),
+        binding=asked.binding,
     )

@@ -41,12 +41,12 @@ class Wrong(NamedTuple):
 def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
     """All faults that keep a model from running on ``gpus`` GPUs of a server; empty if none."""
     plan = wanted.changes.on(model.plan)
-    apart = list(_fits_domains(wanted, server, gpus))
+    apart = list(fits_domains(wanted, server, gpus))
     if apart:
         return apart
     server = server.in_domains_of(wanted.gpus_per_domain)
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
-    of_server = [*_fits_server(model, server), *_fits_precision(wanted, model, server)]
+    of_server = [*fits_server(model, server), *_fits_precision(wanted, model, server)]
     wrongs = [*_fits_model(plan, model), *fits_gpus, *of_server]
     if wanted.changes.auto and wrongs:
         given = wanted.changes.given
@@ -58,7 +58,7 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[W
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
 
 
-def _fits_domains(wanted: Wanted, server: Server, gpus: int) -> Iterator[Wrong]:
+def fits_domains(wanted: Wanted, server: Server, gpus: int) -> Iterator[Wrong]:
     """A part of each domain is some of its whole servers, and the GPUs come out in such parts."""
     few, link = wanted.gpus_per_domain, server.scale_up
     if few is None:
@@ -182,7 +182,7 @@ def _divisor(number: int) -> str:
     return "1" if number == 1 else f"a divisor of {number}"
 
 
-def _fits_server(model: Model, server: Server) -> Iterator[Wrong]:
+def fits_server(model: Model, server: Server) -> Iterator[Wrong]:
     """The server states the peak of its GPUs in the model's number format."""
     compute = model.precision.compute
     if compute not in server.gpu_peak_tflops:

@@ -64,20 +64,6 @@ def most_ratio(within: Callable[[Fraction], bool]) -> Fraction:
     return Fraction(max(_THOUSANDTHS, first_bad - 1), _THOUSANDTHS)
 
 
-def most_leaf_ratio(workload: ModelRun, most_exposed: Fraction, mbps: Fraction, reach: Reach) -> Fraction:
-    """The most oversubscription at the leaves that keeps the limit, with ``mbps`` for each GPU and none above."""
-    return most_ratio(
-        lambda ratio: step_on(workload, tapered(mbps, ratio, Fraction(1), reach)).exposed_share <= most_exposed
-    )
-
-
-def most_spine_ratio(
-    workload: ModelRun, most_exposed: Fraction, mbps: Fraction, leaf: Fraction, reach: Reach
-) -> Fraction:
-    """The most oversubscription at the spines that keeps the limit, where the leaves have ``leaf``."""
-    return most_ratio(lambda ratio: step_on(workload, tapered(mbps, leaf, ratio, reach)).exposed_share <= most_exposed)
-
-
 def least(holds: Callable[[int], bool], low: int, high: int) -> int | None:
     """The least number from ``low`` to ``high`` for which a rule holds that holds for all larger ones; None: none."""
     if not holds(high):

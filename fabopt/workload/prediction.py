@@ -129,7 +129,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         tokens_per_step=tokens,
         needs=needs,
         memory=memory_use(workload.model, workload.ranks, workload.memory_gb),
-        communicators=tuple(_rows(step.costs)),
+        communicators=tuple(communicator_rows(step.costs)),
         binding=binding(step.costs),
         compute_s=seconds(step.compute_s),
         free_s=seconds(step.free_s),
@@ -170,7 +170,8 @@ def binding(costs: Iterable[Cost]) -> str | None:
     return longest if longest is not None and waits[longest] > 0 else None
 
 
-def _rows(costs: Sequence[Cost]) -> Iterable[CommunicatorUse]:
+def communicator_rows(costs: Sequence[Cost]) -> Iterable[CommunicatorUse]:
+    """The calls of a step, by communicator."""
     for name in COMMUNICATORS:
         of_communicator = [cost for cost in costs if cost.traffic.communicator == name]
         if of_communicator:

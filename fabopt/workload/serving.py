@@ -7,19 +7,21 @@ Where prefill and decode have GPUs of their own, the numbers kept of a prompt ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
-from fabopt.schema.model import Model, Overlap, Plan
+from fabopt.schema.model import Model, Plan
 from fabopt.schema.server import Server
 from fabopt.units import exact
-from fabopt.workload.architecture import FLOPS_PER_WEIGHT, kept_numbers, parameters
+from fabopt.workload.architecture import FLOPS_PER_WEIGHT, head_dim, kept_numbers, parameters
 from fabopt.workload.kernels import BITS, WIDE_BYTES
 from fabopt.workload.memory import GIB
 from fabopt.workload.needs import Reach, tapered
+from fabopt.workload.placement import PACKED, Placing
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.stages import SOFTWARE_FACTORS
-from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on, workload_of
+from fabopt.workload.stages import SOFTWARE_FACTORS, whole_ps
+from fabopt.workload.timing import FabricBandwidth, ModelRun, Step, step_on, workload_of
 
 # Of a GPU's memory that servers of models use: vLLM's `gpu_memory_utilization`, 0.9 by default.
 MEMORY_SHARE = Fraction(9, 10)
@@ -29,11 +31,11 @@ _BITS_PER_BYTE = 8
 PREFILL_TOKENS = 8192
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Serving:
     """A model served by ``gpus`` GPUs of a server; ``plan``: tensor and expert ways; lengths in tokens.
 
-    ``number_bytes``: of a number that is kept.
+    ``number_bytes``: of a number that is kept; ``cached``: share of a prompt that is kept from earlier ones.
     """
 
     model: Model
@@ -43,6 +45,8 @@ class Serving:
     prompt: int
     output: int
     number_bytes: int = WIDE_BYTES
+    cached: Fraction = Fraction(0)
+    placing: Placing = PACKED
 
     @property
     def kv_bytes(self) -> Fraction:
@@ -50,30 +54,50 @@ class Serving:
         return Fraction(self.number_bytes * kept_numbers(self.model.architecture, self.prompt))
 
     @property
-    def most_sequences(self) -> int:
-        """Sequences of full length that a replica's memory holds beside the weights; 0 where these do not fit."""
-        if self.server.gpu_memory_gb is None:
-            return 0
-        sizes = self.model.architecture
-        counts, width = parameters(sizes), Fraction(BITS[self.model.precision.compute], _BITS_PER_BYTE)
-        held = width * (Fraction(counts.dense, self.plan.tensor) + Fraction(counts.routed, self._expert_gpus))
-        left = MEMORY_SHARE * exact(self.server.gpu_memory_gb) * GIB - held
-        kept = Fraction(self.number_bytes * kept_numbers(sizes, self.prompt + self.output))
-        shared = 1 if sizes.latent is not None else min(self.plan.tensor, sizes.kv_heads or sizes.heads)
-        return max(0, int(left * shared / kept))
+    def replicas(self) -> int:
+        """Groups of GPUs with sequences of their own."""
+        return self.gpus // self.plan.tensor
 
     @property
-    def _expert_gpus(self) -> int:
-        return self.plan.expert * self.plan.expert_ways
+    def weight_bytes(self) -> Fraction:
+        """Bytes of a GPU's weights."""
+        counts = parameters(self.model.architecture)
+        width = Fraction(BITS[self.model.precision.compute], _BITS_PER_BYTE)
+        routed = Fraction(counts.routed, self.plan.expert * self.plan.expert_ways)
+        return width * (Fraction(counts.dense, self.plan.tensor) + routed)
+
+    @property
+    def room_bytes(self) -> Fraction:
+        """Bytes of a GPU's memory for weights and kept numbers; 0 where the server does not say its memory."""
+        return MEMORY_SHARE * exact(self.server.gpu_memory_gb or 0) * GIB
+
+    @property
+    def sequence_bytes(self) -> Fraction:
+        """Bytes that a GPU keeps of a sequence of full length; latent vectors are whole on every tensor rank."""
+        sizes = self.model.architecture
+        kept = Fraction(self.number_bytes * kept_numbers(sizes, self.prompt + self.output))
+        return kept / (1 if sizes.latent is not None else min(self.plan.tensor, sizes.kv_heads or sizes.heads))
+
+    @property
+    def most_sequences(self) -> int:
+        """Sequences of full length that a replica's memory holds beside the weights; 0 where these do not fit."""
+        return max(0, int((self.room_bytes - self.weight_bytes) / self.sequence_bytes))
 
     def prefill_s(self, network: FabricBandwidth, prompts: int = 1) -> Fraction:
         """Seconds until a replica has read ``prompts`` prompts at once, without a queue."""
-        return step_on(self._run(self.prompt, prompts), network).step_s
+        return self.prefill(network, prompts).step_s
+
+    def prefill(self, network: FabricBandwidth, prompts: int = 1) -> Step:
+        """The step that reads prompts."""
+        return step_on(self._run(True, prompts), network)
 
     def decode_s(self, network: FabricBandwidth, sequences: int) -> Fraction:
         """Seconds for a token of each of a replica's sequences, at the mean length of prompt and output so far."""
-        run = self._run(1, sequences)
-        return step_on(run, network).step_s + self._attention_s(run, sequences)
+        return self.decode(network, sequences).step_s
+
+    def decode(self, network: FabricBandwidth, sequences: int) -> Step:
+        """The step that writes a token of each sequence."""
+        return step_on(self._run(False, sequences), network)
 
     def tokens_per_s(self, network: FabricBandwidth, sequences: int) -> Fraction:
         """Tokens that a GPU writes in a second where the same GPUs read prompts, as many at once as `PREFILL_TOKENS`
@@ -86,35 +110,65 @@ class Serving:
 
     def sends_s(self, network: FabricBandwidth) -> Fraction:
         """Seconds in which the kept numbers of a prompt pass a leaf's uplinks, from all GPUs of a replica at once."""
-        rate = min(network.server_mbps, network.leaf_mbps, network.pod_mbps) * _BYTES_PER_MBPS
-        return self.kv_bytes / (self.plan.tensor * rate)
+        rate = min(network.server_mbps, *(self.placing.uplinks * up for up in (network.leaf_mbps, network.pod_mbps)))
+        return self.kv_bytes / (self.plan.tensor * rate * _BYTES_PER_MBPS)
 
-    def _run(self, tokens: int, sequences: int) -> ModelRun:
-        """A step of the inference task on ``sequences`` of ``tokens`` each a replica, of which nothing overlaps."""
-        sizes = self.model.architecture.model_copy(update={"sequence": tokens})
-        batch = sequences * (self.gpus // self.plan.tensor)
-        changes = {"micro_batch": sequences, "batch": batch, "data": None, "overlap": Overlap(tensor=0)}
-        plan = self.plan.model_copy(update=changes)
-        model = self.model.model_copy(update={"architecture": sizes, "task": "inference", "plan": plan})
-        return workload_of(model, ranks_of(model, plan, self.gpus), self.server, None, "tuned")
+    @property
+    def new_tokens(self) -> int:
+        """Tokens of a prompt that are read."""
+        return self.prompt - int(self.cached * self.prompt)
 
-    def _attention_s(self, run: ModelRun, sequences: int) -> Fraction:
-        """Seconds in which all layers read what they keep, or multiply it with the queries, whichever is longer.
+    def run(self, reads: bool, sequences: int) -> ModelRun:
+        """A step of the inference task on prompts, or on a token of each of a replica's sequences."""
+        return self._run(reads, sequences)
 
-        Latent attention multiplies latent vectors: kv_rank and rope_dim for a score, kv_rank for a value. Source:
-        DeepSeek-V2 (arXiv 2405.04434), section 2.1.2.
+    @cached_property
+    def _runs(self) -> dict[tuple[bool, int], ModelRun]:
+        return {}
+
+    def _run(self, reads: bool, sequences: int) -> ModelRun:
+        """A step of the inference task of each replica; nothing overlaps but what the plan says."""
+        if (reads, sequences) not in self._runs:
+            self._runs[reads, sequences] = self._new_run(reads, sequences)
+        return self._runs[reads, sequences]
+
+    def _new_run(self, reads: bool, sequences: int) -> ModelRun:
+        """Tokens that are written are sent to each of their experts: kernels of low latency do not pass them on within
+        domains. Source: deepseek-ai/DeepEP, README.md, "Low-latency kernels".
         """
-        sizes, plan, tokens = run.model.architecture, run.plan, self.prompt + self.output // 2
-        kept = kept_numbers(sizes, tokens)
-        shared = 1 if sizes.latent is not None else plan.tensor
+        changed: dict[str, object] = {"sequence": self.new_tokens if reads else 1}
+        sizes = self.model.architecture
+        if sizes.experts is not None and not reads:
+            changed["experts"] = sizes.experts.model_copy(update={"servers_per_token": None})
+        hidden = self.plan.overlap.model_copy(update={"tensor": self.plan.overlap.tensor or 0})
+        changes = {"micro_batch": sequences, "batch": sequences * self.replicas, "data": None, "overlap": hidden}
+        plan = self.plan.model_copy(update=changes)
+        update = {"architecture": sizes.model_copy(update=changed), "task": "inference", "plan": plan}
+        model = self.model.model_copy(update=update)
+        run = workload_of(model, ranks_of(model, plan, self.gpus), self.server, None, "tuned")
+        past = self.prompt - self.new_tokens if reads else self.prompt + self.output // 2
+        kept_s = self._attention_s(run, sequences, self.new_tokens if reads else 1, past) if past else Fraction(0)
+        return replace(run, kept_s=whole_ps(kept_s), placing=self.placing)
+
+    def _attention_s(self, run: ModelRun, sequences: int, queries: int, past: int) -> Fraction:
+        """Seconds in which all layers read what they keep of ``past`` tokens of each sequence, or multiply it with the
+        queries, whichever is longer.
+
+        Latent attention multiplies latent vectors where one token is written: kv_rank and rope_dim for a score, kv_rank
+        for a value; where prompts are read, the heads that these stand for. Source: DeepSeek-V2 (arXiv 2405.04434),
+        section 2.1.2.
+        """
+        sizes, plan = run.model.architecture, run.plan
+        kept, latent = kept_numbers(sizes, past), sizes.latent
+        shared = 1 if latent is not None else plan.tensor
         read_s = run.roof.memory_s(Fraction(self.number_bytes * sequences * kept, shared))
-        scored = Fraction(kept, sizes.layers)
-        if sizes.latent is not None:
-            width = sizes.latent.kv_rank + sizes.latent.rope_dim
-            products = scored / width * sizes.heads * (width + sizes.latent.kv_rank)
+        if latent is not None:
+            width = latent.kv_rank + latent.rope_dim
+            of_pair = width + latent.kv_rank if queries == 1 else 2 * head_dim(sizes) + latent.rope_dim
+            products = Fraction(kept, width) * sizes.heads * of_pair
         else:
-            products = scored * Fraction(sizes.heads, sizes.kv_heads or sizes.heads)
-        operations = FLOPS_PER_WEIGHT * sequences * products * sizes.layers / plan.tensor
+            products = kept * Fraction(sizes.heads, sizes.kv_heads or sizes.heads)
+        operations = FLOPS_PER_WEIGHT * sequences * queries * products / plan.tensor
         busy_s = operations / (run.roof.peak("bf16") * run.roof.gpu.matmul["bf16"])
         return max(read_s, busy_s) * SOFTWARE_FACTORS["tuned"]
 

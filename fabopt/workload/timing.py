@@ -72,7 +72,8 @@ class Way(NamedTuple):
 class ModelRun:
     """A model on GPUs of a server: all inputs of a step but the network.
 
-    ``placing``: placement of ranks; ``speed``: of computation, as a multiple of the predicted one.
+    ``placing``: placement of ranks; ``speed``: of computation, as a multiple of the predicted one; ``kept_s``: seconds
+    of a step in which keys and values of earlier tokens are read.
     """
 
     model: Model
@@ -86,6 +87,7 @@ class ModelRun:
     memory_gb: Fraction | None = None
     placing: Placing = PACKED
     speed: Fraction = Fraction(1)
+    kept_s: Fraction = Fraction(0)
 
     @property
     def plan(self) -> Plan:
@@ -125,7 +127,8 @@ class ModelRun:
         software = self.roof.software
         kernels = self.micro_batches * pace_s(self.model, self.plan, self.roof)
         kernels += optimizer_s(self.model, self.plan, self.ranks.data, self.roof)
-        return whole_ps(kernels * SOFTWARE_FACTORS[software] * straggling(software, self.servers) / self.speed)
+        busy_s = kernels * SOFTWARE_FACTORS[software] * straggling(software, self.servers) + self.kept_s
+        return whole_ps(busy_s / self.speed)
 
     @cached_property
     def traffic(self) -> tuple[Traffic, ...]:

@@ -22,6 +22,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "boxes-or-racks-1152": {"leaf": 62, "spine": 9},
     "cluster-256-infiniband": {"leaf": 8, "spine": 4},
     "cluster-256-roce": {"leaf": 10, "spine": 2},
+    "deepseek-v3-serving-256": {"leaf": 8, "spine": 4},
     "dgx-h200-two-fabrics": {"leaf": 16, "spine": 8},
     "dgx-superpod-127": {"leaf": 32, "spine": 16},
     "dgx-superpod-128": {"leaf": 32, "spine": 16},

@@ -15,7 +15,7 @@ from fabopt.schema.model import Experts, Model, Overlap, OverlapChanges, Plan, P
 from fabopt.schema.server import Server
 from fabopt.workload.collectives import LINE_SHARE, Spread, factor, latency_s, payloads, running, sent_over
 from fabopt.workload.nccl import Protocol, tree_share
-from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps, most_leaf_ratio, most_spine_ratio, tapered
+from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps, most_ratio, tapered
 from fabopt.workload.prediction import Prediction, binding, cluster_cents
 from fabopt.workload.ranks import Group, ranks_of
 from fabopt.workload.straddling import Crossing, Crossings, most_domains
@@ -351,17 +351,28 @@ def test_the_largest_ratios_are_the_largest() -> None:
     least = least_mbps(work, limit, REACH)
     assert least is not None
     rate = Fraction(3 * least)
-    leaf = most_leaf_ratio(work, limit, rate, REACH)
+
+    def keeps(leaf: Fraction, spine: Fraction = Fraction(1)) -> bool:
+        return step_on(work, tapered(rate, leaf, spine, REACH)).exposed_share <= limit
+
+    leaf = most_ratio(keeps)
     assert step_on(work, tapered(rate, leaf, Fraction(1), REACH)).exposed_share <= limit
     assert step_on(work, tapered(rate, leaf + Fraction(1, 1000), Fraction(1), REACH)).exposed_share > limit
     assert 3 <= leaf < Fraction(3005, 1000)
-    assert most_spine_ratio(work, limit, rate, Fraction(1), REACH) == leaf
-    assert most_spine_ratio(work, limit, rate, leaf, REACH) < Fraction(1005, 1000)
+    assert most_ratio(lambda spine: keeps(Fraction(1), spine)) == leaf
+    assert most_ratio(lambda spine: keeps(leaf, spine)) < Fraction(1005, 1000)
 
 
 def test_more_neighbours_on_a_leaf_tolerate_more() -> None:
     work, limit, rate = work_of(), HALF, Fraction(400_000)
-    ratios = [most_leaf_ratio(work, limit, rate, Reach(gpus)) for gpus in (8, 16, 32)]
+
+    def most(gpus: int) -> Fraction:
+        reach = Reach(gpus)
+        return most_ratio(
+            lambda ratio: step_on(work, tapered(rate, ratio, Fraction(1), reach)).exposed_share <= limit
+        )
+
+    ratios = [most(gpus) for gpus in (8, 16, 32)]
     assert ratios == sorted(ratios) and ratios[0] < ratios[2]
 
 

@@ -37,6 +37,7 @@ from fabopt.output.terminal.answer import (
     totals_line,
 )
 from fabopt.output.terminal.cash import cash_quarters
+from fabopt.output.terminal.serving import serving
 from fabopt.output.terminal.workload import workload
 from fabopt.output.words import limit_name, money, power, sentence
 from fabopt.schema.base import NO_SINGLE_LIMIT
@@ -128,7 +129,7 @@ def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
         "cost_slices": list(slices((row.kind, row.usd_share, money(row.usd)) for row in kinds)),
         "power_slices": list(slices((row.kind, row.power_share, power(row.power_w)) for row in kinds)),
         "fabrics": [fabric_view(design, fabric, pictures.get(fabric.name)) for fabric in design.fabrics],
-        "workload": workload(design),
+        "workload": workload(design) or serving(design),
         "floor": floor,
         "later": [(statement, chart(design, statement)) for statement in _later(design)],
         "bill": bill,

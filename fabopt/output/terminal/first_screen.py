@@ -19,6 +19,7 @@ from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
 from fabopt.output.terminal.comparison import flip_line, named, price_of_rules, worth_a_look
 from fabopt.output.terminal.families import made_of, switch_noun
+from fabopt.output.terminal.serving import served_words
 from fabopt.output.terminal.workload import duration
 from fabopt.output.terminal.worst_loss import COMPUTE, loss_lines
 from fabopt.output.words import (
@@ -119,6 +120,8 @@ def _network(design: Design) -> Iterator[ScreenRow]:
     if design.workload is not None:
         use = design.workload
         yield ScreenRow("Model", f"a step of {use.model} takes about {duration(use.step_s)}")
+    if design.serving is not None:
+        yield ScreenRow("Model", served_words(design.serving))
 
 
 def network_words(design: Design, most_named: int = MOST_NAMED) -> Iterator[str]:

@@ -25,6 +25,7 @@ from fabopt.output.terminal.answer import (
 from fabopt.output.terminal.cash import cash_years
 from fabopt.output.terminal.floor import floor_lines
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
+from fabopt.output.terminal.serving import serving
 from fabopt.output.terminal.workload import workload
 from fabopt.output.what_else import columns_of, name_of
 from fabopt.output.words import (
@@ -59,6 +60,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     for fabric in design.fabrics:
         yield from _fabric(design, fabric)
     yield from _statement(workload(design))
+    yield from _statement(serving(design))
     lines = floor_lines(design)
     if lines:
         yield _heading("Floor")

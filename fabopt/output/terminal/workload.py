@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import count, money, plain
 from fabopt.schema.design import Design
-from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, TaperedStep, WorkloadUse
+from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, TaperedStep, WorkloadNeeds, WorkloadUse
 from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
@@ -54,19 +54,23 @@ def workload(design: Design) -> Statement | None:
 
 def needs_line(use: WorkloadUse) -> str:
     """State the Gb/s that the workload needs of the network, the ratios it allows, and the binding communicator."""
-    needs = use.needs
+    return needs_words(use.model, use.needs)
+
+
+def needs_words(model: str, needs: WorkloadNeeds) -> str:
+    """The needs of a model in words."""
     if not needs.min_gbps_per_gpu:
-        return f"{use.model} needs no network: nothing leaves the scale-up domains"
+        return f"{model} needs no network: nothing leaves the scale-up domains"
     if needs.min_gbps_per_gpu <= LEAST_GBPS:
-        return f"{use.model} is given no least bandwidth: what its GPUs wait is weighed against what the network costs"
+        return f"{model} is given no least bandwidth: what its GPUs wait is weighed against what the network costs"
     ratios = ", ".join(f"{_ratio(ratio)} at the {role}" for role, ratio in needs.max_oversubscription.items())
     timed = "" if max(needs.max_oversubscription.values()) < ANY_RATIO else ": each design is timed"
     ratios = ratios.replace("any", "any ratio", 1) if ratios.startswith("any") else f"at most {ratios}"
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     if needs.min_gbps_per_gpu >= NO_BANDWIDTH_GBPS:
-        return f"{use.model} waits longer than `max_exposed_communication` allows, however fast the network is{binds}"
+        return f"{model} waits longer than `max_exposed_communication` allows, however fast the network is{binds}"
     return (
-        f"{use.model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
+        f"{model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
         f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, {ratios}{timed}"
     )
 

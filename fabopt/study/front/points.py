@@ -30,7 +30,7 @@ from fabopt.units import cents, milliwatts, usd
 # What a point has of its design, as its file has it.
 OF_DESIGN = (
     "case", "parts", "parts_sha256", "floor", "fabrics", "single_points_of_failure", "worst_rack", "stages", "bom",
-    "workload", "rules_left_out",
+    "workload", "serving", "rules_left_out",
 )  # fmt: skip
 # Seconds to write a file and its summary, and seconds more for every point.
 WRITING_S = 0.8

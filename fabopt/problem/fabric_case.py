@@ -199,7 +199,7 @@ def with_needs(
 ) -> tuple[Case, WorkloadNeeds | None]:
     """The case with its model's needs of the compute fabric, and these needs; the same case and None without a model.
 
-    Rule ``workload_needs_are_met``.
+    Rules ``workload_needs_are_met`` and ``service_needs_are_met``.
     """
     fabric, workload = computing(case), case_workload(case, server)
     service = case_service(case, server)

@@ -43,7 +43,7 @@ def use_on(
 
 
 def service_on(problem: Problem, picked: Sequence[Picked]) -> ServingUse | None:
-    """The served model as a design file has it; None for a case without one."""
+    """The served model as a design file has it; None for a case without one. Rule ``service_is_recounted``."""
     if problem.needs is None or problem.service is None:
         return None
     return serving_use(problem.service, _network(problem, picked, problem.needs), problem.needs)

@@ -27,6 +27,8 @@ from fabopt.workload.timing import FabricBandwidth
 _BITS_PER_MBIT = 10**6
 _BITS_PER_BYTE = 8
 MS = 1000
+# Numbers of GPUs that read which are tried.
+_MOST_SPLITS = 32
 # A network that takes no time but latency.
 FREE = flat(MOST_MBPS, Reach())
 COMPARED = flat(COMPARED_MBPS, Reach())
@@ -168,16 +170,14 @@ def with_pools(wanted: Workload, model: Model, server: Server, gpus: int) -> Wor
     if own is None:
         writing = _best(wanted, model, server, gpus, True, True)
         return None if writing is None else wanted.model_copy(update={"plan": _changes(wanted, writing.plan)})
-    reading_gpus = own.gpus or _keeping_pace(wanted, model, server, gpus)
-    if not 0 < reading_gpus < gpus:
-        return None
-    reading = _best(wanted, model, server, reading_gpus, True, False)
-    writing = _best(wanted, model, server, gpus - reading_gpus, False, True)
-    if reading is None or writing is None:
-        return None
-    picked = {"gpus": reading_gpus, "tensor": reading.plan.tensor, "expert": reading.plan.expert}
-    update = {"plan": _changes(wanted, writing.plan), "prefill": own.model_copy(update=picked)}
-    return wanted.model_copy(update=update)
+    for reading_gpus in (own.gpus,) if own.gpus is not None else _keeping_pace(wanted, model, server, gpus):
+        reading = _best(wanted, model, server, reading_gpus, True, False)
+        writing = _best(wanted, model, server, gpus - reading_gpus, False, True) if reading_gpus < gpus else None
+        if reading is not None and writing is not None:
+            picked = {"gpus": reading_gpus, "tensor": reading.plan.tensor, "expert": reading.plan.expert}
+            update = {"plan": _changes(wanted, writing.plan), "prefill": own.model_copy(update=picked)}
+            return wanted.model_copy(update=update)
+    return None
 
 
 def _changes(wanted: Workload, plan: Plan) -> PlanChanges:
@@ -185,15 +185,15 @@ def _changes(wanted: Workload, plan: Plan) -> PlanChanges:
     return wanted.changes.model_copy(update={**picked, "auto": False})
 
 
-def _keeping_pace(wanted: Workload, model: Model, server: Server, gpus: int) -> int:
-    """GPUs that read as many prompts a second as the others answer, in whole servers; 0 where none fits."""
+def _keeping_pace(wanted: Workload, model: Model, server: Server, gpus: int) -> list[int]:
+    """Numbers of GPUs that read about as many prompts a second as the others answer, the nearest to that first."""
     reading = _best(wanted, model, server, gpus, True, False)
     writing = _best(wanted, model, server, gpus, False, True)
     if reading is None or writing is None:
-        return 0
+        return []
     reads, writes = _rate(reading, True, reading.plan.micro_batch), _rate(writing, False, writing.plan.micro_batch)
     wanted_gpus = writes / (reads + writes) * gpus
-    return min(splits_of(wanted, server, gpus), key=lambda some: abs(some - wanted_gpus), default=0)
+    return sorted(splits_of(wanted, server, gpus), key=lambda some: abs(some - wanted_gpus))[:_MOST_SPLITS]
 
 
 def splits_of(wanted: Workload, server: Server, gpus: int) -> Iterator[int]:

@@ -30,8 +30,18 @@ PLAIN = {
     *("max_part_numbers", "minimum", "order_from_month", "racks", "switches", "cable_ends", "management_units"),
     *("manager_units_per_switch", "patch_panel_units", "pdu_units", "switch_racks", "have", "queue_pairs"),
     *("percent", "months", "acceptance_months", "depreciation_years", "min_sources", "max_vendors"),
-    *("quarterly_supply", "gpus_per_domain", "prompt_tokens", "output_tokens", "ttft_ms", "tpot_ms",
-      "cached_share", "micro_batch", "tensor", "expert"),
+    *(
+        "quarterly_supply",
+        "gpus_per_domain",
+        "prompt_tokens",
+        "output_tokens",
+        "ttft_ms",
+        "tpot_ms",
+        "cached_share",
+        "micro_batch",
+        "tensor",
+        "expert",
+    ),
 }
 
 

@@ -368,9 +368,7 @@ def test_more_neighbours_on_a_leaf_tolerate_more() -> None:
 
     def most(gpus: int) -> Fraction:
         reach = Reach(gpus)
-        return most_ratio(
-            lambda ratio: step_on(work, tapered(rate, ratio, Fraction(1), reach)).exposed_share <= limit
-        )
+        return most_ratio(lambda ratio: step_on(work, tapered(rate, ratio, Fraction(1), reach)).exposed_share <= limit)
 
     ratios = [most(gpus) for gpus in (8, 16, 32)]
     assert ratios == sorted(ratios) and ratios[0] < ratios[2]

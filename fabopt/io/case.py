@@ -19,7 +19,7 @@ from fabopt.io.references import MOST_NAMED
 from fabopt.io.servers import check_case, check_counted, with_counted_servers
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
-from fabopt.io.workload import with_model, with_plan
+from fabopt.io.workload import with_domains, with_model, with_plan
 from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books
 from fabopt.parts.stock import check_stock, with_stock
@@ -145,7 +145,7 @@ def _assembled(
 
         case, remarks = with_qualified(case, catalog, base, file)
     case = with_counted_servers(with_products(with_model(case, base, file), catalog, spelled))
-    case = with_plan(case, catalog)
+    case = with_domains(with_plan(case, catalog), catalog)
     faults = check_case(case, catalog, file, spelled.written)
     books = [book for book in _books(case.prices, catalog, base, file, faults) if book is not None]
     only = _books(case.only_priced_by, catalog, base, file, faults, "only_priced_by")

@@ -11,15 +11,17 @@ from fabopt.io.files import read_bytes, shown
 from fabopt.io.kinds import MODEL
 from fabopt.io.library import by_name, is_path, names
 from fabopt.io.text import parse_yaml
-from fabopt.problem.demand import stages_of
+from fabopt.problem.demand import gpus_at_work
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
 from fabopt.workload.checks import wrongs_of
 from fabopt.workload.plans import KEYS, fastest_plan
+from fabopt.workload.ranks import ranks_of
 from fabopt.workload.service import with_pools
 from fabopt.workload.service_checks import may_be_served, wrongs_of_service
+from fabopt.workload.straddling import domain_in_use
 
 _WHERE = "workload.model"
 
@@ -75,7 +77,7 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     wanted, server = case.workload, next((server for server in catalog.servers if server.id == case.server), None)
     if wanted is None or server is None or not isinstance(wanted.model, Model):
         return case  # servers of a list have a plan each
-    gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
+    gpus = gpus_at_work(case, server)
     if wanted.serves:
         may_fit = gpus and may_be_served(wanted.model, server)
         served = with_pools(wanted, wanted.model, server, gpus) if may_fit else None
@@ -92,13 +94,33 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     return case.model_copy(update={"workload": wanted.model_copy(update={"plan": changes})})
 
 
+def with_domains(case: Case, catalog: Catalog) -> Case:
+    """The case with the part of each scale-up domain that keeps groups of ranks whole, where it says how many GPUs.
+
+    These are at work, so that whole domains are bought for them.
+    """
+    wanted, server = case.workload, next((server for server in catalog.servers if server.id == case.server), None)
+    gpus = case.gpus if case.stages is None else case.stages[-1].gpus
+    if wanted is None or wanted.gpus_per_domain is not None or not isinstance(wanted.model, Model):
+        return case
+    if server is None or server.scale_up is None or gpus is None or wanted.changes.auto or wanted.serves:
+        return case
+    ranks, held = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), gpus), server.scale_up.domain_gpus
+    used = domain_in_use(ranks, held, server.gpus)
+    if used == held or ranks.gpus != gpus:
+        return case
+    return case.model_copy(update={"workload": wanted.model_copy(update={"gpus_per_domain": used})})
+
+
 def check_workload(case: Case, server: Server, file: str) -> list[Fault]:
     """Return everything that keeps the case's model from running on its last stage's GPUs."""
     wanted = case.workload
     if wanted is None or not isinstance(wanted.model, Model):
         return []
-    gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
-    wrongs = (wrongs_of_service if wanted.serves else wrongs_of)(wanted, wanted.model, server, gpus)
+    asked = [stage.gpus for stage in case.stages or (case,) if stage.gpus is not None]
+    wrongs = (wrongs_of_service if wanted.serves else wrongs_of)(
+        wanted, wanted.model, server, gpus_at_work(case, server), asked
+    )
     return [
         fault(file, f"workload.{wrong.path}", wrong.problem, wrong.value, allowed=wrong.allowed, hint=wrong.hint)
         for wrong in wrongs

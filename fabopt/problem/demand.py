@@ -17,10 +17,10 @@ from fabopt.schema.model import Model
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
 from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile, Scenario, Workload
-from fabopt.units import exact, mbps
+from fabopt.units import ceil_div, exact, mbps
 from fabopt.workload.allowance import step_limit
 from fabopt.workload.deadline import Pace
-from fabopt.workload.placement import Placing, uplink_share
+from fabopt.workload.placement import Domains, Placing, uplink_share
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.service import Service, service_of
 from fabopt.workload.stress import at_speed
@@ -100,12 +100,39 @@ def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:
     return tuple(
         stage.model_copy(
             update={
-                "servers": stage.servers if stage.servers is not None else (stage.gpus or 0) // server.gpus,
+                "servers": stage.servers if stage.servers is not None else _servers_for(stage.gpus or 0, case, server),
                 "gpus": None,
             }
         )
         for stage in stages
     )
+
+
+def _servers_for(gpus: int, case: Case, server: Server) -> int:
+    """Servers to buy for so many GPUs at work: whole scale-up domains, where a model takes a part of each."""
+    used = None if case.workload is None else case.workload.gpus_per_domain
+    held = 0 if server.scale_up is None else server.scale_up.domain_gpus
+    if used is None or not used <= gpus or used >= held:
+        return gpus // server.gpus
+    return ceil_div(gpus, used) * (held // server.gpus)
+
+
+def domains_in_use(case: Case, server: Server) -> Domains | None:
+    """The part of each scale-up domain that a case's model takes; None where the case does not say.
+
+    Servers of the last stage that are whole domains hold the spares; others are at work, spread over more domains.
+    """
+    used, link = None if case.workload is None else case.workload.gpus_per_domain, server.scale_up
+    if used is None or link is None:
+        return None
+    servers = stages_of(case, server)[-1].servers or 0
+    return Domains(used, used if servers * server.gpus % link.domain_gpus else link.domain_gpus)
+
+
+def gpus_at_work(case: Case, server: Server) -> int:
+    """GPUs of the last stage that the model runs on: all but spares of scale-up domains."""
+    gpus, domains = (stages_of(case, server)[-1].servers or 0) * server.gpus, domains_in_use(case, server)
+    return gpus if domains is None else int(domains.at_work(gpus))
 
 
 def resolved(case: Case, server: Server) -> Case:
@@ -132,11 +159,9 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     wanted = case.workload
     if wanted is None or not isinstance(wanted.model, Model) or wanted.serves:
         return None
-    servers = stages_of(case, server)[-1].servers or 0
-    ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), servers * server.gpus)
-    work = workload_of(
-        wanted.model, ranks, server, wanted.gpu_utilization, wanted.software, per_domain=wanted.gpus_per_domain
-    )
+    ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), gpus_at_work(case, server))
+    domains = domains_in_use(case, server)
+    work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software, domains)
     uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
     return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))
 
@@ -149,7 +174,7 @@ def case_service(case: Case, server: Server) -> Service | None:
     wanted = case.workload
     if wanted is None or not isinstance(wanted.model, Model) or not wanted.serves:
         return None
-    gpus = (stages_of(case, server)[-1].servers or 0) * server.gpus
+    gpus = gpus_at_work(case, server)
     uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
     placing = replace(_placing(case, "scattered", server), uplinks=uplinks, is_asked_for=False)
     return service_of(wanted, wanted.model, server, gpus, placing)

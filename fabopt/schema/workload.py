@@ -173,8 +173,8 @@ class Workload(Strict):
         gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network. Null is worked out.
         software: How well the kernels are made, where `gpu_utilization` does not say what they reach.
         max_exposed_communication: Largest share of a step in which GPUs may wait for the network.
-        gpus_per_domain: GPUs of each scale-up domain that the model takes; others are spares, outside of the
-            case's GPUs. Null is all, or, where the case's GPUs are no whole domains, what keeps groups of ranks whole.
+        gpus_per_domain: GPUs of each scale-up domain that the model takes; others are spares, bought beyond `gpus`.
+            Null is all, or, where the case's GPUs are no whole domains, what keeps groups of ranks whole.
         placement: Where neighbouring ranks are put. Null is scattered over all servers.
         spreading: How flows use uplinks; `adaptive`, or hashed with a number of queue pairs. Null is adaptive.
         other_jobs: Share of the uplinks that other jobs take, or a list of jobs.

@@ -156,7 +156,7 @@ def case_notes(problem: Problem) -> Iterator[str]:
 def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     """Notes on this design: its model's step, slower ports, whole racks, lengths, and strips without ports."""
     if design.workload is not None:
-        yield from workload_notes(design.workload, problem.case, problem.server)
+        yield from workload_notes(design.workload, problem.case, problem.server, problem.servers)
     yield from _slower_than_built_in(problem, design)
     yield from _whole_racks(problem, design)
     yield from length_notes(problem, design)

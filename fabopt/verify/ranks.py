@@ -23,7 +23,7 @@ class DealtRanks:
     """The ranks of a plan, by the number of their GPU."""
 
     def __init__(self, workload: ModelRun) -> None:
-        self.gpus, self.domain = workload.ranks.gpus, workload.domain_gpus
+        self.gpus, (self.domain, self.held) = workload.ranks.gpus, workload.domains
         self.placing, self.experts = workload.placing, workload.model.architecture.experts
         self._numbers = np.arange(self.gpus, dtype=np.int64)
 
@@ -38,13 +38,15 @@ class DealtRanks:
         over = {place: self._worst(cost, first, place, *block) for place, block in behind.items()}
         return {place: amount for place, amount in over.items() if amount}
 
-    def _held(self, name: str, block: int) -> int:
-        """GPUs that are in one block for certain; 0 where a scale-up domain straddles blocks, or ranks are anywhere.
+    def _held(self, name: str, installed: int) -> int:
+        """GPUs at work in a block of ``installed`` ones for certain; 0 where domains straddle, or ranks are anywhere.
 
         Nor below leaves where traffic changes its rail or goes to all servers alike, which do not end at a pod either
         unless jobs do.
         """
         placement = self.placing.placement
+        domains, rest = divmod(installed, self.held)
+        block = installed if rest else domains * self.domain
         if name == "leaf" and (self.placing.crosses_rails or self.placing.is_uniform):
             return 0
         if block >= self.gpus:
@@ -52,7 +54,7 @@ class DealtRanks:
             return block if ends_there else 0
         together = {"packed": ("leaf", "pod"), "scattered": ()}
         names = (placement.within,) if isinstance(placement, Within) else together[placement]
-        racks = name == "leaf" and block <= self.placing.together_gpus
+        racks = name == "leaf" and installed <= self.placing.together_gpus
         return block if (name in names or racks) and block % self.domain == 0 else 0
 
     def first_members(self, group: Group) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import gcd
 from typing import NamedTuple
@@ -38,12 +38,15 @@ class Wrong(NamedTuple):
     hint: str = ""
 
 
-def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int) -> list[Wrong]:
-    """All faults that keep a model from running on ``gpus`` GPUs of a server; empty if none."""
+def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int, asked: Sequence[int] = ()) -> list[Wrong]:
+    """All faults that keep a model from running on ``gpus`` GPUs of a server; empty if none.
+
+    ``asked``: GPUs that the case asks for, by stage.
+    """
     plan = wanted.changes.on(model.plan)
-    apart = list(fits_domains(wanted, server, gpus))
-    if apart:
-        return apart
+    for size in (gpus, *asked):
+        if apart := list(fits_domains(wanted, server, size)):
+            return apart
     server = server.in_domains_of(wanted.gpus_per_domain)
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
     of_server = [*fits_server(model, server), *_fits_precision(wanted, model, server)]
@@ -260,7 +263,7 @@ def _on_more_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> str:
 def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:
     """Some network keeps the limit of exposed communication: latency and scale-up links alone do not break it."""
     ranks = ranks_of(model, plan, gpus)
-    workload = workload_of(model, ranks, server, wanted.gpu_utilization, per_domain=wanted.gpus_per_domain)
+    workload = workload_of(model, ranks, server, wanted.gpu_utilization)
     step = least_exposed(workload, Reach(reduces=True))
     if step.exposed_share > exact(wanted.max_exposed_communication):
         yield Wrong(

@@ -78,7 +78,7 @@ def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:
     """The step with other ratios at the leaves, then above pods, the network unchanged otherwise; none for a missing
     tier.
     """
-    network, gpus = prediction.network, prediction.workload.ranks.gpus
+    network, gpus = prediction.network, prediction.workload.installed_gpus
     packed, scattered = (placed(prediction.workload, placement) for placement in ENDS)
 
     def on(there: FabricBandwidth) -> TaperedStep:
@@ -111,7 +111,7 @@ def allowed(prediction: Prediction) -> dict[str, int | float]:
     def keeps(there: FabricBandwidth) -> bool:
         return step_on(workload, there).exposed_share <= limit
 
-    rate, gpus, most = network.server_mbps, workload.ranks.gpus, {}
+    rate, gpus, most = network.server_mbps, workload.installed_gpus, {}
     if network.leaf_gpus < gpus:
         most["leaf"] = most_ratio(lambda ratio: keeps(replace(network, leaf_mbps=rate / ratio, pod_mbps=rate / ratio)))
     if network.pod_gpus < gpus:

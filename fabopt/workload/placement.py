@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import exp, lgamma, log
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,13 +109,27 @@ class Placing:
 PACKED = Placing()
 
 
-def blocks_of(placing: Placing, leaf_gpus: Number, pod_gpus: Number, domain: int, gpus: int) -> tuple[Ints, Ints]:
-    """GPUs that are behind leaves, and behind a pod's uplinks, for certain; 0 where no whole scale-up domain is.
+class Domains(NamedTuple):
+    """Scale-up domains of a cluster: GPUs in each, ``held``, and those of them that a model takes, ``used``."""
 
-    ``leaf_gpus``, ``pod_gpus``: GPUs of leaves and pods, numbers or arrays of shape (networks,), as the results are;
-    ``gpus``: in all.
+    used: int
+    held: int
+
+    def at_work(self, gpus: Number) -> Number:
+        """GPUs that a model takes of so many installed ones, where these are whole domains; else all."""
+        return np.where(gpus % self.held == 0, gpus // self.held * self.used, gpus) if self.used < self.held else gpus
+
+
+def blocks_of(
+    placing: Placing, leaf_installed: Number, pod_installed: Number, domains: Domains, gpus: int
+) -> tuple[Ints, Ints]:
+    """GPUs at work behind leaves, and behind a pod's uplinks, for certain; 0 where no whole scale-up domain is.
+
+    ``leaf_installed``, ``pod_installed``: GPUs of leaves and pods, spares among them, numbers or arrays of shape
+    (networks,), as the results are; ``gpus``: at work in all.
     """
-    certain = placing.holds("leaf") | (leaf_gpus >= gpus) | (leaf_gpus <= placing.together_gpus)
+    leaf_gpus, pod_gpus, domain = domains.at_work(leaf_installed), domains.at_work(pod_installed), domains.used
+    certain = placing.holds("leaf") | (leaf_gpus >= gpus) | (leaf_installed <= placing.together_gpus)
     kept = certain & _is_whole(leaf_gpus, domain, gpus) & (not placing.crosses_rails) & (not placing.is_uniform)
     leaf = np.where(kept, leaf_gpus, 0)
     certain = placing.holds("pod") | ((pod_gpus >= gpus) & (not placing.is_uniform))

@@ -13,6 +13,7 @@ from fabopt.schema.workload import Software
 from fabopt.units import exact
 from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory, state_bytes
 from fabopt.workload.needs import Reach, flat
+from fabopt.workload.placement import Domains
 from fabopt.workload.ranks import Ranks, can_be_dealt, can_be_shared, ranks_of
 from fabopt.workload.straddling import domain_in_use
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on, workload_of
@@ -205,7 +206,7 @@ def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, sof
 def _on_ranks(run: ModelRun, ranks: Ranks, server: Server) -> ModelRun:
     link = server.scale_up
     domain = 1 if link is None else domain_in_use(ranks, link.domain_gpus, server.gpus)
-    return replace(run, ranks=ranks, domain_gpus=domain)
+    return replace(run, ranks=ranks, domains=Domains(domain, domain))
 
 
 def _of_data_s(run: ModelRun, step: Step) -> Fraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -24,10 +24,10 @@ _GIGA = 10**9
 _PERCENT = 100
 
 
-def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str]:
-    """Notes of a design with a model."""
+def workload_notes(use: WorkloadUse, case: Case, server: Server, servers: int) -> Iterator[str]:
+    """Notes of a design with a model, in which there are so many ``servers``."""
     fabric = next(wanted for wanted in case.fabrics if wanted.name == use.needs.fabric)
-    domain = yield from _parts_of_domains(use, case, server)
+    domain = yield from _parts_of_domains(use, case, server, servers)
     for row in use.communicators:
         if row.communicator == "tensor" and row.place != DOMAIN:
             yield _wide_tensor(use, row, domain)
@@ -43,7 +43,7 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server) -> Iterator[str
     yield from _overruled(use, case, fabric)
 
 
-def _parts_of_domains(use: WorkloadUse, case: Case, server: Server) -> Generator[str, None, int]:
+def _parts_of_domains(use: WorkloadUse, case: Case, server: Server, servers: int) -> Generator[str, None, int]:
     """The note on GPUs of scale-up domains that are left out, or on groups that straddle domains; the GPUs in use."""
     wanted, link = case.workload, server.scale_up
     if link is None or wanted is None or not isinstance(wanted.model, Model):
@@ -52,12 +52,8 @@ def _parts_of_domains(use: WorkloadUse, case: Case, server: Server) -> Generator
     domain = wanted.gpus_per_domain or domain_in_use(ranks, held, server.gpus)
     names = straddlers(ranks, held, OF_LAYERS if domain == held else COMMUNICATORS)
     apart = [f"{name} {ranks.group(name).size}" for name in names]
-    if domain < held and wanted.gpus_per_domain is None:
-        yield (
-            f"{use.model}: counted with {domain} of the {held} GPUs of each scale-up domain, "
-            f"{some(ceil_div(use.gpus, domain), 'domain')} in all, as {' and '.join(apart)} would straddle domains of "
-            f"{held} (`workload.gpus_per_domain: {held}` takes them all)"
-        )
+    if domain < held and domain <= use.gpus:
+        yield _spares(use, domain, held, apart, (servers, server.gpus))
     elif domain == held and apart and wanted.gpus_per_domain is None:
         fewer = range(held - server.gpus, held // 2, -server.gpus)
         whole = next(
@@ -69,6 +65,26 @@ def _parts_of_domains(use: WorkloadUse, case: Case, server: Server) -> Generator
             f"{held}, and what straddles goes over the network: {instead}a plan whose groups divide {held}"
         )
     return domain
+
+
+def _spares(use: WorkloadUse, domain: int, held: int, apart: Sequence[str], sizes: tuple[int, int]) -> str:
+    """The note on GPUs of scale-up domains that are not at work.
+
+    ``apart``: groups that would straddle whole domains; ``sizes``: servers that there are, and GPUs of each.
+    """
+    (servers, per_server), domains = sizes, ceil_div(use.gpus, domain)
+    holding, why = domains * (held // per_server), f", as {' and '.join(apart)} would straddle domains of {held}"
+    counted = (
+        f"{use.model}: counted with {domain} of the {held} GPUs of each scale-up domain, {some(domains, 'domain')} in "
+        f"all{why if apart else ''}"
+    )
+    if servers == holding:
+        spares = some(servers * per_server - use.gpus, "GPU")
+        return f"{counted}; {spares} in all are spares, bought and cabled (`workload.gpus_per_domain: {held}` has none)"
+    return (
+        f"warning: {counted}; these hold {some(holding, 'server')}, and the case has {servers}: `servers: {holding}` "
+        f"with `workload.gpus_per_domain: {domain}` has the spares too, `workload.gpus_per_domain: {held}` takes all"
+    )
 
 
 def _limited_routing(use: WorkloadUse, case: Case, domain: int) -> Iterator[str]:
@@ -113,7 +129,7 @@ def _high_utilization(use: WorkloadUse, case: Case, server: Server) -> Iterator[
         return
     model = wanted.model
     ranks = ranks_of(model, use.plan, use.gpus)
-    tuned = workload_of(model, ranks, server, None, "tuned", wanted.gpus_per_domain)
+    tuned = workload_of(model, ranks, server.in_domains_of(wanted.gpus_per_domain), None, "tuned")
     free_s = step_on(tuned, flat(MOST_MBPS, Reach())).free_s
     likely = tuned.gpu_flops(hardware=False) / (tuned.peak_flops * free_s)
     most = likely / (1 - band(model, "tuned", measured=False))

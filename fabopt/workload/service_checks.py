@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fabopt.schema.model import Model, PlanChanges
@@ -24,9 +24,15 @@ def may_be_served(model: Model, server: Server) -> bool:
     return not any(_fits_server(model, server))
 
 
-def wrongs_of_service(wanted: Workload, model: Model, server: Server, gpus: int) -> list[Wrong]:
-    """All faults that keep a model from being served on ``gpus`` GPUs of a server; empty if none."""
-    wrongs = [*fits_domains(wanted, server, gpus), *_fits_server(model, server), *_fits_lengths(wanted, model)]
+def wrongs_of_service(
+    wanted: Workload, model: Model, server: Server, gpus: int, asked: Sequence[int] = ()
+) -> list[Wrong]:
+    """All faults that keep a model from being served on ``gpus`` GPUs of a server; empty if none.
+
+    ``asked``: GPUs that the case asks for, by stage.
+    """
+    apart = next((wrongs for size in (gpus, *asked) if (wrongs := [*fits_domains(wanted, server, size)])), [])
+    wrongs = [*apart, *_fits_server(model, server), *_fits_lengths(wanted, model)]
     wrongs = wrongs or [*_fits_prefill(wanted, server, gpus), *_divides(wanted, model, gpus)]
     if wrongs:
         return wrongs

@@ -23,7 +23,7 @@ from fabopt.workload.collectives import LINE_SHARE, Algorithm, Running, Spread, 
 from fabopt.workload.gpus import gpu_of
 from fabopt.workload.kernels import Roof
 from fabopt.workload.nccl import channels_of
-from fabopt.workload.placement import PACKED, Ints, Placing, blocks_of
+from fabopt.workload.placement import PACKED, Domains, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.stages import SOFTWARE_FACTORS, optimizer_s, pace_s, straggling, whole_ps
 from fabopt.workload.straddling import Crossing, Crossings, crossings_on, domain_in_use, most_domains
@@ -72,13 +72,14 @@ class Way(NamedTuple):
 class ModelRun:
     """A model on GPUs of a server: all inputs of a step but the network.
 
-    ``placing``: placement of ranks; ``speed``: of computation, as a multiple of the predicted one; ``kept_s``: seconds
-    of a step in which keys and values of earlier tokens are read.
+    ``domains``: scale-up domains as they are installed, and the part that the model takes; ``placing``: placement of
+    ranks; ``speed``: of computation, as a multiple of the predicted one; ``kept_s``: seconds of a step in which keys
+    and values of earlier tokens are read.
     """
 
     model: Model
     ranks: Ranks
-    domain_gpus: int
+    domains: Domains
     domain_mbps: Fraction
     peak_flops: Fraction
     utilization: Fraction | None
@@ -88,6 +89,17 @@ class ModelRun:
     placing: Placing = PACKED
     speed: Fraction = Fraction(1)
     kept_s: Fraction = Fraction(0)
+
+    @property
+    def domain_gpus(self) -> int:
+        """GPUs of a scale-up domain that the model takes."""
+        return self.domains.used
+
+    @property
+    def installed_gpus(self) -> int:
+        """GPUs of the domains that the model runs on, spares among them."""
+        used, held = self.domains
+        return self.ranks.gpus if used == held else self.ranks.gpus // used * held
 
     @property
     def plan(self) -> Plan:
@@ -166,14 +178,15 @@ def workload_of(
     server: Server,
     utilization: float | None,
     software: Software = "typical",
-    per_domain: int | None = None,
+    domains: Domains | None = None,
 ) -> ModelRun:
     """A model on GPUs of a server that states its peak; without a scale-up domain each GPU is a domain of its own.
 
-    ``per_domain``: GPUs of each domain that are in use; None: see ``domain_in_use``.
+    ``domains``: GPUs of each domain that are in use; None: see ``domain_in_use``.
     """
-    domain = 1 if server.scale_up is None else domain_in_use(ranks, server.scale_up.domain_gpus, server.gpus)
-    domain = domain if per_domain is None else per_domain
+    if domains is None:
+        used = 1 if server.scale_up is None else domain_in_use(ranks, server.scale_up.domain_gpus, server.gpus)
+        domains = Domains(used, used)
     gpu = gpu_of(server)
     # protocols take the share of a NIC's line of whatever slows them
     share = gpu.links / LINE_SHARE
@@ -183,7 +196,7 @@ def workload_of(
     given = None if utilization is None else exact(utilization)
     servers = ceil_div(ranks.gpus, max(1, server.gpus))
     memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)
-    return ModelRun(model, ranks, domain, rate, peak, given, roof, servers, memory_gb)
+    return ModelRun(model, ranks, domains, rate, peak, given, roof, servers, memory_gb)
 
 
 @dataclass(frozen=True)
@@ -322,7 +335,7 @@ def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tup
 
     Numbers, or arrays of shape (networks,), as the results are.
     """
-    return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domain_gpus, workload.ranks.gpus)
+    return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domains, workload.ranks.gpus)
 
 
 def _crossings_by_boundary(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, Crossing]:

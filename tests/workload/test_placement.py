@@ -20,7 +20,7 @@ from fabopt.schema.workload import Placement, Within
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.workload.ends import allowed, placed, tapered_leaves, tapers_of
-from fabopt.workload.placement import Placing, blocks_of
+from fabopt.workload.placement import Domains, Placing, blocks_of
 from fabopt.workload.prediction import Prediction, seconds
 from fabopt.workload.timing import step_on
 from tests.samples.small import Json
@@ -36,10 +36,10 @@ PLACEMENTS: tuple[Placement, ...] = ("packed", LEAVES, PODS, "scattered")
     [("packed", (32, 128)), (LEAVES, (32, 32)), (PODS, (0, 128)), ("scattered", (0, 0))],
 )
 def test_what_is_below_for_certain(placement: Placement, below: tuple[int, int]) -> None:
-    assert blocks_of(Placing(placement), 32, 128, 8, 1024) == below
+    assert blocks_of(Placing(placement), 32, 128, Domains(8, 8), 1024) == below
     # racks that are groups of leaves are dealt whole, and where there is one block nothing can be elsewhere
-    assert blocks_of(Placing("scattered", 32), 32, 128, 8, 1024) == (32, 32)
-    assert blocks_of(Placing(placement), 1024, 1024, 8, 1024) == (1024, 1024)
+    assert blocks_of(Placing("scattered", 32), 32, 128, Domains(8, 8), 1024) == (32, 32)
+    assert blocks_of(Placing(placement), 1024, 1024, Domains(8, 8), 1024) == (1024, 1024)
 
 
 def test_ranks_that_are_put_nearer_never_wait_longer() -> None:

@@ -11,10 +11,14 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.catalog import read_catalog
+from fabopt.problem.demand import case_workload, stages_of
+from fabopt.schema.case import Case
 from fabopt.schema.model import Experts
+from fabopt.schema.workload import Workload as Wanted
 from fabopt.solution import optimize
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.straddling import domain_in_use, straddlers
+from fabopt.workload.timing import blocks_below
 from tests.oracles.brute_ranks import groups
 from tests.published_runs import further_runs
 from tests.samples.small import Json, assert_proven
@@ -75,7 +79,7 @@ def test_published_runs_of_racks_are_on_servers_as_sold() -> None:
 PLAN = {"pipeline": 4, "virtual_stages": 4, "expert": 64, "batch": 4096}
 
 
-def _case(gpus: int = 256, **workload: Any) -> Json:
+def _case(gpus: int | None = 256, **workload: Any) -> Json:
     wanted = {"model": "deepseek-v3", "software": "tuned", "max_exposed_communication": 0.9, "plan": PLAN}
     return {
         "name": "racks", "server": "nvidia-gb200-nvl72-tray", "gpus": gpus, "workload": wanted | workload,
@@ -95,9 +99,48 @@ def test_the_answer_says_how_many_are_in_use() -> None:
     expert = [next(row for row in one.workload.communicators if row.communicator == "expert") for one in (fewer, every)]
     assert [row.place for row in expert] == ["domain", "leaf"]
     assert any("64 of the 72 GPUs of each scale-up domain, 4 domains" in note for note in fewer.notes)
+    assert (fewer.stages[-1].servers, every.stages[-1].servers) == (72, 64)
+    assert any("32 GPUs in all are spares, bought and cabled" in note for note in fewer.notes)
     assert not any("scale-up domain" in note and "expert 64" in note for note in every.notes)
     assert_proven(fewer)
     assert_proven(every)
+
+
+@pytest.mark.parametrize("said", [{}, {"gpus_per_domain": 64}])
+def test_servers_given_without_their_spares_are_told(said: Json) -> None:
+    """Four domains of 18 servers, of which 16 are there."""
+    design = optimize.solve(inputs_from_objects(_case(gpus=None, **said) | {"servers": 64}), alternatives_s=0)
+    assert design.stages[-1].servers == 64
+    warned = next(note for note in design.notes if "each scale-up domain" in note)
+    assert warned.startswith("warning: ") and "these hold 72 servers, and the case has 64: `servers: 72`" in warned
+
+
+def test_servers_for_gpus_at_work_are_whole_domains() -> None:
+    """What is bought works or is a spare of a domain: by GPUs or by those servers, one demand and one step."""
+    dice, racks = random.Random(11), next(
+        server for server in read_catalog(["reference"], Path()).servers if server.id == "nvidia-gb200-nvl72-tray"
+    )  # fmt: skip
+    for _ in range(NUM_PLANS):
+        part, domains = dice.randrange(4, 76, 4), dice.randint(1, 40)
+        gpus = part * domains
+        plan = {"batch": gpus * 4}
+        by_gpus = _asked(part, plan, gpus=gpus)
+        servers = stages_of(by_gpus, racks)[-1].servers
+        assert servers == (18 * domains if part < 72 else gpus // 4)
+        by_servers = _asked(part, plan, servers=servers)
+        runs = [case_workload(case, racks) for case in (by_gpus, by_servers)]
+        assert [run.ranks.gpus for run in runs if run is not None] == [gpus, gpus]
+        for group in (18, 36, 18 * domains):
+            # a leaf of whole racks holds whole parts of domains, in the prediction and rank by rank
+            blocks = [blocks_below(run, group * 4, servers * 4) for run in runs if run is not None]
+            assert {int(leaf) for leaf, _ in blocks} == {min(group * 4 // 72 * part, gpus)} or group > servers
+
+
+def _asked(part: int, plan: Json, **size: int) -> Case:
+    wanted = Wanted.model_validate({"model": "unused", "gpus_per_domain": part, "placement": "packed", "plan": plan})
+    case = inputs_from_objects(_case(256)).case
+    asked = wanted.model_copy(update={"model": tiny_model()})
+    return case.model_copy(update={"gpus": None, "servers": None, "stages": None, "workload": asked} | size)
 
 
 def test_groups_that_straddle_whole_racks_are_told() -> None:

@@ -354,10 +354,10 @@ def test_a_tight_plan_is_noted(design: Design) -> None:
     use = design.workload.model_copy(update={"memory": memory})
     inputs = inputs_from_objects(case())
     server = inputs.catalog.servers[0]
-    (note,) = (note for note in workload_notes(use, inputs.case, server) if "likely to need" in note)
+    (note,) = (note for note in workload_notes(use, inputs.case, server, 32) if "likely to need" in note)
     assert "90 GB" in note and "has 80 GB; it can do with 60 GB" in note
     roomy = use.model_copy(update={"memory": memory.model_copy(update={"gpu_gb": 100})})
-    assert not any("likely to need" in note for note in workload_notes(roomy, inputs.case, server))
+    assert not any("likely to need" in note for note in workload_notes(roomy, inputs.case, server, 32))
 
 
 @pytest.mark.parametrize(("used", "is_told"), [(0.57, False), (0.6, True)])

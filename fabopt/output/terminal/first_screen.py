@@ -113,6 +113,8 @@ def _network(design: Design) -> Iterator[ScreenRow]:
     stage, id_ = design.stages[-1], str(design.case.content.get("server"))
     server = product_name(design.parts.get(id_, {}), id_)
     joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')} ({server})"
+    if design.workload is not None and design.workload.gpus < stage.gpus:
+        joined += f", {some(design.workload.gpus, 'GPU')} at work"
     yield ScreenRow("Cluster", f"{design.case.name}: {joined}")
     if NOT_OF_THE_CASE in design.notes:
         yield ScreenRow("", NOT_OF_THE_CASE, LEFT_OUT)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from fabopt.schema.model import Model, Plan
 from fabopt.schema.server import Server
-from fabopt.units import exact
+from fabopt.units import ceil_div, exact
 from fabopt.workload.architecture import FLOPS_PER_WEIGHT, head_dim, kept_numbers, parameters
 from fabopt.workload.kernels import BITS, WIDE_BYTES
 from fabopt.workload.memory import GIB
@@ -133,7 +133,10 @@ class Serving:
         return self._runs[reads, sequences]
 
     def _new_run(self, reads: bool, sequences: int) -> ModelRun:
-        """Tokens that are written are sent to each of their experts: kernels of low latency do not pass them on within
+        """Where all-to-all hides, it does behind the other half of the sequences: two micro-batches take turns. Source:
+        deepseek-ai/open-infra-index, 202502OpenSourceWeek/day_6_one_more_thing_deepseekV3R1_inference_system_overview.
+
+        Tokens that are written are sent to each of their experts: kernels of low latency do not pass them on within
         domains. Source: deepseek-ai/DeepEP, README.md, "Low-latency kernels".
         """
         changed: dict[str, object] = {"sequence": self.new_tokens if reads else 1}
@@ -141,7 +144,9 @@ class Serving:
         if sizes.experts is not None and not reads:
             changed["experts"] = sizes.experts.model_copy(update={"servers_per_token": None})
         hidden = self.plan.overlap.model_copy(update={"tensor": self.plan.overlap.tensor or 0})
-        changes = {"micro_batch": sequences, "batch": sequences * self.replicas, "data": None, "overlap": hidden}
+        halves = 2 if hidden.expert and sequences > 1 else 1
+        at_once = ceil_div(sequences, halves)
+        changes = {"micro_batch": at_once, "batch": halves * at_once * self.replicas, "data": None, "overlap": hidden}
         plan = self.plan.model_copy(update=changes)
         update = {"architecture": sizes.model_copy(update=changed), "task": "inference", "plan": plan}
         model = self.model.model_copy(update=update)

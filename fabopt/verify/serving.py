@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from fabopt.problem.demand import case_service
+from fabopt.problem.demand import case_service, gpus_at_work
 from fabopt.schema.prediction import ServingUse, WorkloadNeeds
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.editions import since
@@ -146,7 +146,7 @@ def service_is_recounted(proof: Proof, evidence: Evidence) -> None:
     proof.equal("kv_bytes_per_prompt", claimed.kv_bytes_per_prompt, counted.sent)
     proof.equal("kv_gbps_per_gpu", claimed.kv_gbps_per_gpu, plain_fraction(counted.mbps / MBPS_PER_GBPS, 3))
     kinds = (claimed.prefill, claimed.decode) if claimed.disaggregated else (claimed.decode,)
-    proof.equal("GPUs of both kinds", sum(pool.gpus for pool in kinds), evidence.gpus)
+    proof.equal("GPUs of both kinds", sum(pool.gpus for pool in kinds), gpus_at_work(evidence.case, evidence.server))
     for pool in kinds:
         most_gb = float(USABLE * exact(pool.gpu_gb or 0))
         proof.holds(pool.weights_gb + pool.kept_gb <= most_gb, f"{pool.weights_gb} + {pool.kept_gb} GB fit {most_gb}")

@@ -10,6 +10,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -183,8 +184,6 @@ class _Routes:
 
     async def solve(self, request: Request) -> Response:
         given = await _given(request, desk=str, text=str, path=_PATH, prices=_PRICES)
-        if any(type(percent) not in (int, float) for percent in (given["prices"] or {}).values()):
-            raise HTTPException(400, "prices are percent by kind")
         return JSONResponse({"run": self.desks.begin(_name(given.pop("desk")), "ask.solve", given)})
 
     async def cancel(self, request: Request) -> Response:
@@ -207,8 +206,8 @@ class _Routes:
         return JSONResponse({"run": self.desks.begin(_name(given.pop("desk")), f"trade.{what}", given, TRADES)})
 
     async def slider(self, request: Request) -> Response:
-        given = await _given(request, desk=str, text=str, key=str, path=_PATH, low=_NUMBER, high=_NUMBER)
-        return await self._beside(given, "ask.slider")
+        kinds = {"key": str, "path": _PATH, "low": _NUMBER, "high": _NUMBER, "prices": _PRICES}
+        return await self._beside(await _given(request, desk=str, text=str, **kinds), "slide.slider")
 
     async def why_not(self, request: Request) -> Response:
         return await self._beside(await _given(request, desk=str, text=str, part=str, path=_PATH), "ask.why_not")
@@ -288,15 +287,27 @@ _NUMBER = (int, float, type(None))
 async def _given(request: Request, **kinds: Any) -> Message:
     """Return the keys of a body, each of its kind; ``HTTPException`` otherwise. What may be null may be left out."""
     try:
-        content = json.loads(await request.body())
+        content = json.loads(await request.body(), parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         raise HTTPException(400, "the body is not JSON") from None
     if not isinstance(content, dict):
         raise HTTPException(400, "the body is an object of JSON")
     for key, kind in kinds.items():
-        if not isinstance(content.get(key), kind):
+        value = content.get(key)
+        if not isinstance(value, kind) or (kind is _NUMBER and isinstance(value, bool)):
             raise HTTPException(400, f"the body has `{key}`")
-    return {key: content.get(key) for key in kinds}
+    given = {key: content.get(key) for key in kinds}
+    if any(type(percent) not in (int, float) for percent in (given.get("prices") or {}).values()):
+        raise HTTPException(400, "prices are percent by kind")
+    return given
+
+
+def _finite(text: str) -> float:
+    """Return a number; ``ValueError`` for one that JSON has not, or that is too large."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
 
 
 def _name(text: str) -> str:

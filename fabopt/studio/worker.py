@@ -31,6 +31,7 @@ JOBS = {
     "keep": "fabopt.studio.keeping",
     "read": "fabopt.studio.reading",
     "show": "fabopt.studio.showing",
+    "slide": "fabopt.studio.sliding",
     "trade": "fabopt.studio.trading",
 }
 STOP = getattr(signal, "SIGUSR1", None)

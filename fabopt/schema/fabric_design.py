@@ -106,8 +106,8 @@ class LinkRow(Strict):
     from_cages: int
     to_cages: int
     parts: tuple[LinkPart, ...]
-    runs_m: tuple[Number, ...] | None = None
-    stages: tuple[str, ...] | None = None
+    runs_m: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    stages: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     scope: str | None = None
 
 

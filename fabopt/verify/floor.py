@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.catalog import Nic, Transceiver
 from fabopt.units import ceil_div, milliwatts, some
 from fabopt.verify.editions import EDITIONS, named_edition
@@ -23,8 +24,9 @@ POLICIES = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed
 def servers_fill_racks(proof: Proof, cabled: CabledDesign) -> None:
     """Servers fill usable racks of the floor one after another, bottom up.
 
-    ceil(N / servers per rack) racks, none twice, none blocked or reserved; every switch has a place if the case has a
-    floor, none if it has not. Source: case file, ``site.floor``; design file, ``floor``.
+    ceil(N / servers per rack) racks, none twice, none blocked or reserved; servers per rack as the case says, else the
+    most that fit; every switch has one place if the case has a floor, none if it has not. Source: case file,
+    ``site.floor``; design file, ``floor``.
     """
     evidence = cabled.evidence
     floor, used = evidence.case.site.floor, evidence.design.floor
@@ -33,6 +35,10 @@ def servers_fill_racks(proof: Proof, cabled: CabledDesign) -> None:
         proof.equal(f"{fabric.name} has places", fabric.placement is not None, floor is not None)
         if fabric.placement is not None:
             proof.holds(fabric.placement.policy in POLICIES, f"unknown placement {fabric.placement.policy}")
+            counts = {str(tier.role): tier.count for tier in fabric.tiers}
+            for role in ("leaf", "spine", "core"):
+                places = len(getattr(fabric.placement, role))
+                proof.equal(f"places of {fabric.name} {role} switches", places, counts.get(role, 0))
     if floor is None or used is None:
         proof.note("no floor plan")
         return
@@ -44,6 +50,8 @@ def servers_fill_racks(proof: Proof, cabled: CabledDesign) -> None:
     given = evidence.case.site.servers_per_rack
     if evidence.server.rack is not None:
         given = evidence.server.rack.servers
+    elif counts_nics(evidence):
+        given = servers_in_rack(evidence.case, evidence.server)
     proof.holds(
         given is None or used.servers_per_rack == given, f"{some(used.servers_per_rack, 'server')} a rack, not {given}"
     )

@@ -247,7 +247,7 @@ def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:
 def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     """Only a proven design is called optimal, and only a file with a design is called solved.
 
-    optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value where it is known, and no
+    optimal: bound = value, gap 0; feasible: bound <= value, gap = (value - bound) / value if a bound is known, and no
     ``conflicts`` of either; infeasible and unknown: no design. A floor is no more than the value. A design picked for
     its robustness (rule ``robust-designs``) or regret need not be the least: bound <= value, and its value, or where
     regret decides its worst regret, is within the error of the least. Source: design file, ``status``.
@@ -273,7 +273,7 @@ def status_is_honest(proof: Proof, evidence: Evidence) -> None:
     elif objective.bound is not None and objective.value is not None:
         proof.holds(objective.bound <= objective.value, f"bound {objective.bound} above value {objective.value}")
         gap = round((objective.value - objective.bound) / objective.value, 6) if objective.value else 0
-        proof.holds(objective.gap in (None, gap), f"objective.gap is {objective.gap}, recomputed {gap}")
+        proof.equal("objective.gap", objective.gap, gap)
 
 
 def _decision_is_honest(proof: Proof, evidence: Evidence, decision: DecidedBy) -> None:

@@ -75,8 +75,9 @@ def _scenarios() -> Design:
 
 
 def _at_work() -> Design:
-    """A model with groups that share, in scenarios of its use."""
-    plan = test_workload_designs.MODEL["plan"] | {"zero_stage": 1, "shard_group": 8, "reduce_gradients": "step"}
+    """A model with groups that share and Muon, in scenarios of its use."""
+    own = {"zero_stage": 1, "shard_group": 8, "reduce_gradients": "step", "optimizer": "muon"}
+    plan = test_workload_designs.MODEL["plan"] | own
     scenarios = [{"weight": 0.6, "placement": "packed"}, {"weight": 0.4, "lost": "1 spine"}]
     use = {"model": test_workload_designs.MODEL | {"plan": plan}, "scenarios": scenarios}
     content = test_workload_designs.case(use) | {"objective": "usd_per_effective_gpu"}
@@ -161,7 +162,7 @@ MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
         "fabrics.#.failures",
         lambda: test_rack_losses.solved(test_rack_losses.rack_case([test_rack_losses.without_rack(1)])),
     ),
-    "at work": ("objective.decision|workload.(scenarios|plan.(shard_group|reduce_gradients))", _at_work),
+    "at work": ("objective.decision|workload.(scenarios|plan.(shard_group|reduce_gradients|optimizer))", _at_work),
     "what else": (r"alternatives\.#\.rules_left_out|alternatives_complete", _on_offer),
     "decided": ("objective.decision|workload.(placement|tapers|scenarios)", _decided),
     "memory": ("workload.memory", _in_memory),

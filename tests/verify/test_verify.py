@@ -362,7 +362,10 @@ KEEPS: dict[str, tuple[str, Edit]] = {
     "no bound known": ("one_tier", lambda d: d.update(status="feasible", objective=d["objective"] | {"bound": None})),
     "not claimed optimal": (
         "one_tier",
-        lambda d: (second_group(d), d.update(status="feasible", objective=d["objective"] | {"gap": None})),
+        lambda d: (
+            second_group(d),
+            d.update(status="feasible", objective=d["objective"] | dict.fromkeys(("bound", "gap"))),
+        ),
     ),
     "other cage first": (
         "one_tier",

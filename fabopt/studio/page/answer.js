@@ -1,19 +1,20 @@
 // The answer: first screen, badges, levers, drawing, floor, bill, parts; what breaks when something is broken.
 
-import { all, at, button, dollars, draw, drawing, make, one, table } from "./make.js";
-import { get, post } from "./server.js";
+import * as drawings from "./drawing.js";
+import { all, at, button, dollars, draw, make, one, table, wordsOf } from "./make.js";
+import * as parts from "./parts.js";
+import { get } from "./server.js";
 
 let now = null;
 let does = {};
-let chosen = "";
-let broken = null;
 let drawn = 0;
 
 /** `does`: edit(pairs) of the case, values(), text(), path(). */
 export function setUp(acts) {
-  does = acts;
+  does = { ...acts, show };
+  drawings.setUp(does);
+  parts.setUp(does);
   tabs(one("#result .views"), show);
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && broken) mend(); });
 }
 
 /** Tabs: a click or the arrow keys choose; what is hidden is not read. */
@@ -55,17 +56,24 @@ export function showAnswer(said) {
   const again = now && (now.answer === said.answer || (now.run === said.run && now.status === said.status && now.facts.capex_usd === said.facts.capex_usd && now.facts.power_w === said.facts.power_w));
   if (again) for (const part of all("#result [role='tabpanel']")) if (part.dataset.of === now.answer) part.dataset.of = said.answer;
   now = said;
+  drawings.rename(now);
   const facts = said.facts || {};
   one("#result").hidden = false;
   const cost = facts.capex_usd;
   one("#headline").replaceChildren(...(cost === undefined || cost === null
-    ? [facts.nearest ? "The nearest design is drawn below." : "There is no design."]
+    ? [facts.nearest ? "Below is the nearest design" : "There is no design"]
     : [dollars(cost), make("small", { text: [facts.gpus && `${dollars(cost / facts.gpus)} a GPU`, facts.gbps_per_gpu && `${facts.gbps_per_gpu} Gb/s a GPU`, facts.power_w && `${(facts.power_w / 1000).toFixed(1)} kW`].filter(Boolean).join(", ") })]));
-  one("#screen").replaceChildren(...(said.screen || facts.shown || []).map(([label, text, style]) => make("div", {}, make("dt", { text: label }), make("dd", { text, look: style || null }))));
-  one("#levers").replaceChildren(...(facts.levers || []).map((lever) => button(lever.words, () => does.edit(lever.edits), { look: "lever" })));
+  const rows = said.screen || facts.shown || [];
+  const first = rows.find(([label]) => /^(Network|Not met)/.test(label));
+  one("#sentence").textContent = first ? `${/^Not/.test(first[0]) ? "Not met: " : ""}${first[1]}` : "";
+  one("#sentence").className = (first && first[2]) || "";
+  one("#screen").replaceChildren(...rows.filter((row) => row !== first).map(([label, text, style]) => make("div", {}, make("dt", { text: label }), make("dd", { text, look: style || null }))));
+  const levers = facts.levers || [];
+  one("#levers").replaceChildren(...(levers.length ? [make("h3", { text: "Each of these alone gives a design" })] : []), ...levers.map((lever) => make("button", { type: "button", look: "lever", onclick: () => does.edit(lever.edits) }, ...leverWords(lever))));
   if (said.screen) badges(facts, null); else one("#badges").replaceChildren();
   const base = `/api/answer/${said.answer}`;
   one("#take").hidden = !(facts.fabrics || []).length;
+  one("#take-drawing").hidden = !one("#drawing .topology");
   for (const [id, what, name] of [["page", "page", "html"], ["pack", "pack.zip", "zip"], ["design", "design", "json"]]) {
     one(`#take-${id}`).setAttribute("href", `${base}/${what}`);
     one(`#take-${id}`).setAttribute("download", `${facts.name || "design"}.${name}`);
@@ -73,110 +81,51 @@ export function showAnswer(said) {
   one("#tab-floor").hidden = !facts.floor;
   if (!facts.floor && one("#tab-floor").getAttribute("aria-selected") === "true") one("#tab-drawing").click();
   if (again) return;
-  mend();
+  drawings.begin(now);
   for (const id of ["drawing", "floor", "bill", "parts"]) one(`#${id}`).dataset.of = "";
   show(all(".views [aria-selected='true']")[0].getAttribute("aria-controls"));
+}
+
+/** What a lever sets, and what that gives. */
+function leverWords({ words, edits, price }) {
+  const set = edits.map(([key, value]) => {
+    const name = key.split(".").pop();
+    const fabric = /^fabrics\.(\d+)\./.exec(key.replace(/\[(\d+)\]/g, ".$1"));
+    const of = fabric && (now.facts.fabrics || []).length > 1 ? ` of ${at(does.values(), `fabrics.${fabric[1]}.name`) || "compute"}` : "";
+    const shown = typeof value === "number" ? (name.endsWith("_usd") ? dollars(value) : value.toLocaleString("en-US")) : Array.isArray(value) ? value.join(", ") : String(value);
+    return value === null ? `Take out ${wordsOf(name)}${of}` : `Set ${wordsOf(name)}${of} to ${shown}`;
+  });
+  const gives = words.split(" with ")[0].split(/(?:^|: )\$/)[0];
+  return [make("strong", { text: set.join(", ") || words }), make("small", { text: [gives, price && `a design of ${price}`].filter(Boolean).join("; ") })];
 }
 
 async function badges(facts, rules) {
   const off = (rules && rules.off) || does.off();
   const out = facts.left_out || [];
-  one("#badges").replaceChildren(...out.map((row) => make("li", { look: "out", text: `Left out: ${row.rule}: ${row.words}` })),
-    ...off.map((row) => make("li", { look: "off", text: `Off: ${row.rule}${row.words && row.words !== row.rule ? `: ${row.words}` : ""}` })),
-    ...((rules && rules.price) || []).map((words) => make("li", { look: "off", text: words })));
+  const moved = Object.entries(does.prices()).map(([kind, change]) => `${kind} ${change > 0 ? "+" : ""}${change} %`);
+  one("#badges").replaceChildren(...(moved.length ? [make("li", { look: "out", text: `Prices moved by the slider: ${moved.join(", ")}` })] : []), ...out.map((row) => make("li", { look: "out", text: `Left out: ${row.words.startsWith(row.rule) ? "" : `${row.rule}: `}${row.words}` })),
+    ...(off.length ? [make("li", { look: "off", text: `Off: ${off.map((row) => row.rule).join(", ")}` })] : []),
+    ...((rules && rules.price) || []).map((words) => make("li", { look: "off", text: `If kept: ${words}` })));
   if (!rules && (now.facts.fabrics || []).length) {
     const of = now.answer;
     try { const said = await get(`/api/answer/${of}/rules`); if (now.answer === of) badges({ left_out: said.left_out }, said); } catch { /* the badges of the case stay */ }
   }
 }
 
-const fillers = { drawing: showDrawing, floor: showFloor, bill: showBill, parts: showParts };
-async function show(id) {
+const fillers = { drawing: drawings.showDrawing, floor: drawings.showFloor, bill: showBill, parts: () => parts.showParts(now) };
+async function show(id, again = false) {
   const place = one(`#${id}`);
-  if (!now || place.dataset.of === now.answer) return;
+  if (!now || (place.dataset.of === now.answer && !again)) return;
   const of = now.answer;
   const mine = (drawn += 1);
   place.dataset.of = of;
   try {
     const made = await fillers[id](`/api/answer/${of}`);
-    if (place.dataset.of === now.answer) place.replaceChildren(...made);
+    if (place.dataset.of === now.answer) { place.replaceChildren(...made); drawings.mark(); }
   } catch (error) {
     if (place.dataset.of === now.answer) place.replaceChildren(make("p", { look: "note", text: error.message }));
     if (mine === drawn && !error.status) place.dataset.of = "";
   }
-}
-
-async function showDrawing(base) {
-  const fabrics = now.facts.fabrics || [];
-  if (!fabrics.includes(chosen)) [chosen] = fabrics;
-  const text = await get(`${base}/drawing?fabric=${encodeURIComponent(chosen || "")}`);
-  const picture = drawing(text);
-  const choice = fabrics.length > 1 && make("p", {}, ...fabrics.map((name) => button(name, () => { chosen = name; one("#drawing").dataset.of = ""; show("drawing"); }, { "aria-pressed": String(name === chosen), look: "small" })));
-  if (!picture) return [choice, make("p", { look: "note", text: "There is no drawing." })].filter(Boolean);
-  picture.classList.add("topology");
-  const detail = make("p", { look: "detail", "aria-live": "polite", text: "Choose a switch to break it: a click, or Tab and Enter. Escape mends." });
-  const lines = all("polyline", picture);
-  const light = (box) => {
-    for (const line of lines) line.classList.toggle("lit", Boolean(box) && [line.dataset.a, line.dataset.b].includes(box.dataset.node));
-    if (box) detail.textContent = box.getAttribute("aria-label");
-  };
-  for (const box of all(".box", picture)) {
-    const kind = ["leaf", "spine", "core"].find((word) => box.classList.contains(word));
-    box.addEventListener("pointerenter", () => light(box));
-    box.addEventListener("pointerleave", () => light(null));
-    box.addEventListener("focus", () => light(box));
-    box.addEventListener("blur", () => light(null));
-    box.setAttribute("tabindex", "0");
-    if (!kind) continue;
-    box.setAttribute("role", "button");
-    const act = () => lose(kind, box.dataset.node);
-    box.addEventListener("click", act);
-    box.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } });
-  }
-  return [choice, make("div", { look: "scroll", tabindex: "0", role: "region", "aria-label": `Drawing of ${chosen}` }, picture), detail].filter(Boolean);
-}
-
-/** Break a device, and mark what degrades and what is cut off. */
-async function lose(kind, name) {
-  if (broken === `${kind} ${name}`) { mend(); return; }
-  broken = `${kind} ${name}`;
-  one("#broken").replaceChildren(make("p", { text: `Looking what happens without this ${kind}...` }));
-  try {
-    const said = await post("/api/break", { answer: now.answer, fabric: chosen || null, kind, name });
-    if (broken !== `${kind} ${name}`) return;
-    unmark();
-    for (const [node, look] of Object.entries(said.marks || {})) all("#drawing .box").filter((box) => box.dataset.node === node).forEach((box) => box.classList.add(look));
-    for (const [rack, look] of Object.entries(said.racks || {})) all("#floor [data-rack]").filter((one_) => one_.dataset.rack === rack).forEach((one_) => one_.classList.add(look));
-    one("#broken").replaceChildren(make("p", { text: said.words }), button("Mend", mend, { look: "small" }));
-  } catch (error) {
-    one("#broken").replaceChildren(make("p", { text: error.message }), button("Mend", mend, { look: "small" }));
-  }
-}
-const unmark = () => all("#drawing .box, #floor .rack").forEach((part) => part.classList.remove("down", "cut", "degraded"));
-function mend() {
-  broken = null;
-  unmark();
-  one("#broken").replaceChildren();
-}
-
-async function showFloor(base) {
-  const said = await get(`${base}/floor`);
-  const about = make("p", { look: "detail", "aria-live": "polite", text: "Point at a rack for what stands there; choose it to break it." });
-  const racks = said.rows.map(([name, cells]) => make("div", {}, make("span", { text: name }), ...cells.map((cell) => make("button", {
-    type: "button", look: `rack ${cell.use}`, "data-rack": cell.id, "aria-label": cell.words, title: cell.words, onclick: () => lose("rack", cell.id),
-    onfocus: () => { about.textContent = cell.words; }, onpointerenter: () => { about.textContent = cell.words; } }))));
-  const map = make("div", { look: "map", role: "group", "aria-label": "Floor plan" }, ...racks);
-  const marks = all("button", map);
-  const wide = said.rows[0] ? said.rows[0][1].length : 1;
-  marks.forEach((mark, index) => {
-    mark.tabIndex = index ? -1 : 0;
-    mark.addEventListener("keydown", (event) => {
-      const next = marks[index + ({ ArrowLeft: -1, ArrowRight: 1, ArrowUp: -wide, ArrowDown: wide }[event.key] || 0)];
-      if (next && next !== mark) { event.preventDefault(); mark.tabIndex = -1; next.tabIndex = 0; next.focus(); }
-    });
-  });
-  return [...said.lines.map((words) => make("p", { text: words })), make("ul", { look: "legend" }, ...said.uses.map(([use, number]) => make("li", {}, make("span", { look: `swatch rack ${use}` }), `${use}: ${number}`))),
-    make("div", { look: "scroll", tabindex: "0", role: "region", "aria-label": "Floor plan" }, map), about];
 }
 
 async function showBill(base) {
@@ -184,44 +133,6 @@ async function showBill(base) {
   return [make("p", { look: "tools" }, ...["csv", "xlsx"].map((kind) => make("a", { look: "button", id: `bill-${kind}`, href: `${base}/bill.${kind}`, download: `${now.facts.name}-bill.${kind}`, text: `Download ${kind.toUpperCase()}` }))),
     table("Bill of materials", said.heads.slice(1), said.rows.map((row) => { const name = make("span", {}, row[1]); if (row[0]) name.append(make("small", { text: ` ${row[0]}` })); return [name, ...row.slice(2)]; }), { numbers: said.numbers.slice(1) }),
     ...said.foot.map((words) => make("p", { look: "note", text: words }))];
-}
-
-const TIERS = ["leaf", "spine", "core"];
-/** The edits that pin or ban a part; of one that is pinned or banned those that free it. */
-function ban(part) {
-  const list = at(does.values(), "procurement.forbidden_parts") || [];
-  return [["procurement.forbidden_parts", list.includes(part.id) ? (list.length > 1 ? list.filter((id) => id !== part.id) : null) : [...list, part.id]]];
-}
-function pinTo(part, role) {
-  const key = role === "nic" ? "fabrics.0.nics" : `fabrics.0.switches.${role}`;
-  const set = at(does.values(), key);
-  return [[key, Array.isArray(set) && set.includes(part.id) ? null : [part.id]]];
-}
-
-async function showParts(base) {
-  const said = await get(`${base}/parts`);
-  said.sort((a, b) => (b.bought > 0) - (a.bought > 0));
-  const place = make("div", {});
-  const search = make("input", { type: "search", id: "part-search", autocomplete: "off", spellcheck: "false", oninput: () => list() });
-  const words = make("p", { role: "status", id: "why" });
-  const row = (part) => {
-    const banned = (at(does.values(), "procurement.forbidden_parts") || []).includes(part.id);
-    const roles = part.kind === "switches" ? TIERS : part.kind === "nics" ? ["nic"] : [];
-    return [make("span", {}, part.words, make("small", { text: ` ${part.id}` })), part.bought || "", make("span", { look: "tools" },
-      button(banned ? "Allow" : "Ban", () => does.edit(ban(part)), { look: "small", "aria-label": `${banned ? "Allow" : "Ban"} ${part.id}` }),
-      ...roles.map((role) => button(`Pin as ${role}`, () => does.edit(pinTo(part, role)), { look: "small", "aria-label": `Pin ${part.id} as ${role}` })),
-      button("Why not?", async () => {
-        words.textContent = `Asking about ${part.id}...`;
-        try { words.textContent = (await post("/api/why-not", { desk: does.desk, text: does.text(), path: does.path(), part: part.id })).words; } catch (error) { words.textContent = error.message; }
-      }, { look: "small", "aria-label": `Why not ${part.id}?` }))];
-  };
-  const list = () => {
-    const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const hits = said.filter((part) => (wanted.length ? wanted.every((word) => `${part.id} ${part.words} ${part.kind}`.toLowerCase().includes(word)) : part.bought));
-    place.replaceChildren(table("Parts", ["Part", "Bought", "Do"], hits.slice(0, 40).map(row), { numbers: [false, true, false] }), make("p", { look: "note", text: hits.length > 40 ? `40 of ${hits.length} parts` : "" }));
-  };
-  list();
-  return [make("p", { look: "tools" }, make("label", { for: "part-search", text: "Search all parts" }), search), words, place];
 }
 
 export const current = () => now;

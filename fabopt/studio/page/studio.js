@@ -9,7 +9,7 @@ import { desk, get, listen, post, put, start } from "./server.js";
 import * as sliders from "./sliders.js";
 
 // `run`: the run that may speak, that of the text as it is; null while there is none, or it has no number yet.
-const state = { text: "", path: null, values: null, faults: [], off: [], past: [], ahead: [], saved: "", last: "", at: 0, start: null, run: null, going: false, doing: {}, best: null, answer: null, end: null, trouble: "" };
+const state = { text: "", path: null, values: null, faults: [], off: [], past: [], ahead: [], saved: "", last: "", at: 0, start: null, run: null, going: false, doing: {}, best: null, answer: null, end: null, trouble: "", prices: {} };
 const KEPT = "fabopt studio";
 const SAME_CHANGE_MS = 1500;
 
@@ -92,15 +92,22 @@ async function read() {
     if (mine !== reading) return;
     Object.assign(state, { values: said.values || state.values, off: said.rules_off || [] });
     fault(said.faults);
-    sliders.showSliders(state.values, answers.current() && answers.current().facts);
+    slid();
     fronts.chart();
     fronts.ready(!state.faults.length);
     if (state.faults.length) { await post("/api/cancel", { desk }); return; }
-    const { run } = await post("/api/solve", { desk, text: state.text, path: state.path });
+    const { run } = await post("/api/solve", { desk, text: state.text, path: state.path, prices: state.prices });
     if (mine !== reading) return;
     state.run = run;
     for (const [kind, said_] of early.splice(0)) hear(kind, said_);
   } catch (error) { if (mine === reading) { state.going = false; trouble(error); } }
+}
+
+/** Show what can be slid, and swept over. */
+function slid() {
+  const facts = answers.current() && answers.current().facts;
+  sliders.showSliders(state.values, facts);
+  if (state.values) fronts.offers(sliders.wanted(state.values, facts));
 }
 
 /** Take faults of the text: each at its key. */
@@ -141,7 +148,7 @@ const happens = {
   answer(said) {
     state.answer = said;
     answers.showAnswer(said);
-    sliders.showSliders(state.values, said.facts);
+    slid();
     pins.ready(said.facts && Number.isFinite(said.facts.capex_usd));
   },
   ended(said) {
@@ -166,7 +173,7 @@ function dialog(title, ...inner) {
 }
 
 function opened(text, path, saved) {
-  Object.assign(state, { path, saved: saved ? text : "", past: [], ahead: [], values: null });
+  Object.assign(state, { path, prices: {}, saved: saved ? text : "", past: [], ahead: [], values: null });
   one("#dialog").close();
   setText(text, { keeps: false });
 }
@@ -215,7 +222,24 @@ async function save() {
 // -- start -----------------------------------------------------------------------------------------------------------
 
 const acts = { desk, edit, text: () => state.text, path: () => state.path, values: () => state.values, off: () => state.off, budget: () => at(state.values, "limits.budget_usd"),
-  slide: (key, value) => edit([[key, value]], key), without: (key) => JSON.stringify(state.values, (name, value) => (name === key.split(".").pop() ? undefined : value)), compare: pins.compare, open: (text) => setText(text) };
+  slide: (key, value) => edit([[key, value]], key), without, price, prices: () => state.prices, compare: pins.compare, open: (text) => setText(text) };
+
+/** What the case says but for one key, and the prices: of one state of it the ends of a slider are known. */
+function without(key) {
+  const values = structuredClone(state.values) || {};
+  const names = key.split(".");
+  const holder = names.length > 1 ? at(values, names.slice(0, -1).join(".")) : values;
+  if (holder) delete holder[names.pop()];
+  return JSON.stringify([values, state.prices]);
+}
+
+/** Change the price of a kind of part by so many percent, or all back to the catalog's; the text stays as it is. */
+function price(kind, change) {
+  state.prices = kind === null ? {} : { ...state.prices, [kind]: change };
+  if (!change) delete state.prices[kind];
+  reprice();
+}
+const reprice = later(150, () => { if (state.text) read(); });
 
 function lost() { one("#lost").hidden = false; one("#lost").textContent = "The server has ended, or cannot be reached. This page waits for it; what you wrote is kept. If it was started again, open the address that it printed."; }
 function found() { one("#lost").hidden = true; if (state.text) read(); pins.showPins(); }

@@ -36,6 +36,7 @@ from tests.samples.workload_samples import (
 )
 
 CALIBRATION = yaml.safe_load((PUBLISHED / "calibration.yaml").read_text())
+NEWER = yaml.safe_load((PUBLISHED / "newer-runs.yaml").read_text())
 FURTHER = yaml.safe_load((PUBLISHED / "further-runs.yaml").read_text())
 PAGE = ROOT / "docs" / "workloads.md"
 FURTHER_PAGE = ROOT / "docs" / "predicted-runs.md"
@@ -50,6 +51,8 @@ SERVERS: dict[str, tuple[Server, FabricBandwidth]] = {
 # Servers of the reference catalog on which further runs were, and the NICs of their GPUs in Mb/s.
 _OTHERS = {
     "H200": ("nvidia-dgx-h200", 400_000),
+    "MI325X": ("amd-mi325x-8gpu", 400_000),
+    "MI355X": ("amd-mi355x-8gpu-liquid", 400_000),
     "B200": ("nvidia-dgx-b200", 400_000),
     "B300": ("nvidia-dgx-b300", 800_000),
     "GB200": ("nvidia-gb200-nvl72-tray", 400_000),
@@ -119,6 +122,12 @@ def runs() -> list[Run]:
 def further_runs() -> tuple[Run, ...]:
     """Runs that predictions are only held against."""
     return tuple(run_of(row, FURTHER["architectures"]) for row in FURTHER["cases"])
+
+
+@cache
+def newer_runs() -> tuple[Run, ...]:
+    """Runs of 2025 and 2026 that were predicted before terms were changed."""
+    return tuple(run_of(row, NEWER["architectures"]) for row in NEWER["cases"])
 
 
 def _tables() -> list[Run]:

@@ -37,6 +37,7 @@ from tests.samples.workload_samples import (
 
 CALIBRATION = yaml.safe_load((PUBLISHED / "calibration.yaml").read_text())
 NEWER = yaml.safe_load((PUBLISHED / "newer-runs.yaml").read_text())
+FITTED = yaml.safe_load((PUBLISHED / "fitted-runs.yaml").read_text())
 FURTHER = yaml.safe_load((PUBLISHED / "further-runs.yaml").read_text())
 PAGE = ROOT / "docs" / "workloads.md"
 FURTHER_PAGE = ROOT / "docs" / "predicted-runs.md"
@@ -82,8 +83,9 @@ class Run(NamedTuple):
     @property
     def factor(self) -> float:
         """The factor on kernels with which the prediction would be right, where nothing overlaps."""
-        kernels = float(self.step.compute_s * (1 + self.work.bubble) / SOFTWARE_FACTORS[self.work.roof.software])
-        return (self.published_s - float(self.step.step_s)) / kernels + float(SOFTWARE_FACTORS[self.work.roof.software])
+        pace = SOFTWARE_FACTORS[self.work.roof.software] * self.work.roof.gpu.pace
+        kernels = float(self.step.compute_s * (1 + self.work.bubble) / pace)
+        return (self.published_s - float(self.step.step_s)) / kernels + float(pace)
 
 
 @cache
@@ -122,6 +124,11 @@ def runs() -> list[Run]:
 def further_runs() -> tuple[Run, ...]:
     """Runs that predictions are only held against."""
     return tuple(run_of(row, FURTHER["architectures"]) for row in FURTHER["cases"])
+
+
+def fitted_runs() -> list[Run]:
+    """Runs that factors of GPUs, FP4 and launches come from."""
+    return [run_of(row, FITTED["architectures"]) for row in FITTED["cases"]]
 
 
 @cache
@@ -207,6 +214,30 @@ def summary(found: Sequence[Run]) -> str:
     return "\n".join(rows)
 
 
+def by_generation(found: Sequence[Run]) -> str:
+    """Mean error, mean with its sign, and the worst run of each kind, GPU and number format, as a table."""
+    rows = ["| kind | GPU | format | runs | mean error | mean with its sign | worst |"]
+    rows.append("| --- | --- | --- | ---: | ---: | ---: | --- |")
+    groups: dict[tuple[int, str, str], list[Run]] = {}
+    for run in found:
+        key = KINDS.index(run.kind), run.name.rpartition(" ")[2], run.work.model.precision.compute
+        groups.setdefault(key, []).append(run)
+    for (kind, gpu, compute), these in sorted(groups.items()):
+        worst = max(these, key=lambda run: abs(run.error))
+        mean, signed = (100 * fmean(map(sign, these)) for sign in (lambda run: abs(run.error), lambda run: run.error))
+        figures = [str(len(these)), f"{mean:.1f} %", f"{signed:+.1f} %", f"{100 * worst.error:+.0f} %: {worst.name}"]
+        rows.append(f"| {' | '.join([KINDS[kind], gpu, compute, *figures])} |")
+    for kind in KINDS:
+        rows.append(f"| {kind} | all | all | | {100 * mean_error(found, kind):.1f} % | | |")
+    rows.append(f"| all | all | all | {len(found)} | {100 * fmean(abs(run.error) for run in found):.1f} % | | |")
+    return "\n".join(rows)
+
+
+def held_out() -> list[Run]:
+    """Runs that no constant comes from."""
+    return [*further_runs(), *newer_runs()]
+
+
 def page_with(text: str, new: str) -> str:
     """A page with its table of runs as it is now; the table is known by its heading."""
     heading = re.escape(new.partition("\n")[0])
@@ -214,8 +245,9 @@ def page_with(text: str, new: str) -> str:
 
 
 if __name__ == "__main__":
-    for page, shown in ((PAGE, table(runs())), (FURTHER_PAGE, summary(further_runs()))):
+    pages = (PAGE, table(runs())), (PAGE, by_generation(held_out())), (FURTHER_PAGE, summary(held_out()))
+    for page, shown in pages:
         page.write_text(page_with(page.read_text(), shown))
         print(shown)
-    FURTHER_DATA.write_text(data(further_runs()))
+    FURTHER_DATA.write_text(data(held_out()))
     print({software: round(calibrated(software), 3) for software in SOFTWARE_FACTORS})

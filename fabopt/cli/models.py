@@ -26,6 +26,7 @@ from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits
 from fabopt.workload.ranks import ranks_of, replica_gpus
 from fabopt.workload.serving import MEMORY_SHARE, networks, served
 from fabopt.workload.stages import band
+from fabopt.workload.stress import demanding
 from fabopt.workload.timing import step_on, workload_of
 
 # The numbers of GPUs that plans are said for.
@@ -160,7 +161,7 @@ def _row(model: Model, plan: Plan, server: Server, gpus: int, whose: str = "") -
     off = band(model, run.roof.software, False)
     low, high = (duration(float(step_s * bound)) for bound in (1 - off, 1 + off))
     least, likely = (memory(model, run.ranks).total / GIB for memory in (least_memory, likely_memory))
-    mbps = least_mbps(run, exact(DEFAULT_EXPOSED), Reach(run.domain_gpus))
+    mbps = least_mbps(demanding(run), exact(DEFAULT_EXPOSED), Reach(run.domain_gpus))
     needs = "none is enough" if mbps is None else f"{mbps / _MBPS_PER_GBPS:.3g}"
     memory = f"{float(least):.0f} to {float(likely):.0f} GB"
     return [count(gpus), f"{whose}{_plan_text(plan)}", memory, f"{low} to {high}", needs]

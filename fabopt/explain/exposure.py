@@ -16,6 +16,7 @@ from fabopt.schema.design import Conflict
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS
 from fabopt.units import some
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
+from fabopt.workload.stress import demanding
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on
 
 LIMIT = "workload.max_exposed_communication"
@@ -35,7 +36,7 @@ def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if needs is None or workload is None or needs.min_gbps_per_gpu < NO_BANDWIDTH_GBPS:
         return
     reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
-    words = _why(workload, step_on(workload, flat(MOST_MBPS, reach)))
+    words = _why(workload, step_on(demanding(workload), flat(MOST_MBPS, reach)))
     yield from _more_exposed(inquiry, words)
     yield from _larger_batch(inquiry, workload)
     yield from _reducing_switches(inquiry, needs.fabric)

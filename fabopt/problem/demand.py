@@ -23,7 +23,7 @@ from fabopt.workload.deadline import Pace
 from fabopt.workload.placement import Domains, Placing, uplink_share
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.service import Service, service_of
-from fabopt.workload.stress import at_speed
+from fabopt.workload.stress import at_speed, demanding
 from fabopt.workload.timing import ModelRun, workload_of
 
 
@@ -228,4 +228,4 @@ def longest_step_s(case: Case, needs: WorkloadNeeds | None, pace: Pace | None) -
         return None
     fabric = next(fabric for fabric in case.fabrics if fabric.name == needs.fabric)
     own = None if "min_gbps_per_gpu" in needs.sets or fabric.min_gbps_per_gpu is None else mbps(fabric.min_gbps_per_gpu)
-    return step_limit(pace.workload, needs, exact(case.workload.max_exposed_communication), own)
+    return step_limit(demanding(pace.workload), needs, exact(case.workload.max_exposed_communication), own)

@@ -34,6 +34,7 @@ from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.deadline import Deadline, Pace, pace_of_run
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.served import least_of, service_needs
+from fabopt.workload.stress import demanding
 
 
 def fabric_of(
@@ -214,6 +215,7 @@ def with_needs(
         needs = service_needs(service, fabric, reach, enough, offered, figures)
         return _filled(case, fabric, asked, needs), needs
     assert workload is not None
+    workload = demanding(workload)
     limit = exact(case.workload.max_exposed_communication)
     least = least_mbps(workload, limit, reach)
     asked = max(1, MOST_MBPS if least is None else least)
@@ -231,7 +233,7 @@ def timed(
     most_s = longest_step_s(case, needs, pace)
     if most_s is None or pace is None or needs is None:
         return fabrics
-    deadline = Deadline(pace_of_run(pace.workload), most_s)
+    deadline = Deadline(pace_of_run(demanding(pace.workload)), most_s)
     return tuple(
         replace(fabric, figure_demands=replace(_demands(fabric), deadline=deadline))
         if fabric.name == needs.fabric

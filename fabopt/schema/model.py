@@ -215,23 +215,42 @@ class Formats(Strict):
     activation_bytes: Bytes = 2
 
 
+def _in_order(shares: tuple[float, float]) -> tuple[float, float]:
+    if shares[0] > shares[1]:
+        raise ValueError(f"[least, most]; found {shares[0]:g} above {shares[1]:g}")
+    return shares
+
+
+Hiding = Annotated[
+    Share | Annotated[tuple[Share, Share], AfterValidator(_in_order)] | None, Field(exclude_if=_is_absent)
+]
+
+
 class Overlap(Strict):
     """The share of each communicator's time that can run behind computation, where there is enough of that.
 
+    A number, or a range [least, most]. Absent is the range of the software, docs/workloads.md.
+
     Attributes:
-        tensor: Of tensor ranks. Absent is (t-1)/t of t ranks that split the sequence with tuned software in a domain,
-            else 0.
+        tensor: Of tensor ranks.
         context: Of context ranks.
         pipeline: Of pipeline stages.
         expert: Of expert ranks.
         data: Of data ranks.
+        gather: Of gathers of sharded parameters. Absent is as `data`, if that is given.
     """
 
-    tensor: Annotated[Share | None, Field(exclude_if=_is_absent)] = None
-    context: Share = 0
-    pipeline: Share = 0
-    expert: Share = 0
-    data: Share = 0
+    tensor: Hiding = None
+    context: Hiding = None
+    pipeline: Hiding = None
+    expert: Hiding = None
+    data: Hiding = None
+    gather: Hiding = None
+
+    @property
+    def buckets_data(self) -> bool:
+        """Whether gradients go out in buckets, so that some hide behind the computation of others."""
+        return bool(self.data[0] if isinstance(self.data, tuple) else self.data)
 
 
 class OverlapChanges(Strict):
@@ -239,11 +258,12 @@ class OverlapChanges(Strict):
 
     like = Overlap
 
-    tensor: Share | None = None
-    context: Share | None = None
-    pipeline: Share | None = None
-    expert: Share | None = None
-    data: Share | None = None
+    tensor: Hiding = None
+    context: Hiding = None
+    pipeline: Hiding = None
+    expert: Hiding = None
+    data: Hiding = None
+    gather: Hiding = None
 
 
 def _each_once(order: tuple[Dimension, ...]) -> tuple[Dimension, ...]:

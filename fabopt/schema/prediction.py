@@ -29,6 +29,8 @@ class WorkloadNeeds(Strict):
         fabric: Name of the fabric.
         min_gbps_per_gpu: Least bandwidth that will do if it is the same everywhere, in Gb/s; 0 where nothing leaves
             domains.
+        overlapped_gbps_per_gpu: The same where computation hides as much as it can. Absent where overlap decides
+            nothing.
         offered_gbps_per_gpu: Least that NICs on sale can give of what the fabric must give, in Gb/s.
         max_oversubscription: Most oversubscription that will do with it, by boundary.
         leaf_gbps_per_gpu: Least bandwidth that will do above leaves, in Gb/s for each GPU.
@@ -41,6 +43,7 @@ class WorkloadNeeds(Strict):
 
     fabric: str
     min_gbps_per_gpu: Number
+    overlapped_gbps_per_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
     offered_gbps_per_gpu: Number
     max_oversubscription: dict[str, Number]
     leaf_gbps_per_gpu: Number

@@ -84,7 +84,8 @@ def _pieces(run: ModelRun, ranks: int, held: Fraction, is_routed: int) -> Fracti
     if plan.zero_stage == 3:
         layers = sizes.layers - (sizes.experts.dense_layers if is_routed and sizes.experts else 0)
         return max(Fraction(1), Fraction(layers, plan.pipeline))
-    if plan.overlap.data == 0:
+    hides = plan.overlap.data
+    if not (hides[0] if isinstance(hides, tuple) else hides):
         return Fraction(1)
     full, rest = divmod(held, max(4 * 10**7, ranks * 10**6))
     return Fraction(full + (1 if rest else 0))

@@ -90,9 +90,21 @@ class RecountedStep:
         return waits, max(Fraction(0), left)
 
     def _can_hide(self, call: CallTime) -> Fraction:
-        """The share of a call's time that computation can hide; see docs/workloads.md for tensor ranks."""
-        run, given = self.run, getattr(self.run.plan.overlap, call.traffic.communicator)
+        """The share of a call's time that computation can hide; see docs/workloads.md, *Overlap*."""
+        traffic, plan, is_tuned = call.traffic, self.run.plan, self.run.roof.software == "tuned"
+        name, sharded = traffic.communicator, plan.zero_stage == 3
+        ahead = name == "data" and traffic.repeats and traffic.operation == "all-gather"
+        given = getattr(plan.overlap, "gather" if ahead else name)
+        given = plan.overlap.data if ahead and given is None else given
+        most, likely = Fraction(1), Fraction(0)
+        if name == "tensor":
+            most = Fraction(plan.tensor - 1, plan.tensor) if plan.splits_sequence and not call.is_far else Fraction(0)
+            likely = most if is_tuned else Fraction(0)
+        elif is_tuned:
+            likely = {"expert": Fraction(1, 2), "data": Fraction(sharded)}.get(name, Fraction(0))
+        if name == "expert" and plan.recomputation == "full":
+            most = likely = Fraction(0)
+        least = likely if name == "tensor" else Fraction(0)
         if given is not None:
-            return exact(given)
-        in_pieces = run.roof.software == "tuned" and run.plan.splits_sequence and not call.is_far
-        return Fraction(run.plan.tensor - 1, run.plan.tensor) if in_pieces else Fraction(0)
+            least, most = map(exact, given if isinstance(given, tuple) else (given, given))
+        return {"low": least, "likely": min(max(likely, least), most), "high": most}[self.run.overlap]

@@ -26,7 +26,7 @@ from fabopt.workload.deadline import pace_of_run
 from fabopt.workload.ends import whole_use
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, seconds
-from fabopt.workload.stress import stressed_runs
+from fabopt.workload.stress import demanding, stressed_runs
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 # Uplinks that a leaf is taken to have without any spine.
@@ -67,10 +67,12 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     proof.holds(offered <= fabric.injection, f"{needs.offered_gbps_per_gpu} Gb/s per GPU offered")
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
-    least = least_mbps(workload, limit, reach)
+    least = least_mbps(demanding(workload), limit, reach)
     written = _as_written(wanted, needs)
     figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
-    again = needs_of(workload, written, limit, reach, MOST_MBPS if least is None else least, offered, figures)
+    again = needs_of(
+        demanding(workload), written, limit, reach, MOST_MBPS if least is None else least, offered, figures
+    )
     proof.equal("needs", needs, again)
     content_is_needed(proof, wanted, needs)
     _step_is_in_time(proof, evidence, workload, claimed)
@@ -185,7 +187,8 @@ def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claim
     longest = longest_step_s(evidence.case, needs, pace_of_run(workload))
     if longest is not None:
         network = network_on(evidence, fabric_named(evidence, needs.fabric))
-        proof.holds(step_on(workload, network).step_s <= longest, "the step keeps max_exposed_communication")
+        step_s = step_on(demanding(workload), network).step_s
+        proof.holds(step_s <= longest, "the step keeps max_exposed_communication")
 
 
 def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun, network: FabricBandwidth) -> None:

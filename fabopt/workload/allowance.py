@@ -5,6 +5,7 @@ them open.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.collectives import Operation
-from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, most_ratio, tapered
+from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, least_mbps, most_ratio, tapered
 from fabopt.workload.prediction import binding
 from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, step_on
 
@@ -60,6 +61,14 @@ def step_limit(workload: ModelRun, needs: WorkloadNeeds, limit: Fraction, own_mb
     return longest if own_mbps is None else max(longest, step_on(workload, flat(own_mbps, reach)).step_s)
 
 
+def _overlapped_gbps(workload: ModelRun, limit: Fraction, reach: Reach, least: int) -> int | float | None:
+    """Gb/s per GPU that would do if computation hid as much as it can; None where that is ``least`` Mb/s."""
+    if all(low == high for low, _, high in map(workload.range_of, workload.traffic)):
+        return None
+    enough = least_mbps(replace(workload, overlap="high"), limit, reach)
+    return None if enough is None or enough == least else gbps(enough)
+
+
 def needs_of(
     workload: ModelRun,
     fabric: Fabric,
@@ -80,7 +89,9 @@ def needs_of(
         binding(step_on(workload, flat(max(1, least), reach)).costs),
         workload.placing.counts_on_sizes,
     )
-    return needs_where(asked, fabric, reach, least, offered, figures)
+    overlapped = _overlapped_gbps(workload, limit, reach, least)
+    needs = needs_where(asked, fabric, reach, least, offered, figures)
+    return needs.model_copy(update={"overlapped_gbps_per_gpu": overlapped})
 
 
 class NetworkDemand(NamedTuple):

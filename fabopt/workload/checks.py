@@ -16,6 +16,7 @@ from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import Reach, least_exposed
 from fabopt.workload.plans import difference, fits, nearest_plan, plans_keeping
 from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus, runs_of, shares_of
+from fabopt.workload.stress import demanding
 from fabopt.workload.timing import workload_of
 
 # The embedding and the output are parts of a pipeline, too.
@@ -263,8 +264,8 @@ def _on_more_gpus(model: Model, plan: Plan, server: Server, gpus: int) -> str:
 def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Wrong]:
     """Some network keeps the limit of exposed communication: latency and scale-up links alone do not break it."""
     ranks = ranks_of(model, plan, gpus)
-    workload = workload_of(model, ranks, server, wanted.gpu_utilization)
-    step = least_exposed(workload, Reach(reduces=True))
+    workload = workload_of(model, ranks, server, wanted.gpu_utilization, wanted.software)
+    step = least_exposed(demanding(workload), Reach(reduces=True))
     if step.exposed_share > exact(wanted.max_exposed_communication):
         yield Wrong(
             "max_exposed_communication",

@@ -11,6 +11,7 @@ from fabopt.schema.workload import Placement
 from fabopt.units import plain_fraction, usd
 from fabopt.workload.needs import most_ratio
 from fabopt.workload.prediction import Prediction, seconds, use_of
+from fabopt.workload.stress import demanding
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 ENDS: tuple[Placement, Placement] = ("packed", "scattered")
@@ -104,7 +105,7 @@ def allowed(prediction: Prediction) -> dict[str, int | float]:
 
     At the leaves with none above them, at the spines above the design's leaves; empty without a limit.
     """
-    workload, network, limit = prediction.workload, prediction.network, prediction.most_exposed
+    workload, network, limit = demanding(prediction.workload), prediction.network, prediction.most_exposed
     if limit is None or limit >= 1:
         return {}
 

@@ -12,7 +12,12 @@ H100 (arXiv 2407.08608, section 1), is 1.3 to 2.5 times as fast (arXiv 2307.0869
 of that as a ratio, 1.8. On an A100 that is a third, between the 30 to 50 % forward and 25 to 35 % backward of the first
 FlashAttention (the same, section 1), than which Triton's is slightly slower (Dao-AILab/flash-attention,
 flash_attn/flash_attn_triton.py). Multiprocessors and memory: NVIDIA's data sheets and white papers of Ampere, Hopper,
-Blackwell, Ada; AMD's of CDNA 3. ``links``: share of the data sheet's rate that the collectives' own library counts a
+Blackwell, Ada; AMD's of CDNA 3.
+Of GPUs first sold in 2024 or later, typical software is that of 2025 on, whose attention reaches a third of an H100,
+0.34, with FlashAttention-2. ``pace``: kernels take so much longer than with the software's factor, which is of H100:
+clocks under load differ. Each is the median over the dense runs on that GPU in tests/published/fitted-runs.yaml. FP4:
+the share with which the runs in FP4 there come out right; the table has no FP4.
+``links``: share of the data sheet's rate that the collectives' own library counts a
 scale-up link with, in Gbytes/s: 20 of 25 on an A100, 20.6 of 25 on an H100, 40.1 of 50 on a B200 (NVIDIA/nccl at
 5067397c, src/graph/topo.h), 48 of 64 on an MI300X (ROCm/rccl at 08814b0a, the same file). So eight H100 have 371 in a
 ring; 365 to 370 are measured (issue 1455 of NVIDIA/nccl, 212 of NVIDIA/nccl-tests).
@@ -35,7 +40,8 @@ class Gpu(NamedTuple):
     """A kind of GPU. ``processors``: multiprocessors; ``memory_gbytes_s``: bandwidth of its memory; ``links``: share of
     its scale-up links' rate.
 
-    ``generation``: as NCCL has it; None: another maker's, whose limits are not known.
+    ``generation``: as NCCL has it; None: another maker's, whose limits are not known. ``pace``: of its kernels, as a
+    factor on their time beside the software's.
     """
 
     processors: int
@@ -44,32 +50,36 @@ class Gpu(NamedTuple):
     attention: Mapping[Software, Fraction]
     links: Fraction
     generation: Generation | None = None
+    pace: Fraction = Fraction(1)
 
 
-def _shares(wide: str, narrow: str) -> Mapping[Precision, Fraction]:
-    of_wide, of_narrow = Fraction(wide), Fraction(narrow)
-    return MappingProxyType({"fp16": of_wide, "bf16": of_wide, "fp8": of_narrow, "fp4": of_narrow})
+def _shares(wide: str, narrow: str, four_bits: str | None = None) -> Mapping[Precision, Fraction]:
+    of_wide, of_narrow, least = Fraction(wide), Fraction(narrow), Fraction(four_bits or narrow)
+    return MappingProxyType({"fp16": of_wide, "bf16": of_wide, "fp8": of_narrow, "fp4": least})
 
 
 def _attention(tuned: str, typical: str) -> Mapping[Software, Fraction]:
     return MappingProxyType({"tuned": Fraction(tuned), "typical": Fraction(typical)})
 
 
+_FP4 = "0.5"
 _A100 = Gpu(108, 2039, _shares("0.869", "0.869"), _attention("0.6", "0.33"), Fraction(20, 25), "ampere")
 _H100 = Gpu(132, 3350, _shares("0.803", "0.709"), _attention("0.5", "0.19"), Fraction("20.6") / 25, "hopper")
-_B200 = Gpu(148, 8000, _shares("0.776", "0.763"), _attention("0.5", "0.19"), Fraction("40.1") / 50, "blackwell")
-_GB200 = _B200._replace(matmul=_shares("0.729", "0.723"))
+_RECENT = _attention("0.5", "0.34")
+_B200 = Gpu(148, 8000, _shares("0.776", "0.763", _FP4), _RECENT, Fraction("40.1") / 50, "blackwell", Fraction("1.08"))
+_GB200 = _B200._replace(matmul=_shares("0.729", "0.723", _FP4), pace=Fraction("1.11"))
+_B300 = _B200._replace(matmul=_shares("0.786", "0.745", _FP4), pace=Fraction(1))
 _MI300X = Gpu(304, 5300, _shares("0.514", "0.514"), _attention("0.34", "0.34"), Fraction(48, 64))
 # By the beginning of the GPU's name.
 GPUS: Mapping[str, Gpu] = {
     "A100": _A100,
     "H100": _H100,
-    "H200": _H100._replace(memory_gbytes_s=4800, matmul=_shares("0.803", "0.734")),
-    "GH200": _H100._replace(memory_gbytes_s=4000, matmul=_shares("0.838", "0.776")),
+    "H200": _H100._replace(memory_gbytes_s=4800, matmul=_shares("0.803", "0.734"), attention=_RECENT),
+    "GH200": _H100._replace(memory_gbytes_s=4000, matmul=_shares("0.838", "0.776"), attention=_RECENT),
     "B200": _B200,
     "GB200": _GB200,
-    "B300": _B200._replace(matmul=_shares("0.786", "0.745")),
-    "GB300": _B200._replace(matmul=_shares("0.786", "0.745")),
+    "B300": _B300,
+    "GB300": _B300._replace(pace=Fraction("0.94")),
     "L40S": Gpu(142, 864, _shares("0.8", "0.709"), _attention("0.5", "0.19"), _A100.links, "ampere"),
     "MI300X": _MI300X,
     "MI325X": _MI300X._replace(memory_gbytes_s=6000, matmul=_shares("0.604", "0.604")),

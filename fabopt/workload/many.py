@@ -81,7 +81,7 @@ class _Calls:
         self.workload = workload
         self.traffic = traffic
         self.calls = float(traffic.calls)
-        self.overlap = float(workload.hides(traffic.communicator))
+        self.overlap = float(workload.hides(traffic))
         own = workload.crossings.of_domain(traffic.group, workload.domain_gpus)
         self._is_direct = traffic.operation == "all-to-all"
         # a GPU at the edge of a server sends all of its part itself

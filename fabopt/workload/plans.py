@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
+from fabopt.schema.model import SHARED_PARAMETERS, Model, Overlap, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import exact
@@ -73,13 +73,23 @@ def _ways(model: Model, plan: Plan, server: Server, gpus: int) -> Iterator[Plan]
         if gpus % replica:
             continue
         data = gpus // replica
+        overlap = plan.overlap if pipeline > 1 or plan.pipeline == 1 else _without_pipeline(plan.overlap)
         split = {"tensor": tensor, "pipeline": pipeline, "context": context, "data": None,
                  "virtual_stages": parts}  # fmt: skip
         for experts in _expert_ways(model, plan.model_copy(update=split), data):
             for micro_batch in {*MICRO_BATCHES, plan.micro_batch}:
-                tried = plan.model_copy(update={**split, **experts, "micro_batch": micro_batch})
+                tried = plan.model_copy(update={**split, **experts, "micro_batch": micro_batch, "overlap": overlap})
                 if plan.batch % (data * micro_batch) == 0 and can_be_shared(model, tried, gpus):
                     yield tried
+
+
+def _without_pipeline(overlap: Overlap) -> Overlap:
+    """Overlap of a plan whose pipeline is left out: the experts' that came with the pipeline's is not known any more.
+
+    DualPipe hides all-to-all of a pipeline's forward behind its backward part: DeepSeek-V3 (arXiv 2412.19437), 3.2.1.
+    """
+    lost = overlap.pipeline is not None and overlap.expert is not None
+    return overlap.model_copy(update={"expert": None}) if lost else overlap
 
 
 def _stages(layers: int, plan: Plan) -> list[int]:

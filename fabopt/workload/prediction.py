@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +14,7 @@ from fabopt.schema.server import Server
 from fabopt.units import Number, cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
 from fabopt.workload.memory import memory_use
-from fabopt.workload.stages import band
+from fabopt.workload.overlap import ENDS, key_of
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
 from fabopt.workload.volumes import COMMUNICATORS
 
@@ -135,7 +135,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
         free_s=seconds(step.free_s),
         step_s=seconds(step.step_s),
         software=workload.roof.software,
-        step_band_s=_band_s(workload, step),
+        step_band_s=_band_s(workload, prediction.network, step),
         exposed_communication=plain_fraction(step.exposed_share),
         gpu_utilization=plain_fraction(utilization),
         tokens_per_s=plain_fraction(tokens / step.step_s, 1),
@@ -147,16 +147,25 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
 def _complete_plan(workload: ModelRun) -> Plan:
     """The plan with every key set."""
     plan = workload.plan
-    overlap = plan.overlap.model_copy(update={"tensor": float(workload.hides("tensor"))})
+    overlap = plan.overlap.model_copy(update=dict(_shown_overlap(workload)))
     opened = {"data": workload.ranks.data, "sequence_parallel": plan.splits_sequence, "overlap": overlap}
     return plan.model_copy(
         update={**opened, "fused_attention": plan.fuses_attention, "expert_tensor": plan.expert_ways}
     )
 
 
-def _band_s(workload: ModelRun, step: Step) -> tuple[int | float, int | float]:
-    off = band(workload.model, workload.roof.software, workload.utilization is not None)
-    return seconds(step.step_s * (1 - off)), seconds(step.step_s * (1 + off))
+def _shown_overlap(workload: ModelRun) -> Iterator[tuple[str, float | tuple[float, float]]]:
+    """What computation hides of each communicator of the run: a share, or least and most."""
+    for traffic in workload.traffic:
+        low, _, high = map(float, workload.range_of(traffic))
+        yield key_of(traffic), low if low == high else (low, high)
+
+
+def _band_s(workload: ModelRun, network: FabricBandwidth, step: Step) -> tuple[int | float, int | float]:
+    """The band of the model around the likely step, widened to what overlap decides."""
+    off = workload.band
+    slow, _, fast = (step_on(replace(workload, overlap=end), network).step_s for end in ENDS)
+    return seconds(min(step.step_s * (1 - off), fast)), seconds(max(step.step_s * (1 + off), slow))
 
 
 def binding(costs: Iterable[Cost]) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from fabopt.schema.model import Model, Plan
+from fabopt.schema.model import Model, Overlap, Plan
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
 from fabopt.workload.architecture import FLOPS_PER_WEIGHT, head_dim, kept_numbers, parameters
@@ -143,7 +143,7 @@ class Serving:
         sizes = self.model.architecture
         if sizes.experts is not None and not reads:
             changed["experts"] = sizes.experts.model_copy(update={"servers_per_token": None})
-        hidden = self.plan.overlap.model_copy(update={"tensor": self.plan.overlap.tensor or 0})
+        hidden = Overlap(**{name: given or 0 for name, given in self.plan.overlap})
         halves = 2 if hidden.expert and sequences > 1 else 1
         at_once = ceil_div(sequences, halves)
         changes = {"micro_batch": at_once, "batch": halves * at_once * self.replicas, "data": None, "overlap": hidden}

@@ -24,6 +24,16 @@ MEASURED_BAND = Fraction(17, 1000)
 # (MegaScale, NSDI), section 6.3.
 SLOW_SHARE, SLOWER = Fraction(1, 200), Fraction(1, 10)
 ENDS = 2
+# Seconds to launch a small kernel from PyTorch: the median of the sample of NVIDIA/dgxc-benchmarking,
+# microbenchmarks/cpu_overhead/README.md at c84bc9b (11 to 18 us).
+LAUNCH_S = Fraction(13, 10**6)
+# Kernels of a layer with experts that a host launches for each expert of a GPU: six products forward and backward, and
+# in fewer than 16 bits four conversions of inputs and gradients, with their largest numbers first. Beside them, what
+# the rest of the layer takes: fitted to half of the runs with experts of tests/published/further-runs.yaml, by turns.
+EXPERT_LAUNCHES = {"wide": 6, "narrow": 14}
+LAYER_LAUNCHES = 50
+GRAPHED = Fraction(1, 2)
+WIDE = ("bf16", "fp16")
 _PICO = 10**12
 
 
@@ -54,8 +64,38 @@ def pace_s(model: Model, plan: Plan, roof: Roof) -> Fraction:
     output = shape.logits().over(training) * (1 + further) + further * layer
     if plan.pipeline == 1:
         return routed * layer + (architecture.layers - routed) * plain + output
+    if architecture.layers % (plan.pipeline * plan.virtual_stages) and not ends_count:
+        return _laid_out_s(architecture.layers, plan.pipeline, layer, output)
     last = (most - ends_count) * layer + output
     return max(most * layer, last)
+
+
+def _laid_out_s(layers: int, stages: int, layer: Fraction, output: Fraction) -> Fraction:
+    """Seconds of the slowest stage where layers do not divide and are laid out so that the output's has fewer.
+
+    Source: NVIDIA-NeMo/Megatron-Bridge at 067f987, set_deepseek_v3_pipeline_model_parallel_layout: of 16 stages the
+    last has no layer of the model's 61, but the further prediction and the loss.
+    """
+    return min(
+        max(ceil_div(layers - last, stages - 1) * layer, last * layer + output) for last in range(layers // stages + 1)
+    )
+
+
+def host_s(model: Model, plan: Plan, in_rack: bool) -> Fraction:
+    """Seconds in which GPUs wait for their host in the layers with experts of a stage, for one micro-batch.
+
+    How many tokens an expert gets is known only on the GPU; the host waits for it and then launches the kernels of each
+    expert. Source: NVIDIA/Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py at d98e8a64. In racks part of
+    a layer, and lately all of it, is in a CUDA graph, which needs no launches: half is counted, the middle. Source:
+    NVIDIA-NeMo/Megatron-Bridge at 067f987, perf_recipes of GB200 and GB300 against those of B200 and H100.
+    """
+    routed, experts = expert_layers(model.architecture), model.architecture.experts
+    if experts is None or model.task != "training":
+        return Fraction(0)
+    most, _ = layers_of_stage(model.architecture.layers, plan)
+    each = EXPERT_LAUNCHES["wide" if model.precision.compute in WIDE else "narrow"]
+    launches = LAYER_LAUNCHES + each * ceil_div(experts.count, plan.expert)
+    return min(most, routed) * launches * LAUNCH_S * (GRAPHED if in_rack else 1)
 
 
 def optimizer_s(model: Model, plan: Plan, data: int, roof: Roof) -> Fraction:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from fabopt.parts.lookup import Lookup
 from fabopt.schema.workload import QueuePairs, Within
 from fabopt.workload.placement import uplink_share
 from fabopt.workload.timing import ModelRun
@@ -48,6 +49,14 @@ def _under_stress(workload: ModelRun) -> tuple[ModelRun, ...]:
         at_speed(replace(workload, placing=placing), STRESS_SPEED),
         replace(workload, placing=replace(placing, is_uniform=True)),
     )
+
+
+_DEMANDING: Lookup[ModelRun, None, ModelRun] = Lookup()
+
+
+def demanding(workload: ModelRun) -> ModelRun:
+    """The run that a network has to serve: the least overlap, and computation at the fast end of the band."""
+    return _DEMANDING.of(workload, None, lambda: replace(at_speed(workload, 1 / (1 - workload.band)), overlap="low"))
 
 
 def at_speed(workload: ModelRun, speed: Fraction) -> ModelRun:

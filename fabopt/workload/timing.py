@@ -23,9 +23,10 @@ from fabopt.workload.collectives import LINE_SHARE, Algorithm, Running, Spread, 
 from fabopt.workload.gpus import gpu_of
 from fabopt.workload.kernels import Roof
 from fabopt.workload.nccl import channels_of
+from fabopt.workload.overlap import ENDS, End, Hidden, hidden, key_of
 from fabopt.workload.placement import PACKED, Domains, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
-from fabopt.workload.stages import SOFTWARE_FACTORS, optimizer_s, pace_s, straggling, whole_ps
+from fabopt.workload.stages import SOFTWARE_FACTORS, band, host_s, optimizer_s, pace_s, straggling, whole_ps
 from fabopt.workload.straddling import Crossing, Crossings, crossings_on, domain_in_use, most_domains
 from fabopt.workload.volumes import COMMUNICATORS, Traffic, micro_batches, traffic_of
 
@@ -74,7 +75,8 @@ class ModelRun:
 
     ``domains``: scale-up domains as they are installed, and the part that the model takes; ``placing``: placement of
     ranks; ``speed``: of computation, as a multiple of the predicted one; ``kept_s``: seconds of a step in which keys
-    and values of earlier tokens are read.
+    and values of earlier tokens are read; ``in_rack``: whether a scale-up domain is more than a server; ``overlap``:
+    end of the range of what computation hides.
     """
 
     model: Model
@@ -89,6 +91,8 @@ class ModelRun:
     placing: Placing = PACKED
     speed: Fraction = Fraction(1)
     kept_s: Fraction = Fraction(0)
+    in_rack: bool = False
+    overlap: End = "likely"
 
     @property
     def domain_gpus(self) -> int:
@@ -119,19 +123,19 @@ class ModelRun:
         """
         return (self.plan.pipeline - 1) / (self.plan.virtual_stages * self.micro_batches)
 
-    def hides(self, communicator: str) -> Fraction:
-        """The share of a communicator's time that can run behind computation, as the plan says.
+    def hides(self, traffic: Traffic) -> Fraction:
+        """The share of calls' time that can run behind computation, at the end of the range that counts."""
+        return self.range_of(traffic)[ENDS.index(self.overlap)]
 
-        Where it does not state tensor overlap: tuned software splits what tensor ranks gather and scatter into as many
-        pieces as ranks, each behind the product of another piece, so that one is exposed. Source: NVIDIA NeMo Framework
-        User Guide 24.12, "Communication Overlap"; only where the sequence is split, and over NVLink.
-        """
-        given, plan = getattr(self.plan.overlap, communicator), self.plan
-        if given is not None:
-            return exact(given)
-        is_near = not self.crossings.of_domain(self.ranks.group(communicator), self.domain_gpus).cut
-        in_pieces = self.roof.software == "tuned" and plan.splits_sequence and is_near
-        return 1 - Fraction(1, plan.tensor if in_pieces else 1)
+    def range_of(self, traffic: Traffic) -> Hidden:
+        """The shares of calls' time that can run behind computation."""
+        is_near = not self.crossings.of_domain(traffic.group, self.domain_gpus).cut
+        return hidden(self.plan, key_of(traffic), self.roof.software, is_near)
+
+    @property
+    def band(self) -> Fraction:
+        """How far a step is likely to be from the predicted one, as a share of it."""
+        return band(self.model, self.roof.software, self.utilization is not None)
 
     @cached_property
     def compute_s(self) -> Fraction:
@@ -139,8 +143,9 @@ class ModelRun:
         software = self.roof.software
         kernels = self.micro_batches * pace_s(self.model, self.plan, self.roof)
         kernels += optimizer_s(self.model, self.plan, self.ranks.data, self.roof)
-        busy_s = kernels * SOFTWARE_FACTORS[software] * straggling(software, self.servers) + self.kept_s
-        return whole_ps(busy_s / self.speed)
+        kernels = kernels * SOFTWARE_FACTORS[software] * self.roof.gpu.pace
+        kernels += self.micro_batches * host_s(self.model, self.plan, self.in_rack)
+        return whole_ps((kernels * straggling(software, self.servers) + self.kept_s) / self.speed)
 
     @cached_property
     def traffic(self) -> tuple[Traffic, ...]:
@@ -196,7 +201,8 @@ def workload_of(
     given = None if utilization is None else exact(utilization)
     servers = ceil_div(ranks.gpus, max(1, server.gpus))
     memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)
-    return ModelRun(model, ranks, domains, rate, peak, given, roof, servers, memory_gb)
+    in_rack = server.scale_up is not None and server.scale_up.domain_gpus > server.gpus
+    return ModelRun(model, ranks, domains, rate, peak, given, roof, servers, memory_gb, in_rack=in_rack)
 
 
 @dataclass(frozen=True)
@@ -385,10 +391,10 @@ def _exposed(workload: ModelRun, costs: Sequence[Cost], window_s: Fraction) -> l
     for cost in sorted(costs, key=lambda cost: COMMUNICATORS.index(cost.traffic.communicator)):
         traffic = cost.traffic
         room = left if traffic.repeats else min(left, window_s / workload.micro_batches)
-        hidden = min(workload.hides(traffic.communicator) * cost.time_s, room)
-        left -= hidden
+        hidden_s = min(workload.hides(traffic) * cost.time_s, room)
+        left -= hidden_s
         longer = 1 + workload.bubble if traffic.repeats else Fraction(1)
-        exposed.append(_with_exposed(cost, hidden, (cost.time_s - hidden) * longer))
+        exposed.append(_with_exposed(cost, hidden_s, (cost.time_s - hidden_s) * longer))
     return exposed
 
 

@@ -22,6 +22,7 @@ from fabopt.verify import verify
 from fabopt.workload.ends import allowed, placed, tapered_leaves, tapers_of
 from fabopt.workload.placement import Domains, Placing, blocks_of
 from fabopt.workload.prediction import Prediction, seconds
+from fabopt.workload.stress import demanding
 from fabopt.workload.timing import step_on
 from tests.samples.small import Json
 from tests.samples.workload_samples import H100, middle_model, network, on
@@ -65,7 +66,7 @@ def test_what_pods_hold_may_be_tapered_above_them() -> None:
         prediction = Prediction(placed(work, placement), there, None, limit)
         kept = Fraction(str(allowed(prediction)["spine"]))
         tapered = [replace(there, pod_mbps=there.leaf_mbps / (kept + more)) for more in (0, Fraction(1, 1000))]
-        exposed = [step_on(prediction.workload, one).exposed_share for one in tapered]
+        exposed = [step_on(demanding(prediction.workload), one).exposed_share for one in tapered]
         assert exposed[0] <= limit < exposed[1]
         ratios.append(kept)
     assert ratios[0] > 7 and ratios[0] > 50 * ratios[1]

@@ -69,8 +69,10 @@ def needs_words(model: str, needs: WorkloadNeeds) -> str:
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     if needs.min_gbps_per_gpu >= NO_BANDWIDTH_GBPS:
         return f"{model} waits longer than `max_exposed_communication` allows, however fast the network is{binds}"
+    least = "" if needs.overlapped_gbps_per_gpu is None else f"{plain(needs.overlapped_gbps_per_gpu)} to "
+    binds = f" (overlap decides){binds}" if least else binds
     return (
-        f"{model} needs {plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
+        f"{model} needs {least}{plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
         f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, {ratios}{timed}"
     )
 
@@ -178,9 +180,14 @@ def workload_title(use: WorkloadUse) -> str:
     ways = [(plan.tensor, "tensor"), (plan.context, "context"), (plan.pipeline, "pipeline"), (plan.data or 1, "data")]
     shown = " x ".join(f"{number} {name}" for number, name in ways if number > 1) or "1 GPU"
     experts = f", {plan.expert} expert x {plan.expert_ways} expert tensor" if plan.expert > 1 else ""
-    hidden = [f"{name} {_PERCENT * share:g} %" for name, share in plan.overlap.model_dump().items() if share]
+    hidden = [f"{name} {_hidden(share)} %" for name, share in plan.overlap.model_dump().items() if share]
     experts += f"; can hide: {', '.join(hidden)}" if hidden else "; nothing is hidden behind computation"
     return f"{use.model}, {use.parameters / _BILLION:,.4g} billion parameters on {shown}{experts}"
+
+
+def _hidden(share: float | tuple[float, float]) -> str:
+    """A share, or a range of shares, in per cent."""
+    return f"{_PERCENT * share:g}" if isinstance(share, float | int) else " to ".join(map(_hidden, share))
 
 
 def _over_network(entry: CommunicatorUse) -> str:

@@ -221,15 +221,12 @@ def _in_order(shares: tuple[float, float]) -> tuple[float, float]:
     return shares
 
 
-Hiding = Annotated[
-    Share | Annotated[tuple[Share, Share], AfterValidator(_in_order)] | None, Field(exclude_if=_is_absent)
-]
+Shares = Annotated[tuple[Share, Share], AfterValidator(_in_order)]
+Hiding = Annotated[Share | Shares | None, Field(exclude_if=_is_absent)]
 
 
 class Overlap(Strict):
-    """The share of each communicator's time that can run behind computation, where there is enough of that.
-
-    A number, or a range [least, most]. Absent is the range of the software, docs/workloads.md.
+    """The share of each communicator's time that can run behind computation: a number or a range, or the software's.
 
     Attributes:
         tensor: Of tensor ranks.
@@ -239,24 +236,6 @@ class Overlap(Strict):
         data: Of data ranks.
         gather: Of gathers of sharded parameters. Absent is as `data`, if that is given.
     """
-
-    tensor: Hiding = None
-    context: Hiding = None
-    pipeline: Hiding = None
-    expert: Hiding = None
-    data: Hiding = None
-    gather: Hiding = None
-
-    @property
-    def buckets_data(self) -> bool:
-        """Whether gradients go out in buckets, so that some hide behind the computation of others."""
-        return bool(self.data[0] if isinstance(self.data, tuple) else self.data)
-
-
-class OverlapChanges(Strict):
-    """What a case says otherwise of the overlap."""
-
-    like = Overlap
 
     tensor: Hiding = None
     context: Hiding = None
@@ -374,7 +353,7 @@ class PlanChanges(Strict):
     recomputation: Recomputation | None = None
     sequence_parallel: bool | None = None
     fused_attention: bool | None = None
-    overlap: OverlapChanges | None = None
+    overlap: Overlap | None = None
     order: Order | None = None
 
     @property

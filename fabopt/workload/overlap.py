@@ -35,7 +35,7 @@ _MOSTLY = Hidden(Fraction(0), Fraction(1), Fraction(1))
 # overlap_grad_reduce, PyTorch's DDP); runs of the makers fit without. Gathers of sharded parameters are fetched a layer
 # ahead, and their gradients are scattered a layer behind (Zhao et al. 2023, PyTorch FSDP, section 3.3); tuned runs fit
 # all of it, MosaicML's fit none. All-to-all of experts: NVIDIA-NeMo/Megatron-Bridge at 067f987,
-# docs/training/communication-overlap.md: off by default, and never with full recomputation; its perf_recipes turn it on
+# its page "Communication Overlap": off by default, and never with full recomputation; its perf_recipes turn it on
 # for most of 2026's runs on racks, and not before. Pieces of tensor ranks: see ``tensor_hidden``.
 RANGES: Mapping[Software, Mapping[str, Hidden]] = {
     "tuned": {"context": _ANY, "pipeline": _ANY, "data": _ANY, "expert": _MIDDLE, "sharded": _MOSTLY},

@@ -93,8 +93,8 @@ def host_s(model: Model, plan: Plan, in_rack: bool) -> Fraction:
     if experts is None or model.task != "training":
         return Fraction(0)
     most, _ = layers_of_stage(model.architecture.layers, plan)
-    each = EXPERT_LAUNCHES["wide" if model.precision.compute in WIDE else "narrow"]
-    launches = LAYER_LAUNCHES + each * ceil_div(experts.count, plan.expert)
+    of_expert = EXPERT_LAUNCHES["wide" if model.precision.compute in WIDE else "narrow"]
+    launches = LAYER_LAUNCHES + of_expert * ceil_div(experts.count, plan.expert)
     return min(most, routed) * launches * LAUNCH_S * (GRAPHED if in_rack else 1)
 
 

@@ -394,9 +394,6 @@ def _exposed(workload: ModelRun, costs: Sequence[Cost], window_s: Fraction) -> l
         hidden_s = min(workload.hides(traffic) * cost.time_s, room)
         left -= hidden_s
         longer = 1 + workload.bubble if traffic.repeats else Fraction(1)
-        exposed.append(_with_exposed(cost, hidden_s, (cost.time_s - hidden_s) * longer))
+        of_call = traffic, cost.place, cost.algorithm, cost.sent, cost.bytes_over, cost.time_s
+        exposed.append(Cost(*of_call, hidden_s, (cost.time_s - hidden_s) * longer))
     return exposed
-
-
-def _with_exposed(cost: Cost, hidden_s: Fraction, exposed_s: Fraction) -> Cost:
-    return Cost(cost.traffic, cost.place, cost.algorithm, cost.sent, cost.bytes_over, cost.time_s, hidden_s, exposed_s)

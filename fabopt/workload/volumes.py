@@ -194,6 +194,7 @@ def _pieces(model: Model, ranks: Ranks, name: str, held: Fraction) -> Fraction:
     if plan.zero_stage >= SHARED_PARAMETERS:
         layers = layers if name == "data" else expert_layers(model.architecture)
         return max(Fraction(1), Fraction(layers, plan.pipeline))
-    if not plan.overlap.buckets_data:
+    hides = plan.overlap.data
+    if not (hides[0] if isinstance(hides, tuple) else hides):
         return Fraction(1)
     return Fraction(ceil(held / max(BUCKET_PARAMETERS, BUCKET_PARAMETERS_A_RANK * ranks.group(name).size)))

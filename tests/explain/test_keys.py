@@ -39,7 +39,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Model": {"*": NEED}, "Architecture": {"*": NEED}, "Experts": {"*": NEED}, "LatentAttention": {"*": NEED},
     "Window": {"*": NEED}, "LinearAttention": {"*": NEED}, "SparseAttention": {"*": NEED},
     "Formats": {"*": NEED}, "Plan": {"*": NEED}, "Overlap": {"*": NEED}, "PlanChanges": {"*": NEED},
-    "OverlapChanges": {"*": NEED}, "Within": {"*": NEED}, "QueuePairs": {"*": NEED}, "OtherJob": {"*": NEED},
+    "Within": {"*": NEED}, "QueuePairs": {"*": NEED}, "OtherJob": {"*": NEED},
     "Scenario": {"*": NEED}, "StorageDemand": {"*": NEED},
     "Fabric": {"oob": COUNTED, "isolation": SHARED, "shared_port": SHARED, "host": SHARED, "carries": SHARED,
                "spines": CHECKED},

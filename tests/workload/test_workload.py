@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabopt.schema.model import Experts, Model, Overlap, OverlapChanges, Plan, PlanChanges
+from fabopt.schema.model import Experts, Model, Overlap, Plan, PlanChanges
 from fabopt.schema.server import Server
 from fabopt.workload.collectives import LINE_SHARE, Spread, factor, latency_s, payloads, running, sent_over
 from fabopt.workload.nccl import Protocol, tree_share
@@ -467,5 +467,5 @@ def test_more_bandwidth_never_exposes_more(plan: dict[str, Any], there: Any) -> 
 
 def test_plan_changes_are_on_top_of_the_model() -> None:
     plan = Plan(batch=8, tensor=2, overlap=Overlap(tensor=0.5, data=1))
-    changed = PlanChanges(tensor=4, overlap=OverlapChanges(data=0)).on(plan)
+    changed = PlanChanges(tensor=4, overlap=Overlap(data=0)).on(plan)
     assert (changed.tensor, changed.batch, changed.overlap) == (4, 8, Overlap(tensor=0.5, data=0))

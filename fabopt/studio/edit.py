@@ -34,6 +34,8 @@ def edited(text: str, key: str, value: Any) -> str:
     if not isinstance(content, dict):
         raise InputError([fault(FILE, "", "a case has keys with values")])
     steps = steps_of(key, content)
+    if not steps:
+        raise InputError([fault(FILE, "", "no key is named", key, hint="name one, as `fabrics[0].planes`")])
     wanted = _changed(content, steps, value)
     if wanted == content:
         return text

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fabopt.errors import EXIT_NO_ANSWER, FaboptError, InputError
+from fabopt.errors import EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, InputError
 from fabopt.io.library import checkout
 from fabopt.program.settings import Clock, StoppedError
 from fabopt.studio.wire import Message, fault_rows, line_of
@@ -69,6 +69,8 @@ def outcome(bench: Bench, job: str, content: Message) -> Message:
         return {"code": error.exit_code, "words": str(error)}
     except StoppedError:
         return {"code": EXIT_NO_ANSWER, "words": "stopped"}
+    except RecursionError:
+        return {"code": EXIT_INPUT, "words": "what was given is nested too deeply"}
     except MemoryError:
         return {"code": EXIT_NO_ANSWER, "words": "memory ended before there was an answer"}
     except Exception as error:

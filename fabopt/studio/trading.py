@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fabopt.design.points import design_at
-from fabopt.errors import InputError, fault
+from fabopt.errors import EXIT_DONE, EXIT_NO_ANSWER, InputError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.files import write_whole
 from fabopt.io.journal import journal_path
 from fabopt.io.keys import content_of
+from fabopt.output.charts.figures import Quantity
 from fabopt.output.charts.points import axes_of, dots_of
 from fabopt.output.export.front import readable
 from fabopt.program.copies import processors
@@ -116,7 +118,13 @@ def _ended(bench: Bench, result: Front, inputs: Inputs, target: Path, journal: P
             row["point"]["answer"] = kept(bench, design)
             row["point"]["edits"] = _edits(design, point, inputs)
     bench.tell("front-points", axes=_axes(result), points=[row["point"] for row in rows])
-    return {"code": 0 if result.complete else 4, "complete": result.complete, "notes": list(result.notes)}
+    notes = list(map(_in_words, result.notes))
+    return {"code": EXIT_DONE if result.complete else EXIT_NO_ANSWER, "complete": result.complete, "notes": notes}
+
+
+def _in_words(note: str) -> str:
+    """Return a note with metrics as people say them: ``Gb/s per GPU`` for ``gbps_per_gpu``."""
+    return re.sub(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.:])", lambda name: Quantity(name[0]).title, note)
 
 
 def _axes(front_: Front) -> Message:

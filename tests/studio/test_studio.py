@@ -18,6 +18,8 @@ import yaml
 
 from fabopt.api import solve
 from fabopt.cli import main
+from fabopt.studio.trading import _in_words
+from tests.paths import ROOT
 from tests.studio.served import Served, serve, wait_until
 
 CASE = """\
@@ -30,6 +32,7 @@ fabrics:
     protocol: infiniband
 site: {floor: {rows: 1, racks_per_row: 8}}
 """
+FRONT = (ROOT / "cases" / "l40s-inference-256.yaml").read_text()
 INFEASIBLE = CASE + "limits: {budget_usd: 1000}\n"
 
 
@@ -238,6 +241,7 @@ def test_questions_make_a_case(studio: Served) -> None:
     text = studio.post("/api/new", answers={"gpus": "128", "budget": "5M"}).json["text"]
     assert yaml.safe_load(text)["limits"] == {"budget_usd": 5_000_000}
     assert studio.post("/api/read", text=text, path="pod.yaml").json["faults"] == []
+    assert studio.solved("new", text)["ended"]["code"] == 0
     assert studio.post("/api/new", answers={"gpus": "x", "server": "y"}).status == 422
 
 
@@ -259,22 +263,34 @@ def test_front_goes_on_from_its_journal(studio: Served) -> None:
 
 
 @pytest.mark.long
-def test_a_stopped_sweep_goes_on(studio: Served) -> None:
+@pytest.mark.parametrize(
+    ("at", "asked"),
+    [
+        ("/api/sweep", {"over": "gpus", "values": [64, 96, 128, 160]}),
+        ("/api/front", {"metric": "gbps_per_gpu"}),
+    ],
+)
+def test_what_was_stopped_goes_on(studio: Served, at: str, asked: dict[str, Any]) -> None:
     """What was solved before it was stopped is told again at once, and not solved again."""
-    asked = {"desk": "g", "text": CASE, "over": "servers", "values": list(range(4, 25, 2))}
-    run = studio.post("/api/sweep", **asked).json["run"]
-    next(content for kind, content in studio.events("g", until="point", run=run) if kind == "point")
-    assert studio.post("/api/front/stop", desk="g").status == 200
-    ended = dict(studio.events("g", until="front-ended", run=run))["front-ended"]
+    asked |= {"desk": f"g{at[5]}", "text": FRONT}
+    run = studio.post(at, **asked).json["run"]
+    next(content for kind, content in studio.events(asked["desk"], until="point", run=run) if kind == "point")
+    assert studio.post("/api/front/stop", desk=asked["desk"]).status == 200
+    ended = dict(studio.events(asked["desk"], until="front-ended", run=run))["front-ended"]
     assert ended["code"] == 4
     journals = list((studio.folder / ".fabopt-studio" / "fronts").glob("*.journal"))
     kept = journals[0].read_bytes().count(b"\n") - 1
-    assert 0 < kept < len(asked["values"])
-    run = studio.post("/api/sweep", **asked).json["run"]
-    events = list(studio.events("g", until="front-ended", run=run))
+    assert kept > 0
+    run = studio.post(at, **asked).json["run"]
+    events = list(studio.events(asked["desk"], until="front-ended", run=run))
     assert events[-1][1]["code"] == 0
-    assert len(dict(events)["front-points"]["points"]) == len(asked["values"])
+    assert sum(kind == "point" for kind, _ in events) >= kept
     assert not journals[0].exists()
+
+
+def test_notes_say_metrics_as_people_do() -> None:
+    note = "none of this case has more gbps_per_gpu; limits.budget_usd: null would allow 800"
+    assert _in_words(note) == note.replace("gbps_per_gpu", "Gb/s per GPU")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")

@@ -34,7 +34,7 @@ def edited(text: str, key: str, value: Any) -> str:
     if not isinstance(content, dict):
         raise InputError([fault(FILE, "", "a case has keys with values")])
     steps = steps_of(key, content)
-    if not steps:
+    if not steps or isinstance(steps[0], int):
         raise InputError([fault(FILE, "", "no key is named", key, hint="name one, as `fabrics[0].planes`")])
     wanted = _changed(content, steps, value)
     if wanted == content:
@@ -144,6 +144,9 @@ class _Text:
     def _added(self, node: Any, above: Any, steps: Steps, value: Any) -> str:
         """Return the text with an entry that was not there, after the last one of its holder."""
         is_list = isinstance(steps[0], int)
+        if above is None and not node.value:
+            start, end = node.start_mark.index, node.end_mark.index
+            return f"{self.text[:start]}{_flow(_nested(steps, value))}{self.text[end:]}"
         if not isinstance(node, yaml.SequenceNode if is_list else yaml.MappingNode) or not node.value:
             return self._with(above, _nested(steps, value))
         if node.flow_style:

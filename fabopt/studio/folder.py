@@ -20,7 +20,7 @@ def below(folder: Path, name: str, endings: Sequence[str]) -> Path:
     kind, or hidden.
     """
     refused = None
-    if "\0" in name or not name or Path(name).is_absolute() or "\\" in name:
+    if not name or not name.isprintable() or Path(name).is_absolute() or "\\" in name:
         refused = "a path is relative to the folder of the studio"
     elif Path(name).suffix.lower() not in endings:
         refused = "the studio has no files of this kind"
@@ -47,7 +47,7 @@ def kept_in(folder: Path, kind: str) -> Path:
 
 def files(folder: Path, endings: Sequence[str]) -> list[str]:
     """Return files of a kind in the folder, as paths relative to it, those of links outside left out."""
-    named = (name for name in _walk(folder, "") if Path(name).suffix.lower() in endings)
+    named = (name for name in _walk(folder, "") if name.isprintable() and Path(name).suffix.lower() in endings)
     inside = [name for name, _ in zip(named, range(MOST_LISTED), strict=False)]
     real = os.path.realpath(folder)
     return sorted(name for name in inside if Path(os.path.realpath(folder / name)).is_relative_to(real))

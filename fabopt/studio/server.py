@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import secrets
 import socket
 import tempfile
@@ -37,6 +38,8 @@ LOOPBACK = "127.0.0.1"
 LAST_S = 1
 STATUS = {EXIT_INPUT: 422, EXIT_INFEASIBLE: 409}
 LONGEST_NAME = 64
+# Digits of a number, and percent of a price.
+LONGEST_NUMBER, MOST_PERCENT = 18, 1_000
 # What is told of an answer as JSON, and what is a file of it: its type, and the name that it is saved under.
 SHOWN = ("screen", "floor", "bill", "parts", "rules", "levers")
 FILES = {
@@ -154,7 +157,7 @@ class _Routes:
             {
                 "token": self.own.token,
                 "version": VERSION,
-                "folder": str(self.studio.folder),
+                "folder": os.fsencode(self.studio.folder).decode("utf-8", "replace"),
                 "opened": None if opened is None else {"path": opened.path, "text": opened.text},
                 "questions": self.studio.questions,
                 **there,
@@ -287,7 +290,8 @@ _NUMBER = (int, float, type(None))
 async def _given(request: Request, **kinds: Any) -> Message:
     """Return the keys of a body, each of its kind; ``HTTPException`` otherwise. What may be null may be left out."""
     try:
-        content = json.loads(await request.body(), parse_constant=_finite, parse_float=_finite)
+        content = json.loads(await request.body(), parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+        json.dumps(content, ensure_ascii=False).encode()  # half a character is none
     except (ValueError, RecursionError):
         raise HTTPException(400, "the body is not JSON") from None
     if not isinstance(content, dict):
@@ -297,8 +301,9 @@ async def _given(request: Request, **kinds: Any) -> Message:
         if not isinstance(value, kind) or (kind is _NUMBER and isinstance(value, bool)):
             raise HTTPException(400, f"the body has `{key}`")
     given = {key: content.get(key) for key in kinds}
-    if any(type(percent) not in (int, float) for percent in (given.get("prices") or {}).values()):
-        raise HTTPException(400, "prices are percent by kind")
+    for percent in (given.get("prices") or {}).values():
+        if type(percent) not in (int, float) or not -100 < percent <= MOST_PERCENT:
+            raise HTTPException(400, f"prices are percent by kind, above -100 and up to {MOST_PERCENT:,}")
     return given
 
 
@@ -308,6 +313,13 @@ def _finite(text: str) -> float:
     if not isfinite(number):
         raise ValueError(text)
     return number
+
+
+def _whole(text: str) -> int:
+    """Return a whole number; ``ValueError`` for one that is beyond all that is counted."""
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError(text)
+    return int(text)
 
 
 def _name(text: str) -> str:

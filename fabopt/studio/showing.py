@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -40,6 +41,7 @@ from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
 
+ANSWER = re.compile(r"[0-9a-f]{20}")
 BILLS = ("bill.csv", "bill.xlsx")
 PACK = ("drawing", "crew", "labels", "plan")
 
@@ -47,7 +49,7 @@ PACK = ("drawing", "crew", "labels", "plan")
 def design_of(bench: Bench, answer: str) -> Design:
     """Return the design of an answer; ``InputError`` if there is none of this name."""
     path = Path(bench.answers) / f"{answer}.json"
-    if not answer.isalnum() or not path.is_file():
+    if ANSWER.fullmatch(answer) is None or not path.is_file():
         raise InputError([fault("answer", "", "there is no such answer any more", answer, hint="solve its case again")])
     return _read(path)
 

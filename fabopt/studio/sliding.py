@@ -36,7 +36,7 @@ CHANGES: list[float] = [-75, -50, -40, -30, -20, -10, 0, 10, 20, 30, 40, 50, 75,
 # Parts of a unit of speeds and ratios that are told apart.
 FINE = 1000
 # Seconds for both ends, and for what stops one.
-ENDS_S, REASON_S = 30.0, 10.0
+ENDS_S, REASON_S = 16.0, 6.0
 UNSETTLED = "whether there are designs beyond was not settled in time"
 
 

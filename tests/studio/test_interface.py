@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import threading
@@ -129,7 +130,14 @@ def test_hostile_texts_have_faults(studio: Served, text: str) -> None:
         (b'{"text": "", "key": "a", "value": ' + b"[" * 900 + b"]" * 900 + b"}", 422),
         (b'{"text": "", "key": "' + b"a." * 5000 + b'a", "value": 1}', 422),
         (b'{"text": "", "key": "[99999999999]", "value": 1}', 422),
-        (b'{"text": "", "key": "", "value": {"\\ud800": "\\udfff"}}', 422),
+        (b'{"text": "", "key": "", "value": 1}', 422),
+        (b'{"text": "name: x", "key": "[0]", "value": 1}', 422),
+        (b'{"text": "[]", "key": "name", "value": 1}', 422),
+        (b'{"text": "x", "key": "name", "value": 1}', 422),
+        (b'{"text": "{}", "key": "name", "value": 1}', 200),
+        (b'{"text": "", "key": "name", "value": {"\\ud800": "\\udfff"}}', 400),
+        (b'{"text": "", "key": "\\ud800", "value": 1}', 400),
+        (b'{"text": "", "key": "servers", "value": ' + b"9" * 50 + b"}", 400),
         (b'{"text": "", "text": 3, "key": "a", "value": 1}', 400),
     ],
 )
@@ -138,6 +146,22 @@ def test_hostile_values_are_refused(studio: Served, body: bytes, status: int) ->
     answer = studio.raw("POST", "/api/edit", body, **headers)
     assert (answer.status, b"internal" in answer.body) == (status, False), answer.body[:300]
     assert studio.post("/api/read", text=CASE, path=None).json["faults"] == []
+
+
+def test_hostile_names_are_refused(studio: Served) -> None:
+    """Names of answers, paths and prices that are too long, invisible or out of range are refused in words."""
+    for answer in ("a" * 4000, "9" * 20_000, "0" * 20, "\u0660" * 20, "../x"):
+        assert studio.post("/api/break", answer=answer, fabric=None, kind="leaf", name="0").status == 404
+    for path in ("\n.yaml", "\u202e.yaml", "a\tb.yaml", "a" * 4000 + ".yaml"):
+        assert studio.change("PUT", "/api/file", path=path, text="x").status in (422, 503)
+    hidden = os.fsencode(studio.folder) + b"/\xff.yaml"
+    Path(os.fsdecode(hidden)).write_bytes(b"x")
+    try:
+        assert "\ufffd.yaml" not in studio.get("/api/start").json["cases"]
+    finally:
+        os.unlink(hidden)
+    for percent in (1e308, -100, 5000):
+        assert studio.post("/api/solve", desk="x", text=CASE, prices={"switch": percent}).status == 400
 
 
 @pytest.mark.long

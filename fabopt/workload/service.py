@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from math import lcm
+from math import gcd, lcm
 
 from fabopt.schema.model import Model, Plan, PlanChanges
 from fabopt.schema.server import Server
@@ -27,8 +27,6 @@ from fabopt.workload.timing import FabricBandwidth
 _BITS_PER_MBIT = 10**6
 _BITS_PER_BYTE = 8
 MS = 1000
-# Numbers of GPUs that read which are tried.
-_MOST_SPLITS = 32
 # A network that takes no time but latency.
 FREE = flat(MOST_MBPS, Reach())
 COMPARED = flat(COMPARED_MBPS, Reach())
@@ -170,14 +168,20 @@ def with_pools(wanted: Workload, model: Model, server: Server, gpus: int) -> Wor
     if own is None:
         writing = _best(wanted, model, server, gpus, True, True)
         return None if writing is None else wanted.model_copy(update={"plan": _changes(wanted, writing.plan)})
+    best: tuple[Fraction, Serving, Serving] | None = None
     for reading_gpus in (own.gpus,) if own.gpus is not None else _keeping_pace(wanted, model, server, gpus):
         reading = _best(wanted, model, server, reading_gpus, True, False)
         writing = _best(wanted, model, server, gpus - reading_gpus, False, True) if reading_gpus < gpus else None
         if reading is not None and writing is not None:
-            picked = {"gpus": reading_gpus, "tensor": reading.plan.tensor, "expert": reading.plan.expert}
-            update = {"plan": _changes(wanted, writing.plan), "prefill": own.model_copy(update=picked)}
-            return wanted.model_copy(update=update)
-    return None
+            prompts = min(reading.gpus * _rate(reading, True), writing.gpus * _rate(writing, False))
+            if best is None or prompts > best[0]:
+                best = prompts, reading, writing
+    if best is None:
+        return None
+    _, reading, writing = best
+    picked = {"gpus": reading.gpus, "tensor": reading.plan.tensor, "expert": reading.plan.expert}
+    update = {"plan": _changes(wanted, writing.plan), "prefill": own.model_copy(update=picked)}
+    return wanted.model_copy(update=update)
 
 
 def _changes(wanted: Workload, plan: Plan) -> PlanChanges:
@@ -186,14 +190,22 @@ def _changes(wanted: Workload, plan: Plan) -> PlanChanges:
 
 
 def _keeping_pace(wanted: Workload, model: Model, server: Server, gpus: int) -> list[int]:
-    """Numbers of GPUs that read about as many prompts a second as the others answer, the nearest to that first."""
+    """Numbers of GPUs that read about as many prompts a second as the others answer: the nearest of whole groups of
+    any power of two of servers, as larger groups hold more experts' ways.
+    """
     reading = _best(wanted, model, server, gpus, True, False)
     writing = _best(wanted, model, server, gpus, False, True)
     if reading is None or writing is None:
         return []
-    reads, writes = _rate(reading, True, reading.plan.micro_batch), _rate(writing, False, writing.plan.micro_batch)
+    reads, writes = _rate(reading, True), _rate(writing, False)
     wanted_gpus = writes / (reads + writes) * gpus
-    return sorted(splits_of(wanted, server, gpus), key=lambda some: abs(some - wanted_gpus))[:_MOST_SPLITS]
+    splits, sizes = list(splits_of(wanted, server, gpus)), [2**power for power in range(gpus.bit_length())]
+    near = {
+        min(whole, key=lambda some: abs(some - wanted_gpus))
+        for size in sizes
+        if (whole := [some for some in splits if gcd(some, gpus - some) % size == 0])
+    }
+    return sorted(near)
 
 
 def splits_of(wanted: Workload, server: Server, gpus: int) -> Iterator[int]:
@@ -203,8 +215,9 @@ def splits_of(wanted: Workload, server: Server, gpus: int) -> Iterator[int]:
     return (some for some in range(reads, gpus, reads) if (gpus - some) % writes == 0)
 
 
-def _rate(pool: Serving, reads: bool, at_once: int) -> Fraction:
+def _rate(pool: Serving, reads: bool, prompts: int | None = None) -> Fraction:
     """Prompts that a GPU reads, or answers, in a second on the network that plans are compared on."""
+    at_once = pool.plan.micro_batch if prompts is None else prompts
     took_s = pool.prefill_s(COMPARED, at_once) if reads else pool.output * pool.decode_s(COMPARED, at_once)
     return at_once / (pool.plan.tensor * took_s)
 
@@ -223,7 +236,7 @@ def _best(wanted: Workload, model: Model, server: Server, gpus: int, reads: bool
             continue
         pool = replace(pool, plan=plan.model_copy(update={"micro_batch": at_once}))
         late = reads and wanted.ttft_ms is not None and pool.prefill_s(COMPARED, prompts) * MS > exact(wanted.ttft_ms)
-        rate = _rate(pool, not writes, at_once)
+        rate = _rate(pool, not writes)
         if reads and writes:
             rate = 1 / (1 / rate + 1 / _rate(pool, True, prompts))
         if best is None or (not late, rate) > best[0]:

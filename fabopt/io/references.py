@@ -255,8 +255,8 @@ class _ReferenceCheck:
             return
         hint = "minimize capex_usd, tco_usd or power_w, or"
         if case.workload is not None and case.workload.serves:
-            self.report("objective", "utilization is of steps of training, and users of a service wait for its times",
-                        EFFECTIVE, hint="minimize capex_usd, tco_usd or power_w; `ttft_ms`, `tpot_ms` are limits")  # fmt: skip
+            self.report("objective", "utilization is of steps of training; a service has times as limits",
+                        EFFECTIVE, hint="minimize capex_usd, tco_usd or power_w")  # fmt: skip
         if case.workload is None or case.workload.model is None:
             self.report("objective", "the case has no model to say how long GPUs wait", EFFECTIVE,
                         hint=f"{hint} write workload: {{model: ...}}, see `fabopt models`")  # fmt: skip

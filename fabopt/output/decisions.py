@@ -48,6 +48,10 @@ def _objective(design: Design) -> Iterator[tuple[str, str]]:
     least.
     """
     metric, value, use = design.objective.metric, design.objective.value or 0, design.workload
+    if design.serving is not None:
+        yield "first token", duration(design.serving.ttft_s)
+        yield "each further token", duration(design.serving.tpot_s)
+        yield "tokens a second", count(round(design.serving.tokens_per_s))
     if use is not None:
         yield "step", duration(use.step_s)
         yield "tokens a second", count(round(use.tokens_per_s))

@@ -41,7 +41,7 @@ from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.wiring.attachment_runs import longer_runs, unmeasured_runs
-from fabopt.workload.remarks import workload_notes
+from fabopt.workload.remarks import service_notes, workload_notes
 
 MOST_REFUSALS_NOTED = 6
 
@@ -157,6 +157,8 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     """Notes on this design: its model's step, slower ports, whole racks, lengths, and strips without ports."""
     if design.workload is not None:
         yield from workload_notes(design.workload, problem.case, problem.server, problem.servers)
+    if design.serving is not None:
+        yield from service_notes(design.serving)
     yield from _slower_than_built_in(problem, design)
     yield from _whole_racks(problem, design)
     yield from length_notes(problem, design)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.model import Model
-from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, WorkloadUse
+from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, ServingUse, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.schema.workload import QueuePairs, taken_by
 from fabopt.units import ceil_div, exact, some
@@ -22,6 +22,7 @@ from fabopt.workload.volumes import COMMUNICATORS
 
 _GIGA = 10**9
 _PERCENT = 100
+_MS = 1000
 
 
 def workload_notes(use: WorkloadUse, case: Case, server: Server, servers: int) -> Iterator[str]:
@@ -41,6 +42,25 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server, servers: int) -
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
         )
     yield from _overruled(use, case, fabric)
+
+
+def service_notes(use: ServingUse) -> Iterator[str]:
+    """Notes of a design with a served model: keys that ask for less than it needs, a service without traffic."""
+    for name, took_s, most_s in (
+        ("first token", use.ttft_s, use.ttft_limit_s),
+        ("each further token", use.tpot_s, use.tpot_limit_s),
+    ):
+        if took_s > most_s:
+            yield (
+                f"warning: {use.model}: {name} after {_MS * took_s:,.4g} ms, and {_MS * most_s:,.4g} is the limit: the "
+                f"keys of fabric {use.needs.fabric} ask for less than the {use.needs.min_gbps_per_gpu:g} Gb/s per GPU "
+                "at 1:1 that it needs"
+            )
+    if not use.needs.min_gbps_per_gpu:
+        yield (
+            f"{use.needs.fabric}: {use.model} sends nothing beyond its scale-up domains; give min_gbps_per_gpu and "
+            "max_oversubscription for what else the fabric carries"
+        )
 
 
 def _parts_of_domains(use: WorkloadUse, case: Case, server: Server, servers: int) -> Generator[str, None, int]:

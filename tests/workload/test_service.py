@@ -18,6 +18,7 @@ from fabopt.schema.prediction import ServingUse
 from fabopt.verify import verify
 from fabopt.verify.serving import RecountedService
 from fabopt.workload.needs import Reach, flat, tapered
+from fabopt.workload.remarks import service_notes
 from fabopt.workload.served import least_of
 from fabopt.workload.service import Service
 from tests.mutations import document_of, rehashed
@@ -134,6 +135,25 @@ def test_what_a_file_says_of_it_is_counted_again(edit: str) -> None:
 def test_what_cannot_be_served_is_refused(changed: Json, told: str) -> None:
     with pytest.raises(InputError, match=told):
         inputs_from_objects(case_of(**changed))
+
+
+def test_a_cluster_is_split_where_both_kinds_can_hold_their_experts() -> None:
+    """The nearest numbers of GPUs may leave room for few ways of the experts, and so for few sequences."""
+    service = service_of(plan=None, prefill="auto", tpot_ms=40)
+    assert service.reading.gpus + service.writing.gpus == 256
+    assert service.writing.plan.expert >= 16 and service.sequences > 40
+
+
+def test_a_ratio_of_utilization_is_refused() -> None:
+    with pytest.raises(InputError, match="utilization is of steps of training"):
+        inputs_from_objects(case_of() | {"objective": "usd_per_effective_gpu"})
+
+
+def test_keys_that_ask_for_less_than_is_needed_are_told() -> None:
+    use = use_of(shipped(NAME))
+    assert list(service_notes(use)) == []
+    (told,) = service_notes(use.model_copy(update={"ttft_s": 3}))
+    assert "3,000 ms, and 2,000 is the limit" in told
 
 
 def test_a_model_in_one_server_asks_for_little_but_its_prompts() -> None:

@@ -216,7 +216,10 @@ def _fabric(side: Compared, fabric: FabricDesign, name: str, is_alike: bool) -> 
     for role, ratio in ratios.items():
         yield Name("bandwidth", name, f"oversubscription of {role}"), Fact(ratio, "ratio", "less" if is_alike else "")
     yield Name("bandwidth", name, "switches on the longest path"), Fact(metrics.max_switch_hops)
-    use = side.design.workload
+    use, served = side.design.workload, side.design.serving
+    if served is not None and side.is_whole and fabric == side.design.fabrics[0]:
+        yield Name("bandwidth", "", "time to the first token"), Fact(served.ttft_s, "s")
+        yield Name("bandwidth", "", "time of each further token"), Fact(served.tpot_s, "s")
     if use is not None and side.is_whole and fabric == side.design.fabrics[0]:
         yield Name("bandwidth", "", "step of the model"), Fact(use.step_s, "s")
         yield Name("bandwidth", "", "utilization of the GPUs"), Fact(use.gpu_utilization, "share", "more")

@@ -8,14 +8,20 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_text
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.studio.asking import kept
 from fabopt.studio.breaking import lose
 from fabopt.studio.worker import Bench
 from fabopt.wiring.build import wiring_of
 from tests.samples.shipped import shipped
+from tests.studio.test_studio import CASE
 
-SMALL = ("two-tier-example", "dgx-h200-two-fabrics", "l40s-inference-256", "single-switch-64-gpus")
+SMALL = (
+    *("two-tier-example", "single-switch-64-gpus"),
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("dgx-h200-two-fabrics", "l40s-inference-256")),
+)
 
 
 class Broken:
@@ -49,7 +55,9 @@ def test_losses_of_switches_are_those_of_the_file(name: str, tmp_path: Path) -> 
             assert min(left, whole) == pytest.approx(float(row.gbps_per_gpu), abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["two-tier-example", "l40s-inference-256", "torus-216-gpus"])
+@pytest.mark.parametrize(
+    "name", ["two-tier-example", pytest.param("l40s-inference-256", marks=pytest.mark.long), "torus-216-gpus"]
+)
 def test_losses_of_cables_are_those_of_the_file(name: str, tmp_path: Path) -> None:
     """Of cables that carry one link the worst leaves what ``failures`` says of a cable."""
     broken = Broken(shipped(name), tmp_path)
@@ -77,6 +85,7 @@ def test_a_cable_of_the_drawing_is_named_by_its_boxes(tmp_path: Path) -> None:
             broken.without("cable", name)
 
 
+@pytest.mark.long
 def test_a_rack_is_that_of_the_file(tmp_path: Path) -> None:
     design = shipped("hall-1024-gpus")
     broken = Broken(design, tmp_path)
@@ -98,7 +107,7 @@ def with_site(design: Design, **changes: Any) -> Design:
 
 
 def test_feeds_take_racks_that_the_other_cannot_carry(tmp_path: Path) -> None:
-    design = shipped("hall-1024-gpus")
+    design = optimize.solve(inputs_from_text(CASE, tmp_path / "case.yaml"), alternatives_s=0)
     servers = design.stages[-1].servers
     assert Broken(design, tmp_path).without("feed", "A")["cut"] == 0
     short = Broken(with_site(design, rack_power_w=40_000), tmp_path).without("feed", "B")

@@ -46,7 +46,7 @@ def has_design(text: str, key: str, value: float) -> bool:
         pytest.param(CASE, "servers", 1, "site.floor", marks=pytest.mark.long),
         pytest.param(CASE.replace("servers: 16", "gpus: 128"), "gpus", 8, "site.floor", marks=pytest.mark.long),
         pytest.param(BUDGET, "prices.switch", 1, "limits.budget_usd: the nearest design takes", marks=pytest.mark.long),
-        (GROWTH, "stages.1.servers", 1, "stages[2].servers: servers fall"),
+        pytest.param(GROWTH, "stages.1.servers", 1, "stages[2].servers: servers fall", marks=pytest.mark.long),
     ],
 )  # fmt: skip
 def test_slider_ends_where_no_design_is(text: str, key: str, step: float, rule: str) -> None:
@@ -68,6 +68,7 @@ def test_what_does_not_slide_is_refused() -> None:
             slid(CASE, key)
 
 
+@pytest.mark.long
 def test_case_without_any_design_says_why() -> None:
     impossible = CASE.replace("protocol: infiniband", "protocol: infiniband\n    min_gbps_per_gpu: 5000")
     found = slid(impossible, "limits.rack_units")

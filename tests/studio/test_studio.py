@@ -66,6 +66,7 @@ def test_answer_is_that_of_solve(studio: Served, solved: dict[str, Any]) -> None
     assert solved["progress"]["share"] is None or 0 <= solved["progress"]["share"] <= 1
 
 
+@pytest.mark.long
 def test_prices_of_kinds_change_the_answer(studio: Served, solved: dict[str, Any]) -> None:
     dearer = studio.solved("prices", CASE, prices={"switch": 50, "cable": 0})
     assert dearer["answer"]["facts"]["capex_usd"] > solved["answer"]["facts"]["capex_usd"]
@@ -121,6 +122,7 @@ def test_faults_stand_at_their_keys(studio: Served) -> None:
     assert (ended["code"], ended["faults"][0]["key"]) == (2, "servers")
 
 
+@pytest.mark.long
 def test_a_no_has_levers_and_the_nearest_design(studio: Served) -> None:
     answer = studio.solved("no", INFEASIBLE)
     facts = answer["answer"]["facts"]
@@ -167,13 +169,21 @@ def test_sliders_are_answered(studio: Served) -> None:
         assert studio.post("/api/slider", desk="first", text=CASE, key="servers", **{key: value}).status == 400
 
 
+def test_pins_have_plain_names(studio: Served, solved: dict[str, Any]) -> None:
+    answer = solved["answer"]["answer"]
+    for name in ("..", "%2e%2e%2fx", "a%2fb", "-", "x" * 61, "%3Cb%3E", ".x"):
+        assert studio.change("PUT", f"/api/pins/{name}", answer=answer, text=CASE).status in (404, 405, 422), name
+    assert studio.change("PUT", "/api/pins/first%20one", answer=answer, text=CASE).status == 200
+    assert [pin["name"] for pin in studio.get("/api/pins").json] == ["first one"]
+    assert studio.change("DELETE", "/api/pins/first%20one").status == 200
+
+
+@pytest.mark.long
 def test_pins_outlive_the_server(studio: Served, solved: dict[str, Any], tmp_path: Path) -> None:
     served, end = serve(tmp_path)
     try:
         answer = served.solved("a", CASE)["answer"]["answer"]
         assert served.change("PUT", "/api/pins/first%20one", answer=answer, text=CASE).status == 200
-        for name in ("..", "%2e%2e%2fx", "a%2fb", "-", "x" * 61, "%3Cb%3E", ".x"):
-            assert served.change("PUT", f"/api/pins/{name}", answer=answer, text=CASE).status in (404, 405, 422), name
     finally:
         end()
     assert not workers_of(tmp_path)
@@ -241,8 +251,13 @@ def test_questions_make_a_case(studio: Served) -> None:
     text = studio.post("/api/new", answers={"gpus": "128", "budget": "5M"}).json["text"]
     assert yaml.safe_load(text)["limits"] == {"budget_usd": 5_000_000}
     assert studio.post("/api/read", text=text, path="pod.yaml").json["faults"] == []
-    assert studio.solved("new", text)["ended"]["code"] == 0
     assert studio.post("/api/new", answers={"gpus": "x", "server": "y"}).status == 422
+
+
+@pytest.mark.long
+def test_usual_answers_to_the_questions_are_solved(studio: Served) -> None:
+    text = studio.post("/api/new", answers={}).json["text"]
+    assert studio.solved("new", text)["ended"]["code"] == 0
 
 
 @pytest.mark.long
@@ -294,7 +309,9 @@ def test_notes_say_metrics_as_people_do() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL]
+)
 def test_command_ends_with_its_workers(tmp_path: Path, number: signal.Signals) -> None:
     case = tmp_path / "small.yaml"
     case.write_text(CASE)

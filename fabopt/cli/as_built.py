@@ -12,9 +12,8 @@ from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, did_y
 from fabopt.inspect.acceptance.results import measured
 from fabopt.inspect.acceptance.verdicts import accepted
 from fabopt.inspect.as_built import as_built, require_planned
-from fabopt.inspect.cabling import Names
+from fabopt.inspect.cabling import Names, proposed_names
 from fabopt.inspect.cabling_csv import guids_of, mapped
-from fabopt.inspect.proposals import proposed_names
 from fabopt.inspect.reading import read
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, read_bytes

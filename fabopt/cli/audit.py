@@ -12,8 +12,7 @@ from fabopt.cli.quotes import quoted_catalog
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
 from fabopt.inspect.audit.audit import Audit, audited
-from fabopt.inspect.audit.counts import ratio_of
-from fabopt.inspect.audit.reading import KINDS, read_hand_made
+from fabopt.inspect.audit.reading import KINDS, ratio_of, read_hand_made
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM

@@ -65,8 +65,8 @@ def _check_as_saved(request: SolveRequest) -> None:
 
 def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str], date: str, revision: str) -> bytes:
     """The bill with its marks, at the prices of the books if there are any."""
+    from fabopt.output.export.bill import NamedBook, mark_of, repriced
     from fabopt.output.export.marks import MARK, REPRICED
-    from fabopt.output.export.repriced import NamedBook, mark_of, repriced
 
     design, marks = evidence.design, {MARK: evidence.mark} if evidence.mark else {}
     if prices:

@@ -278,7 +278,7 @@ def _is_proven_again(design: Design, request: SolveRequest) -> bool:
     """Solve the case of a design again, and tell its proof, or its contradictions."""
     from fabopt.cli.quotes import catalog_of_design
     from fabopt.inspect.proof_again import inputs_again
-    from fabopt.output.terminal.proof_again import differences, proven_again
+    from fabopt.output.terminal.checks import differences, proven_again
 
     catalog, found_whole = catalog_of_design(design, request.catalogs)
     if not found_whole:

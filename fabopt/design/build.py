@@ -48,8 +48,7 @@ from fabopt.schema.standing import standing_words
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.schema.tiers import PeerLinkUse, StandInUse
 from fabopt.topology.candidate import Candidate, End, NicPurchase, Option, RowShare
-from fabopt.topology.design import FilePart, LinkUse, OtherSwitches, Tier, failures_left
-from fabopt.topology.redundancy import TWO, Fewest, fewest_of
+from fabopt.topology.design import TWO, Fewest, FilePart, LinkUse, OtherSwitches, Tier, failures_left, fewest_of
 from fabopt.topology.subnet_manager import managers_in
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import chain, combinations
 from typing import NamedTuple
 
+from fabopt.explain.deliveries import quota_levers
 from fabopt.explain.demands import (
     MOST_RATIO,
     bandwidth_conflict,
@@ -28,10 +29,8 @@ from fabopt.explain.demands import (
 )
 from fabopt.explain.freedoms import ANY_GBPS, RUNS, SHORTEST_RUN_M, ruled, unruled, value_of
 from fabopt.explain.gaps import gap_of, gap_sentences
-from fabopt.explain.levers import Lever
+from fabopt.explain.levers import Lever, limit_levers
 from fabopt.explain.levers import move_each_alone as lever_conflicts
-from fabopt.explain.limits import limit_levers
-from fabopt.explain.quotas import quota_levers
 from fabopt.explain.runs import run_conflict
 from fabopt.explain.structures import OpenKey, open_keys
 from fabopt.explain.supply import listed, part_number_conflicts, vendor_conflicts

@@ -19,13 +19,18 @@ from fabopt.explain.exposure import exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
-from fabopt.explain.levers import UNSETTLED, advice
-from fabopt.explain.limits import joint_limits, share_of, spending, stage_limit_conflicts
+from fabopt.explain.levers import UNSETTLED, advice, joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach, run_conflicts, uncovered_runs
-from fabopt.explain.structures import one_port_conflicts, product_conflicts, shape_conflicts, size_conflicts
+from fabopt.explain.structures import (
+    one_port_conflicts,
+    product_conflicts,
+    servers_are_points,
+    shape_conflicts,
+    size_conflicts,
+    torus_conflicts,
+)
 from fabopt.explain.supply import buying_conflicts, source_conflicts
-from fabopt.explain.torus import servers_are_points, torus_conflicts
 from fabopt.explain.what_if import (
     NO_SINGLE_CHANGE,
     Inquiry,

@@ -27,7 +27,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength, Catalog
 from fabopt.schema.design import Conflict
 from fabopt.schema.site import Distances
-from fabopt.topology.clos.attached_runs import attached_runs_m
+from fabopt.topology.clos.attached import attached_runs_m
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.design import FilePart, Tier

@@ -12,10 +12,8 @@ from typing import NamedTuple
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.floor.racks import row_of_letters
 from fabopt.inspect.cabling import Names, cabling_of
-from fabopt.inspect.comparison import Comparison
-from fabopt.inspect.findings import Finding, findings_of
-from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName, plan_of
-from fabopt.inspect.port_names import SystemNames
+from fabopt.inspect.findings import Comparison, Finding, findings_of
+from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName, SystemNames, plan_of
 from fabopt.inspect.repairs import Move, Pair, fewest_moves, renumbered
 from fabopt.inspect.sightings import Discovery
 from fabopt.io.faults import refuse

@@ -1,18 +1,34 @@
-"""Found cables in the plan's names: every sighting with both ends resolved, as far as known."""
+"""Found cables in the plan's names: every sighting with both ends resolved, as far as known.
+
+Proposed planned names for devices with other names, by their neighbours.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.joined import Joined, mates_unseen, with_ports
-from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedDevice, PortName
-from fabopt.inspect.port_names import AdapterOrder, HostPorts, NamedPorts, SystemNames, adapter_order, switch_port
-from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, is_unnamed
+from fabopt.inspect.planned import (
+    NO_PORT,
+    AdapterOrder,
+    CablePlan,
+    HostPorts,
+    NamedPorts,
+    PlannedDevice,
+    PortName,
+    SystemNames,
+    adapter_order,
+    plan_of,
+    switch_port,
+)
+from fabopt.inspect.sightings import Discovery, Joined, SeenEnd, Sighting, is_unnamed, mates_unseen, with_ports
+from fabopt.schema.design import Design
+from fabopt.wiring.model import Wiring
 
 # One name of so many must be planned: with less a file is of another fabric.
 LEAST_SHARE = 10
@@ -336,3 +352,45 @@ class _Resolution:
                for device, port in zip(devices, (near, far), strict=True)):  # fmt: skip
             return True
         return None not in devices and bool(near.port or far.port)
+
+
+def proposed_names(
+    design: Design, wiring: Wiring, discoveries: Iterable[Discovery], names: Names, stage: int
+) -> list[tuple[str, str]]:
+    """Names that are found, each with the planned device in whose place its device stands; sorted.
+
+    A device is the one that is planned for most of the ports at which it is seen, if no other is as likely, and no
+    other device is as likely to be that one. What is told so tells of its neighbours, until nothing new is told.
+    Raises ``InputError`` where hardly any name is planned.
+    """
+    plan, reports = plan_of(wiring, stage), list(discoveries)
+    systems = SystemNames(design, wiring)
+    told: dict[str, str] = {}
+    while True:
+        known = Names({**names.planned, **{name.lower(): planned for name, planned in told.items()}}, names.ends)
+        cabling = cabling_of(reports, plan, known, systems)
+        new = _places(cabling, plan, set(told.values()))
+        if not new:
+            return sorted(told.items())
+        told |= new
+
+
+def _places(cabling: FoundCabling, plan: CablePlan, taken: set[str]) -> dict[str, str]:
+    """Unplanned devices by the planned ones whose places they have."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for port, joined in cabling.joined_at.items():
+        wanted = plan.peer(port).device
+        for link in joined:
+            far = link.other(port)
+            strange = far.device and far.device not in plan.devices and far not in cabling.unnamed
+            if strange and wanted and wanted not in cabling.devices and wanted not in taken:
+                votes[far.device][wanted] += 1
+    best = {name: _sole_best(own) for name, own in votes.items()}
+    rivals = Counter(planned for planned in best.values() if planned)
+    return {name: planned for name, planned in best.items() if planned and rivals[planned] == 1}
+
+
+def _sole_best(votes: Mapping[str, int]) -> str:
+    """The name with most votes; empty where several have as many."""
+    ranked: Sequence[tuple[str, int]] = Counter(votes).most_common(2)
+    return ranked[0][0] if len(ranked) == 1 or ranked[0][1] > ranked[1][1] else ""

@@ -1,16 +1,30 @@
-"""The plan port by port: peers, cables, and ports that share a connector."""
+"""The plan port by port: peers, cables, and ports that share a connector.
+
+Names of ports as switches and hosts report them, mapped to the plan's.
+
+A switch may run another system than planned: of all naming schemes the one by which most seen names are ports holds. An
+adapter of a host is ``mlx5_N``, from 0, or ``HCA-N``, from 1, in the order of its ports unless the catalog or the case
+names its RDMA devices.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.wiring.model import Ints, Links, Wiring, at_stage
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.hca_names import NicPort, hcas_by_port
+from fabopt.wiring.model import KINDS, Ints, Links, Wiring, at_stage, port_name
+from fabopt.wiring.port_names import cumulus, makers_own, most_lanes, places_by_name, spelled_out, splits_of, ways_of
 
 HOSTS = ("server", "attachment")
 
@@ -199,3 +213,167 @@ def _shared(ports: Sequence[PortName], connectors: int) -> Iterable[Slot]:
     if share < 2 or share * connectors != len(ports):
         return ()
     return (tuple(ports[start : start + share]) for start in range(0, len(ports), share))
+
+
+_ADAPTER = re.compile(r"([a-z]+\d*)_(\d{1,15})|HCA-(\d{1,15})")
+# A slash after the number of an InfiniBand adapter with two ports says which.
+_TWIN = re.compile(r"(.+)/([12])")
+# Ways whose names can be of no other way.
+_SURE = (cumulus, makers_own)
+# Planned ports by what they may be called, each by one way.
+NamedPorts = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class SystemNames:
+    """Names of the ports of a design's devices, by system."""
+
+    design: Design
+    wiring: Wiring
+    _tables: dict[tuple[object, ...], list[NamedPorts]] = field(default_factory=dict)
+
+    @cached_property
+    def hcas(self) -> Mapping[NicPort, str]:
+        """Names of a server's RDMA devices by NIC and port."""
+        return hcas_by_port(self._embedded)
+
+    @cached_property
+    def _embedded(self) -> Embedded:
+        return Embedded(self.design)
+
+    @cached_property
+    def _most_lanes(self) -> list[int]:
+        return most_lanes(self.wiring)
+
+    def ports(self, devices: Mapping[str, PlannedDevice], seen: Mapping[str, Collection[str]]) -> dict[str, NamedPorts]:
+        """The ports of switches by name; ``seen``: reported names by switch.
+
+        The naming scheme of a switch is the one by which most of its seen names are ports; among several the one by
+        which most names of all switches of its product are planned ports.
+        """
+        names = {name: {spelled_out(port) for port in seen.get(name, ())} for name in devices}
+        hits: dict[str, Counter[int]] = defaultdict(Counter)
+        for name, device in devices.items():
+            hits[self._product(device)].update(planned_by_way(self._ways(device), device, names[name]))
+        return {
+            name: likeliest(self._ways(device), names[name], hits[self._product(device)])
+            for name, device in devices.items()
+        }
+
+    def _product(self, device: PlannedDevice) -> str:
+        return self.wiring.devices.product[device.row]
+
+    def _ways(self, device: PlannedDevice) -> list[NamedPorts]:
+        product, most = self._product(device), self._most_lanes[device.row]
+        key = product, device.protocol, most, tuple(sorted(device.lanes.items()))
+        if key not in self._tables:
+            is_ib = device.protocol == "infiniband"
+            system = "infiniband" if is_ib else self._embedded.case.operate.systems.get(product, "")
+            self._tables[key] = ports_by_way(device, self._embedded.part(product, Switch), system, most)
+        return self._tables[key]
+
+
+def ports_by_way(device: PlannedDevice, switch: Switch, system: str, most: int) -> list[NamedPorts]:
+    """Ports of a switch by name, by naming scheme, the likeliest first; unmistakable schemes last.
+
+    ``most``: the most ports of a cage in use.
+    """
+    splits = splits_of(switch, device.lanes)
+    return [
+        {name: port_name(device.protocol, len(KINDS), *place) for name, place in places_by_name(way, splits).items()}
+        for way in (*ways_of(system, switch, most), *_SURE)
+    ]
+
+
+def planned_by_way(ways: Sequence[NamedPorts], device: PlannedDevice, names: Collection[str]) -> Counter[int]:
+    """Number of names that are planned ports, by index of the naming scheme."""
+    planned = frozenset(device.ports.values())
+    return Counter({way: sum(ports.get(name) in planned for name in names) for way, ports in enumerate(ways)})
+
+
+def likeliest(ways: Sequence[NamedPorts], names: Collection[str], hits: Mapping[int, int]) -> NamedPorts:
+    """Ports by the first naming scheme if it knows all names, else by the one that knows most, then with most hits."""
+
+    def likelihood(way: int) -> tuple[bool, int, int]:
+        known = sum(name in ways[way] for name in names)
+        return way == 0 and known == len(names), known, hits[way]
+
+    best = ways[max(range(len(ways)), key=likelihood)]
+    return {name: port for ports in (*reversed(ways[-len(_SURE) :]), best) for name, port in ports.items()}
+
+
+def switch_port(name: str, device: PlannedDevice, ports: NamedPorts) -> str:
+    """The plan's name of a switch port; empty for a name without a cage."""
+    return name if name in device.ports.values() else ports.get(spelled_out(name), "")
+
+
+def adapter_of(name: str) -> tuple[str, int] | None:
+    """Style and number, from 0, of an adapter's name: ``mlx5_3`` is 3, ``HCA-3`` is 2; None for another name.
+
+    Of an adapter with two ports, ``mlx5_1/1`` is 2 and ``mlx5_1/2`` is 3.
+    """
+    twin = _TWIN.fullmatch(name)
+    match = _ADAPTER.fullmatch(twin[1] if twin else name)
+    if match is None:
+        return None
+    style, number = ("HCA", int(match[3]) - 1) if match[3] else (match[1], int(match[2]))
+    return (f"{style}/", 2 * number + int(twin[2]) - 1) if twin else (style, number)
+
+
+class HostPorts(NamedTuple):
+    """Planned ports of a host in order: all of a protocol, and those in the networks of the files.
+
+    ``hcas``: known names of RDMA devices, each with its port.
+    """
+
+    of_protocol: tuple[str, ...]
+    of_networks: tuple[str, ...]
+    hcas: tuple[tuple[str, str], ...] = ()
+
+
+class AdapterOrder(NamedTuple):
+    """The host port of each adapter. ``ports``: by style of name and ports of the host, then by number."""
+
+    ports: Mapping[tuple[str, HostPorts], Mapping[int, str]]
+
+    def port(self, name: str, ports: HostPorts) -> str:
+        """The port of a host that an adapter is; empty where that is not known."""
+        adapter = adapter_of(name)
+        return "" if adapter is None else self.ports.get((adapter[0], ports), {}).get(adapter[1], "")
+
+
+def adapter_order(seen: Iterable[tuple[HostPorts, str]]) -> AdapterOrder:
+    """The order of adapters by all that was seen, as pairs of a planned host's ports and the name of an adapter.
+
+    Hosts with the same ports are taken to be alike. Known names of RDMA devices hold where all of those in the networks
+    that files are of are seen, or nothing else is. Of others: where no number goes beyond the ports of the protocol
+    they are the ports; where as many numbers are seen as there are such ports, or ports in the networks that files are
+    of, they are these in order. Else nothing is known of them.
+    """
+    numbers: dict[tuple[str, HostPorts], set[int]] = {}
+    for ports, name in seen:
+        adapter = adapter_of(name)
+        if adapter is not None:
+            numbers.setdefault((adapter[0], ports), set()).add(adapter[1])
+    return AdapterOrder({key: _ordered(*key, used) for key, used in numbers.items()})
+
+
+def _ordered(style: str, ports: HostPorts, used: set[int]) -> dict[int, str]:
+    told = {name: adapter_of(name) for name, _ in ports.hcas}
+    known = {adapter[1]: port for name, port in ports.hcas if (adapter := told[name]) and adapter[0] == style}
+    expected = {number for number, port in known.items() if port in ports.of_networks}
+    if known and (expected <= used or used <= known.keys()):
+        of_protocol, of_networks = (tuple(port for port in order if port not in known.values()) for order in ports[:2])
+        others = HostPorts(of_protocol, of_networks)
+        return {**known, **_in_order(others, used - known.keys(), counts_all=False)}
+    return _in_order(ports, used)
+
+
+def _in_order(ports: HostPorts, used: set[int], counts_all: bool = True) -> dict[int, str]:
+    """Ports by the order of numbers. ``counts_all``: whether numbers may count all ports of the protocol."""
+    if counts_all and max(used) < len(ports.of_protocol):
+        return {number: ports.of_protocol[number] for number in used}
+    for order in ports[:2]:
+        if len(order) == len(used):
+            return dict(zip(sorted(used), order, strict=True))
+    return {}

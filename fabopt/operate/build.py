@@ -13,17 +13,27 @@ from typing import NamedTuple
 
 from fabopt.errors import Fault, InputError, fault
 from fabopt.operate.addresses import BITS, PAIR, Addressed, Addresses, NumberRange, RoutedLink, dotted, link_addresses
-from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, Numbered, OperationPlan, PoolUse
+from fabopt.operate.model import (
+    SWITCHES,
+    NamedDevice,
+    NamedLink,
+    NamedNetwork,
+    Numbered,
+    OperationPlan,
+    PoolUse,
+    numbered_devices,
+    stage_order,
+    system_kind,
+)
 from fabopt.operate.names import names_of
 from fabopt.operate.ports import PortPlan
-from fabopt.operate.roles import numbered_devices, stage_order, system_kind
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.operate import Operate, span
 from fabopt.units import some
-from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, OF_PEERS, Wiring, at_stage
+from fabopt.wiring.numbers import booked_fabrics
 from fabopt.wiring.port_names import tagged_port
 
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from fabopt.operate.model import NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.parts.headroom import Headroom, headroom, threshold
-from fabopt.parts.lanes import lanes_in_use
 from fabopt.parts.marking import Marking, marking, pool_share, round_trip_ns
 from fabopt.parts.pools import LosslessPorts, PoolVerdict, pool_verdict, ports_text, shortfall_text
+from fabopt.parts.switches import lanes_in_use
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.operate import Queues

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from fabopt.errors import Fault, fault
-from fabopt.operate.model import Numbered
-from fabopt.operate.roles import numbered_devices
+from fabopt.operate.model import Numbered, numbered_devices
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates, Operate
 from fabopt.units import some

@@ -13,11 +13,10 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
+from fabopt.parts.assemblies import Assembly, Mode, dominates, reach_over, undominated
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
-from fabopt.parts.losses import reach_over
 from fabopt.parts.port_types import PortType, cage_power_w, drives, vendors_agree
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Catalog, Fibre, Transceiver

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from fabopt.parts.lanes import lanes_of
 from fabopt.parts.offering import is_chosen
+from fabopt.parts.switches import lanes_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic

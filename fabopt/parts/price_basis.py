@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from fabopt.parts.part_numbers import order_code
+from fabopt.parts.names import order_code
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre

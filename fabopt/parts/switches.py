@@ -1,20 +1,24 @@
-"""Switches of a fabric: uses of their cages at each split, and numbers of ports."""
+"""Switches of a fabric: uses of their cages at each split, and numbers of ports.
+
+Signalling lanes behind the cages of a switch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.parts.procurement import is_allowed_at
-from fabopt.schema.base import Lane
+from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
 from fabopt.schema.homing import CABLES_OF_PEER_LINK
-from fabopt.schema.product import Protocol
+from fabopt.schema.product import Cage, Protocol
 from fabopt.schema.resilience import FEED, survives_loss_of
 from fabopt.units import Number
 
@@ -191,3 +195,42 @@ def cage_use(product: Switch, group: int, split: str, port: PortType) -> CageUse
     apart = split in cage.every_second
     use = CageUse(group, split, cage.count, port, cage.count, product.ports_per_cage_pair, apart)
     return replace(use, cages=cage.count // 2) if use.halves else use
+
+
+# By form factor; eight where it is none of these.
+SIGNAL_LANES = {"QSFP28": 4, "QSFP56": 4, "QSFP112": 4, "QSFP+": 4, "SFP28": 1, "SFP56": 1, "SFP+": 1, "RJ45": 1}
+ALL_LANES = 8
+
+
+def lanes_of(form_factor: str, ports: int = 1) -> int:
+    """Lanes of a port where a cage is split into ``ports`` ports."""
+    return max(1, SIGNAL_LANES.get(form_factor, ALL_LANES) // ports)
+
+
+def signal_lanes(switch: Switch) -> dict[int, int]:
+    """Lanes of every cage of a switch, by its number from 1."""
+    lanes = [lanes_of(cage.form_factor) for cage in switch.cages for _ in range(cage.count)]
+    return dict(enumerate(lanes, 1))
+
+
+def lanes_of_slower(switch: Switch, cage: int, ports: int, mbps: int) -> int:
+    """Lanes of a port, or of a slower one, of a cage (from 1) that is split into ``ports``; 0 for a whole cage at full
+    speed.
+
+    A port has as many of the lanes as its share of the speed takes, at the speed that lanes have when all are in use.
+    """
+    fastest = max(split.ports * split.port_mbps for split in map(parse_split, cage_of(switch, cage).splits))
+    if ports == 1 and mbps >= fastest:
+        return 0
+    signals = signal_lanes(switch)[cage]
+    return max(1, min(signals // ports, -(-signals * mbps // fastest)))
+
+
+def lanes_in_use(switch: Switch, cage: int, ports: int, mbps: int) -> int:
+    """Lanes of a port of a cage (from 1) that is split into ``ports``: all of a whole cage at full speed."""
+    return lanes_of_slower(switch, cage, ports, mbps) or signal_lanes(switch)[cage]
+
+
+def cage_of(switch: Switch, number: int) -> Cage:
+    """The cage of a switch with a number, from 1."""
+    return next(islice((cage for cage in switch.cages for _ in range(cage.count)), number - 1, None))

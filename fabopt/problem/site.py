@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fabopt.floor.appliances import ApplianceRacks
-from fabopt.floor.group_runs import GroupRuns, given_m, group_runs
-from fabopt.floor.length_classes import counted_m
+from fabopt.floor.group_runs import GroupRuns, counted_m, given_m, group_runs
 from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import POLICIES, Policy

@@ -3,7 +3,7 @@
 The regret of a design in a future is its cost beyond the best plan for that future alone; these are proven first. With
 weights of the futures that add up to 1 the mean of a design's regrets is at most its worst one. So the least weighted
 cost, proven by an ordinary search, is a bound; the weights of the best bound come from a master program over the
-designs met so far, as prices of limits do (``fabopt.search.lagrangian``). Then all candidates below the cutoff of the
+designs met so far, as prices of limits do (``fabopt.search.limit_prices``). Then all candidates below the cutoff of the
 best design met, at these weights, are given to the program, which holds all futures at once; where several fabrics
 share a floor, layout by layout.
 """

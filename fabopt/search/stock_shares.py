@@ -3,7 +3,7 @@
 Purchases of an item cost price x max(0, use - stock), at least share x price x (use - stock) for every share from 0 to
 1. With share 1 the bound subtracts the whole stock, even if the best design uses none; with share 0 the item is free.
 The best shares come from a master program over the designs met so far, as prices of limits do
-(``fabopt.search.lagrangian``).
+(``fabopt.search.limit_prices``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from fabopt.search.coefficients import first_of_each, stage_weights, stock_weights, uses_of
 from fabopt.search.expansion import Expanded, Expansion
-from fabopt.search.lagrangian import Master, Point
+from fabopt.search.limit_prices import Master, Point
 from fabopt.topology.batch import Ints
 
 # Each round is a search. They stop when the bound is within the share of what it could become.

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fabopt.floor.group_runs import HALL, RACKS_PER_ROW, TO_SPARE, GroupRuns, given_m, group_runs, sizes_of
-from fabopt.floor.shorter_runs import shorter_parts
+from fabopt.floor.group_runs import (
+    HALL,
+    RACKS_PER_ROW,
+    TO_SPARE,
+    GroupRuns,
+    given_m,
+    group_runs,
+    shorter_parts,
+    sizes_of,
+)
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUN_OF_PEERS
 from fabopt.rules.defaults import DEFAULT_RULES, LENGTHS, is_kept

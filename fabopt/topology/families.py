@@ -6,7 +6,7 @@ from functools import cache
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.family import ClosFamily, RailOnlyFamily
+from fabopt.topology.clos.space import ClosFamily, RailOnlyFamily
 from fabopt.topology.family import Family, SpaceRequest, Spaces
 
 # Most cases ask for a Clos alone: what the others are made of is imported where one is asked for.
@@ -34,8 +34,8 @@ def family_of(name: str) -> Family:
 
 def _direct_family(name: str) -> Family:
     from fabopt.topology.direct.dragonfly import DragonflyTopology
-    from fabopt.topology.direct.family import DirectFamily
     from fabopt.topology.direct.hyperx import HyperxTopology
+    from fabopt.topology.direct.space import DirectFamily
 
     topologies = (HyperxTopology(), DragonflyTopology())
     return DirectFamily({topology.name: topology for topology in topologies}[name])

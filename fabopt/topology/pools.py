@@ -15,9 +15,8 @@ from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
-from fabopt.parts.lanes import lanes_of
 from fabopt.parts.pools import LosslessPorts, PoolVerdict, pool_verdict
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType, lanes_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.operate import Roce
 from fabopt.schema.structure import Structure

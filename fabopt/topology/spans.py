@@ -14,8 +14,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.floor.group_runs import GroupRuns, Sizes
-from fabopt.floor.length_classes import classes_of_runs, counted_m
+from fabopt.floor.group_runs import GroupRuns, Sizes, classes_of_runs, counted_m
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.fabric import FabricProblem, Span
 from fabopt.problem.problem import Problem

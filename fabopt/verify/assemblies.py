@@ -7,7 +7,7 @@ from functools import cached_property
 
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.link_rows import LinkKind, most_connectors, ports_per_connector
+from fabopt.verify.link_kinds import LinkKind, most_connectors, ports_per_connector
 from fabopt.wiring.model import Ints
 
 

@@ -9,8 +9,16 @@ from fabopt.schema.product import Cage, Product
 from fabopt.units import some
 from fabopt.verify.choices import ports_fit_nics
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE, all_kinds
-from fabopt.verify.link_rows import CageEnd, LinkKind, ListedRow, ports_per_connector
+from fabopt.verify.link_kinds import (
+    LEAF_SPINE,
+    SERVER_LEAF,
+    SPINE_CORE,
+    CageEnd,
+    LinkKind,
+    ListedRow,
+    all_kinds,
+    ports_per_connector,
+)
 from fabopt.verify.proof import Proof, prove
 from fabopt.verify.structure import ports_in_use, switches_fit
 from fabopt.verify.wiring import FabricCabling

@@ -11,8 +11,7 @@ from fabopt.schema.catalog import Cable, Transceiver
 from fabopt.schema.design import LinkPart
 from fabopt.units import gbps, some
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.link_kinds import SERVER_LEAF, all_kinds
-from fabopt.verify.link_rows import LinkKind, ListedRow
+from fabopt.verify.link_kinds import SERVER_LEAF, LinkKind, ListedRow, all_kinds
 from fabopt.verify.proof import Proof, combined, counts_of, distinct
 from fabopt.verify.wiring import FabricCabling, LinksOfKind
 from fabopt.wiring.model import Ints

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 
-from fabopt.parts.part_numbers import order_code
+from fabopt.parts.names import order_code
 from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.procurement import Spares

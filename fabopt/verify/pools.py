@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from fabopt.parts.lanes import lanes_of
 from fabopt.parts.pools import LosslessPorts, pool_verdict, ports_text, shortfall_text
+from fabopt.parts.switches import lanes_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse

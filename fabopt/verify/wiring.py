@@ -24,8 +24,7 @@ from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.closed import require_closed, require_rows
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
 from fabopt.verify.floor_runs import measured_m
-from fabopt.verify.link_kinds import all_kinds
-from fabopt.verify.link_rows import LinkKind
+from fabopt.verify.link_kinds import LinkKind, all_kinds
 from fabopt.verify.proof import UNPROVABLE, coded
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import item_at

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.parts.lanes import ALL_LANES, SIGNAL_LANES, signal_lanes
+from fabopt.parts.switches import ALL_LANES, SIGNAL_LANES, signal_lanes
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.operate import SonicPorts

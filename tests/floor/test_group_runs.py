@@ -18,11 +18,11 @@ from fabopt.floor.group_runs import (
     given_m,
     group_runs,
     server_heights,
+    shorter_parts,
     usual_servers_per_rack,
 )
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import NO_LIMITS
-from fabopt.floor.shorter_runs import shorter_parts
 from fabopt.schema.case import Site
 from fabopt.schema.rack_rules import RackRules
 from fabopt.schema.server import Server

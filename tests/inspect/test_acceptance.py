@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.inspect.acceptance.expected import ExpectedBandwidths
-from fabopt.inspect.acceptance.plan import acceptance_plan
+from fabopt.inspect.acceptance.plan import ExpectedBandwidths, acceptance_plan
 from fabopt.inspect.acceptance.results import runs_of
 from fabopt.inspect.acceptance.verdicts import Acceptance, accepted
 from fabopt.io.case import inputs_from_objects

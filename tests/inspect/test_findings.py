@@ -13,10 +13,9 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.inspect.as_built import AsBuilt
-from fabopt.inspect.cabling import Names
+from fabopt.inspect.cabling import Names, proposed_names
 from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.planned import PortName
-from fabopt.inspect.proposals import proposed_names
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
 from fabopt.output.terminal.as_built import moves_words

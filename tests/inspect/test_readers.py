@@ -11,8 +11,15 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.inspect.ibnetdiscover import gbps_of
-from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import HostPorts, adapter_order, likeliest, planned_by_way, ports_by_way, switch_port
+from fabopt.inspect.planned import (
+    HostPorts,
+    PlannedDevice,
+    adapter_order,
+    likeliest,
+    planned_by_way,
+    ports_by_way,
+    switch_port,
+)
 from fabopt.inspect.reading import collected, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
 from fabopt.io.files import MAX_LIST_BYTES

@@ -14,8 +14,7 @@ from fabopt.errors import EXIT_DONE
 from fabopt.inspect.as_built import AsBuilt, as_built
 from fabopt.inspect.audit.ports import per_cage, places_on
 from fabopt.inspect.cabling import Names
-from fabopt.inspect.planned import PlannedDevice
-from fabopt.inspect.port_names import likeliest, planned_by_way, ports_by_way
+from fabopt.inspect.planned import PlannedDevice, likeliest, planned_by_way, ports_by_way
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
 from fabopt.io.case import read_inputs

@@ -28,11 +28,11 @@ ROOT = Path(fabopt.__file__).parent
 codes, parser = importlib.import_module("re._constants"), importlib.import_module("re._parser")
 # Groups that read any number of digits, and why that does no harm.
 ENDLESS = {
-    "fabopt.inspect.audit.counts._BEFORE": "`whole` reads its value, of 15 digits at most",
-    "fabopt.inspect.audit.counts._LAST": "`whole` reads its value, of 15 digits at most",
-    "fabopt.inspect.audit.speeds._NIC": "the name of a device, which is not read as a number",
+    "fabopt.inspect.audit.reading._BEFORE": "`whole` reads its value, of 15 digits at most",
+    "fabopt.inspect.audit.reading._LAST": "`whole` reads its value, of 15 digits at most",
+    "fabopt.inspect.audit.rules_network._NIC": "the name of a device, which is not read as a number",
     "fabopt.inspect.ibnetdiscover._SPEED": "the word of a speed, such as NDR or EDR10",
-    "fabopt.inspect.port_names._ADAPTER": "the name of a driver, such as mlx5",
+    "fabopt.inspect.planned._ADAPTER": "the name of a driver, such as mlx5",
     "fabopt.io.faults._QUOTED_OR_NUMBER": "a text of our own, shown as it is",
     "fabopt.io.quote.values._ONE_MARK": "what it is read as has 15 digits at most",
     "fabopt.io.recognition._CHANGE": "a text that is shown as it is",

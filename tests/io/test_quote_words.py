@@ -9,10 +9,10 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.catalog import read_catalog
+from fabopt.io.quote.currencies import _file, pattern
 from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.reading import quote_options, read_quote
 from fabopt.io.quote.times import date_in
-from fabopt.io.quote.words import _file, pattern
 from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, read, whole
 from tests.samples.quote_samples import Book, write_csv
 

@@ -16,7 +16,7 @@ from fabopt.errors import InputError
 from fabopt.io.catalog import named_catalogs
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Options, export
-from fabopt.parts.lanes import lanes_in_use
+from fabopt.parts.switches import lanes_in_use
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import LAST_OF_ENDPOINTS

@@ -23,9 +23,8 @@ from fabopt.io.case import inputs_from_objects, read_inputs
 from fabopt.output.export import formats, racks
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.elevation import device_power_w, elevation_of, loose_power_w
-from fabopt.output.export.elevation_sheet import FRAME, PANEL, UNIT, pages
 from fabopt.output.export.paper import POINT
-from fabopt.output.export.racks import RACK_COLUMNS, elevation_lines, rack_list
+from fabopt.output.export.racks import FRAME, PANEL, RACK_COLUMNS, UNIT, elevation_lines, pages, rack_list
 from fabopt.output.sheet.model import WIDEST_MONO
 from fabopt.output.sheet.pages import A3
 from fabopt.schema.design import Design

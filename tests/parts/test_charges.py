@@ -14,8 +14,7 @@ import openpyxl
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.output.export.bill import bill_bytes
-from fabopt.output.export.repriced import NamedBook, repriced
+from fabopt.output.export.bill import NamedBook, bill_bytes, repriced
 from fabopt.schema.design import Design
 from fabopt.schema.price_book import PriceBook
 from fabopt.verify import verify

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabopt.parts.part_numbers import family_code, metres_of, order_code
+from fabopt.parts.names import family_code, metres_of, order_code
 
 
 @pytest.mark.parametrize(

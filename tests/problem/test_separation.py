@@ -34,9 +34,9 @@ from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front.fronts import pareto_front
 from fabopt.study.front.measures import MEASURES
 from fabopt.verify import verify, verify_wiring
-from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
+from fabopt.wiring.numbers import booked_fabrics
 from tests.oracles.brute_logical import least
 from tests.oracles.brute_parts import Json
 from tests.samples.bare import with_equal_groups

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt.schema.hashes import sha256_of
-from fabopt.verify.editions import new_keys, number_of
-from fabopt.verify.new_keys import NEW_KEYS
+from fabopt.verify.editions import NEW_KEYS, new_keys, number_of
 
 Json = dict[str, Any]
 

@@ -16,8 +16,7 @@ from fabopt.errors import InputError
 from fabopt.inspect.quote_audit import QuoteComparison, compared
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.bill import bill_bytes
-from fabopt.output.export.orders import EXPEDITED, order_lines, order_table
-from fabopt.output.export.quotes import quote_table
+from fabopt.output.export.orders import EXPEDITED, order_lines, order_table, quote_table
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, with_price_books
 from fabopt.parts.quotes import Quote, QuoteLine
 from fabopt.schema.design import Design

@@ -20,8 +20,8 @@ from fabopt.solution.single_points import with_single_points
 from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.fronts import objectives_of, pareto_front
-from fabopt.study.front.knees import marked
 from fabopt.study.front.measures import MEASURES, OF_A_MODEL, least_mbps, others
+from fabopt.study.front.pareto import marked
 from fabopt.study.sweep.budgets import MostServers, shrinks
 from tests.oracles.brute_front import designs, undominated
 from tests.samples.random_cases import generate

@@ -20,7 +20,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.structure import SwitchlessStructure
 from fabopt.search.choice import search_of
 from fabopt.solution import optimize
-from fabopt.topology.server_torus.sides import lattices_of, links_of_ports, sides_of
+from fabopt.topology.server_torus.space import lattices_of, links_of_ports, sides_of
 from fabopt.wiring.build import wiring_of
 from tests.oracles import brute_servers
 from tests.samples import small

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabopt.floor.group_runs import Sizes
-from fabopt.floor.length_classes import counted_m
+from fabopt.floor.group_runs import Sizes, counted_m
 from fabopt.problem.problem import problem_of
 from fabopt.solution import optimize
 from fabopt.topology.spans import pods_together, spans_of

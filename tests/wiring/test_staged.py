@@ -11,8 +11,7 @@ import pytest
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import NOTHING
-from fabopt.wiring.staged import wiring_at
+from fabopt.wiring.model import NOTHING, wiring_at
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import text_table
 from tests.samples.operate import grown, planned

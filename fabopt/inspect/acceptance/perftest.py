@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.acceptance.log_lines import is_failure, untagged
-from fabopt.inspect.acceptance.row_figures import latency_misfit, message_misfit
-from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement
+from fabopt.inspect.acceptance.nccl_text import latency_misfit, message_misfit
+from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, is_failure, untagged
 
 _KIND: Final = re.compile(
     r"(?:RDMA_Write|RDMA_Read|Send|Write|Read)\s+(?:Post List )?(BW|Bidirectional (?:Post List )?BW|Latency)\s+Test",

@@ -11,11 +11,16 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.acceptance.log_lines import untagged
-from fabopt.inspect.acceptance.nccl_text import begins_run, collective_in, nccl_runs, wrong_elements
+from fabopt.inspect.acceptance.nccl_text import (
+    begins_run,
+    collective_in,
+    collective_misfit,
+    nccl_runs,
+    ranks_of_a_group,
+    wrong_elements,
+)
 from fabopt.inspect.acceptance.perftest import perftest_json, perftest_kind, perftest_run
-from fabopt.inspect.acceptance.row_figures import collective_misfit, ranks_of_a_group
-from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of
+from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of, untagged
 from fabopt.inspect.sightings import text_of
 from fabopt.io.files import (
     MAX_LINES,

@@ -6,8 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabopt.inspect.acceptance.expected import COLLECTIVES, LEAST_BYTES, Collective, ExpectedBandwidths
-from fabopt.inspect.acceptance.plan import LINK_SHARE, AcceptanceTest, acceptance_plan, pass_mark
+from fabopt.inspect.acceptance.plan import (
+    COLLECTIVES,
+    LEAST_BYTES,
+    LINK_SHARE,
+    AcceptanceTest,
+    Collective,
+    ExpectedBandwidths,
+    acceptance_plan,
+    pass_mark,
+)
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement
 from fabopt.schema.design import Design
 from fabopt.units import some

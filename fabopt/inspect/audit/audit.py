@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fabopt.errors import InputError, fault
 from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding, listed
-from fabopt.inspect.audit.hand_made import HandMade
 from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
 from fabopt.inspect.audit.panels import traced
 from fabopt.inspect.audit.rules_counts import count_findings
 from fabopt.inspect.audit.rules_network import (
+    LinkSpeeds,
     WiredByHand,
     ratio_is_as_claimed,
     shape_is_needed,
@@ -36,9 +36,14 @@ from fabopt.inspect.audit.rules_ports import (
     protocols_agree,
     speeds_agree,
 )
-from fabopt.inspect.audit.rules_reach import servers_are_all_there, servers_are_joined
-from fabopt.inspect.audit.rules_servers import nics_divide_over_leaves, peers_are_joined_alike, rails_do_not_cross
-from fabopt.inspect.audit.speeds import LinkSpeeds
+from fabopt.inspect.audit.rules_servers import (
+    nics_divide_over_leaves,
+    peers_are_joined_alike,
+    rails_do_not_cross,
+    servers_are_all_there,
+    servers_are_joined,
+)
+from fabopt.inspect.audit.tables import HandMade
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from fabopt.inspect.audit.hand_made import SWITCH_ROLES, HandLink, HandMade, Role
 from fabopt.inspect.audit.ports import PortPlace, cages_of, per_cage, place_of, places_on
-from fabopt.inspect.audit.tables import role_of_words
+from fabopt.inspect.audit.tables import SWITCH_ROLES, HandLink, HandMade, Role, role_of_words
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.recognition import bare
 from fabopt.network.components import components

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.findings import AuditFinding
-from fabopt.inspect.audit.hand_made import SWITCH_ROLES
-from fabopt.inspect.audit.speeds import LinkSpeeds, ports_of_module
+from fabopt.inspect.audit.rules_network import LinkSpeeds, ports_of_module
+from fabopt.inspect.audit.tables import SWITCH_ROLES
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design
 from fabopt.schema.product import Price, Product, Purchasable

@@ -9,8 +9,19 @@ from sys import intern
 from typing import Any
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.audit.hand_made import HandCable, HandDevice, HandLink, HandMade, HandModule
-from fabopt.inspect.audit.tables import has_both_ends, lane_name, links_of_table, metres_of, role_of_words, table_rows
+from fabopt.inspect.audit.tables import (
+    HandCable,
+    HandDevice,
+    HandLink,
+    HandMade,
+    HandModule,
+    has_both_ends,
+    lane_name,
+    links_of_table,
+    metres_of,
+    role_of_words,
+    table_rows,
+)
 from fabopt.units import some
 
 # Of the position of a rear port.

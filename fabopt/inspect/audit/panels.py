@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fabopt.inspect.audit.hand_made import HandCable, HandLink, HandMade
+from fabopt.inspect.audit.tables import HandCable, HandLink, HandMade
 from fabopt.units import some
 
 _PANEL = re.compile(r"patch|panel|\bodf\b|\bfdp\b|cassette|\blgx\b|(?:^|[^a-z])pp(?![a-z])", re.IGNORECASE)

@@ -7,8 +7,7 @@ from sys import intern
 from typing import Any, Final, NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.audit.hand_made import NO_CABLE, HandCable, HandDevice, HandLink, HandMade, Role
-from fabopt.inspect.audit.tables import role_of_words
+from fabopt.inspect.audit.tables import NO_CABLE, HandCable, HandDevice, HandLink, HandMade, Role, role_of_words
 from fabopt.inspect.reading import device_of, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, is_unnamed
 from fabopt.io.design import parse_json

@@ -15,8 +15,7 @@ from fabopt.inspect.differences.sides import Compared, Ordered, parts_of
 from fabopt.schema.design import BomRow
 from fabopt.units import cents, rounded
 from fabopt.verify.wiring import MOST_LINKS
-from fabopt.wiring.model import Wiring
-from fabopt.wiring.staged import wiring_at
+from fabopt.wiring.model import Wiring, wiring_at
 
 # -- why one side costs more than another -----------------------------------------------------------------------------
 # Why one side costs more than another: causes that add up to the cent, and the lines of the bill that differ.

@@ -10,10 +10,9 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from fabopt.io.quote.currencies import DOLLAR, HOME, agreed_sign, signs_in
+from fabopt.io.quote.currencies import DOLLAR, HOME, REMEMBERED, agreed_sign, called, pattern, signs_in
 from fabopt.io.quote.facts import recurring
 from fabopt.io.quote.sheets import Cell, Sheet, letters
-from fabopt.io.quote.words import REMEMBERED, called, pattern
 
 _CALLED = called()
 _ROLES = {name: role for role, names in _CALLED.items() for name in names}

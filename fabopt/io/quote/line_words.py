@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from fabopt.io.quote.conditions import without_remarks
+from fabopt.io.quote.currencies import REMEMBERED, pattern
+from fabopt.io.quote.facts import without_remarks
 from fabopt.io.quote.understood import not_understood
-from fabopt.io.quote.words import REMEMBERED, pattern
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
 from fabopt.schema.server import Server

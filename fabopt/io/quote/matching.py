@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fabopt.io.quote.conditions import doubts_on, remarks_on, why_another
+from fabopt.io.quote.currencies import alternatives, pattern
+from fabopt.io.quote.facts import doubts_on, remarks_on, why_another
 from fabopt.io.quote.line_words import why_not_the_part, word_doubts
 from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.values import lengths_in
-from fabopt.io.quote.words import alternatives, pattern
 from fabopt.io.recognition import bare
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.product import Product

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from fabopt.io.recognition import bare
-from fabopt.parts.part_numbers import FAMILY, HALF, metres_of, writes_metres
+from fabopt.parts.names import FAMILY, HALF, metres_of, writes_metres
 from fabopt.parts.price_books import products
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch, Transceiver
 from fabopt.schema.product import Product

@@ -13,7 +13,6 @@ from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import refuse
 from fabopt.io.files import read_bytes, shown
 from fabopt.io.quote.awards import vendor_asked, with_awards
-from fabopt.io.quote.conditions import is_doubtful, is_of_prices, said_of_all
 from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
 from fabopt.io.quote.delimited import read_delimited
 from fabopt.io.quote.facts import (
@@ -21,7 +20,10 @@ from fabopt.io.quote.facts import (
     QuoteFacts,
     bulk_of,
     facts_of,
+    is_doubtful,
+    is_of_prices,
     recurring_of,
+    said_of_all,
     scales_of,
     taxed_of,
     unknown_currencies,

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fabopt.errors import Fault, fault
-from fabopt.io.quote.currencies import ALLOWED, DOLLAR, HOME, agreed_sign, is_sign, may_mean, signs_in, signs_in_words
+from fabopt.io.quote.currencies import (
+    ALLOWED,
+    DOLLAR,
+    HOME,
+    agreed_sign,
+    alternatives,
+    is_sign,
+    may_mean,
+    signs_in,
+    signs_in_words,
+)
 from fabopt.io.quote.facts import QuoteFacts
 from fabopt.io.quote.headings import IDENTITY, OWN, PRICES, SHARE, Header
 from fabopt.io.quote.line_words import is_of_service
@@ -17,7 +27,6 @@ from fabopt.io.quote.prices import HeadedPrice, from_of
 from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.understood import is_aside
 from fabopt.io.quote.values import Discount, amount_of, count_of, discounts_of
-from fabopt.io.quote.words import alternatives
 
 # Columns whose words may say something of the price of their line; those that are not read have no role.
 _SPEAKING = ("", "description", "remarks", "lead", "validity", "stock", "minimum", "pack")

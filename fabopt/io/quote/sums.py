@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
-from fabopt.io.quote.conditions import is_option
-from fabopt.io.quote.currencies import without_currencies
+from fabopt.io.quote.currencies import pattern, without_currencies
+from fabopt.io.quote.facts import is_option
 from fabopt.io.quote.headings import PRICES, Header
 from fabopt.io.quote.matching import CHARGE
 from fabopt.io.quote.prices import plain
 from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.values import amount_of, number_in
-from fabopt.io.quote.words import pattern
 from fabopt.parts.quotes import QuoteLine
 from fabopt.units import exact
 

@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from fabopt.io.quote.currencies import REMEMBERED
 from fabopt.io.quote.sheets import Cell
-from fabopt.io.quote.words import REMEMBERED
 from fabopt.units import exact
 
 _DAYS_OF = (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 
-from fabopt.io.quote.words import REMEMBERED, pattern, understood_file
+from fabopt.io.quote.currencies import REMEMBERED, pattern, understood_file
 
 _CLAUSES = re.compile(r"[,;:|()\[\]{}!?\n、，；：（）。！？•*]+|\s[-–—/+]\s|(?<=\w{4})\.\s|\s[-–—](?=\w)")
 _JOINED = re.compile(r"[\u3005\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")

@@ -11,9 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from fabopt.io.quote.currencies import agreed, signs_in, without_currencies
+from fabopt.io.quote.currencies import REMEMBERED, agreed, signs_in, without_currencies
 from fabopt.io.quote.sheets import Cell
-from fabopt.io.quote.words import REMEMBERED
 from fabopt.units import exact
 
 # Of number formats: a currency with its language, and what is not shown.

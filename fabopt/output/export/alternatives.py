@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from fabopt.output.export.quotes import QuoteTable
+from fabopt.output.export.orders import QuoteTable
 from fabopt.output.what_else import columns_of
 from fabopt.schema.design import Design
 

@@ -2,24 +2,39 @@
 
 Text that a spreadsheet would take for a formula is marked as text, so that a catalog cannot make a buyer's
 spreadsheet compute anything.
+
+The bill of a design at other prices: quantities stay, unit prices and all sums of money are computed anew.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
+from fabopt.design.bill import KIND_OF
+from fabopt.design.build import dump
 from fabopt.errors import InputError, fault
-from fabopt.output.export.marks import NO_MARKS, Marks, marked_csv
-from fabopt.output.export.order_codes import body_of, orderable, seller_of
+from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks, marked_csv
+from fabopt.output.export.orders import body_of, orderable, seller_of
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.parts.price_basis import basis_of, price_source
+from fabopt.parts.price_books import check_price_book, products, with_price_books
 from fabopt.parts.quotes import BILL_COLUMNS
-from fabopt.schema.design import BomRow, Design
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import BomRow, Design, StageDesign, Totals
 from fabopt.schema.finance import DOLLAR
+from fabopt.schema.hashes import sha256_of
+from fabopt.schema.price_book import PriceBook
+from fabopt.units import CENTS_PER_USD, plain_fraction, rounded, some, usd
+from fabopt.verify.charges import with_charges
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.purchases import priced_rows
+from fabopt.verify.totals import capex_cents, energy_cents, totals_of
 
 PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
 # Columns that a bill has only if any row has a value in them.
@@ -104,3 +119,86 @@ def _json(design: Design, marks: Marks, issue: Mapping[str, str]) -> bytes:
         "rows": bill_rows(design),
     }
     return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class NamedBook:
+    """A price book with the name or path that it was asked for by."""
+
+    name: str
+    book: PriceBook
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the book's content as canonical JSON."""
+        return sha256_of(self.book.model_dump(mode="json", by_alias=True))
+
+
+def repriced(design: Design, books: Sequence[NamedBook]) -> Design:
+    """Return a design with the bill and all sums of money at the books' prices; of two books, the later one wins.
+
+    Quantities stay, so the price of a part is that of the break which its order reaches. Status, bound and alternatives
+    stay too: they hold at the design's own prices. ``InputError`` if a book has nothing for this bill, or other
+    lengths.
+    """
+    catalog = _catalog_of(design)
+    known = {product.id for product in products(catalog)}
+    chosen = [_of_design(book, catalog, known) for book in books]
+    priced = {product.id: product for product in products(with_price_books(catalog, chosen))}
+    ids = {part for book in chosen for part in book.prices}
+    parts = {
+        part: {"kind": body["kind"], **dump(priced[part])} if part in ids else body
+        for part, body in design.parts.items()
+    }
+    design = design.model_copy(update={"parts": parts})
+    rows = tuple(row.model_copy(update=prices) for row, prices in priced_rows(Evidence(design)))
+    evidence = Evidence(design.model_copy(update={"bom": rows}))
+    evidence = Evidence(design.model_copy(update={"bom": with_charges(evidence)}))
+    stages = tuple(_stage(evidence, number, stage) for number, stage in enumerate(design.stages))
+    return evidence.design.model_copy(update={"totals": _totals(evidence), "stages": stages})
+
+
+def mark_of(books: Sequence[NamedBook], design: Design) -> str:
+    """The sentence for every format of a repriced bill: the books, their hashes, the share of the bill
+    that they price.
+    """
+    names = ", ".join(f"{book.name} (sha256 {book.sha256[:16]})" for book in books)
+    ids = {row.id for row in design.bom}
+    priced = len(ids.intersection(part for book in books for part in book.book.prices))
+    lines = f"{priced} of {some(len(ids), 'product')} of this bill"
+    return f"{REPRICED} with {names}: {lines}. The design was chosen at other prices; at these another may be better"
+
+
+def _catalog_of(design: Design) -> Catalog:
+    """The embedded products as a catalog."""
+    evidence = Evidence(design)
+    kinds = {part: body.get("kind") for part, body in design.parts.items()}
+    of_kind = {
+        field: tuple(evidence.product(part) for part, own in kinds.items() if own == kind)
+        for field, kind in KIND_OF.items()
+    }
+    return Catalog().model_copy(update=of_kind)
+
+
+def _of_design(named: NamedBook, catalog: Catalog, known: set[str]) -> PriceBook:
+    """A book's prices for the products of a design, without those of other products."""
+    prices = {part: price for part, price in named.book.prices.items() if part in known}
+    if not prices:
+        raise InputError([fault(named.name, "prices", "none of these products is in the design")])
+    book = named.book.model_copy(update={"prices": prices, "terms": {}})
+    if faults := check_price_book(book, named.name, "prices.", catalog):
+        raise InputError(faults)
+    return book
+
+
+def _totals(evidence: Evidence) -> Totals:
+    spent, present = capex_cents(evidence), capex_cents(evidence, present=True)
+    energy = rounded(energy_cents(evidence, range(len(evidence.stage_names))))
+    per_gpu = plain_fraction(Fraction(spent, CENTS_PER_USD * evidence.gpus), 2) if evidence.gpus else None
+    money = {"capex_usd": usd(spent), "tco_usd": usd(present + energy), "capex_usd_per_gpu": per_gpu}
+    return totals_of(evidence).model_copy(update=money)
+
+
+def _stage(evidence: Evidence, number: int, stage: StageDesign) -> StageDesign:
+    spent, present = capex_cents(evidence, number), capex_cents(evidence, number, present=True)
+    return stage.model_copy(update={"capex_usd": usd(spent), "present_value_usd": usd(present)})

@@ -2,10 +2,13 @@
 
 A *breakout end* runs between two connectors: a splitter has one for each of its far ends, a shuffle one for each lane,
 every other cable has one. The schedule has one row a breakout end; all quantities count cables, as the bill does.
+
+Places for the devices of a torus so that no cable spans a row: every ring is folded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from string import digits
 from typing import TYPE_CHECKING, Any
@@ -14,26 +17,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.floor.racks import row_of_letters
-from fabopt.output.export.ends import (
-    HOSTS,
-    device_columns,
-    joined,
-    link_ends,
-    part_numbers,
-    part_texts,
-    spread,
-    taken,
-)
-from fabopt.output.export.folded import folded_places
+from fabopt.network.direct_links import Torus
+from fabopt.network.structure_links import tori_of
+from fabopt.output.export.ends import HOSTS, device_columns, joined, link_ends, part_numbers, part_texts, spread, taken
 from fabopt.output.export.formats import Exported, Files
-from fabopt.output.export.order_codes import order_codes
+from fabopt.output.export.orders import order_codes
 from fabopt.output.export.sheets import csv_file, workbook_file
-from fabopt.schema.design import Design
-from fabopt.wiring.booked import booked_fabrics
+from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
+from fabopt.wiring.numbers import booked_fabrics
 
 if TYPE_CHECKING:
     import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+DIMENSIONS = (1, 2, 3)
+FOLDED_COLUMNS = (
+    *("fabric", "plane", "device"),
+    *(f"coordinate_{dimension}" for dimension in DIMENSIONS),
+    *(f"place_{dimension}" for dimension in DIMENSIONS),
+)
+
+
+def folded_places(design: Design, wiring: Wiring) -> pd.DataFrame:
+    """One row a device of a torus, in the order of places: coordinates from 0, and its place in each dimension from 1.
+
+    Neighbours are at most two places apart in the one dimension in which they differ. Empty without a torus.
+    """
+    import pandas as pd
+
+    rows = [
+        row for fabric in design.fabrics for torus in tori_of(fabric.structure) for row in _rows(wiring, fabric, torus)
+    ]
+    return pd.DataFrame(rows, columns=list(FOLDED_COLUMNS))
+
+
+def _rows(wiring: Wiring, fabric: FabricDesign, torus: Torus) -> Iterator[tuple[object, ...]]:
+    devices = wiring.devices
+    owner = ("leaf", fabric.name) if fabric.structure.has_switches else ("server", "")
+    joined = [row for row in range(len(devices)) if (devices.role[row], devices.fabric[row]) == owner]
+    order = np.lexsort(torus.places.T)
+    empty = ("",) * (len(DIMENSIONS) - len(torus.sides))
+    for start in range(0, len(joined), torus.switches):
+        for within in order.tolist():
+            point, place = torus.coordinates[within].tolist(), (torus.places[within] + 1).tolist()
+            name = devices.name[joined[start + within]]
+            yield fabric.name, start // torus.switches + 1, name, *point, *empty, *place, *empty
+
 
 Bools = NDArray[np.bool_]
 

@@ -15,7 +15,7 @@ from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.roce import WATCHDOG_MS
-from fabopt.parts.lanes import lanes_of_slower, signal_lanes
+from fabopt.parts.switches import lanes_of_slower, signal_lanes
 from fabopt.schema.catalog import Switch
 from fabopt.units import mbps
 from fabopt.wiring.design_file import Embedded

@@ -30,8 +30,7 @@ from fabopt.operate.model import OperationPlan
 from fabopt.output.export import ALL, FORMATS, LABEL_SHEETS, PLANNED, WHOLE, WORK
 from fabopt.output.export.marks import beside, marked
 from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
-from fabopt.wiring.staged import wiring_at
+from fabopt.wiring.model import Wiring, wiring_at
 
 
 @dataclass(frozen=True)

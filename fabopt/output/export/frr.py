@@ -8,7 +8,7 @@ from itertools import chain
 from fabopt.errors import InputError, fault
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.output.export.formats import Exported, Files
-from fabopt.parts.lanes import lanes_of_slower
+from fabopt.parts.switches import lanes_of_slower
 from fabopt.schema.catalog import Switch
 from fabopt.units import mbps
 from fabopt.wiring.design_file import Embedded

@@ -10,7 +10,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.utility import xl_col_to_name
 from xlsxwriter.worksheet import Worksheet
 
-from fabopt.output.export.quotes import MOST_ASKED, PRICE, WEEKS, QuoteTable, asked_title
+from fabopt.output.export.orders import MOST_ASKED, PRICE, WEEKS, QuoteTable, asked_title
 from fabopt.output.export.spreadsheet import set_height, write_cell, write_headings, write_text
 from fabopt.parts.finance import MONTHS_PER_YEAR
 from fabopt.parts.procurement import WEEKS_PER_YEAR

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fabopt.errors import Fault, InputError
+from fabopt.operate.model import numbered_devices
 from fabopt.operate.names import names_of
-from fabopt.operate.roles import numbered_devices
 from fabopt.output.export.cables import moves, schedule, stage_names
 from fabopt.output.terminal.floor import CLASSES
 from fabopt.schema.design import Design

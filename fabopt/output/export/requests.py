@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fabopt.design.bill import order_date
-from fabopt.output.export.order_codes import product_of
-from fabopt.output.export.quotes import NO_VENDOR, PRICE, WEEKS, QuoteTable, quote_table, write_table
+from fabopt.output.export.orders import NO_VENDOR, PRICE, WEEKS, QuoteTable, product_of, quote_table, write_table
 from fabopt.output.export.spreadsheet import CELL_FORMATS, new_book, set_feet, set_page, write_text
-from fabopt.parts.part_numbers import WHICH_IS_WANTED
+from fabopt.parts.names import WHICH_IS_WANTED
 from fabopt.parts.quotes import AWARDED, REQUEST_SHEET, VENDOR_ASKED
 from fabopt.schema.design import Design
 from fabopt.units import as_name

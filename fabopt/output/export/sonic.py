@@ -18,7 +18,7 @@ from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork,
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sonic_queues import Table, Tables, queue_tables
-from fabopt.parts.lanes import lanes_in_use, signal_lanes
+from fabopt.parts.switches import lanes_in_use, signal_lanes
 from fabopt.schema.catalog import Switch
 from fabopt.units import mbps, some
 from fabopt.wiring.design_file import Embedded

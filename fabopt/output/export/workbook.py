@@ -16,12 +16,20 @@ from xlsxwriter.worksheet import Worksheet
 from fabopt.output.cash import has_cash
 from fabopt.output.export.alternatives import alternative_table
 from fabopt.output.export.cash import write_cash
-from fabopt.output.export.deliveries import delivery_table
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.offers import write_offers
-from fabopt.output.export.order_codes import body_of, code_of, orderable, seller_of
-from fabopt.output.export.orders import write_orders
-from fabopt.output.export.quotes import quote_table, stage_table, write_quotes, write_table
+from fabopt.output.export.orders import (
+    body_of,
+    code_of,
+    delivery_table,
+    orderable,
+    quote_table,
+    seller_of,
+    stage_table,
+    write_orders,
+    write_quotes,
+    write_table,
+)
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
     new_book,

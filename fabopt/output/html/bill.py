@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.marks import MARK, NO_MARKS
-from fabopt.output.export.order_codes import body_of, orderable, seller_of
+from fabopt.output.export.orders import body_of, orderable, seller_of
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number

@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fabopt.floor.appliances import Appliance
-from fabopt.floor.hosts import may_hold
+from fabopt.floor.appliances import Appliance, may_hold
 from fabopt.floor.placement import FreeSpace
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import SwitchSize
@@ -16,7 +15,7 @@ from fabopt.network.free_ports import HostTier, spread_over_racks
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_OF_ATTACHMENTS
-from fabopt.topology.clos.attached_runs import with_attached_runs, with_hosts
+from fabopt.topology.clos.attached import with_attached_runs, with_hosts
 from fabopt.topology.clos.free_ports import kinds_of_hosts, with_free_ports
 from fabopt.topology.clos.network import ClosNetwork
 

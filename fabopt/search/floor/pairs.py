@@ -19,9 +19,9 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.cabling import KindKey, LinkType, links_of
-from fabopt.topology.clos.link_kinds import assemblies_over
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints
+from fabopt.topology.clos.stage_links import assemblies_over
 from fabopt.topology.link_parts import Floats
 from fabopt.units import ceil_of
 

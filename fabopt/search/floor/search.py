@@ -18,8 +18,8 @@ from fabopt.search.coefficients import distinct, tolerance
 from fabopt.search.expansion import RISE
 from fabopt.search.fewest_switches import with_fewest
 from fabopt.search.floor.apart import nothing_joins, obstacle, too_far_apart
-from fabopt.search.floor.estimates import ESTIMATES_WITHIN, MOST_MEASURED, likely
 from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
+from fabopt.search.floor.variants import ESTIMATES_WITHIN, MOST_MEASURED, likely
 from fabopt.search.out_of_band import suiting
 from fabopt.search.search import Search
 from fabopt.topology.batch import AnyBatch, Sizing

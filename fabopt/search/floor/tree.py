@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.floor.arrangements import InPlaces
-from fabopt.floor.length_classes import classes_of_runs
+from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.placement import FreeSpace, is_spread, space_in
 from fabopt.floor.policies import SwitchSize
@@ -32,13 +32,12 @@ from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.attached import least_attached
 from fabopt.topology.clos.cabling import links_of, numbers_of
 from fabopt.topology.clos.candidates import candidates_of
-from fabopt.topology.clos.devices import devices_of, switches_added
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
-from fabopt.topology.clos.link_kinds import all_kinds_of, kinds_of
-from fabopt.topology.clos.network import ClosNetwork, clos_of
+from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, switches_added
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.stage_links import all_kinds_of, kinds_of
 from fabopt.topology.clos.switch_sizes import switch_sizes
 from fabopt.topology.ways import purchasable_variants
 

@@ -1,17 +1,24 @@
-"""A fabric in every promising layout: with racks for the estimated switches of all fabrics."""
+"""A fabric in every promising layout: with racks for the estimated switches of all fabrics.
+
+Candidates on floors too large for proofs: the best by typical runs, with measured runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from fabopt.floor.layouts import Layout
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.search.coefficients import least_of
 from fabopt.search.context import Context
+from fabopt.topology.batch import AnyBatch, Sizing
+from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.layouts import Sketch, shared_layouts, switch_sums
 from fabopt.topology.clos.space import ClosSpace
+from fabopt.topology.link_parts import Floats
 
 # So often the number of switches of an out-of-band fabric is guessed, which has ports for its own too.
 GUESSES = 2
@@ -58,3 +65,29 @@ def _sketch(fabric: FabricProblem, space: SpaceOf) -> Sketch | None:
         return None
     batch = min(sizing.batches, key=lambda one: float(one.cost[0].min()))
     return batch.parts, batch.shape.row(int(np.argmin(batch.cost[0])))
+
+
+# How far from the best estimate candidates are looked at, how many in a layout, and how many of them all are kept.
+ESTIMATES_WITHIN = 0.02
+MOST_MEASURED = 12
+MOST_KEPT = 8
+
+
+def likely(
+    sizings: Iterable[Sizing], measure: Callable[[AnyBatch, int], tuple[Candidate, ...]], weights: Floats
+) -> list[Candidate]:
+    """The cheapest among the best candidates of every layout; ``weights``: of the items, shape (items,).
+
+    ``measure``: the candidates of a size with switches in place.
+    """
+    measured: list[tuple[float, int, Candidate]] = []
+    for sizing in sizings:
+        places = [
+            (batch.bound(index), number, index)
+            for number, batch in enumerate(sizing.batches)
+            for index in range(len(batch))
+        ]
+        for _, number, index in sorted(places)[:MOST_MEASURED]:
+            for candidate in measure(sizing.batches[number], index):
+                measured.append((least_of(candidate, weights), len(measured), candidate))
+    return [candidate for *_, candidate in sorted(measured)[:MOST_KEPT]]

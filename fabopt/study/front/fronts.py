@@ -25,9 +25,9 @@ from fabopt.solution.question import finishing_s
 from fabopt.study.front import pareto
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, better
 from fabopt.study.front.journal import PointJournal
-from fabopt.study.front.knees import marked
 from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, OVERSUBSCRIPTION, PREDICTED, USUAL, Measure, measure
+from fabopt.study.front.pareto import marked
 from fabopt.study.front.points import KeptAnswers, Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.units import plain, usd

@@ -4,23 +4,31 @@ Two objectives: the best in the first, then the best in the first among designs 
 there is none; all at once where both are plain sums (``fabopt.study.front.listed``). With a number of points: the ends,
 then always a point in the largest gap. Three objectives: demands evenly spread between the best and the worst of the
 others, each answered exactly. See docs/fronts.md.
+
+The knee of a front, and the marginal cost of its maximized metric.
+
+The knee is the point that bulges the most towards the ideal: the farthest from the straight line between the two ends,
+both axes being scaled to one. Source: Das, On characterizing the "knee" of the Pareto curve based on normal-boundary
+intersection, Structural Optimization 18 (1999).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from math import ceil
 from typing import NamedTuple
 
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.front import FrontObjective, FrontPoint
 from fabopt.study.front.finder import PRICE, Best, Finder, GradedDesign, climb
 from fabopt.study.front.listed import Listed, Listing, can_be_listed
 from fabopt.study.front.measures import Measure
 from fabopt.study.front.mixes import TooManyMixesError
-from fabopt.units import beats
+from fabopt.units import beats, exact, plain_fraction
 
 # The most points of a file: fronts whose every link can be traded have 100,000 points and more.
 MOST_POINTS = 10_000
@@ -202,3 +210,55 @@ def undominated(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) 
 def worth(grades: Mapping[str, int], objectives: Sequence[Measure]) -> tuple[int, ...]:
     """Grades by objective, signs changed so that less is better."""
     return tuple(objective.worth(grades[objective.name]) for objective in objectives)
+
+
+CENTS = 2
+
+
+def marked(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -> tuple[FrontPoint, ...]:
+    """Points of a front of two objectives, in its order, with knee and marginal cost; of three, without."""
+    if len(objectives) != 2:
+        return tuple(points)
+    bulges = _bulges(points, objectives)
+    most = max(bulges, default=Fraction(0))
+    priced = with_marginal(points, objectives)
+    return tuple(
+        point.model_copy(update={"knee": most > 0 and bulge == most})
+        for point, bulge in zip(priced, bulges, strict=True)
+    )
+
+
+def _bulges(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -> list[Fraction]:
+    """Distance of each point from the line between the ends on the better side, in both axes together."""
+    rows = [
+        [exact(point.values[traded.metric]) * (1 if traded.sense == "minimize" else -1) for traded in objectives]
+        for point in points
+    ]
+    if len(rows) < 3:
+        return [Fraction(0)] * len(rows)
+    lows = [min(column) for column in zip(*rows, strict=True)]
+    spans = [max(column) - low for column, low in zip(zip(*rows, strict=True), lows, strict=True)]
+    if not all(spans):
+        return [Fraction(0)] * len(rows)
+    return [
+        1 - sum(((value - low) / span for value, low, span in zip(row, lows, spans, strict=True)), Fraction(0))
+        for row in rows
+    ]
+
+
+def with_marginal(points: Sequence[FrontPoint], objectives: Sequence[FrontObjective]) -> list[FrontPoint]:
+    """Points with the dollars of capex for one more of the maximized metric, against the last point with less."""
+    more = [objective.metric for objective in objectives if objective.sense == "maximize"]
+    if len(more) != 1 or not any(objective.metric == "capex_usd" for objective in objectives):
+        return list(points)
+    marked_, last = [], None
+    for point in points:
+        update: dict[str, int | float | None] = {"marginal": None}
+        if point.totals is not None:
+            values = exact(point.values[more[0]]), exact(point.values["capex_usd"])
+            if last is not None and values[0] > last[0]:
+                update["marginal"] = plain_fraction((values[1] - last[1]) / (values[0] - last[0]), CENTS)
+            if last is None or values[0] != last[0]:
+                last = values
+        marked_.append(point.model_copy(update=update))
+    return marked_

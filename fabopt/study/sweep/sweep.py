@@ -19,7 +19,7 @@ from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
 from fabopt.schema.version import VERSION
-from fabopt.study.front.knees import with_marginal
+from fabopt.study.front.pareto import with_marginal
 from fabopt.study.sweep import ranges
 from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
 from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask

@@ -1,13 +1,19 @@
-"""Links of a Clos by kind: quantities of each kind, and the length class of every link's run."""
+"""Links of a Clos by kind: quantities of each kind, and the length class of every link's run.
+
+Links of one kind with their runs, and the open choices of their parts; flat runs, where all are alike.
+
+``fabopt.topology.clos.placement`` has the links of a floor.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.floor.length_classes import classes_of_runs
+from fabopt.floor.group_runs import classes_of_runs
 from fabopt.network.clos_links import ClosNumbers, TierLinks, server_leaf, shuffles
 from fabopt.network.expand import links_of_clos
 from fabopt.parts.assemblies import Assembly, Mode
@@ -16,6 +22,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import DeviceRole
+from fabopt.topology.candidate import Choice, Option, choices_of
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.link_parts import Floats, Need
 
@@ -153,3 +160,95 @@ def cable_at(problem: Problem, assembly: Assembly, length_class: int) -> Item:
     length_m = float(problem.item_table.lengths_m[length_class])
     lengths = problem.item_table.lengths(assembly.cable.id)
     return next(item for item in lengths if (item.length_m or 0.0) >= length_m)
+
+
+class KindLinks(ABC):
+    """Links of one kind.
+
+    ``longest_m``: the longest run; ``flat_m``: the run of all, if they are alike; ``joins``: assemblies by run.
+    """
+
+    longest_m: float
+    flat_m: float | None
+
+    def __init__(self, problem: Problem, kind: LinkType, joins: Joins) -> None:
+        self.problem = problem
+        self.kind = kind
+        self._joins = joins
+
+    @abstractmethod
+    def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
+        """Assemblies for links of a run; ``all_``: with dominated ones."""
+
+    @abstractmethod
+    def choices(self, prune: bool) -> Sequence[Choice] | None:
+        """The open choices of parts; None if nothing on sale makes some of the links."""
+
+    @abstractmethod
+    def cabling(self, numbers: ClosNumbers) -> Cabling | None:
+        """Every link with the class of its run; None if nothing on sale is long enough for one of them."""
+
+    @abstractmethod
+    def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
+        """Runs in metres as a row of links states them; None if its kind states them."""
+
+    @abstractmethod
+    def named(self, assembly: Assembly) -> Assembly:
+        """An assembly of all links with the length that a row of links states."""
+
+    @abstractmethod
+    def breakout(self, assembly: Assembly) -> Item | str:
+        """Key of breakouts at a leaf, equal where one may carry links of both."""
+
+    @abstractmethod
+    def cables(self, assembly: Assembly) -> Sequence[Item]:
+        """Cables of an assembly in every length that some of the links need."""
+
+    @abstractmethod
+    def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
+        """An option whose first row is all these links, with cables as long as each needs them.
+
+        ``shared``: leaves where the last breakout carries links of attachments too, whose run is ``run_m``.
+        """
+
+
+class FlatLinks(KindLinks):
+    """Links of one run."""
+
+    def __init__(self, problem: Problem, kind: LinkType, joins: Joins, run_m: float) -> None:
+        super().__init__(problem, kind, joins)
+        self.longest_m = self.flat_m = run_m
+
+    def joins(self, run_m: float, all_: bool) -> Sequence[Assembly]:
+        """The assemblies over the one run."""
+        return self._joins(self.longest_m, all_)
+
+    def choices(self, prune: bool) -> Sequence[Choice] | None:
+        """The choices that ``choices_of`` gives for all links at once or for equal cages."""
+        kind = self.kind
+        joins = self.joins(self.longest_m, False)
+        return choices_of(self.problem.links, kind.need, joins, kind.ends, kind.key, kind.mixes, prune)
+
+    def cabling(self, numbers: ClosNumbers) -> Cabling | None:
+        """The links, all with the class of their one run."""
+        return cabling_of(self.problem, self.kind, numbers, lambda links: np.full(len(links.a), self.longest_m))
+
+    def noted_runs_m(self, runs_m: tuple[float, ...]) -> tuple[float, ...] | None:
+        """Always None: the kind states the run of its links."""
+        return None
+
+    def named(self, assembly: Assembly) -> Assembly:
+        """The assembly as it is sold."""
+        return assembly
+
+    def breakout(self, assembly: Assembly) -> Item | str:
+        """The cable of an assembly in its length."""
+        return assembly.cable
+
+    def cables(self, assembly: Assembly) -> Sequence[Item]:
+        """The cable of an assembly, in its only length."""
+        return (assembly.cable,)
+
+    def in_lengths(self, option: Option, shared: Sequence[int], run_m: float) -> Option:
+        """The option unchanged: all links have the length that it states."""
+        return option

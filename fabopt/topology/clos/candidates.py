@@ -19,20 +19,24 @@ from fabopt.schema.attachment import AttachmentTier
 from fabopt.schema.resilience import RACK
 from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
-from fabopt.topology.clos.attached import attached_to_leaves, attachment_leaf, attachment_spine
-from fabopt.topology.clos.attached_runs import with_attached_runs, with_hosts
+from fabopt.topology.clos.attached import (
+    attached_to_leaves,
+    attachment_leaf,
+    attachment_spine,
+    with_attached_runs,
+    with_hosts,
+)
 from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
-from fabopt.topology.clos.devices import devices_of
 from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.joint_links import with_attachments
-from fabopt.topology.clos.link_kinds import all_kinds_of, kind_choices
-from fabopt.topology.clos.network import ClosNetwork, clos_of, placed_in
+from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, placed_in
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
 from fabopt.topology.design import left_by_a_switch
 from fabopt.topology.evenness import evenness_of
 from fabopt.units import Number

@@ -21,14 +21,13 @@ from fabopt.schema.homing import PEER_LINK
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.topology.clos import figures
 from fabopt.topology.clos.cabling import numbers_of
-from fabopt.topology.clos.devices import moved_cables, switches_added
 from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.figure_demands import headroom
 from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.growth import at_stage
-from fabopt.topology.clos.link_kinds import peer_use
-from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.network import ClosNetwork, moved_cables, switches_added
 from fabopt.topology.clos.shape import TierCount, most_down, most_endpoints, usable_ports
+from fabopt.topology.clos.stage_links import peer_use
 from fabopt.topology.design import Figures, FilePart, LinkUse, OtherSwitches, Role, StandIn, Tier
 from fabopt.workload.timing import FabricBandwidth
 

@@ -1,4 +1,4 @@
-"""Lower bounds of links' cost in a layout of a floor; anywhere on it: ``fabopt.topology.clos.spread_bounds``.
+"""Lower bounds of links' cost in a layout of a floor; anywhere on it: ``fabopt.topology.clos.link_bounds``.
 
 Positions of leaves follow from the sizes of groups alone, so their servers' runs are known before any spine is sized;
 spines are bounded by the best racks for them.
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.layouts import Layout
-from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.port_types import PortType

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.layouts import Layout
-from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.placement import place, place_leaves, space_in
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import SwitchSize

@@ -19,12 +19,10 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.attachment import HostPort
 from fabopt.topology.candidate import Choice, Option, RowShare, part_uses, row_share, undominated
 from fabopt.topology.clos.attached import LeafPorts, attached_to_leaves, leaf_classes, ports_on_leaves
-from fabopt.topology.clos.cabling import LinkType
+from fabopt.topology.clos.cabling import KindLinks, LinkType
 from fabopt.topology.clos.joins import attachment_joins, run_of
-from fabopt.topology.clos.kind_links import KindLinks
-from fabopt.topology.clos.link_kinds import down_limit, links_of_kind, staged_links
 from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.clos.stage_links import StagedLinks
+from fabopt.topology.clos.stage_links import StagedLinks, down_limit, links_of_kind, staged_links
 from fabopt.topology.link_parts import Quantities
 from fabopt.units import ceil_of
 

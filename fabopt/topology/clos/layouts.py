@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
+from fabopt.floor.group_runs import counted_m
 from fabopt.floor.layouts import BESIDE_SERVERS, IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
-from fabopt.floor.length_classes import counted_m
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.floor.policies import (
     Policy,

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
+from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.layouts import Layout
-from fabopt.floor.length_classes import classes_of_runs
 from fabopt.floor.placement import place
 from fabopt.floor.racks import Positions
 from fabopt.network.clos_links import ClosNumbers, TierLinks
@@ -28,8 +28,17 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import Place, Placement
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
-from fabopt.topology.clos.cabling import Cabling, Joins, KindKey, LinkType, cable_at, cabling_of, numbers_of
-from fabopt.topology.clos.kind_links import FlatLinks, KindLinks
+from fabopt.topology.clos.cabling import (
+    Cabling,
+    FlatLinks,
+    Joins,
+    KindKey,
+    KindLinks,
+    LinkType,
+    cable_at,
+    cabling_of,
+    numbers_of,
+)
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
 from fabopt.topology.link_parts import Floats

@@ -4,12 +4,15 @@ The cost of a Clos separates by tier, so a block (NIC, leaf switch, use of its c
 of its sizes is looked at, a size before any spine, a spine before any core. Blocks are expanded in the order of their
 bound; the cutoff falls to the least cost met. Candidates that are cut cost more than the cutoff by their bound, so that
 the caller can prove that nothing cheaper was left out. See docs/formulation/search.md.
+
+The folded Clos, and rail-only networks of them, as families.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import NamedTuple
 
@@ -24,15 +27,18 @@ from fabopt.problem.vendors import tiers_that_do, vendors_that_do
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
+from fabopt.topology.clos.candidates import on_each_tier
 from fabopt.topology.clos.leaves import Leaves
+from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.redundancy import ports_on_switch
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines
 from fabopt.topology.clos.step_deadline import in_time
 from fabopt.topology.clos.stripes import figures_are_met
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.family import ANYTHING, Restriction
+from fabopt.topology.family import ANYTHING, Restriction, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
+from fabopt.topology.spans import pods_together
 from fabopt.units import ceil_of
 
 
@@ -281,3 +287,40 @@ def _push(queue: list[_Queued], blocks: Iterator[_Bounded], numbers: Iterator[in
     for bound, block in blocks:
         heapq.heappush(queue, _Queued(bound, 1, next(numbers), block, blocks))
         return
+
+
+class ClosFamily:
+    """One, two or three tiers; every leaf reaches every spine of its pod, every pod every core."""
+
+    name = "clos"
+
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The Clos candidates of a fabric, by tiers; of several spans the one with the lowest bound first, and spaces
+        with a differing last group after all others.
+        """
+        part = replace(request.restriction, topology=self.name)
+        wanted = request._replace(restriction=part)
+        spaces = [
+            ClosSpace(problem, variant, *wanted, parts=parts)
+            for placed in on_each_tier(problem, fabric)
+            for variant, parts in pods_together(problem, placed, self.name)
+        ]
+        alike, differing = (
+            [space for space in spaces if space.fabric.may_be_alike is first] for first in (True, False)
+        )
+        if len(alike) > 1:
+            alike.sort(key=lambda space: space.lowest_bound)
+        return Spaces((*alike, *differing))
+
+    def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
+        """Most servers of a Clos, by arithmetic: see ``fabopt.topology.clos.most_servers``."""
+        return most_servers_of(problem, fabric)
+
+
+class RailOnlyFamily(ClosFamily):
+    """A Clos of one or two tiers for each rail; no path through switches leads from one rail to another.
+
+    Its candidates differ from other Clos by how ports are dealt over networks: ``NicOption.apart``.
+    """
+
+    name = "rail-only"

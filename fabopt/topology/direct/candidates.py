@@ -1,11 +1,14 @@
-"""From the search's arrays to a candidate of a direct family: exact quantities, and the open choices of parts."""
+"""From the search's arrays to a candidate of a direct family: exact quantities, and the open choices of parts.
+
+Many candidates of the same hardware whose leaves are joined to each other, as arrays.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +26,51 @@ from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_c
 from fabopt.topology.clos.attached import CagesOfPorts, in_own_cages
 from fabopt.topology.clos.free_ports import tiers_for
 from fabopt.topology.clos.joins import joins_of
-from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.stage_links import kind_choices, server_leaf
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.direct.design import DirectDesign
+from fabopt.topology.direct.graph_network import DirectNetwork
 from fabopt.topology.direct.loads import Ints
-from fabopt.topology.direct.network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
-from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.evenness import EVEN, Evenness, evenness_of
 from fabopt.topology.link_parts import Costs, Floats, Quantities
 from fabopt.units import Number, ceil_div, ceil_of
+
+
+class NetworkArrays(Protocol):
+    """Many networks of a family as arrays."""
+
+    @property
+    def numbers(self) -> Ints:
+        """The family's own numbers, which tell networks apart, shape (networks, numbers)."""
+
+    def take(self, index: Any) -> Self:
+        """Some of the networks, by their places."""
+
+
+AnyNetworks = TypeVar("AnyNetworks", bound=NetworkArrays)
+
+
+@dataclass(frozen=True)
+class SwitchedShape(Generic[AnyNetworks]):
+    """Many candidates of the same hardware, as arrays: server groups, and the networks of their leaves."""
+
+    servers: Shape
+    net: AnyNetworks
+
+    def take(self, index: Any) -> SwitchedShape[AnyNetworks]:
+        """Some of the candidates, by their places."""
+        return SwitchedShape(self.servers.take(index), self.net.take(index))
+
+    def key(self, index: int) -> Hashable:
+        """A key that tells a candidate apart from others."""
+        return self.servers.row(index), self.net.numbers[index].tobytes()
+
+    def row(self, index: int) -> SwitchedShape[AnyNetworks]:
+        """One candidate, as arrays of one."""
+        return SwitchedShape(self.servers.row(index), self.net.take(np.array([index])))
 
 
 def equal_joins(

@@ -21,8 +21,7 @@ from fabopt.topology.batch import AnyBatch
 from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.design import Failures, Figures, FilePart, Role
 from fabopt.topology.direct.failures import DirectFailures
-from fabopt.topology.direct.graph_network import GraphNetwork
-from fabopt.topology.direct.network import DirectNetwork
+from fabopt.topology.direct.graph_network import DirectNetwork, GraphNetwork
 from fabopt.topology.direct.ring_allreduce import allreduce, reduces
 from fabopt.workload.prediction import network_of
 from fabopt.workload.timing import FabricBandwidth

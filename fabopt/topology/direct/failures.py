@@ -21,8 +21,7 @@ from fabopt.network.graph.ranges import SAME
 from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
-from fabopt.topology.direct.graph_network import SwitchedFailures
-from fabopt.topology.direct.network import DirectNetwork
+from fabopt.topology.direct.graph_network import DirectNetwork, SwitchedFailures
 
 # Links, both ways, times switches: a graph with more takes minutes.
 MOST_WORK = 200_000_000

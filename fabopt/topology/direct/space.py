@@ -4,13 +4,15 @@ A block is a NIC, a switch and the use of its cages for servers and for other sw
 has at least ``fewest_ports`` links, each of which costs half an assembly; the least share of switch and links that a
 server port can have bounds the block, and the same with the real number of switches every group size. See
 docs/formulation/direct-networks.md.
+
+A direct family as the search sees it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -26,15 +28,21 @@ from fabopt.topology.batch import Sizing
 from fabopt.topology.clos.redundancy import keeps_homing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import OF_SIZES, Cutoff
-from fabopt.topology.direct.candidates import DirectBatch, cable_links, equal_joins, least_of_kind, may_fit
+from fabopt.topology.direct.candidates import (
+    DirectBatch,
+    SwitchedShape,
+    cable_links,
+    equal_joins,
+    least_of_kind,
+    may_fit,
+)
 from fabopt.topology.direct.design import has_asked, offer_tried
 from fabopt.topology.direct.loads import Ints, Load, load_of
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
-from fabopt.topology.direct.shapes import SwitchedShape
-from fabopt.topology.family import SpaceRequest
+from fabopt.topology.family import SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
-from fabopt.topology.spans import group_sizes, in_pods
+from fabopt.topology.spans import group_sizes, in_pods, spans_of
 from fabopt.units import ceil_of
 
 # The scopes with runs of their own: within a row of racks, and across.
@@ -314,3 +322,34 @@ class DirectSpace(SwitchedSpace):
             joins = self._joins(up, scope, parts.protocol)
             total = total + least_of_kind(self.costs, joins, net, column, up.lane.ports, planes)
         return np.asarray(total)
+
+
+@dataclass(frozen=True)
+class DirectFamily:
+    """Switches of one type that are joined to each other, as ``topology`` says."""
+
+    topology: DirectTopology
+
+    @property
+    def name(self) -> str:
+        """The topology as in the case and the design file."""
+        return self.topology.name
+
+    def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
+        """The candidates of a fabric with this topology."""
+        spans = spans_of(problem, fabric, self.name)
+        return Spaces(tuple(DirectSpace(problem, span, self.topology, request) for span in spans))
+
+    def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
+        """An upper bound of the servers, on the most switches that ports could join, each with one port for others."""
+        return max(
+            (
+                (usable_ports(use, leaf) - 1) * self.topology.most_switches(leaf.max_ports - 1) // nic.ports_per_plane
+                for protocol in fabric.protocols
+                for leaf in fabric.switches[protocol]["leaf"]
+                for use in leaf.uses
+                for nic in fabric.nics[protocol]
+                if use.lane.port_mbps == nic.port.lane.port_mbps and not nic.apart
+            ),
+            default=0,
+        )

@@ -23,13 +23,12 @@ from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, choices_of
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.clos.joins import joins_of
-from fabopt.topology.clos.link_kinds import kind_choices, server_leaf
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, down_cage_limit, up_cage_limit
-from fabopt.topology.direct.candidates import assembled, equal_joins, fills, whole_choice
+from fabopt.topology.clos.stage_links import kind_choices, server_leaf
+from fabopt.topology.direct.candidates import SwitchedShape, assembled, equal_joins, fills, whole_choice
 from fabopt.topology.direct.design import GraphDesign
 from fabopt.topology.direct.graph_network import SwitchedFailures
-from fabopt.topology.direct.shapes import SwitchedShape
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
 from fabopt.topology.evenness import evenness_of

@@ -1,10 +1,17 @@
-"""The search for a torus of servers: every lattice of exactly their number, on every NIC that passes traffic on."""
+"""The search for a torus of servers: every lattice of exactly their number, on every NIC that passes traffic on.
+
+NICs that a torus of servers may be made of: they pass on traffic for other servers.
+
+Sides of a torus of servers, and how the ports of a server are dealt over its dimensions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from math import ceil, prod
 from typing import Any, Literal
 
 import numpy as np
@@ -24,17 +31,99 @@ from fabopt.topology.design import Failures
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, least_of_kind, whole_choice
 from fabopt.topology.direct.design import GraphDesign, offer_tried
 from fabopt.topology.direct.failures import MOST_WORK, worst_flow
-from fabopt.topology.direct.family import DirectFamily
 from fabopt.topology.direct.lattices import LONGEST_SIDE, halves, lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
+from fabopt.topology.direct.space import DirectFamily
+from fabopt.topology.direct.torus import SHORTEST_SIDE
 from fabopt.topology.family import Space, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
-from fabopt.topology.server_torus.nics import NODES, forwarding_nics
-from fabopt.topology.server_torus.sides import fewest_links, lattices_of, links_of_ports
 from fabopt.topology.spans import spans_of
 from fabopt.units import Number
+
+
+@lru_cache(maxsize=4096)
+def sides_of(servers: int, dimensions: int) -> tuple[tuple[int, ...], ...]:
+    """Rising sides, ``SHORTEST_SIDE`` at least, of lattices with exactly ``servers`` servers.
+
+    Rule ``servers_form_torus``.
+    """
+    if servers > LONGEST_SIDE**dimensions:
+        return ()
+    return tuple(_rising(servers, dimensions, SHORTEST_SIDE))
+
+
+def _rising(product: int, dimensions: int, shortest: int) -> Iterator[tuple[int, ...]]:
+    if dimensions == 1:
+        if shortest <= product <= LONGEST_SIDE:
+            yield (product,)
+        return
+    for side in range(shortest, LONGEST_SIDE + 1):
+        if side**dimensions > product:
+            return
+        if product % side == 0:
+            yield from ((side, *others) for others in _rising(product // side, dimensions - 1, side))
+
+
+def lattices_of(servers: int) -> tuple[tuple[int, ...], ...]:
+    """Sides of every torus of two or three dimensions with exactly ``servers`` servers; none for some numbers."""
+    return tuple(sides for dimensions in (2, 3) for sides in sides_of(servers, dimensions))
+
+
+def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:
+    """Links of a pair in each dimension for a pair flow, in units of a link's speed; one at the least.
+
+    One link is loaded by ``N floor(k^2 / 4) / (2 k m)`` ordered pairs (``fabopt.topology.direct.torus``).
+    """
+    servers = prod(sides)
+    return tuple(max(1, ceil(flow * servers * (side * side // 4) / (2 * side))) for side in sides)
+
+
+def links_of_ports(fewest: tuple[int, ...], pairs: int, cage_ports: int) -> list[tuple[int, ...]]:
+    """Links of a pair in every dimension, ``pairs`` in all, such that every dimension fills its cages."""
+    links_so_far: list[tuple[int, ...]] = [()]
+    for dimension, least in enumerate(fewest[:-1]):
+        later = sum(fewest[dimension + 1 :])
+        links_so_far = [
+            (*links, more) for links in links_so_far for more in range(least, pairs - sum(links) - later + 1)
+        ]
+    whole = [(*links, pairs - sum(links)) for links in links_so_far]
+    return [links for links in whole if not any(2 * count % cage_ports for count in links)]
+
+
+# What fabopt.schema.case calls the points of a torus.
+NODES = "servers"
+
+
+def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[str, NicOption]]:
+    """NICs, with their protocol, that a torus of servers may be made of; none where a case asks for what a torus lacks.
+
+    It lacks ports for more servers or kept free, racks whose servers share switches, switches that reduce, and figures
+    after failures.
+    """
+    figure_demands, needs = fabric.figure_demands, problem.needs
+    reduces = needs is not None and needs.fabric == fabric.name and needs.in_network_reduction
+    if NODES not in fabric.torus_nodes or fabric.reserve or fabric.group_servers is not None or reduces:
+        return
+    if (
+        fabric.resilience
+        or fabric.homing not in (None, "any")
+        or fabric.attachments
+        or fabric.per_switch
+        or (figure_demands is not None and figure_demands.headroom)
+    ):
+        return
+    for protocol in fabric.protocols:
+        for nic in fabric.nics[protocol]:
+            # Rule ``cards_pass_on``: they forward traffic for other servers, over all ports of their cages
+            if nic.forwards and nic.planes == 1 and not nic.apart and has_ports(nic):
+                yield protocol, nic
+
+
+def has_ports(nic: NicOption) -> bool:
+    """Whether a server has ports for two dimensions, in pairs, and all cages in use are full."""
+    return nic.ports_per_server >= 4 and nic.ports_per_server % 2 == 0 and not nic.partial_ports
 
 
 class ServerTorusSpace:

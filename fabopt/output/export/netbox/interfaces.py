@@ -25,9 +25,8 @@ from fabopt.schema.catalog import Fibre, Nic
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.product import Cage
 from fabopt.units import gbps
-from fabopt.wiring.booked import booked_fabrics
 from fabopt.wiring.model import NOTHING
-from fabopt.wiring.numbers import Numbers, logical_before
+from fabopt.wiring.numbers import Numbers, booked_fabrics, logical_before
 
 _KBPS_PER_GBPS = 1_000_000
 

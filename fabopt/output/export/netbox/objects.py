@@ -13,7 +13,7 @@ import yaml
 
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import LONGEST_NAME, LONGEST_PART_NUMBER, NO_VENDOR, PLANNED, slugs, text
-from fabopt.output.export.order_codes import code_of
+from fabopt.output.export.orders import code_of
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded

@@ -112,8 +112,11 @@ def test_the_verifier_counts_steps_by_itself() -> None:
     dice = random.Random(DICE)
     for number, (work, there) in zip(range(40), cases(), strict=False):
         tensor = dice.choice([None, None, 0, 1])
-        overlap = Overlap(data=dice.choice([0, 0.5, 1]), expert=dice.choice([0, 0.5]), tensor=tensor)
-        work = replace(work, roof=replace(work.roof, software=dice.choice(["tuned", "typical"])))
+        shares = [None, 0, 0.5, 1, (0, 1), (0.25, 0.75)]
+        data, expert, gather = dice.choices(shares, k=3)
+        overlap = Overlap(data=data, expert=expert, gather=gather, tensor=tensor)
+        roof = replace(work.roof, software=dice.choice(["tuned", "typical"]))
+        work = replace(work, roof=roof, overlap=dice.choice(["low", "likely", "high"]))
         work = replace(work, ranks=replace(work.ranks, plan=work.plan.model_copy(update={"overlap": overlap})))
         work = replace(work, placing=replace(work.placing, loses_spine=bool(number % 2)))
         there = replace(there, left=(there.leaf_mbps / 2, there.pod_mbps / 3), reduces=bool(number % 3))

@@ -127,9 +127,26 @@ class Slider:
         try:
             with self.bench.clock.shortened(REASON_S):
                 inputs = self.inputs(self.value(fails))
-                return _rule(optimize.solve(inputs, clock=self.bench.clock, alternatives_s=0), self.key)
+                return self._over(inputs) or _rule(
+                    optimize.solve(inputs, clock=self.bench.clock, alternatives_s=0), self.key
+                )
         except InputError as error:
             return f"{error.faults[0].path or error.faults[0].file}: {error.faults[0].problem}"
+        except StoppedError:
+            return UNSETTLED
+
+    def _over(self, inputs: Inputs) -> str:
+        """Say by how much the best design is over a limit on spending, without which there is one; empty for none."""
+        for limit in SPENDING_LIMITS:
+            key = f"limits.{limit.key}"
+            most = value_at(content_of(inputs.case), key)
+            if isinstance(most, int | float):
+                question = Question(with_change(inputs, {key: None}), Settings(), self.bench.clock)
+                question, answers = optimize.settled(question)
+                if answers.best is not None:
+                    takes = _taken_of(build(question, answers), key)
+                    return f"{key}: the best design without it takes {_said(limit, takes)} of {_said(limit, most)}"
+        return ""
 
 
 def _said(limit: SpendingLimit, value: float) -> str:
@@ -138,11 +155,7 @@ def _said(limit: SpendingLimit, value: float) -> str:
 
 def _rule(design: Design, key: str) -> str:
     """Name the limit that leaves no design, another one than the key that slides where there is one, and say why."""
-    content, nearest = design.case.content, design.nearest
-    for limit in SPENDING_LIMITS if nearest is not None else ():
-        most, takes = value_at(content, f"limits.{limit.key}"), getattr(nearest, limit.metric)
-        if isinstance(most, int | float) and takes is not None and takes > most:
-            return f"limits.{limit.key}: the nearest design takes {_said(limit, takes)} of {_said(limit, most)}"
+    content = design.case.content
     conflicts = [*ordered(design), *design.conflicts]
     others = [conflict for conflict in conflicts if key_path(conflict.limit, content) != key_path(key, content)]
     for conflict in others[:1]:
@@ -174,9 +187,13 @@ def slider(
         numbers = [own.number(value) for value in values]
         start = own.number(own.start)
         tried = ((number, own.taken(number)) for number in (start, numbers[-1], numbers[0]))
-        works = next(((number, taken) for number, taken in tried if taken is not None), None)
+        try:
+            works = next(((number, taken) for number, taken in tried if taken is not None), None)
+            why = own.reason(start) if works is None else ""
+        except StoppedError:
+            works, why = None, UNSETTLED
         if works is None:
-            end = {"value": own.start, "rule": own.reason(start)}
+            end = {"value": own.start, "rule": why}
             return {"values": [own.start], "low": end, "high": end}
         least = own.end(min(works), [number for number in reversed(numbers) if number < min(works)])
         most = own.end(max(works), [number for number in numbers if number > max(works)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.output.terminal.schema_keys import WIDTH, key_lines
+from fabopt.output.terminal.schema_keys import WIDTH, key_lines, keys_of_file
 from fabopt.output.terminal.schemas import SCHEMAS
 
 
@@ -51,3 +51,13 @@ def test_every_key_can_be_asked_for(kind: str) -> None:
     for name, field in SCHEMAS[kind].model_fields.items():
         lines = list(key_lines(kind, field.alias or name))
         assert lines[0] == (field.alias or name) and max(map(len, lines)) <= WIDTH
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["case", "catalog", "model", "design"])
+def test_the_path_of_every_key_says_what_it_means(kind: str) -> None:
+    """Also where several classes have a key at it, such as the structures of families."""
+    for key in keys_of_file(SCHEMAS[kind]):
+        lines = list(key_lines(kind, key.path))
+        assert lines[0] == key.path and max(map(len, lines)) <= WIDTH
+        assert any("allowed: " in line for line in lines) and any("default: " in line for line in lines)

@@ -74,7 +74,7 @@ def key_lines(kind: str, wanted: str) -> Iterator[str]:
     model = kind_of_file(kind)
     keys = tuple(keys_of_file(model))
     words = tuple(word for word in wanted.replace("[", ".").replace("]", "").split(".") if word)
-    places = [key for key in keys if _leads_to(words, key.steps)]
+    places = [key for key in keys if key.path == wanted] or [key for key in keys if _leads_to(words, key.steps)]
     places = places or sorted(
         (key for key in keys if key.names[-len(words) :] == words), key=lambda key: len(key.steps)
     )
@@ -83,12 +83,13 @@ def key_lines(kind: str, wanted: str) -> Iterator[str]:
         close = (nearest(wanted, [key.path for key in keys]) or last) if len(words) > 1 else last
         hint = f"did you mean `{close}`?" if close else f"`fabopt schema {kind}` prints all keys"
         raise InputError([fault("KEY", "", f"a {kind} has no such key", wanted, hint=hint)])
-    if len(places) > MOST_SHOWN:
+    if len({key.path for key in places}) > MOST_SHOWN:
         yield f"{len(places)} keys of a {kind} are called {words[-1]}; say which:"
         yield from (line for key in places for line in _wrapped(f"{key.path}: {key.sentence}"))
         return
     schema = _schema_of(model)
-    for number, key in enumerate(places):
+    # Kinds of one thing, such as families, have keys of one path: each meaning once.
+    for number, key in enumerate({(key.path, key.sentence): key for key in places}.values()):
         yield from ([""] if number else [])
         yield key.path
         yield from _wrapped(key.sentence)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.faults import refuse, validated
@@ -16,7 +18,9 @@ from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
-from fabopt.workload.checks import wrongs_of
+from fabopt.schema.workload import Workload
+from fabopt.workload.checks import Wrong, wrongs_of
+from fabopt.workload.jobs import job_gpus
 from fabopt.workload.plans import KEYS, fastest_plan
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.service import with_pools
@@ -51,6 +55,14 @@ def _parsed(path: Path) -> Model:
 def with_model(case: Case, base: Path, file: str) -> Case:
     """The case with its model in the place of the model's name; ``InputError`` if that cannot be read."""
     case = with_open_limit(case)
+    if case.workload is not None and case.workload.jobs:
+        jobs = tuple(
+            job.model_copy(update={"model": read_model(job.model, base, file, f"workload.jobs[{place}].model")})
+            if isinstance(job.model, str)
+            else job
+            for place, job in enumerate(case.workload.jobs)
+        )
+        return case.model_copy(update={"workload": case.workload.with_jobs(jobs)})
     if case.workload is None or not isinstance(case.workload.model, str):
         return case
     model = read_model(case.workload.model, base, file, _WHERE)
@@ -78,20 +90,34 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     if wanted is None or server is None or not isinstance(wanted.model, Model):
         return case  # servers of a list have a plan each
     gpus = gpus_at_work(case, server)
+    if wanted.jobs:
+        of_job = job_gpus(wanted.jobs, gpus, server.gpus)
+        jobs = tuple(
+            job.model_copy(update={"plan": _picked(wanted.of_job(job), server, of_job[job.title]).plan})
+            if job.model is not None and (job.plan == "auto" or job.plan.auto)
+            else job
+            for job in wanted.jobs
+        )
+        return case.model_copy(update={"workload": wanted.with_jobs(jobs)})
     if wanted.serves:
         may_fit = gpus and may_be_served(wanted.model, server)
         served = with_pools(wanted, wanted.model, server, gpus) if may_fit else None
         return case.model_copy(update={"workload": served or wanted})
     if not wanted.changes.auto:
         return case
+    return case.model_copy(update={"workload": _picked(wanted, server, gpus)})
+
+
+def _picked(wanted: Workload, server: Server, gpus: int) -> Workload:
+    """A workload with the fastest plan of its model that fits; still open where none does."""
+    assert isinstance(wanted.model, Model)
     plan = wanted.changes.on(wanted.model.plan)
     best = None
-    if wanted.model.precision.compute in server.gpu_peak_tflops and gpus:
+    if wanted.model.precision.compute in server.gpu_peak_tflops and gpus > 0:
         used = server.in_domains_of(wanted.gpus_per_domain)
         best = fastest_plan(wanted.model, plan, used, gpus, wanted.software, wanted.changes.given)
     picked = {} if best is None else {key: getattr(best, key) for key in KEYS}
-    changes = wanted.changes.model_copy(update={**picked, "auto": best is None})
-    return case.model_copy(update={"workload": wanted.model_copy(update={"plan": changes})})
+    return wanted.model_copy(update={"plan": wanted.changes.model_copy(update={**picked, "auto": best is None})})
 
 
 def with_domains(case: Case, catalog: Catalog) -> Case:
@@ -103,7 +129,7 @@ def with_domains(case: Case, catalog: Catalog) -> Case:
     gpus = case.gpus if case.stages is None else case.stages[-1].gpus
     if wanted is None or wanted.gpus_per_domain is not None or not isinstance(wanted.model, Model):
         return case
-    if server is None or server.scale_up is None or gpus is None or wanted.changes.auto or wanted.serves:
+    if server is None or server.scale_up is None or gpus is None or wanted.changes.auto or wanted.serves or wanted.jobs:
         return case
     ranks, held = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), gpus), server.scale_up.domain_gpus
     used = domain_in_use(ranks, held, server.gpus)
@@ -117,11 +143,42 @@ def check_workload(case: Case, server: Server, file: str) -> list[Fault]:
     wanted = case.workload
     if wanted is None or not isinstance(wanted.model, Model):
         return []
+    gpus = gpus_at_work(case, server)
+    if wanted.jobs:
+        return [*_of_jobs(wanted, server, gpus, file)]
     asked = [stage.gpus for stage in case.stages or (case,) if stage.gpus is not None]
-    wrongs = (wrongs_of_service if wanted.serves else wrongs_of)(
-        wanted, wanted.model, server, gpus_at_work(case, server), asked
-    )
-    return [
-        fault(file, f"workload.{wrong.path}", wrong.problem, wrong.value, allowed=wrong.allowed, hint=wrong.hint)
-        for wrong in wrongs
-    ]
+    wrongs = (wrongs_of_service if wanted.serves else wrongs_of)(wanted, wanted.model, server, gpus, asked)
+    return [_fault_of(wrong, "workload", file) for wrong in wrongs]
+
+
+def _fault_of(wrong: Wrong, where: str, file: str) -> Fault:
+    return fault(file, f"{where}.{wrong.path}", wrong.problem, wrong.value, allowed=wrong.allowed, hint=wrong.hint)
+
+
+def _of_jobs(wanted: Workload, server: Server, gpus: int, file: str) -> Iterator[Fault]:
+    """Jobs have whole servers and no more GPUs together than there are, and the model of each runs on its own."""
+    of_job = job_gpus(wanted.jobs, gpus, server.gpus)
+    for place, job in enumerate(wanted.jobs):
+        if job.model is None:
+            continue
+        number, where = of_job[job.title], f"workload.jobs[{place}]"
+        if job.gpus is not None and job.gpus > gpus:
+            yield fault(file, f"{where}.gpus", "the job is larger than the cluster", job.gpus, allowed=f"up to {gpus}")
+        elif number < server.gpus or number % server.gpus:
+            left = sum(others for title, others in of_job.items() if title != job.title)
+            why = f"{100 * job.share:g} % of {gpus} GPUs" if job.share is not None else ""
+            why = why or (f"{gpus} GPUs - {left} of other jobs = {number}" if job.gpus is None else f"{number} GPUs")
+            yield fault(
+                file,
+                where,
+                f"{why} are no whole servers of {server.gpus}",
+                number,
+                allowed=f"a multiple of {server.gpus}",
+            )
+        else:
+            for wrong in wrongs_of(wanted.of_job(job), server=server, gpus=number, model=cast(Model, job.model)):
+                yield _fault_of(wrong, "workload" if wrong.path == "gpus_per_domain" else where, file)
+    if sum(of_job.values()) > gpus:
+        shown = " + ".join(map(str, of_job.values()))
+        problem = f"jobs are larger than the cluster: {shown} = {sum(of_job.values())} GPUs"
+        yield fault(file, "workload.jobs", problem, len(of_job), allowed=f"up to {gpus} GPUs together")

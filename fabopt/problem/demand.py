@@ -6,6 +6,7 @@ A fabric's own keys take precedence, then the needs of a model (filled in by ``f
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -16,15 +17,30 @@ from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
 from fabopt.schema.model import Model
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
-from fabopt.schema.workload import DEFAULT_PLACEMENT, DEFAULT_PROFILE, PROFILES, Placement, Profile, Scenario, Workload
+from fabopt.schema.workload import (
+    DEFAULT_EXPOSED,
+    DEFAULT_PLACEMENT,
+    DEFAULT_PROFILE,
+    PROFILES,
+    Placement,
+    Profile,
+    Scenario,
+    Workload,
+)
 from fabopt.units import ceil_div, exact, mbps
 from fabopt.workload.allowance import step_limit
-from fabopt.workload.deadline import Pace
+from fabopt.workload.beside import JobMix
+from fabopt.workload.jobs import Pause, RunningJob, job_gpus, needed_mbps, pauses_of
+from fabopt.workload.needs import Reach
+from fabopt.workload.pace import JobPace, MixPace, Pace, pace_of_run
 from fabopt.workload.placement import Domains, Placing, uplink_share
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.service import Service, service_of
 from fabopt.workload.stress import at_speed, demanding
 from fabopt.workload.timing import ModelRun, workload_of
+
+# Keys of a fabric by the boundary that they are about.
+_RATIOS = {"leaf": "max_oversubscription.leaf", "pod": "max_oversubscription.spine"}
 
 
 @dataclass(frozen=True)
@@ -155,15 +171,58 @@ def resolved(case: Case, server: Server) -> Case:
 
 
 def case_workload(case: Case, server: Server) -> ModelRun | None:
-    """The model of a case on the GPUs of its last stage; None for a profile, no workload, or a model that is served."""
+    """The model of a case on the GPUs of its last stage; None for a profile, no workload, or a model that is served.
+
+    Of several jobs the first one's, beside the others.
+    """
     wanted = case.workload
     if wanted is None or not isinstance(wanted.model, Model) or wanted.serves:
         return None
-    ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), gpus_at_work(case, server))
-    domains = domains_in_use(case, server)
+    if wanted.jobs:
+        return jobs_of(case, server)[0].run
+    return _run(case, server, wanted, gpus_at_work(case, server), domains_in_use(case, server))
+
+
+def _run(case: Case, server: Server, wanted: Workload, gpus: int, domains: Domains | None = None) -> ModelRun:
+    assert isinstance(wanted.model, Model)
+    ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), gpus)
     work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software, domains)
     uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
     return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))
+
+
+def jobs_of(case: Case, server: Server) -> tuple[RunningJob, ...]:
+    """The jobs of a case on the GPUs of its last stage, each beside the others; none where it names one model.
+
+    A single job of all GPUs is that model. What jobs are taken to need of uplinks is what keeps the limit on exposed
+    communication (the default's, where nothing limits it), without reductions in the network.
+    """
+    wanted = case.workload
+    if wanted is None or not wanted.jobs:
+        return ()
+    all_gpus, limit = gpus_at_work(case, server), exact(wanted.max_exposed_communication)
+    limit = limit if limit < 1 else exact(DEFAULT_EXPOSED)
+    gpus = job_gpus(wanted.jobs, all_gpus, server.gpus)
+    running = [(job, _run(case, server, wanted.of_job(job), gpus[job.title])) for job in wanted.jobs if job.model]
+    pauses = pauses_of(wanted.jobs, {job.title: run for job, run in running})
+    if len(wanted.jobs) == 1 and gpus[running[0][0].title] == all_gpus:
+        return (RunningJob(*running[0], 0),)
+    needs = [
+        max(needed_mbps(run, limit, Reach(server.gpus)), *(_mbps(pause, limit) for pause in pauses[job.title]), 0)
+        for job, run in running
+    ]
+    beside = JobMix(
+        tuple((gpus[job.title], need) for (job, _), need in zip(running, needs, strict=True)), 0, all_gpus, server.gpus
+    )
+    return tuple(
+        RunningJob(job, replace(run, placing=replace(run.placing, beside=beside.of(own))), need, pauses[job.title])
+        for own, ((job, run), need) in enumerate(zip(running, needs, strict=True))
+    )
+
+
+def _mbps(pause: Pause, limit: Fraction) -> int:
+    """Mb/s with which a pause takes no more than a share of the time."""
+    return math.ceil(pause.megabits / (pause.every_s * limit))
 
 
 def case_service(case: Case, server: Server) -> Service | None:
@@ -196,7 +255,15 @@ def _together_gpus(case: Case, server: Server) -> int:
 def pace_of(case: Case, server: Server) -> Pace | None:
     """The step times of a case's model; None without a model."""
     workload = case_workload(case, server)
-    return None if workload is None else Pace(workload, runs_of(case, server, workload))
+    return None if workload is None else Pace(workload, runs_of(case, server, workload), parts_of(case, server))
+
+
+def parts_of(case: Case, server: Server) -> tuple[JobPace, ...]:
+    """The parts of a case's pace; none where one model has all GPUs, day and night."""
+    jobs = jobs_of(case, server)
+    if not jobs or (jobs[0].run.placing.beside is None and jobs[0].of_day == 1):
+        return ()
+    return tuple(JobPace(job, pace_of_run(job.run)) for job in jobs)
 
 
 def runs_of(case: Case, server: Server, workload: ModelRun) -> tuple[tuple[Fraction, ModelRun], ...]:
@@ -220,6 +287,22 @@ def _in_scenario(case: Case, server: Server, workload: ModelRun, wanted: Workloa
 def computing(case: Case) -> Fabric | None:
     """The fabric that GPUs compute over: the first of that role."""
     return next((fabric for fabric in case.fabrics if fabric.role == "compute"), None)
+
+
+def mix_of(case: Case, needs: WorkloadNeeds, workload: ModelRun) -> MixPace | None:
+    """What jobs beside each other need over what there is, at boundaries whose ratios the case leaves open; None where
+    one model has all GPUs, or nothing limits what is exposed.
+
+    A bandwidth that the fabric says itself goes first.
+    """
+    beside, wanted = workload.placing.beside, case.workload
+    if beside is None or wanted is None or wanted.max_exposed_communication >= 1:
+        return None
+    boundaries = tuple(name for name, key in _RATIOS.items() if key in needs.sets)
+    fabric = next(fabric for fabric in case.fabrics if fabric.name == needs.fabric)
+    if "min_gbps_per_gpu" not in needs.sets and fabric.min_gbps_per_gpu is not None:
+        beside = beside.at_most(mbps(fabric.min_gbps_per_gpu))
+    return MixPace(workload, beside, boundaries)
 
 
 def longest_step_s(case: Case, needs: WorkloadNeeds | None, pace: Pace | None) -> Fraction | None:

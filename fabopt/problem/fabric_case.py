@@ -12,7 +12,17 @@ from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.attachments import attachment_demand, logical_fabric_of, switch_ports
-from fabopt.problem.demand import Demand, case_service, case_workload, computing, demand_of, longest_step_s, stages_of
+from fabopt.problem.demand import (
+    Demand,
+    case_service,
+    case_workload,
+    computing,
+    demand_of,
+    jobs_of,
+    longest_step_s,
+    mix_of,
+    stages_of,
+)
 from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
 from fabopt.problem.generations import Switches, generations_of
 from fabopt.problem.interchangeable import stand_ins_of
@@ -31,8 +41,10 @@ from fabopt.schema.server import Server
 from fabopt.schema.topologies import can_be_asked, families_of
 from fabopt.units import exact, gbps, mbps
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
-from fabopt.workload.deadline import Deadline, Pace, pace_of_run
-from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
+from fabopt.workload.deadline import Deadline
+from fabopt.workload.jobs import needed_mbps
+from fabopt.workload.needs import Reach
+from fabopt.workload.pace import Pace, pace_of_run
 from fabopt.workload.served import least_of, service_needs
 from fabopt.workload.stress import demanding
 
@@ -215,14 +227,14 @@ def with_needs(
         needs = service_needs(service, fabric, reach, enough, offered, figures)
         return _filled(case, fabric, asked, needs), needs
     assert workload is not None
-    workload = demanding(workload)
     limit = exact(case.workload.max_exposed_communication)
-    least = least_mbps(workload, limit, reach)
-    asked = max(1, MOST_MBPS if least is None else least)
+    least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs_of(case, server))])
+    workload = demanding(workload)
+    asked = max(1, least)
     if fabric.min_gbps_per_gpu is not None:
         asked = mbps(fabric.min_gbps_per_gpu)
     offered = _least_offered(fabric, offering, server, pcie, asked)
-    needs = needs_of(workload, fabric, limit, reach, MOST_MBPS if least is None else least, offered, figures)
+    needs = needs_of(workload, fabric, limit, reach, least, offered, figures)
     return _filled(case, fabric, asked, needs), needs
 
 
@@ -230,16 +242,24 @@ def timed(
     fabrics: tuple[FabricProblem, ...], case: Case, needs: WorkloadNeeds | None, pace: Pace | None
 ) -> tuple[FabricProblem, ...]:
     """The fabrics, with a deadline (seconds per step) on the computing one where designs are timed."""
-    most_s = longest_step_s(case, needs, pace)
-    if most_s is None or pace is None or needs is None:
+    deadline = None if pace is None or needs is None else _deadline(case, needs, pace)
+    if deadline is None or needs is None:
         return fabrics
-    deadline = Deadline(pace_of_run(demanding(pace.workload)), most_s)
     return tuple(
         replace(fabric, figure_demands=replace(_demands(fabric), deadline=deadline))
         if fabric.name == needs.fabric
         else fabric
         for fabric in fabrics
     )
+
+
+def _deadline(case: Case, needs: WorkloadNeeds, pace: Pace) -> Deadline | None:
+    """What a design of the case is timed by; None where its demands are enough."""
+    mixed = mix_of(case, needs, pace.workload)
+    if mixed is not None:
+        return Deadline(mixed, Fraction(1))
+    most_s = longest_step_s(case, needs, pace)
+    return None if most_s is None else Deadline(pace_of_run(demanding(pace.workload)), most_s)
 
 
 def _demands(fabric: FabricProblem) -> FigureDemands:

@@ -35,7 +35,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
 from fabopt.units import milliwatts
-from fabopt.workload.deadline import Pace
+from fabopt.workload.pace import Pace
 from fabopt.workload.service import Service
 
 

@@ -5,6 +5,7 @@ Bytes are those that one GPU sends in a step, times are of a step, ratios and sh
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -138,6 +139,36 @@ class ScenarioStep(Strict):
     regret: Annotated[Number | None, Field(exclude_if=is_open)] = None
 
 
+class JobUse(Strict):
+    """A job of several on the design, in the worst placement for it of all.
+
+    Attributes:
+        name: Its name.
+        model: Name of its model.
+        gpus: GPUs that it runs on.
+        min_gbps_per_gpu: Gb/s for each GPU that it needs, the same everywhere.
+        gbps_per_gpu: Gb/s for each GPU that it has through uplinks, of leaves and of pods.
+        step_s: Step, in seconds.
+        exposed_communication: Share of the step in which GPUs wait for the network.
+        gpu_utilization: Share of the GPUs' peak that is reached.
+        tokens_per_s: Tokens a second.
+        paused: Share of the time in which its GPUs wait for what jobs send now and then.
+        tapers: The step with other ratios at a boundary, by `leaf` or `spine` and ratio, in seconds.
+    """
+
+    name: str
+    model: str
+    gpus: int
+    min_gbps_per_gpu: Number
+    gbps_per_gpu: dict[str, Number]
+    step_s: Number
+    exposed_communication: Number
+    gpu_utilization: Number
+    tokens_per_s: Number
+    paused: Number
+    tapers: dict[str, dict[str, Number]]
+
+
 class TaperedStep(Strict):
     """A step on the design's NICs, groups and pods with another ratio at one boundary, for both ends of placement.
 
@@ -183,6 +214,9 @@ class WorkloadUse(Strict):
         tapers: The step with other ratios.
         allowed_oversubscription: Most oversubscription at each boundary that keeps the limit of exposed communication.
         scenarios: The step in each scenario of the case.
+        jobs: Jobs beside each other. What is said of a model and its step is then of the first of them; GPUs,
+            utilization, and what one that works costs are of all.
+        demanded_gbps_per_gpu: Gb/s for each GPU that leaves and pods must give in the worst placement of the jobs.
     """
 
     model: str
@@ -209,6 +243,13 @@ class WorkloadUse(Strict):
     tapers: tuple[TaperedStep, ...] = ()
     allowed_oversubscription: dict[str, Number] = {}
     scenarios: tuple[ScenarioStep, ...] = ()
+    jobs: Annotated[tuple[JobUse, ...], Field(exclude_if=operator.not_)] = ()
+    demanded_gbps_per_gpu: Annotated[dict[str, Number], Field(exclude_if=operator.not_)] = {}
+
+    @property
+    def model_gpus(self) -> int:
+        """GPUs that the model runs on, of which there may be more in the cluster."""
+        return self.jobs[0].gpus if self.jobs else self.gpus
 
 
 class ServingPool(Strict):

@@ -39,11 +39,17 @@ _UNLESS_DEFAULT = (
     "other_jobs",
     "scenarios",
     "decide_by",
+    "jobs",
 )
 # Keys that say how a step of training is counted.
 _OF_STEPS = ("gpu_utilization", "placement", "scenarios", "decide_by")
 # Keys of a plan that a model which is served has.
 SERVED_KEYS = ("tensor", "expert", "expert_tensor", "micro_batch", "overlap")
+# Keys of a workload that each of its jobs has, and those that say where or when the only job runs.
+OF_A_JOB = ("model", "plan", "gpu_utilization")
+_OF_THE_ONLY_JOB = ("profile", *OF_A_JOB, "task", "gpus_per_domain", "placement", "scenarios", "decide_by")
+HOURS_OF_A_DAY = 24
+MOST_JOBS = 16
 # Scenarios between which a regret can be.
 FEWEST_TO_REGRET = 2
 # How well the kernels of a run are made: by its GPU's maker and profiled, or as most frameworks have them.
@@ -153,6 +159,78 @@ class Prefill(Strict):
     micro_batch: Size = 1
 
 
+class Job(Strict):
+    """A job on a part of the cluster: a model, or bytes that a job sends now and then.
+
+    Attributes:
+        name: Name of the job. Null is the model's name.
+        model: AI model that it runs, by name or path; the design file has it whole.
+        gpus: GPUs that it runs on.
+        share: Share of the cluster's GPUs that it runs on, in whole servers. Without either it has what others leave.
+        plan: Keys of the model's plan that are different; `auto` is the fastest plan that fits.
+        gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network. Null is worked out.
+        hours: Hours of a day that it runs, which weigh its part in the cost of a working GPU.
+        sends_gb: What the GPUs of a job send together, in gigabytes, such as a checkpoint, or new weights.
+        of: Name of the job whose GPUs send it.
+        to: Name of the job that each replica of takes all of it, such as rollouts; without, it goes to storage.
+        every_s: Time from one sending to the next, in seconds.
+    """
+
+    name: str | None = None
+    model: Reference | Model | None = None
+    gpus: Annotated[int, Field(ge=1, le=10**7)] | None = None
+    share: Annotated[float, Field(gt=0, le=1)] | None = None
+    plan: PlanChanges | Literal["auto"] = PlanChanges()
+    gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+    hours: Annotated[float, Field(gt=0, le=HOURS_OF_A_DAY)] = HOURS_OF_A_DAY
+    sends_gb: Annotated[float, Field(gt=0, le=10**9)] | None = None
+    of: str | None = None
+    to: str | None = None
+    every_s: Annotated[float, Field(gt=0, le=10**9)] | None = None
+
+    @model_validator(mode="after")
+    def _runs_or_sends(self) -> Self:
+        if (self.model is None) == (self.sends_gb is None):
+            raise ValueError("give either `model`, or `sends_gb` with `of` and `every_s`")
+        if self.model is None and (self.of is None or self.every_s is None):
+            raise ValueError("`sends_gb` takes the job that sends it (`of`), and how often (`every_s`)")
+        sending, running = ("of", "to", "every_s"), ("gpus", "share")
+        wrong = [name for name in (running if self.model is None else sending) if getattr(self, name) is not None]
+        if wrong:
+            raise ValueError(f"`{wrong[0]}` goes with `{'model' if self.model is None else 'sends_gb'}`")
+        if self.gpus is not None and self.share is not None:
+            raise ValueError("give either `gpus` or `share`")
+        return self
+
+    @property
+    def title(self) -> str:
+        """The job's name; where it has none the model's."""
+        model = self.model.name if isinstance(self.model, Model) else self.model
+        return self.name or model or "a job"
+
+
+def _are_jobs(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+    """Refuse jobs whose names are not told apart, shares over 100 %, and what is sent of or to no job."""
+    names = [job.title for job in jobs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"two jobs are {twice!r}: give each a `name`")
+    if jobs and jobs[0].model is None:
+        raise ValueError("the first job runs a `model`")
+    for job in jobs:
+        running = [other.title for other in jobs if other.model is not None]
+        for named in (job.of, job.to):
+            if named is not None and named not in running:
+                raise ValueError(f"there is no job {named!r} that runs a model; there are: {', '.join(running)}")
+    shares = [job.share for job in jobs if job.share is not None]
+    if sum(map(exact, shares)) > 1:
+        shown = " + ".join(f"{100 * share:g} %" for share in shares)
+        raise ValueError(f"shares are over 100 %: {shown} = {float(100 * sum(map(exact, shares))):g} %")
+    if sum(job.model is not None and job.gpus is job.share is None for job in jobs) > 1:
+        raise ValueError("only one job can leave out `gpus` and `share`, and take what the others leave")
+    return jobs
+
+
 class Workload(Strict):
     """What runs on the cluster, a profile of its traffic or an AI model.
 
@@ -180,6 +258,7 @@ class Workload(Strict):
         other_jobs: Share of the uplinks that other jobs take, or a list of jobs.
         scenarios: Ways in which the cluster is used, over which the cost of a working GPU is weighed.
         decide_by: What decides over the scenarios, their weighted `mean` or the worst `regret`.
+        jobs: Jobs that run side by side, in the place of `model`, `plan` and `gpu_utilization`.
     """
 
     profile: Literal["pretraining", "mixed", "fine-tuning", "inference"] | None = None
@@ -202,6 +281,26 @@ class Workload(Strict):
     other_jobs: OtherJobs = 0
     scenarios: tuple[Scenario, ...] = ()
     decide_by: Literal["mean", "regret"] = "mean"
+    jobs: Annotated[tuple[Job, ...], Field(max_length=MOST_JOBS), AfterValidator(_are_jobs)] = ()
+
+    @model_validator(mode="after")
+    def _has_first_job(self) -> Self:
+        """What is said of a workload's model is of its first job."""
+        given = [name for name in _OF_THE_ONLY_JOB if self.jobs and self._says(name)]
+        if given:
+            words = "goes into each of `jobs`" if given[0] in OF_A_JOB else "does not go with `jobs`"
+            raise ValueError(f"`{given[0]}` {words}, which may lie anywhere beside each other")
+        for name in OF_A_JOB if self.jobs else ():
+            self.__dict__[name] = getattr(self.jobs[0], name)
+        return self
+
+    def of_job(self, job: Job) -> Workload:
+        """The workload if one of its jobs were the only one."""
+        return self.model_copy(update={"jobs": (), **{name: getattr(job, name) for name in OF_A_JOB}})
+
+    def with_jobs(self, jobs: tuple[Job, ...]) -> Workload:
+        """The workload with other jobs."""
+        return self.of_job(jobs[0]).model_copy(update={"jobs": jobs})
 
     @model_validator(mode="after")
     def _weights_add_up(self) -> Self:
@@ -274,4 +373,6 @@ class Workload(Strict):
         for name in _UNLESS_DEFAULT:
             if not self._says(name):
                 del content[name]
+        for name in OF_A_JOB if self.jobs else ():
+            del content[name]
         return content if self.profile is None else {"profile": self.profile}

@@ -31,7 +31,8 @@ from fabopt.search.shortlist import Shortlist, can_list, shortlist_of
 from fabopt.search.step_time import prediction_of
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
-from fabopt.workload.deadline import AnyPace, CostTimesStep, Deadline
+from fabopt.workload.deadline import CostTimesStep, Deadline
+from fabopt.workload.pace import AnyPace, work_s
 from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import FabricBandwidth
 
@@ -392,4 +393,4 @@ class RatioSearch:
     def per_gpu(self, product: Fraction) -> Fraction:
         """Cents per effective GPU of a product: over the GPUs and the utilization, which is a constant over T."""
         workload = self.pace.workload
-        return product * workload.peak_flops / (workload.gpu_flops(hardware=False) * workload.ranks.gpus)
+        return product / work_s(workload)

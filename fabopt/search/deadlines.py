@@ -11,7 +11,8 @@ import numpy as np
 from fabopt.problem.fabric import FabricProblem, FigureDemands
 from fabopt.problem.problem import Problem
 from fabopt.search.step_time import PER_ONE
-from fabopt.workload.deadline import Deadline, Pace
+from fabopt.workload.deadline import Deadline
+from fabopt.workload.pace import Pace, work_s
 from fabopt.workload.prediction import cluster_cents
 from fabopt.workload.timing import FabricBandwidth
 
@@ -27,7 +28,7 @@ def useful_deadline(problem: Problem, grade: int) -> Deadline:
     pace = pace_of(problem)
     workload = pace.workload
     used = Fraction(2 * grade - 1, 2 * PER_ONE)
-    return Deadline(pace, workload.gpu_flops(hardware=False) / (workload.peak_flops * used))
+    return Deadline(pace, work_s(workload) / (workload.cluster_gpus * used))
 
 
 def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
@@ -38,8 +39,7 @@ def ratio_deadline(problem: Problem, grade: int, least_cents: int) -> Deadline:
     workload = pace.workload
     spent = cluster_cents(least_cents, problem.case.include_servers, problem.server, problem.servers)
     assert spent is not None
-    busy_s = workload.gpu_flops(hardware=False) * workload.ranks.gpus / workload.peak_flops
-    return Deadline(pace, Fraction(2 * grade + 1, 2) * busy_s / spent, less=True)
+    return Deadline(pace, Fraction(2 * grade + 1, 2) * work_s(workload) / spent, less=True)
 
 
 def in_time(problem: Problem, deadline: Deadline) -> Problem | None:

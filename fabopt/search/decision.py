@@ -31,7 +31,8 @@ from fabopt.search.cost_per_gpu import Cap, Ratio, RatioSearch, cents_per_effect
 from fabopt.search.step_time import KBPS_PER_MBPS
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import exact, plain_fraction, rounded, usd
-from fabopt.workload.deadline import AnyPace, Deadline, Pace, WorstPace, pace_of_run
+from fabopt.workload.deadline import Deadline
+from fabopt.workload.pace import AnyPace, Pace, WorstPace, pace_of_run
 from fabopt.workload.stages import MEASURED_BAND
 from fabopt.workload.stress import stressed_runs
 
@@ -53,7 +54,8 @@ def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Cont
 
 def stressed(pace: Pace) -> Pace:
     """The mean over runs of steps under stress (``fabopt.workload.stress``)."""
-    return Pace(pace.workload, stressed_runs(pace.runs))
+    parts = tuple(part._replace(pace=stressed(part.pace)) for part in pace.parts)
+    return Pace(pace.workload, stressed_runs(pace.runs), parts)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from fabopt.topology.clos.step_deadline import in_time, steps_of
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
-from fabopt.workload.deadline import MARGIN, AnyPace, Deadline
+from fabopt.workload.deadline import MARGIN, Deadline
+from fabopt.workload.pace import AnyPace
 
 
 @dataclass(frozen=True)

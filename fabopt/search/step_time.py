@@ -29,7 +29,14 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
     spent = cluster_cents(capex_cents, problem.case.include_servers, problem.server, problem.servers)
     assert problem.case.workload is not None
     limit = exact(problem.case.workload.max_exposed_communication)
-    return Prediction(problem.pace.workload, network, spent, limit, problem.pace.runs)
+    return Prediction(
+        problem.pace.workload,
+        network,
+        spent,
+        limit,
+        problem.pace.runs,
+        parts=problem.pace.parts,
+    )
 
 
 def use_on(
@@ -65,6 +72,8 @@ def least_utilization_grade(problem: Problem, bisection_kbps: int) -> int | None
     if needs is None or pace is None:
         return None
     network = flat(Fraction(max(1, bisection_kbps), KBPS_PER_MBPS), Reach(reduces=needs.in_network_reduction))
+    if pace.parts:
+        return rounded(pace.working_gpus(network) / problem.gpus * PER_ONE)
     return rounded(step_on(pace.workload, network).utilization(pace.workload) * PER_ONE)
 
 

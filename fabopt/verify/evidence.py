@@ -70,7 +70,7 @@ class Evidence(Embedded):
     def names_model(self) -> bool:
         """Whether the case's workload is a model."""
         workload = self.design.case.content.get("workload")
-        return isinstance(workload, dict) and workload.get("model") is not None
+        return isinstance(workload, dict) and (workload.get("model") is not None or bool(workload.get("jobs")))
 
     def usable_pcie(self, generation: int) -> Fraction:
         """Mb/s that a x16 slot delivers; a generation that the embedded table lacks counts as the one before."""

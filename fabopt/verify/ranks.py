@@ -24,6 +24,7 @@ class DealtRanks:
 
     def __init__(self, workload: ModelRun) -> None:
         self.gpus, (self.domain, self.held) = workload.ranks.gpus, workload.domains
+        self.cluster = workload.cluster_gpus
         self.placing, self.experts = workload.placing, workload.model.architecture.experts
         self._numbers = np.arange(self.gpus, dtype=np.int64)
 
@@ -49,7 +50,7 @@ class DealtRanks:
         block = installed if rest else domains * self.domain
         if name == "leaf" and (self.placing.crosses_rails or self.placing.is_uniform):
             return 0
-        if block >= self.gpus:
+        if block >= self.cluster:
             ends_there = not self.placing.is_uniform or placement in ("packed", Within(within="pod"))
             return block if ends_there else 0
         together = {"packed": ("leaf", "pod"), "scattered": ()}

@@ -32,6 +32,7 @@ from fabopt.verify import (
     growth,
     homing,
     interchangeable,
+    jobs,
     last_group,
     left_out,
     lengths,
@@ -293,6 +294,7 @@ WORKLOAD_RULES: tuple[DesignRule, ...] = (
     workload.workload_needs_are_met,
     workload.workload_is_recomputed,
     workload.robust_choice_is_recounted,
+    jobs.jobs_are_recounted,
     serving.service_needs_are_met,
     serving.service_is_recounted,
 )

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.units import exact
+from fabopt.verify.mixes import level_mbps
 from fabopt.verify.ranks import DealtRanks
 from fabopt.workload.collectives import Algorithm, algorithms
 from fabopt.workload.timing import DOMAIN, Cost, FabricBandwidth, ModelRun, channels_between, protocols_of
@@ -45,6 +46,9 @@ class RecountedStep:
             above = network.left
         mbps = {"gpu": self.run.domain_mbps, "server": network.server_mbps}
         mbps |= {place: rate * placing.uplinks for place, rate in zip(("leaf", "pod"), above, strict=True)}
+        if placing.beside is not None:
+            blocks = {"leaf": network.leaf_gpus, "pod": network.pod_gpus}
+            mbps |= {place: level_mbps(placing.beside, mbps[place], block) for place, block in blocks.items()}
         return {place: rate * BYTES_PER_MBPS for place, rate in mbps.items()}
 
     def time_of(self, traffic: Traffic) -> CallTime:

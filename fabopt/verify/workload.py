@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.problem.demand import case_workload, computing, longest_step_s, runs_of
+from fabopt.problem.demand import case_workload, computing, jobs_of, longest_step_s, parts_of, runs_of
 from fabopt.rules.defaults import MOST_ROBUST_RATIO
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.objective import DecidedBy
@@ -22,9 +22,10 @@ from fabopt.verify.ranks import DealtRanks
 from fabopt.verify.sharding import calls_are_counted
 from fabopt.verify.steps import RecountedStep
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
-from fabopt.workload.deadline import pace_of_run
 from fabopt.workload.ends import whole_use
-from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
+from fabopt.workload.jobs import needed_mbps
+from fabopt.workload.needs import Reach
+from fabopt.workload.pace import Pace, pace_of_run
 from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, seconds
 from fabopt.workload.stress import demanding, stressed_runs
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
@@ -67,12 +68,11 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     proof.holds(offered <= fabric.injection, f"{needs.offered_gbps_per_gpu} Gb/s per GPU offered")
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
-    least = least_mbps(demanding(workload), limit, reach)
+    jobs = jobs_of(evidence.case, evidence.server)
+    least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs)])
     written = _as_written(wanted, needs)
     figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
-    again = needs_of(
-        demanding(workload), written, limit, reach, MOST_MBPS if least is None else least, offered, figures
-    )
+    again = needs_of(demanding(workload), written, limit, reach, least, offered, figures)
     proof.equal("needs", needs, again)
     content_is_needed(proof, wanted, needs)
     _step_is_in_time(proof, evidence, workload, claimed)
@@ -103,7 +103,8 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     # a point of a front was not picked by its regret
     is_known = evidence.case.workload.decide_by == "regret" and bool(least or evidence.design.objective.decision)
     proof.holds(len(least) == (len(runs) if is_known else 0), "leasts to regret")
-    again = whole_use(Prediction(workload, network, spent, limit, runs, least), claimed.needs)
+    parts = parts_of(evidence.case, evidence.server)
+    again = whole_use(Prediction(workload, network, spent, limit, runs, least, parts), claimed.needs)
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
     proof.equal("memory counted again", claimed.memory, recounted_memory(workload))
@@ -111,6 +112,8 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     proof.equal("step_s", claimed.step_s, seconds(RecountedStep(workload, network).step_s))
     for row, (_, run) in zip(claimed.scenarios, runs, strict=False):
         proof.equal("step_s of a scenario", row.step_s, seconds(RecountedStep(run, network).step_s))
+    for of_job, part in zip(claimed.jobs, parts, strict=False):
+        proof.equal("step_s of a job", of_job.step_s, seconds(RecountedStep(part.job.run, network).step_s))
     proof.note(f"a step of {again.step_s} s, {again.exposed_communication} of it exposed")
 
 
@@ -141,7 +144,11 @@ def robust_choice_is_recounted(proof: Proof, evidence: Evidence) -> None:
     fabric = fabric_named(evidence, claimed.needs.fabric)
     runs = stressed_runs(runs_of(evidence.case, evidence.server, workload))
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
-    under_stress = Prediction(workload, network_on(evidence, fabric), spent, runs=runs)
+    parts = tuple(
+        part._replace(pace=Pace(part.job.run, stressed_runs(part.pace.runs)))
+        for part in parts_of(evidence.case, evidence.server)
+    )
+    under_stress = Prediction(workload, network_on(evidence, fabric), spent, runs=runs, parts=parts)
     proof.equal("stressed_usd", decision.stressed_usd, under_stress.per_effective_gpu_usd(under_stress.utilization))
     ratios = _boundaries(fabric)
     open_ones = {
@@ -185,7 +192,7 @@ def _step_is_in_time(proof: Proof, evidence: Evidence, workload: ModelRun, claim
     """Where neighbouring ranks are put together, only the limit itself is demanded, of the design's step."""
     needs = claimed.needs
     longest = longest_step_s(evidence.case, needs, pace_of_run(workload))
-    if longest is not None:
+    if longest is not None and workload.placing.beside is None:
         network = network_on(evidence, fabric_named(evidence, needs.fabric))
         step_s = step_on(demanding(workload), network).step_s
         proof.holds(step_s <= longest, "the step keeps max_exposed_communication")

@@ -15,100 +15,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.parts.lookup import Lookup
-from fabopt.workload.many import FabricBandwidths, Floats, Ints, KnownSteps, StepTimes
-from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
+from fabopt.workload.many import FabricBandwidths, Floats, Ints
+from fabopt.workload.pace import AnyPace
+from fabopt.workload.timing import FabricBandwidth
 
 # What floating point may be off, relatively; halvings of a share; parts of the injection that are priced.
 MARGIN = 1e-9
 HALVINGS = 6
 SHARES = 64
-
-
-@dataclass(frozen=True, eq=False)
-class Pace:
-    """The time of a step of a workload on any network: of a single run, or the mean of weighted scenarios."""
-
-    workload: ModelRun
-    runs: tuple[tuple[Fraction, ModelRun], ...]
-
-    def step_s(self, network: FabricBandwidth) -> Fraction:
-        """Seconds of a step, exactly."""
-        return sum((weight * _STEP_S.of(run, network, _step_s, run, network) for weight, run in self.runs), Fraction(0))
-
-    def steps_s(self, networks: FabricBandwidths) -> Floats:
-        """Seconds of a step on many networks at once, to rounding; shape (networks,)."""
-        if not self._last or self._last[0][0] is not networks:
-            self._last[:] = [(networks, self._known.of(networks, self._timed))]
-        return self._last[0][1]
-
-    def _timed(self, networks: FabricBandwidths) -> Floats:
-        return np.asarray(np.sum([float(weight) * times.step_s(networks) for weight, times in self._times], axis=0))
-
-    @property
-    def loses_spine(self) -> bool:
-        """Whether bandwidth after the loss of a spine counts."""
-        return any(run.placing.loses_spine for _, run in self.runs)
-
-    @property
-    def holds_pods(self) -> bool:
-        """Whether neighbouring ranks fill pods, so that the pods' size decides the traffic over their uplinks."""
-        return any(run.placing.holds("pod") for _, run in self.runs)
-
-    @cached_property
-    def _last(self) -> list[tuple[FabricBandwidths, Floats]]:
-        """The networks timed last: callers ask for the same ones in turn."""
-        return []
-
-    @cached_property
-    def _known(self) -> KnownSteps:
-        """Steps computed before: other hardware often gives the same network."""
-        return KnownSteps()
-
-    @cached_property
-    def _times(self) -> list[tuple[Fraction, StepTimes]]:
-        return [(weight, StepTimes(run)) for weight, run in self.runs]
-
-
-@dataclass(frozen=True, eq=False)
-class WorstPace:
-    """The largest of several paces, each times a factor: the least time that would do for the worst of them."""
-
-    workload: ModelRun
-    paces: tuple[tuple[Fraction, Pace], ...]
-
-    def step_s(self, network: FabricBandwidth) -> Fraction:
-        """Seconds of the slowest step, factor included, exactly."""
-        return max(factor * pace.step_s(network) for factor, pace in self.paces)
-
-    def steps_s(self, networks: FabricBandwidths) -> Floats:
-        """Seconds of the slowest step on many networks at once, to rounding; shape (networks,)."""
-        return np.asarray(np.max([float(factor) * pace.steps_s(networks) for factor, pace in self.paces], axis=0))
-
-    @property
-    def loses_spine(self) -> bool:
-        """Whether bandwidth after the loss of a spine counts."""
-        return any(pace.loses_spine for _, pace in self.paces)
-
-    @property
-    def holds_pods(self) -> bool:
-        """Whether neighbouring ranks fill pods, so that the pods' size decides the traffic over their uplinks."""
-        return any(pace.holds_pods for _, pace in self.paces)
-
-
-AnyPace = Pace | WorstPace
-
-
-def pace_of_run(workload: ModelRun) -> Pace:
-    """The pace of one run."""
-    return Pace(workload, ((Fraction(1), workload),))
-
-
-_STEP_S: Lookup[ModelRun, FabricBandwidth, Fraction] = Lookup()
-
-
-def _step_s(workload: ModelRun, network: FabricBandwidth) -> Fraction:
-    return step_on(workload, network).step_s
 
 
 @dataclass(eq=False)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from fabopt.schema.prediction import PlacedStep, ScenarioStep, TaperedStep, WorkloadNeeds, WorkloadUse
+from fabopt.schema.prediction import JobUse, PlacedStep, ScenarioStep, TaperedStep, WorkloadNeeds, WorkloadUse
 from fabopt.schema.workload import Placement
-from fabopt.units import plain_fraction, usd
+from fabopt.units import MBPS_PER_GBPS, gbps, plain_fraction, usd
+from fabopt.workload.jobs import RunningJob
 from fabopt.workload.needs import most_ratio
 from fabopt.workload.prediction import Prediction, seconds, use_of
 from fabopt.workload.stress import demanding
@@ -27,6 +28,8 @@ def whole_use(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
             "tapers": tuple(tapers_of(prediction)),
             "allowed_oversubscription": allowed(prediction),
             "scenarios": tuple(scenarios_of(prediction)),
+            "jobs": tuple(job_use(part.job, prediction.network) for part in prediction.parts),
+            "demanded_gbps_per_gpu": demanded(prediction.workload, prediction.network),
         }
     )
 
@@ -47,7 +50,7 @@ def ends_of(prediction: Prediction) -> Iterator[PlacedStep]:
             step_s=seconds(step.step_s),
             exposed_communication=plain_fraction(step.exposed_share),
             gpu_utilization=plain_fraction(used),
-            usd_per_effective_gpu=prediction.per_effective_gpu_usd(used),
+            usd_per_effective_gpu=None if prediction.parts else prediction.per_effective_gpu_usd(used),
         )
 
 
@@ -75,10 +78,54 @@ def _regret_fields(prediction: Prediction, number: int, used: Fraction) -> dict[
     }
 
 
+def job_use(job: RunningJob, network: FabricBandwidth) -> JobUse:
+    """A job beside others on a network."""
+    run, step = job.run, step_on(job.run, network)
+    blocks = {"leaf": network.leaf_gpus, "pod": network.pod_gpus}
+    above = {
+        name: plain_fraction(min(mbps, network.server_mbps) / MBPS_PER_GBPS)
+        for (name, block), mbps in zip(blocks.items(), run.placing.uplinks_mbps(network), strict=True)
+        if block < run.installed_gpus
+    }
+    tapers: dict[str, dict[str, int | float]] = {}
+    for boundary, ratio, there in networks_with_ratios(network, run.installed_gpus):
+        tapers.setdefault(boundary, {})[f"{ratio}:1"] = seconds(step_on(run, there).step_s)
+    return JobUse(
+        name=job.job.title,
+        model=run.model.name,
+        gpus=run.ranks.gpus,
+        min_gbps_per_gpu=gbps(job.need_mbps),
+        gbps_per_gpu=above,
+        step_s=seconds(step.step_s),
+        exposed_communication=plain_fraction(step.exposed_share),
+        gpu_utilization=plain_fraction(step.utilization(run)),
+        tokens_per_s=plain_fraction(run.plan.batch * run.model.architecture.sequence / step.step_s, 1),
+        paused=plain_fraction(job.paused(network)),
+        tapers=tapers,
+    )
+
+
+def demanded(workload: ModelRun, network: FabricBandwidth) -> dict[str, int | float]:
+    """Gb/s for each GPU that leaves and pods must give jobs beside each other; empty for one of all GPUs."""
+    beside = workload.placing.beside
+    blocks = {} if beside is None else {"leaf": network.leaf_gpus, "pod": network.pod_gpus}
+    return {
+        name: plain_fraction(beside.demand_mbps(block) / MBPS_PER_GBPS)
+        for name, block in blocks.items()
+        if beside is not None and block < beside.gpus
+    }
+
+
+def networks_with_ratios(network: FabricBandwidth, gpus: int) -> Iterator[tuple[str, int, FabricBandwidth]]:
+    """The network with other ratios at the leaves, then above pods, unchanged otherwise; none for a missing tier."""
+    for ratio in RATIOS if network.leaf_gpus < gpus else ():
+        yield "leaf", ratio, tapered_leaves(network, Fraction(ratio))
+    for ratio in RATIOS if network.pod_gpus < gpus else ():
+        yield "spine", ratio, replace(network, pod_mbps=network.leaf_mbps / Fraction(ratio))
+
+
 def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:
-    """The step with other ratios at the leaves, then above pods, the network unchanged otherwise; none for a missing
-    tier.
-    """
+    """The step with other ratios."""
     network, gpus = prediction.network, prediction.workload.installed_gpus
     packed, scattered = (placed(prediction.workload, placement) for placement in ENDS)
 
@@ -87,11 +134,8 @@ def tapers_of(prediction: Prediction) -> Iterator[TaperedStep]:
             packed_s=seconds(step_on(packed, there).step_s), scattered_s=seconds(step_on(scattered, there).step_s)
         )
 
-    for ratio in RATIOS if network.leaf_gpus < gpus else ():
-        yield on(tapered_leaves(network, Fraction(ratio))).model_copy(update={"leaf_ratio": ratio})
-    for ratio in RATIOS if network.pod_gpus < gpus else ():
-        there = replace(network, pod_mbps=network.leaf_mbps / Fraction(ratio))
-        yield on(there).model_copy(update={"spine_ratio": ratio})
+    for boundary, ratio, there in networks_with_ratios(network, gpus):
+        yield on(there).model_copy(update={f"{boundary}_ratio": ratio})
 
 
 def tapered_leaves(network: FabricBandwidth, ratio: Fraction) -> FabricBandwidth:
@@ -106,11 +150,12 @@ def allowed(prediction: Prediction) -> dict[str, int | float]:
     At the leaves with none above them, at the spines above the design's leaves; empty without a limit.
     """
     workload, network, limit = demanding(prediction.workload), prediction.network, prediction.most_exposed
+    runs = [demanding(part.pace.workload) for part in prediction.parts] or [workload]
     if limit is None or limit >= 1:
         return {}
 
     def keeps(there: FabricBandwidth) -> bool:
-        return step_on(workload, there).exposed_share <= limit
+        return all(step_on(run, there).exposed_share <= limit for run in runs)
 
     rate, gpus, most = network.server_mbps, workload.installed_gpus, {}
     if network.leaf_gpus < gpus:

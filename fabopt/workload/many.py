@@ -168,11 +168,7 @@ class StepTimes:
         left = np.full(networks.leaf_mbps.shape, self._window_s)
         of_one, longer = self._window_s / float(self.workload.micro_batches), 1 + float(self.workload.bubble)
         leaf, pod = blocks_below(self.workload, networks.leaf_gpus, networks.pod_gpus)
-        uplinks = float(self.workload.placing.uplinks) * _BYTES_PER_MBPS
-        mbps = networks.leaf_mbps, networks.pod_mbps
-        if self.workload.placing.loses_spine and networks.left is not None:
-            mbps = networks.left
-        of_leaf, of_pod = (rate * uplinks for rate in mbps)
+        of_leaf, of_pod = (rate * _BYTES_PER_MBPS for rate in self.workload.placing.uplinks_mbps(networks))
         server_rate = networks.server_mbps * _BYTES_PER_MBPS
         for calls in self._far:
             above = np.maximum(calls.out_of(leaf) / of_leaf, calls.out_of(pod) / of_pod)

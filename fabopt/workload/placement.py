@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import exp, lgamma, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.schema.workload import OtherJob, Placement, QueuePairs, Spreading, Within, taken_by
 from fabopt.units import Number, Truth
+from fabopt.workload.beside import JobMix
 
 # -- a job's share of the uplinks -------------------------------------------------------------------------------------
 # A job's share of the uplinks: how evenly its flows are spread over them, less the share of other jobs.
@@ -83,7 +84,7 @@ class Placing:
     traffic of a server may arrive on another rail, so that leaves of one rail keep no traffic below, however many
     servers they hold. Source: ``NCCL_CROSS_NIC``, whose default lets rings do so. ``is_uniform``: whether servers send
     to all others alike, on any rail, so that all traffic of a server counts at every boundary; jobs kept in pods do not
-    leave these.
+    leave these. ``beside``: the jobs of the cluster, where there are several, or one on a part of it.
     """
 
     placement: Placement = "packed"
@@ -93,6 +94,7 @@ class Placing:
     loses_spine: bool = False
     crosses_rails: bool = False
     is_uniform: bool = False
+    beside: JobMix | None = None
 
     def holds(self, boundary: str) -> bool:
         """Whether neighbouring ranks fill the blocks behind a boundary."""
@@ -103,7 +105,18 @@ class Placing:
     @property
     def counts_on_sizes(self) -> bool:
         """Whether demands on a fabric depend on the servers that leaves or pods hold."""
-        return self.is_asked_for and any(self.holds(boundary) for boundary in BOUNDARIES)
+        kept_together = self.is_asked_for and any(self.holds(boundary) for boundary in BOUNDARIES)
+        return kept_together or self.beside is not None
+
+    def uplinks_mbps(self, network: Any) -> tuple[Any, Any]:
+        """Mb/s for each GPU of the job through uplinks of leaves and of pods; arrays for ``FabricBandwidths``."""
+        is_less = self.loses_spine and network.left is not None
+        leaf, pod = network.left if is_less else (network.leaf_mbps, network.pod_mbps)
+        return self._has_mbps(leaf, network.leaf_gpus), self._has_mbps(pod, network.pod_gpus)
+
+    def _has_mbps(self, mbps: Any, block: Number) -> Any:
+        mbps = mbps * (float(self.uplinks) if isinstance(mbps, np.ndarray) else self.uplinks)
+        return mbps if self.beside is None else self.beside.share_mbps(mbps, block)
 
 
 PACKED = Placing()

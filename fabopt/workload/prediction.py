@@ -15,6 +15,7 @@ from fabopt.units import Number, cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
 from fabopt.workload.memory import memory_use
 from fabopt.workload.overlap import ENDS, key_of
+from fabopt.workload.pace import JobPace
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
 from fabopt.workload.volumes import COMMUNICATORS
 
@@ -78,7 +79,7 @@ class Prediction:
 
     ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none;
     ``runs``: weighted runs of its scenarios, or none; ``least``: the least cents of a working GPU in each scenario,
-    where regret decides.
+    where regret decides; ``parts``: jobs beside each other, the first of which is the workload.
     """
 
     workload: ModelRun
@@ -87,6 +88,7 @@ class Prediction:
     most_exposed: Fraction | None = None
     runs: tuple[tuple[Fraction, ModelRun], ...] = ()
     least: tuple[int, ...] = ()
+    parts: tuple[JobPace, ...] = ()
 
     @property
     def mean_step_s(self) -> Fraction:
@@ -97,7 +99,10 @@ class Prediction:
 
     @property
     def utilization(self) -> Fraction:
-        """The model's operations over those that the GPUs could do in the mean step."""
+        """The model's operations over those that the GPUs could do in the mean step; of several jobs, of all."""
+        if self.parts:
+            working = sum((part.working_gpus(self.network) for part in self.parts), Fraction(0))
+            return working / self.workload.cluster_gpus
         return self.workload.gpu_flops(hardware=False) / (self.workload.peak_flops * self.mean_step_s)
 
     @property
@@ -107,7 +112,7 @@ class Prediction:
 
     def per_effective_gpu_cents(self, utilization: Fraction) -> int | None:
         """(Servers + network) / (GPUs x utilization), to the cent."""
-        return None if self.cents is None else rounded(self.cents / (self.workload.ranks.gpus * utilization))
+        return None if self.cents is None else rounded(self.cents / (self.workload.cluster_gpus * utilization))
 
     def per_effective_gpu_usd(self, utilization: Fraction) -> int | float | None:
         """(Servers + network) / (GPUs x utilization), in dollars; None if servers have no price."""
@@ -122,7 +127,7 @@ def use_of(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
     tokens = workload.plan.batch * workload.model.architecture.sequence
     return WorkloadUse(
         model=workload.model.name,
-        gpus=workload.ranks.gpus,
+        gpus=workload.cluster_gpus,
         plan=_complete_plan(workload),
         parameters=parameters(workload.model.architecture).total,
         flops_per_step=plain_fraction(workload.gpu_flops(hardware=True) * workload.ranks.gpus, 0),

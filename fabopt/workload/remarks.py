@@ -68,11 +68,11 @@ def _parts_of_domains(use: WorkloadUse, case: Case, server: Server, servers: int
     wanted, link = case.workload, server.scale_up
     if link is None or wanted is None or not isinstance(wanted.model, Model):
         return 1
-    ranks, held = ranks_of(wanted.model, use.plan, use.gpus), link.domain_gpus
+    ranks, held = ranks_of(wanted.model, use.plan, use.model_gpus), link.domain_gpus
     domain = wanted.gpus_per_domain or domain_in_use(ranks, held, server.gpus)
     names = straddlers(ranks, held, OF_LAYERS if domain == held else COMMUNICATORS)
     apart = [f"{name} {ranks.group(name).size}" for name in names]
-    if domain < held and domain <= use.gpus:
+    if domain < held and domain <= use.gpus and not use.jobs:
         yield _spares(use, domain, held, apart, (servers, server.gpus))
     elif domain == held and apart and wanted.gpus_per_domain is None:
         fewer = range(held - server.gpus, held // 2, -server.gpus)
@@ -148,7 +148,7 @@ def _high_utilization(use: WorkloadUse, case: Case, server: Server) -> Iterator[
     if wanted is None or wanted.gpu_utilization is None or not isinstance(wanted.model, Model):
         return
     model = wanted.model
-    ranks = ranks_of(model, use.plan, use.gpus)
+    ranks = ranks_of(model, use.plan, use.model_gpus)
     tuned = workload_of(model, ranks, server.in_domains_of(wanted.gpus_per_domain), None, "tuned")
     free_s = step_on(tuned, flat(MOST_MBPS, Reach())).free_s
     likely = tuned.gpu_flops(hardware=False) / (tuned.peak_flops * free_s)

@@ -102,6 +102,8 @@ class ModelRun:
     @property
     def installed_gpus(self) -> int:
         """GPUs of the domains that the model runs on, spares among them."""
+        if self.placing.beside is not None:
+            return self.placing.beside.gpus
         used, held = self.domains
         return self.ranks.gpus if used == held else self.ranks.gpus // used * held
 
@@ -151,6 +153,11 @@ class ModelRun:
     def traffic(self) -> tuple[Traffic, ...]:
         """The calls of a step."""
         return traffic_of(self.model, self.ranks, self.domain_gpus)
+
+    @property
+    def cluster_gpus(self) -> int:
+        """GPUs of the cluster: those of the model, and of the jobs beside it."""
+        return self.ranks.gpus if self.placing.beside is None else self.placing.beside.gpus
 
     @property
     def crossings(self) -> Crossings:
@@ -341,7 +348,7 @@ def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tup
 
     Numbers, or arrays of shape (networks,), as the results are.
     """
-    return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domains, workload.ranks.gpus)
+    return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domains, workload.cluster_gpus)
 
 
 def _crossings_by_boundary(workload: ModelRun, group: Group, leaf: int, pod: int) -> dict[str, Crossing]:
@@ -362,16 +369,8 @@ def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
 
 def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
     """Bytes a second for each GPU, by boundary."""
-    leaf, pod = network.leaf_mbps, network.pod_mbps
-    if workload.placing.loses_spine and network.left is not None:
-        leaf, pod = network.left
-    uplinks = workload.placing.uplinks
-    rates = {
-        "gpu": workload.domain_mbps,
-        "server": network.server_mbps,
-        "leaf": leaf * uplinks,
-        "pod": pod * uplinks,
-    }
+    leaf, pod = workload.placing.uplinks_mbps(network)
+    rates = {"gpu": workload.domain_mbps, "server": network.server_mbps, "leaf": leaf, "pod": pod}
     return {place: rate * _BYTES_PER_MBPS for place, rate in rates.items()}
 
 

@@ -33,6 +33,10 @@ PLAIN = {
     *(
         "quarterly_supply",
         "gpus_per_domain",
+        "hours",
+        "share",
+        "sends_gb",
+        "every_s",
         "prompt_tokens",
         "output_tokens",
         "ttft_ms",

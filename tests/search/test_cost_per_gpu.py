@@ -35,8 +35,9 @@ from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import usd
 from fabopt.verify import verify
 from fabopt.workload import many
-from fabopt.workload.deadline import CostTimesStep, Deadline, pace_of_run
+from fabopt.workload.deadline import CostTimesStep, Deadline
 from fabopt.workload.many import FabricBandwidths, StepTimes
+from fabopt.workload.pace import pace_of_run
 from fabopt.workload.timing import FabricBandwidth, step_on
 from tests.oracles.brute_effective import timed
 from tests.oracles.brute_front import undominated

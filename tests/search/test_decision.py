@@ -29,7 +29,7 @@ from fabopt.solution import optimize
 from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import exact, rounded, usd
 from fabopt.verify import verify
-from fabopt.workload.deadline import pace_of_run
+from fabopt.workload.pace import pace_of_run
 from fabopt.workload.placement import uplink_share
 from fabopt.workload.stress import at_speed
 from fabopt.workload.timing import ModelRun, step_on

@@ -19,8 +19,9 @@ from fabopt.schema.design import Design
 from fabopt.schema.workload import OtherJob, QueuePairs
 from fabopt.units import exact, usd
 from fabopt.verify import verify
-from fabopt.workload.deadline import Deadline, pace_of_run
+from fabopt.workload.deadline import Deadline
 from fabopt.workload.many import FabricBandwidths, StepTimes
+from fabopt.workload.pace import pace_of_run
 from fabopt.workload.placement import SENDERS, UPLINKS, hashed_share, uplink_share
 from fabopt.workload.timing import step_on
 from tests.oracles.brute_effective import timed

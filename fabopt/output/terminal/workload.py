@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import count, money, plain
 from fabopt.schema.design import Design
-from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, TaperedStep, WorkloadNeeds, WorkloadUse
+from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, JobUse, TaperedStep, WorkloadNeeds, WorkloadUse
 from fabopt.schema.workload import Placement, Within
 
 COLUMNS = (
@@ -47,14 +47,45 @@ def workload(design: Design) -> Statement | None:
     if use is None:
         return None
     lines = needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
+    lines = *lines, *job_lines(use)
     return statement_of(
         "workload", "Workload", workload_title(use), StatedTable(COLUMNS, list(workload_rows(use))), *lines
     )
 
 
+def job_lines(use: WorkloadUse) -> Iterator[str]:
+    """State what jobs beside each other need, have and reach, and what their worst placement needs."""
+    for row in use.jobs:
+        name = row.name if row.name == row.model else f"{row.name} ({row.model})"
+        has = ", ".join(f"{plain(mbps)} at the {where}" for where, mbps in row.gbps_per_gpu.items())
+        steps = f"a step takes about {duration(row.step_s)}, {_PERCENT * row.exposed_communication:.2g} % of it exposed"
+        costs = "; ".join(filter(None, [cost_of_ratio(row.tapers, 3), _paused(row)]))
+        needs = f"needs {plain(row.min_gbps_per_gpu)} Gb/s per GPU and has {has or 'all'}"
+        reached = (
+            f"GPU utilization {_PERCENT * row.gpu_utilization:.0f} %, {count(_three_digits(row.tokens_per_s))} tokens/s"
+        )
+        yield f"{name} on {count(row.gpus)} GPUs {needs}: {steps}, {reached}{'; ' if costs else ''}{costs}"
+    if use.demanded_gbps_per_gpu:
+        asked = ", ".join(f"{plain(gbps)} at the {where}" for where, gbps in use.demanded_gbps_per_gpu.items())
+        yield f"in the worst placement jobs need, in Gb/s per GPU: {asked}"
+
+
+def _paused(row: JobUse) -> str:
+    return f"it waits {_PERCENT * row.paused:.2g} % of the time for what jobs send now and then" if row.paused else ""
+
+
+def cost_of_ratio(tapers: dict[str, dict[str, int | float]], ratio: int) -> str:
+    """By how much a ratio makes a step longer than 1:1 does, at each boundary; empty without a tier above."""
+    costs = [
+        f"{ratio}:1 at the {where} costs {_slower(steps[f'{ratio}:1'], steps['1:1'])} of a step"
+        for where, steps in tapers.items()
+    ]
+    return ", ".join(costs)
+
+
 def needs_line(use: WorkloadUse) -> str:
     """State the Gb/s that the workload needs of the network, the ratios it allows, and the binding communicator."""
-    return needs_words(use.model, use.needs)
+    return needs_words("the job that needs most" if use.jobs else use.model, use.needs)
 
 
 def needs_words(model: str, needs: WorkloadNeeds) -> str:

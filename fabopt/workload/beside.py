@@ -1,0 +1,82 @@
+"""Jobs beside each other: what each has of uplinks in the worst placement of all.
+
+Blocks (leaves, pods) of g GPUs give g c Mb/s over their boundary, c for each GPU. A job has what it needs of that, or
+as much as others where that is less (max-min fairness). Servers of jobs lie anywhere, so that any block may be full of
+the jobs that need most for each GPU; nothing crosses for a job that is all in one block. The worst block for a job has
+as many of its servers as go in, then those of the jobs that need most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabopt.units import Number
+
+Rate: TypeAlias = "Fraction | NDArray[np.float64]"
+
+
+@dataclass(frozen=True)
+class JobMix:
+    """Jobs of a cluster: GPUs of each, and whole Mb/s that each of them needs.
+
+    ``own``: which of them is looked at; ``gpus``: of the cluster; ``server_gpus``: of a server, which has one job.
+    """
+
+    jobs: tuple[tuple[int, int], ...]
+    own: int
+    gpus: int
+    server_gpus: int
+
+    def of(self, own: int) -> JobMix:
+        """All jobs, as seen by one of them."""
+        return replace(self, own=own)
+
+    def at_most(self, mbps: int) -> JobMix:
+        """All jobs, if none needed more than ``mbps``."""
+        return replace(self, jobs=tuple((gpus, min(mbps, need)) for gpus, need in self.jobs))
+
+    def dealt(self, block: Number, first: int | None = None) -> Iterator[tuple[int, Any]]:
+        """Jobs and their GPUs in the worst block of ``block`` GPUs whose traffic crosses its boundary.
+
+        ``first``: a job that goes in before others. Numbers, or arrays of shape (networks,), as ``block`` is.
+        """
+        room: Any = block
+        for job in sorted(range(len(self.jobs)), key=lambda job: (job != first, -self.jobs[job][1], job)):
+            inside = _ends(room, self.jobs[job][0] - self.server_gpus)[0]
+            room = room - inside
+            yield job, inside
+
+    def demand_mbps(self, block: Number) -> Any:
+        """Mb/s for each GPU that blocks of ``block`` GPUs must give in the worst placement; 0 for all GPUs."""
+        asked = sum(inside * self.jobs[job][1] for job, inside in self.dealt(block))
+        if isinstance(block, np.ndarray):
+            return np.where(block >= self.gpus, 0.0, asked / block)
+        return Fraction(0) if block >= self.gpus else Fraction(asked, block)
+
+    def share_mbps(self, mbps: Rate, block: Number) -> Any:
+        """Mb/s for each GPU of the own job over the boundary of blocks that give ``mbps`` a GPU: that, or more.
+
+        Of the levels up to which all jobs are filled but those that need least, which have what they need, the highest.
+        """
+        inside = dict(self.dealt(block, self.own))
+        own = _ends(inside.pop(self.own), 1)[1]
+        rate: Any = mbps
+        left, filled = rate * block, own + sum(inside.values())
+        level = left / filled
+        for job in sorted(inside, key=lambda job: self.jobs[job][1]):
+            left, filled = left - inside[job] * self.jobs[job][1], filled - inside[job]
+            level = _ends(level, left / filled)[1]
+        return level
+
+
+def _ends(first: Any, other: Any) -> tuple[Any, Any]:
+    """The smaller and the larger of two numbers, or of each of two arrays."""
+    if isinstance(first, np.ndarray):
+        return np.minimum(first, other), np.maximum(first, other)
+    return min(first, other), max(first, other)

@@ -1,0 +1,95 @@
+"""Jobs of a case: the GPUs that each has, what it sends beside its steps, and how long it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fabopt.schema.workload import HOURS_OF_A_DAY, Job
+from fabopt.units import exact
+from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
+from fabopt.workload.ranks import replica_gpus
+from fabopt.workload.stress import demanding
+from fabopt.workload.timing import ModelRun
+
+_MEGABITS_OF_GB = 8000
+
+
+class Pause(NamedTuple):
+    """What each GPU of a job sends, in megabits, every so many seconds, while it waits."""
+
+    megabits: Fraction
+    every_s: Fraction
+
+    def share(self, workload: ModelRun, network: Any) -> Any:
+        """The share of time that it takes; an array for ``FabricBandwidths``."""
+        rate = _slowest_mbps(workload, network)
+        if isinstance(rate, Fraction):
+            return self.megabits / rate / self.every_s
+        return float(self.megabits / self.every_s) / rate
+
+
+def _slowest_mbps(run: ModelRun, network: Any) -> Any:
+    """Mb/s for each GPU from any server to any other; an array for ``FabricBandwidths``."""
+    least = network.server_mbps
+    for mbps, block in zip(run.placing.uplinks_mbps(network), (network.leaf_gpus, network.pod_gpus), strict=True):
+        if isinstance(block, np.ndarray):
+            least = np.where(block < run.installed_gpus, np.minimum(least, mbps), least)
+        elif block < run.installed_gpus:
+            least = min(least, mbps)
+    return least
+
+
+class RunningJob(NamedTuple):
+    """A job that runs a model: its run, Mb/s that each GPU needs, and what else its GPUs send while they wait."""
+
+    job: Job
+    run: ModelRun
+    need_mbps: int
+    pauses: tuple[Pause, ...] = ()
+
+    @property
+    def of_day(self) -> Fraction:
+        """The share of the day that it runs."""
+        return exact(self.job.hours) / HOURS_OF_A_DAY
+
+    def paused(self, network: Any) -> Any:
+        """The share of time in which its GPUs wait for what is sent; an array for ``FabricBandwidths``."""
+        return sum((pause.share(self.run, network) for pause in self.pauses), Fraction(0))
+
+
+def job_gpus(jobs: Sequence[Job], gpus: int, server_gpus: int) -> dict[str, int]:
+    """GPUs of each job that runs a model, by title: shares are cut to whole servers, and one job has what is left."""
+    known = {job.title: _given_gpus(job, gpus, server_gpus) for job in jobs if job.model is not None}
+    left = gpus - sum(number for number in known.values() if number is not None)
+    return {title: left if number is None else number for title, number in known.items()}
+
+
+def _given_gpus(job: Job, gpus: int, server_gpus: int) -> int | None:
+    return job.gpus if job.share is None else int(exact(job.share) * gpus / server_gpus) * server_gpus
+
+
+def needed_mbps(run: ModelRun, limit: Fraction, reach: Reach) -> int:
+    """Mb/s for each GPU that keep a run's exposed communication; as much as may be said where none does."""
+    least = least_mbps(demanding(run), limit, reach)
+    return MOST_MBPS if least is None else least
+
+
+def pauses_of(jobs: Sequence[Job], runs: Mapping[str, ModelRun]) -> dict[str, tuple[Pause, ...]]:
+    """What the GPUs of each job send and wait for, by title.
+
+    Those of the sender send a share each. Of the receiver each replica takes all of it, in shares over its GPUs, and
+    replicas pass it on, so that none sends more than it takes.
+    """
+    pauses: dict[str, list[Pause]] = {title: [] for title in runs}
+    for job in jobs:
+        if job.sends_gb is None or job.of is None or job.every_s is None:
+            continue
+        megabits, every_s = exact(job.sends_gb) * _MEGABITS_OF_GB, exact(job.every_s)
+        pauses[job.of].append(Pause(megabits / runs[job.of].ranks.gpus, every_s))
+        if job.to is not None:
+            pauses[job.to].append(Pause(megabits / replica_gpus(runs[job.to].plan), every_s))
+    return {title: tuple(of_job) for title, of_job in pauses.items()}

@@ -1,0 +1,264 @@
+"""Jobs beside each other: the worst placement against all placements, one job of all GPUs, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.output.export.design import design_bytes
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from fabopt.verify import verify
+from fabopt.verify.mixes import level_mbps
+from fabopt.workload.beside import JobMix
+from fabopt.workload.many import FabricBandwidths, StepTimes
+from fabopt.workload.ranks import ranks_of
+from fabopt.workload.timing import FabricBandwidth, step_on, workload_of
+from tests.paths import ERRORS
+from tests.samples.once import once
+from tests.samples.small import Json, assert_proven
+from tests.samples.workload_samples import H100, middle_model
+
+NUM_MIXES = 60
+
+
+def _mixes() -> Iterator[tuple[JobMix, int]]:
+    """Random jobs of servers of 8 GPUs, and blocks outside of which every job may have a server."""
+    dice = random.Random(5)
+    for _ in range(NUM_MIXES):
+        jobs = tuple((8 * dice.randint(1, 5), dice.choice([0, 50, 100, 100, 400])) for _ in range(dice.randint(1, 3)))
+        servers = sum(gpus for gpus, _ in jobs) // 8 + dice.randint(0, 3)
+        if servers > len(jobs):
+            yield JobMix(jobs, dice.randrange(len(jobs)), 8 * servers, 8), 8 * dice.randint(1, servers - len(jobs))
+
+
+def _placements(beside: JobMix, block: int) -> Iterator[list[int]]:
+    """GPUs of each job in the block, in all ways in which servers of jobs can lie in it and elsewhere."""
+    outside = beside.gpus - block
+
+    def dealt(jobs: tuple[tuple[int, int], ...], room: int, elsewhere: int) -> Iterator[list[int]]:
+        if not jobs:
+            yield []
+            return
+        gpus = jobs[0][0]
+        for inside in range(0, min(gpus, room) + 1, beside.server_gpus):
+            if gpus - inside <= elsewhere:
+                for others in dealt(jobs[1:], room - inside, elsewhere - gpus + inside):
+                    yield [inside, *others]
+
+    yield from dealt(beside.jobs, block, outside)
+
+
+def _crossing(beside: JobMix, inside: list[int]) -> list[int]:
+    return [0 if held == gpus else held for held, (gpus, _) in zip(inside, beside.jobs, strict=True)]
+
+
+def test_demand_is_that_of_the_worst_of_all_placements() -> None:
+    """The sum of what the GPUs of a block need; nothing crosses of a job that is all in it."""
+    several = 0
+    for beside, block in _mixes():
+        every = [
+            sum(gpus * need for gpus, (_, need) in zip(_crossing(beside, inside), beside.jobs, strict=True))
+            for inside in _placements(beside, block)
+        ]
+        assert beside.demand_mbps(block) == Fraction(max(every), block)
+        assert beside.demand_mbps(np.array([block]))[0] == pytest.approx(max(every) / block)
+        several += len(every) > 1
+    assert several > NUM_MIXES // 2
+    assert beside.demand_mbps(beside.gpus) == 0
+
+
+def _filled(beside: JobMix, crossing: list[int], mbps: Fraction, block: int) -> Fraction:
+    """What a GPU of the own job has if all jobs are given the same, little by little, and stop at what they need."""
+    wanting = [gpu for job, gpus in enumerate(crossing) for gpu in [job] * gpus]
+    level, left = Fraction(0), mbps * block
+    while left:
+        open_ones = [job for job in wanting if job == beside.own or beside.jobs[job][1] > level]
+        steps = [beside.jobs[job][1] - level for job in open_ones if job != beside.own]
+        step = min([left / len(open_ones), *steps])
+        level, left = level + step, left - step * len(open_ones)
+    return level
+
+
+def test_a_job_has_what_the_worst_of_all_placements_leaves() -> None:
+    """Exactly, in floating point, and as the check counts it; no job less than a fair part of the block."""
+    more = 0
+    for beside, block in _mixes():
+        mbps = Fraction(120)
+        shares = [
+            _filled(beside, crossing, mbps, block)
+            for inside in _placements(beside, block)
+            if (crossing := _crossing(beside, inside))[beside.own]
+        ]
+        if not shares:
+            continue
+        share = beside.share_mbps(mbps, block)
+        assert share == min(shares) >= mbps
+        assert level_mbps(beside, mbps, block) == share
+        assert beside.share_mbps(np.array([120.0]), np.array([block]))[0] == pytest.approx(float(share))
+        more += share > mbps
+    assert more > 5
+
+
+def test_all_have_what_they_need_where_the_demand_is_met() -> None:
+    """The least that a block must give is the least with which every job in its own worst block has its need."""
+    for beside, block in _mixes():
+        asked = beside.demand_mbps(block)
+        crossing = [job for job, (gpus, need) in enumerate(beside.jobs) if gpus > beside.server_gpus and need]
+        if not asked or not crossing:
+            continue
+        for more, is_enough in ((Fraction(1), True), (Fraction(999, 1000), False)):
+            has = [beside.of(job).share_mbps(asked * more, block) >= beside.jobs[job][1] for job in crossing]
+            assert all(has) == is_enough
+
+
+def test_steps_beside_others_are_alike_in_floating_point() -> None:
+    model = middle_model(tensor=2)
+    run = workload_of(model, ranks_of(model, model.plan, 32), H100, None)
+    beside = JobMix(((32, 90_000), (64, 10_000)), 0, 128, 8)
+    run = replace(run, placing=replace(run.placing, placement="scattered", beside=beside))
+    alone = replace(run, placing=replace(run.placing, beside=None))
+    for block in (32, 64, 96):
+        network = FabricBandwidth(Fraction(400_000), Fraction(50_000), Fraction(50_000), block, 128)
+        arrays = FabricBandwidths(4e5, np.array([5e4]), np.array([5e4]), np.array([block]), np.array([128]), False)
+        seconds = step_on(run, network).step_s
+        assert StepTimes(run).step_s(arrays)[0] == pytest.approx(float(seconds))
+        fair = replace(network, leaf_gpus=16, pod_gpus=16, leaf_mbps=beside.share_mbps(Fraction(50_000), block))
+        assert seconds == step_on(alone, replace(fair, pod_mbps=Fraction(400_000))).step_s
+
+
+# -- cases ------------------------------------------------------------------------------------------------------------
+
+MODEL: Json = {
+    "name": "acme-8",
+    "architecture": {
+        "layers": 8, "hidden": 4096, "heads": 32, "feed_forward": 16384, "vocabulary": 32000, "sequence": 2048
+    },
+    "plan": {"batch": 1024, "overlap": {"data": 1}},
+    "sources": [{"url": "a test"}],
+}  # fmt: skip
+TRAINED: Json = {"model": MODEL, "gpu_utilization": 0.5}
+GPUS = 128
+
+
+def _case(jobs: list[Json], **keys: Any) -> Json:
+    return {
+        "name": "jobs",
+        "catalog": [str(ERRORS / "_fast.yaml")],
+        "server": "acme-fast",
+        "gpus": GPUS,
+        "workload": {"jobs": jobs},
+        "fabrics": [{"name": "compute"}],
+        "resilience": "none",
+        **keys,
+    }
+
+
+def _solved(case: Json) -> Design:
+    return once(lambda: optimize.solve(inputs_from_objects(case), alternatives_s=0), case)
+
+
+MIX = _case(
+    [
+        {**TRAINED, "share": 0.5},
+        {"name": "tune", "model": MODEL, "gpus": 16, "plan": {"tensor": 2, "batch": 64}, "hours": 12},
+        {"name": "checkpoint", "sends_gb": 90, "of": "acme-8", "every_s": 1800},
+        {"name": "weights", "sends_gb": 4, "of": "acme-8", "to": "tune", "every_s": 60},
+    ]
+)
+
+
+@pytest.mark.parametrize("keys", [{}, pytest.param({"objective": "usd_per_effective_gpu"}, marks=pytest.mark.long)])
+def test_one_job_of_all_gpus_is_the_model(keys: Json) -> None:
+    """The same design and the same words, by number, share, or what is left."""
+    case = _case([], **keys) | {"workload": TRAINED}
+    plain = _solved(case)
+    for size in ({}, {"share": 1}, {"gpus": 128}):
+        one = _solved(_case([TRAINED | size], **keys))
+        assert one.workload == plain.workload
+        assert one.fabrics == plain.fabrics
+        assert one.notes == plain.notes
+        assert (one.objective.value, one.objective.decision) == (plain.objective.value, plain.objective.decision)
+        assert_proven(one)
+
+
+def test_a_mix_is_proven_and_recounted() -> None:
+    design = _solved(MIX)
+    assert_proven(design)
+    use = design.workload
+    assert use is not None
+    assert [(row.name, row.gpus) for row in use.jobs] == [("acme-8", 64), ("tune", 16)]
+    assert use.needs.min_gbps_per_gpu == max(row.min_gbps_per_gpu for row in use.jobs)
+    working = [row.gpus * row.gpu_utilization * (1 - row.paused) for row in use.jobs]
+    assert use.gpu_utilization == pytest.approx((working[0] + working[1] / 2) / GPUS, rel=1e-4)
+    # a replica has two GPUs, each of which takes half
+    assert use.jobs[1].paused == pytest.approx(4 * 8 / 2 / use.jobs[1].gbps_per_gpu["leaf"] / 60, rel=1e-3)
+
+
+def test_less_is_bought_for_a_mix_than_for_its_hungriest_job_alone() -> None:
+    """GPUs that need less leave uplinks to those that need more, but for jobs that fill a leaf."""
+    alone, mixed = (_solved(_case([job])) for job in (TRAINED, {**TRAINED, "gpus": 16}))
+    assert alone.totals is not None
+    assert mixed.totals is not None
+    assert mixed.totals.capex_usd < alone.totals.capex_usd
+
+
+def test_a_part_of_the_cluster_beside_nothing() -> None:
+    design = _solved(_case([{**TRAINED, "gpus": 64}]))
+    assert design.workload is not None
+    assert [row.gpus for row in design.workload.jobs] == [64]
+    assert_proven(design)
+
+
+def _failing(content: Json) -> set[str]:
+    return {check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok}
+
+
+@pytest.mark.parametrize("forged", [
+    ("gpus", 128), ("step_s", 1), ("gbps_per_gpu", {"leaf": 399}), ("paused", 0.4), ("min_gbps_per_gpu", 1),
+])  # fmt: skip
+def test_a_forged_job_is_refused(forged: tuple[str, object]) -> None:
+    content = json.loads(design_bytes(_solved(MIX)))
+    content["workload"]["jobs"][1][forged[0]] = forged[1]
+    assert _failing(content) & {"jobs_are_recounted", "workload_is_recomputed"}
+
+
+def test_a_forged_demand_is_refused() -> None:
+    content = json.loads(design_bytes(_solved(MIX)))
+    content["workload"]["demanded_gbps_per_gpu"]["leaf"] = 1
+    assert "jobs_are_recounted" in _failing(content)
+
+
+@pytest.mark.parametrize(("jobs", "words"), [
+    ([{**TRAINED, "share": 0.6}, {"name": "b", **TRAINED, "share": 0.6}], ["60 % + 60 % = 120 %"]),
+    ([{**TRAINED, "gpus": 256}], ["workload.jobs[0].gpus", "larger than the cluster", "up to 128"]),
+    ([{**TRAINED, "gpus": 128}, {"name": "b", **TRAINED, "gpus": 64}], ["128 + 64 = 192", "up to 128"]),
+    ([{**TRAINED, "gpus": 37}], ["workload.jobs[0]", "37 GPUs are no whole servers"]),
+    ([{**TRAINED, "gpus": 48}], ["workload.jobs[0].plan.batch", "does not divide the batch"]),
+    ([{**TRAINED, "gpus": 64, "share": 0.5}], ["either `gpus` or `share`"]),
+    ([TRAINED, {"name": "c", "sends_gb": 3, "of": "nobody", "every_s": 3}], ["no job 'nobody'", "acme-8"]),
+    ([TRAINED, {"name": "c", "sends_gb": 3}], ["`of`", "`every_s`"]),
+    ([TRAINED, TRAINED], ["two jobs are 'acme-8'"]),
+    ([{"model": "no-such-model"}], ["workload.jobs[0].model", "unknown model"]),
+])  # fmt: skip
+def test_what_cannot_be_is_refused_with_the_arithmetic(jobs: list[Json], words: list[str]) -> None:
+    with pytest.raises(InputError) as refused:
+        optimize.solve(inputs_from_objects(_case(jobs)))
+    for word in words:
+        assert word in str(refused.value)
+
+
+def test_keys_of_one_job_do_not_go_beside_jobs() -> None:
+    for key, value in (("model", MODEL), ("placement", "packed"), ("gpus_per_domain", 8)):
+        with pytest.raises(InputError) as refused:
+            inputs_from_objects(_case([]) | {"workload": {"jobs": [TRAINED], key: value}})
+        assert f"`{key}`" in str(refused.value)

@@ -148,8 +148,9 @@ def test_lengths_that_cannot_be_are_refused(lengths: str, said: str) -> None:
 def test_the_table_says_what_each_ratio_costs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("COLUMNS", "80")
     show_serving("deepseek-v3", "nvidia-dgx-h100", "8192,1024")
     printed = capsys.readouterr()
     assert all(word in printed.out for word in ("none fits", "1:1", "2:1", "4:1", "expert 64"))
     assert "keeps 0.576 GB" in printed.err
+    assert "11.5 ms" in printed.out and "tokens/s" in printed.out  # no word is broken at 80 columns

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 import pytest
@@ -71,7 +71,10 @@ class Desk(Tab):
         return self.page.locator(selector)
 
     def open(self, name: str) -> None:
+        if not self.at("#dialog").is_visible():
+            self.at("#open").click()
         self.page.get_by_role("button", name=f"{name}.yaml", exact=True).click()
+        expect(self.at("#dialog")).to_be_hidden(timeout=FULL_MS)
 
     def proven(self, words: str = PROVEN) -> str:
         """Wait for an answer of the case as it is now; what it costs."""
@@ -101,51 +104,6 @@ def tab_of(browser: Browser, served: Served, width: int = 1280, first: str = "",
         yield Desk(tab.page, tab.said, tab.asked)
 
 
-def test_a_case_is_opened_slid_broken_and_taken_away(browser: Browser, full: Served) -> None:
-    """The first minute: answer, drawing, a slider, the broken spine, bill, undo."""
-    with tab_of(browser, full) as tab:
-        tab.open(CASE)
-        before = tab.proven()
-        expect(tab.at("#drawing .box.spine")).to_have_count(2, timeout=FULL_MS)
-        tab.slide("fabrics.0.max_oversubscription", "ArrowRight")
-        expect(tab.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
-        assert tab.proven() != before
-        assert "max_oversubscription: 1.5" in tab.at("#text").input_value()
-        tab.at("#drawing .box.spine").first.focus()
-        tab.page.keyboard.press("Enter")
-        expect(tab.at("#broken")).to_contain_text("spine", timeout=FULL_MS)
-        expect(tab.at("#drawing .box.down")).to_have_count(1, timeout=FULL_MS)
-        expect(tab.at("#broken")).to_contain_text("Gb/s a GPU left")
-        expect(tab.at("#drawing polyline.down")).to_have_count(10)
-        tab.page.keyboard.press("Escape")
-        expect(tab.at("#broken")).to_be_empty()
-        expect(tab.at("#drawing .box.down")).to_have_count(0)
-        with tab.page.expect_download() as waiting:
-            tab.at("#take-drawing").click()
-        assert "leaf-001" in "".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
-        tab.at("#tab-bill").click()
-        with tab.page.expect_download() as waiting:
-            tab.at("#bill-csv").click()
-        assert Path(waiting.value.path()).read_text().count("\n") > 3
-        tab.at("#undo").click()
-        expect(tab.at("#headline")).to_have_text(before, timeout=FULL_MS)
-
-
-def test_a_fault_stands_at_its_key_until_it_is_mended(browser: Browser, full: Served) -> None:
-    with tab_of(browser, full) as tab:
-        tab.open("small")
-        cost = tab.proven()
-        tab.write("pretraining", "pretraning")
-        expect(tab.at("#faults")).to_contain_text("small.yaml: workload.profile", timeout=FULL_MS)
-        expect(tab.at("#faults")).to_contain_text("pretraining")
-        expect(tab.at("[data-key='workload.profile']")).to_have_attribute("aria-invalid", "true")
-        expect(tab.at("#status")).to_contain_text("fault")
-        expect(tab.at("#result.old")).to_have_count(1)
-        tab.write("pretraning", "pretraining")
-        expect(tab.at("#faults")).to_be_empty(timeout=FULL_MS)
-        assert tab.proven() == cost
-
-
 # Events can be said by a test, and answers of the server be held back until they are asked for.
 HELD = """
 const feeds = [], held = [], was = fetch;
@@ -159,6 +117,67 @@ window.fetch = async (url, facts) => {
 };
 window.release = () => { window.holds = ""; held.splice(0).forEach((go) => go()); };
 """
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser, full: Served) -> Iterator[Desk]:
+    """One tab, and so one worker, for the tests of a desk."""
+    with tab_of(browser, full, first=HELD) as tab:
+        yield tab
+
+
+@pytest.fixture
+def desk(window: Desk) -> Iterator[Desk]:
+    """The tab that tests share, as they open their cases in it one after another."""
+    window.page.keyboard.press("Escape")
+    yield window
+    assert window.said == []
+    window.page.evaluate("release()")
+
+
+def test_a_case_is_opened_slid_broken_and_taken_away(desk: Desk) -> None:
+    """The first minute: answer, drawing, a slider, the broken spine, bill, undo."""
+    desk.open(CASE)
+    before = desk.proven()
+    expect(desk.at("#drawing .box.spine")).to_have_count(2, timeout=FULL_MS)
+    desk.slide("fabrics.0.max_oversubscription", "ArrowRight")
+    expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+    assert desk.proven() != before
+    assert "max_oversubscription: 1.5" in desk.at("#text").input_value()
+    desk.at("#drawing .box.spine").first.focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.at("#broken")).to_contain_text("spine", timeout=FULL_MS)
+    expect(desk.at("#drawing .box.down")).to_have_count(1, timeout=FULL_MS)
+    expect(desk.at("#broken")).to_contain_text("Gb/s a GPU left")
+    expect(desk.at("#drawing polyline.down")).to_have_count(10)
+    desk.page.keyboard.press("Escape")
+    expect(desk.at("#broken")).to_be_empty()
+    expect(desk.at("#drawing .box.down")).to_have_count(0)
+    with desk.page.expect_download() as waiting:
+        desk.at("#take-drawing").click()
+    assert "leaf-001" in "".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
+    desk.at("#tab-bill").click()
+    with desk.page.expect_download() as waiting:
+        desk.at("#bill-csv").click()
+    assert Path(waiting.value.path()).read_text().count("\n") > 3
+    desk.at("#undo").click()
+    expect(desk.at("#headline")).to_have_text(before, timeout=FULL_MS)
+
+
+def test_a_fault_stands_at_its_key_until_it_is_mended(desk: Desk) -> None:
+    desk.open("small")
+    cost = desk.proven()
+    desk.write("pretraining", "pretraning")
+    expect(desk.at("#faults")).to_contain_text("small.yaml: workload.profile", timeout=FULL_MS)
+    expect(desk.at("#faults")).to_contain_text("pretraining")
+    expect(desk.at("[data-key='workload.profile']")).to_have_attribute("aria-invalid", "true")
+    expect(desk.at("#status")).to_contain_text("fault")
+    expect(desk.at("#result.old")).to_have_count(1)
+    desk.write("pretraning", "pretraining")
+    expect(desk.at("#faults")).to_be_empty(timeout=FULL_MS)
+    assert desk.proven() == cost
+
+
 SAY = """([kind, run]) => {
   const facts = { capex_usd: 1, fabrics: [] };
   const words = { doing: "late", words: "late", status: "optimal", answer: "0" };
@@ -168,148 +187,144 @@ SAY = """([kind, run]) => {
 }"""
 
 
-def test_no_run_speaks_for_a_text_that_is_newer(browser: Browser, full: Served) -> None:
+def test_no_run_speaks_for_a_text_that_is_newer(desk: Desk) -> None:
     """Events that come late, in any order, while the text has a fault or its own run has no number yet."""
     late = ("progress", "best", "answer", "compared", "ended")
-    with tab_of(browser, full, first=HELD) as tab:
-        with tab.page.expect_response("**/api/solve") as waiting:
-            tab.open("small")
-        cost, run = tab.proven(), waiting.value.json()["run"]
-        tab.page.evaluate("window.holds = '/api/cancel'")
-        tab.write("pretraining", "pretraning")
-        expect(tab.at("#faults li")).to_have_count(1, timeout=FULL_MS)
-        for number in (run, run + 1):
-            for kind in (*late, *reversed(late)):
-                status, headline, cancel = tab.page.evaluate(SAY, [kind, number])
-                assert "fault" in status and headline == tab.at("#headline").text_content() and not cancel, kind
-        assert tab.at("#headline").inner_text() == cost
-        tab.page.evaluate("release(); window.holds = '/api/solve'")
-        tab.write("pretraning", "pretraining")
-        expect(tab.at("#status")).to_contain_text("Looking", timeout=FULL_MS)
-        for kind in late:
-            assert "Looking" in tab.page.evaluate(SAY, [kind, run])[0], kind
-        tab.page.wait_for_timeout(700)
-        expect(tab.at("#status")).to_contain_text("Looking")
-        tab.page.evaluate("release()")
-        assert tab.proven() == cost
+    with desk.page.expect_response("**/api/solve") as waiting:
+        desk.open("small")
+    cost, run = desk.proven(), waiting.value.json()["run"]
+    desk.page.evaluate("window.holds = '/api/cancel'")
+    desk.write("pretraining", "pretraning")
+    expect(desk.at("#faults li")).to_have_count(1, timeout=FULL_MS)
+    for number in (run, run + 1):
+        for kind in (*late, *reversed(late)):
+            status, headline, cancel = desk.page.evaluate(SAY, [kind, number])
+            assert "fault" in status and headline == desk.at("#headline").text_content() and not cancel, kind
+    assert desk.at("#headline").inner_text() == cost
+    desk.page.evaluate("release(); window.holds = '/api/solve'")
+    desk.write("pretraning", "pretraining")
+    expect(desk.at("#status")).to_contain_text("Looking", timeout=FULL_MS)
+    for kind in late:
+        assert "Looking" in desk.page.evaluate(SAY, [kind, run])[0], kind
+    desk.page.wait_for_timeout(700)
+    expect(desk.at("#status")).to_contain_text("Looking")
+    desk.page.evaluate("release()")
+    assert desk.proven() == cost
 
 
-def test_a_key_of_the_form_is_a_key_of_the_text(browser: Browser, full: Served) -> None:
+def test_a_key_of_the_form_is_a_key_of_the_text(desk: Desk) -> None:
     """Typed, undone, redone; what it means is said; comments stay."""
-    with tab_of(browser, full) as tab:
-        tab.open("small")
-        tab.proven()
-        tab.at("#find").fill("budget usd")
-        tab.at("#found button").first.click()
-        field_ = tab.at("[data-key='limits.budget_usd']")
-        expect(field_).to_be_focused()
-        means = field_.evaluate("one => document.getElementById(one.getAttribute('aria-describedby')).textContent")
-        assert means.startswith("limits.budget_usd: ")
-        field_.fill("1000")
-        field_.press("Enter")
-        tab.proven("No design")
-        text = tab.at("#text").input_value()
-        assert "budget_usd: 1000" in text and text.startswith(COMMENT)
-        expect(tab.at("#levers button").first).to_be_visible()
-        tab.at("#levers button").first.click()
-        tab.proven()
-        tab.page.keyboard.press("Control+z")
-        tab.proven("No design")
+    desk.open("small")
+    desk.proven()
+    desk.at("#tab-form").click()
+    desk.at("#find").fill("budget usd")
+    desk.at("#found button").first.click()
+    field_ = desk.at("[data-key='limits.budget_usd']")
+    expect(field_).to_be_focused()
+    means = field_.evaluate("one => document.getElementById(one.getAttribute('aria-describedby')).textContent")
+    assert means.startswith("limits.budget_usd: ")
+    field_.fill("1000")
+    field_.press("Enter")
+    desk.proven("No design")
+    text = desk.at("#text").input_value()
+    assert "budget_usd: 1000" in text and text.startswith(COMMENT)
+    expect(desk.at("#levers button").first).to_be_visible()
+    desk.at("#levers button").first.click()
+    desk.proven()
+    desk.page.keyboard.press("Control+z")
+    desk.proven("No design")
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
-def test_it_can_be_used_by_all(browser: Browser, full: Served, scheme: str) -> None:
+def test_it_can_be_used_by_all(desk: Desk, scheme: Literal["light", "dark"]) -> None:
     """Nothing wider than the window at any width; Chromium's tree finds names, levels and contrast in order.
 
     The names of the case are markup, and stay text.
     """
-    with tab_of(browser, full, color_scheme=scheme) as tab:
-        tab.open("hostile")
-        tab.proven()
-        assert tab.page.title().startswith("hostile.yaml")
-        assert tab.at("[data-key='description']").input_value() == SCRIPT
-        assert tab.at("img").count() == 0 and tab.at("script").count() == 1
-        for width in (420, 1280, 2560):
-            tab.page.set_viewport_size({"width": width, "height": 900})
-            content, window = tab.widths()
-            assert content <= window == width
-        tab.page.set_viewport_size({"width": 1280, "height": 900})
-        expect(tab.at("#cancel")).to_be_hidden(timeout=FULL_MS)
-        assert hard_to_use(tab) == []
+    desk.page.emulate_media(color_scheme=scheme)
+    desk.open("hostile")
+    desk.proven()
+    assert desk.page.title().startswith("hostile.yaml")
+    assert desk.at("[data-key='description']").input_value() == SCRIPT
+    assert desk.at("img").count() == 0 and desk.at("script").count() == 1
+    for width in (420, 1280, 2560):
+        desk.page.set_viewport_size({"width": width, "height": 900})
+        content, window = desk.widths()
+        assert content <= window == width
+    desk.page.set_viewport_size({"width": 1280, "height": 900})
+    expect(desk.at("#cancel")).to_be_hidden(timeout=FULL_MS)
+    assert hard_to_use(desk) == []
 
 
-def test_rules_are_badges_and_parts_are_pinned_banned_and_asked_about(browser: Browser, full: Served) -> None:
+def test_rules_are_badges_and_parts_are_pinned_banned_and_asked_about(desk: Desk) -> None:
     """And the price of a kind is slid, which the text does not say."""
-    with tab_of(browser, full) as tab:
-        tab.open("one-switch")
-        before = tab.proven()
-        network = tab.at("#sentence").inner_text()
-        expect(tab.at("#badges .out")).to_contain_text("two-switches")
-        expect(tab.at("#badges .off")).to_contain_text("two-spines")
-        tab.at("#tab-parts").click()
-        tab.at("#part-search").fill("nvidia-sn5600")
-        tab.page.get_by_role("button", name="Why not nvidia-sn5600?", exact=True).click()
-        expect(tab.at("#parts .why").first).to_contain_text("nvidia-sn5600", timeout=FULL_MS)
-        tab.at("#part-search").fill("")
-        used = tab.page.get_by_role("button", name=re.compile("^Pin .* as leaf of compute$"))
-        tab.page.get_by_role("button", name=re.compile("^Ban ")).first.click()
-        expect(tab.at("#sentence")).not_to_have_text(network, timeout=FULL_MS)
-        assert tab.proven() and "forbidden_parts" in tab.at("#text").input_value()
-        expect(tab.at("#parts [aria-pressed='true']")).to_have_count(1, timeout=FULL_MS)
-        used.first.click()
-        expect(tab.at("#text")).to_have_value(re.compile("leaf: "), timeout=FULL_MS)
-        tab.at("#undo").click()
-        tab.at("#undo").click()
-        expect(tab.at("#sentence")).to_have_text(network, timeout=FULL_MS)
-        tab.proven()
-        text = tab.at("#text").input_value()
-        tab.slide("price", "ArrowRight")
-        expect(tab.at("#badges")).to_contain_text("switch +5 %", timeout=FULL_MS)
-        assert tab.proven() != before and tab.at("#text").input_value() == text
-        tab.at("#price-back").click()
-        expect(tab.at("#headline")).to_have_text(before, timeout=FULL_MS)
+    desk.open("one-switch")
+    before = desk.proven()
+    network = desk.at("#sentence").inner_text()
+    expect(desk.at("#badges .out")).to_contain_text("two-switches")
+    expect(desk.at("#badges .off")).to_contain_text("two-spines")
+    desk.at("#tab-parts").click()
+    desk.at("#part-search").fill("nvidia-sn5600")
+    desk.page.get_by_role("button", name="Why not nvidia-sn5600?", exact=True).click()
+    expect(desk.at("#parts .why").first).to_contain_text("nvidia-sn5600", timeout=FULL_MS)
+    desk.at("#part-search").fill("")
+    used = desk.page.get_by_role("button", name=re.compile("^Pin .* as leaf of compute$"))
+    desk.page.get_by_role("button", name=re.compile("^Ban ")).first.click()
+    expect(desk.at("#sentence")).not_to_have_text(network, timeout=FULL_MS)
+    assert desk.proven() and "forbidden_parts" in desk.at("#text").input_value()
+    expect(desk.at("#parts [aria-pressed='true']")).to_have_count(1, timeout=FULL_MS)
+    used.first.click()
+    expect(desk.at("#text")).to_have_value(re.compile("leaf: "), timeout=FULL_MS)
+    desk.at("#undo").click()
+    desk.at("#undo").click()
+    expect(desk.at("#sentence")).to_have_text(network, timeout=FULL_MS)
+    desk.proven()
+    text = desk.at("#text").input_value()
+    desk.slide("price", "ArrowRight")
+    expect(desk.at("#badges")).to_contain_text("switch +5 %", timeout=FULL_MS)
+    assert desk.proven() != before and desk.at("#text").input_value() == text
+    desk.at("#price-back").click()
+    expect(desk.at("#headline")).to_have_text(before, timeout=FULL_MS)
 
 
 @pytest.mark.long
-def test_cables_feeds_and_racks_break_and_racks_are_kept_free(browser: Browser, full: Served) -> None:
-    with tab_of(browser, full) as tab:
-        tab.open("hall-1024-gpus")
-        tab.proven()
-        leaf = tab.at("#drawing .box.leaf").first
-        leaf.focus()
-        tab.page.keyboard.press("Enter")
-        expect(tab.at("#broken select")).to_be_visible(timeout=FULL_MS)
-        tab.at("#broken select").select_option(index=1)
-        expect(tab.at("#broken")).to_contain_text("Without cable", timeout=FULL_MS)
-        tab.at("#drawing polyline.cable").first.dispatch_event("click")
-        expect(tab.at("#drawing polyline.down")).to_have_count(1, timeout=FULL_MS)
-        expect(tab.at("#drawing .degraded")).to_have_count(1)
-        tab.page.get_by_role("button", name="Break feed A").click()
-        expect(tab.at("#broken")).to_contain_text("feed A", timeout=FULL_MS)
-        tab.at("#tab-floor").click()
-        rack = tab.at("#floor [data-rack='A01']")
-        rack.click(timeout=FULL_MS)
-        expect(rack).to_have_class(re.compile("down"), timeout=FULL_MS)
-        tab.page.get_by_role("button", name="Keep this rack free").click()
-        expect(tab.at("#text")).to_have_value(re.compile(r"reserved: .*A01"), timeout=FULL_MS)
-        expect(tab.at("#floor .reserved")).not_to_have_count(0, timeout=FULL_MS)
+def test_cables_feeds_and_racks_break_and_racks_are_kept_free(desk: Desk) -> None:
+    desk.open("hall-1024-gpus")
+    desk.proven()
+    leaf = desk.at("#drawing .box.leaf").first
+    leaf.focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.at("#broken select")).to_be_visible(timeout=FULL_MS)
+    desk.at("#broken select").select_option(index=1)
+    expect(desk.at("#broken")).to_contain_text("Without cable", timeout=FULL_MS)
+    desk.at("#drawing polyline.cable").first.dispatch_event("click")
+    expect(desk.at("#drawing polyline.down")).to_have_count(1, timeout=FULL_MS)
+    expect(desk.at("#drawing .degraded")).to_have_count(1)
+    desk.page.get_by_role("button", name="Break feed A").click()
+    expect(desk.at("#broken")).to_contain_text("feed A", timeout=FULL_MS)
+    desk.at("#tab-floor").click()
+    rack = desk.at("#floor [data-rack='A01']")
+    rack.click(timeout=FULL_MS)
+    expect(rack).to_have_class(re.compile("down"), timeout=FULL_MS)
+    desk.page.get_by_role("button", name="Keep this rack free").click()
+    expect(desk.at("#text")).to_have_value(re.compile(r"reserved: .*A01"), timeout=FULL_MS)
+    expect(desk.at("#floor .reserved")).not_to_have_count(0, timeout=FULL_MS)
 
 
 @pytest.mark.long
-def test_a_sweep_draws_points_that_the_mouse_takes(browser: Browser, full: Served) -> None:
-    with tab_of(browser, full) as tab:
-        tab.open("small")
-        before = tab.proven()
-        tab.at("#sweep-key").select_option("servers")
-        tab.at("#sweep-values").fill("4, 8, 16")
-        tab.at("#sweep-go").click()
-        expect(tab.at(".mark")).to_have_count(3, timeout=FULL_MS)
-        expect(tab.at("#front-stop")).to_be_hidden(timeout=FULL_MS)
-        tab.at(".mark").nth(2).click(modifiers=["Shift"])
-        expect(tab.at("#compared")).to_contain_text("This design against", timeout=FULL_MS)
-        tab.at(".mark").nth(1).click()
-        expect(tab.at("#text")).to_have_value(re.compile("servers: 8"), timeout=FULL_MS)
-        expect(tab.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+def test_a_sweep_draws_points_that_the_mouse_takes(desk: Desk) -> None:
+    desk.open("small")
+    before = desk.proven()
+    desk.at("#sweep-key").select_option("servers")
+    desk.at("#sweep-values").fill("4, 8, 16")
+    desk.at("#sweep-go").click()
+    expect(desk.at(".mark")).to_have_count(3, timeout=FULL_MS)
+    expect(desk.at("#front-stop")).to_be_hidden(timeout=FULL_MS)
+    desk.at(".mark").nth(2).click(modifiers=["Shift"])
+    expect(desk.at("#compared")).to_contain_text("This design against", timeout=FULL_MS)
+    desk.at(".mark").nth(1).click()
+    expect(desk.at("#text")).to_have_value(re.compile("servers: 8"), timeout=FULL_MS)
+    expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
 
 
 @pytest.mark.long
@@ -333,22 +348,21 @@ def test_pins_are_compared_and_kept(browser: Browser, full: Served) -> None:
 
 
 @pytest.mark.long
-def test_a_point_of_the_front_becomes_the_design(browser: Browser, full: Served) -> None:
-    with tab_of(browser, full) as tab:
-        tab.open("thin")
-        before = tab.proven()
-        tab.at("#metric").select_option("bisection")
-        tab.at("#front-go").click()
-        expect(tab.at("#front-stop")).to_be_hidden(timeout=4 * FULL_MS)
-        expect(tab.at(".mark").nth(1)).to_be_visible(timeout=FULL_MS)
-        tab.at(".mark").first.focus()
-        tab.page.keyboard.press("ArrowRight")
-        expect(tab.at(".mark").nth(1)).to_be_focused()
-        tab.page.keyboard.press("Shift+Enter")
-        expect(tab.at("#compared")).to_contain_text("This design against", timeout=FULL_MS)
-        tab.at(".mark").last.focus()
-        tab.page.keyboard.press("Enter")
-        expect(tab.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+def test_a_point_of_the_front_becomes_the_design(desk: Desk) -> None:
+    desk.open("thin")
+    before = desk.proven()
+    desk.at("#metric").select_option("bisection")
+    desk.at("#front-go").click()
+    expect(desk.at("#front-stop")).to_be_hidden(timeout=4 * FULL_MS)
+    expect(desk.at(".mark").nth(1)).to_be_visible(timeout=FULL_MS)
+    desk.at(".mark").first.focus()
+    desk.page.keyboard.press("ArrowRight")
+    expect(desk.at(".mark").nth(1)).to_be_focused()
+    desk.page.keyboard.press("Shift+Enter")
+    expect(desk.at("#compared")).to_contain_text("This design against", timeout=FULL_MS)
+    desk.at(".mark").last.focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
 
 
 @pytest.mark.long
@@ -365,16 +379,15 @@ def test_two_tabs_do_not_disturb_each_other(browser: Browser, full: Served) -> N
 
 
 @pytest.mark.long
-def test_of_thirty_changes_the_last_one_holds(browser: Browser, full: Served) -> None:
-    with tab_of(browser, full) as tab:
-        tab.open("small")
-        tab.proven()
-        for number in range(5, 35):
-            tab.write(f"servers: {number - 1}", f"servers: {number}")
-            tab.page.wait_for_timeout(300)
-        expect(tab.at("#headline")).to_contain_text("$", timeout=FULL_MS)
-        expect(tab.at("#screen")).to_contain_text("34 servers", timeout=FULL_MS)
-        tab.proven()
+def test_of_thirty_changes_the_last_one_holds(desk: Desk) -> None:
+    desk.open("small")
+    desk.proven()
+    for number in range(5, 35):
+        desk.write(f"servers: {number - 1}", f"servers: {number}")
+        desk.page.wait_for_timeout(300)
+    expect(desk.at("#headline")).to_contain_text("$", timeout=FULL_MS)
+    expect(desk.at("#screen")).to_contain_text("34 servers", timeout=FULL_MS)
+    desk.proven()
 
 
 @pytest.mark.long

@@ -191,7 +191,7 @@ function ask() {
   const inputs = state.start.questions.map((question, index) => {
     const list = question.choices && question.choices.length ? `list-question-${index}` : null;
     const input = make("input", { id: `question-${index}`, "data-question": question.key, list, placeholder: question.default ?? question.usual ?? "", autocomplete: "off" });
-    return make("div", { look: "ask" }, make("label", { for: `question-${index}`, text: question.words }), input, question.hint && make("small", { text: question.hint }),
+    return make("div", { look: "ask" }, make("label", { for: `question-${index}`, text: question.words.replace(/; \? lists them/, "") }), input, question.hint && make("small", { text: question.hint }),
       list && make("datalist", { id: list }, ...question.choices.map((choice) => make("option", { value: Array.isArray(choice) ? choice[0] : choice, text: Array.isArray(choice) ? choice[1] : null }))));
   });
   const form = make("form", { onsubmit: async (event) => {

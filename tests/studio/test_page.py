@@ -123,6 +123,7 @@ window.release = () => { window.holds = ""; held.splice(0).forEach((go) => go())
 def window(browser: Browser, full: Served) -> Iterator[Desk]:
     """One tab, and so one worker, for the tests of a desk."""
     with tab_of(browser, full, first=HELD) as tab:
+        expect(tab.at("#dialog")).to_be_visible(timeout=FULL_MS)
         yield tab
 
 

@@ -178,8 +178,10 @@ function opened(text, path, saved) {
   setText(text, { keeps: false });
 }
 
-async function open() {
+/** Offer the cases of the folder; at the start unless one was opened in the meantime. */
+async function open(isFirst = false) {
   const said = await start();
+  if (isFirst && state.text) return;
   const list = make("ul", {}, ...said.cases.map((path) => make("li", {}, button(path, async () => {
     try { opened((await get(`/api/file?path=${encodeURIComponent(path)}`)).text, path, true); } catch (error) { trouble(error); one("#dialog").close(); }
   }))));
@@ -254,7 +256,7 @@ async function begin() {
   pins.showPins().catch(() => {});
   const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
   const first = kept || (state.start.opened && { ...state.start.opened, saved: state.start.opened.text });
-  if (first && first.text) { state.saved = first.saved; state.path = first.path; setText(first.text, { keeps: false }); } else if (!state.start.cases.length) ask(); else open();
+  if (first && first.text) { state.saved = first.saved; state.path = first.path; setText(first.text, { keeps: false }); } else if (!state.start.cases.length) ask(); else open(true);
   heads();
 }
 

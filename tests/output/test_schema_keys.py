@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.output.terminal import schema_keys
 from fabopt.output.terminal.schema_keys import WIDTH, key_lines, keys_of_file
 from fabopt.output.terminal.schemas import SCHEMAS
 
@@ -55,8 +58,9 @@ def test_every_key_can_be_asked_for(kind: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["case", "catalog", "model", "design"])
-def test_the_path_of_every_key_says_what_it_means(kind: str) -> None:
+def test_the_path_of_every_key_says_what_it_means(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where several classes have a key at it, such as the structures of families."""
+    monkeypatch.setattr(schema_keys, "parse_yaml", cache(schema_keys.parse_yaml))
     for key in keys_of_file(SCHEMAS[kind]):
         lines = list(key_lines(kind, key.path))
         assert lines[0] == key.path and max(map(len, lines)) <= WIDTH

@@ -68,10 +68,25 @@ PLACED = Feature(
         and case.workload.placement not in (None, DEFAULT_PLACEMENT)
     ),
 )
+SEVERAL_JOBS = Feature(
+    "jobs beside each other, for which every design is timed", "workload.jobs", False,
+    lambda case, fabric: case.workload is not None and fabric.role == "compute" and bool(case.workload.jobs),
+)  # fmt: skip
 OWN_RAILS = Feature("planes that are rails", "planes", True, lambda case, fabric: fabric.planes == "rails")
 DUAL_HOMING = Feature("dual homing", "homing", True, lambda case, fabric: fabric.homing == "dual")
 
-_OF_EQUALS = (RATIO, PLACED, FLOOR, GROWTH, SIZED_ATTACHMENTS, COUNTED, SEVERAL_FAILURES, OWN_RAILS, DUAL_HOMING)
+_OF_EQUALS = (
+    RATIO,
+    PLACED,
+    SEVERAL_JOBS,
+    FLOOR,
+    GROWTH,
+    SIZED_ATTACHMENTS,
+    COUNTED,
+    SEVERAL_FAILURES,
+    OWN_RAILS,
+    DUAL_HOMING,
+)
 # What each family cannot do. A family that is designed is a line here and one in ``fabopt.topology.families``.
 UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "clos": (),

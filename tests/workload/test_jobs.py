@@ -262,3 +262,9 @@ def test_keys_of_one_job_do_not_go_beside_jobs() -> None:
         with pytest.raises(InputError) as refused:
             inputs_from_objects(_case([]) | {"workload": {"jobs": [TRAINED], key: value}})
         assert f"`{key}`" in str(refused.value)
+
+
+def test_families_that_are_not_timed_are_refused() -> None:
+    with pytest.raises(InputError) as refused:
+        inputs_from_objects(_case([TRAINED | {"gpus": 64}], fabrics=[{"name": "compute", "topologies": ["dragonfly"]}]))
+    assert "`workload.jobs` asks for" in str(refused.value)

@@ -101,6 +101,7 @@ def tab_of(browser: Browser, served: Served, width: int = 1280, first: str = "",
     """Open the studio in a window of its own."""
     address = f"http://{served.host}/?token={served.key}"
     with expanded(browser, address, width, first, **options) as tab:
+        expect(tab.page.locator("#dialog")).to_be_visible(timeout=FULL_MS)
         yield Desk(tab.page, tab.said, tab.asked)
 
 
@@ -123,7 +124,6 @@ window.release = () => { window.holds = ""; held.splice(0).forEach((go) => go())
 def window(browser: Browser, full: Served) -> Iterator[Desk]:
     """One tab, and so one worker, for the tests of a desk."""
     with tab_of(browser, full, first=HELD) as tab:
-        expect(tab.at("#dialog")).to_be_visible(timeout=FULL_MS)
         yield tab
 
 

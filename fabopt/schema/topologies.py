@@ -94,7 +94,19 @@ UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
     "hyperx": _OF_EQUALS,
     "torus": _OF_EQUALS,
     "dragonfly": _OF_EQUALS,
-    "dragonfly+": (RATIO, PLACED, FLOOR, GROWTH, ATTACHMENTS, COUNTED, ALLREDUCE, RESILIENCE, OWN_RAILS, DUAL_HOMING),
+    "dragonfly+": (
+        RATIO,
+        PLACED,
+        SEVERAL_JOBS,
+        FLOOR,
+        GROWTH,
+        ATTACHMENTS,
+        COUNTED,
+        ALLREDUCE,
+        RESILIENCE,
+        OWN_RAILS,
+        DUAL_HOMING,
+    ),
 }
 DESIGNED = tuple(UNSUPPORTED)
 # In notes on a fabric: of numbers of planes, of a tier that parts for split uplinks would save, of ports of NICs.

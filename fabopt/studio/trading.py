@@ -124,7 +124,7 @@ def _ended(bench: Bench, result: Front, inputs: Inputs, target: Path, journal: P
 
 def _in_words(note: str) -> str:
     """Return a note with metrics as people say them: ``Gb/s per GPU`` for ``gbps_per_gpu``."""
-    return re.sub(r"(?<![\w.])[a-z]+(?:_[a-z]+)+(?![\w.:])", lambda name: Quantity(name[0]).title, note)
+    return re.sub(r"(?<![\w.])[a-z][a-z_]{0,60}_[a-z]+(?![\w.:])", lambda name: Quantity(name[0]).title, note)
 
 
 def _axes(front_: Front) -> Message:

@@ -34,7 +34,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 8, "spine": 8},
     "l40s-inference-256": {"leaf": 2, "spine": 2},
-    "llama3-405b-8192-gpus": {"leaf": 176, "spine": 77, "core": 56},
+    "llama3-405b-8192-gpus": {"leaf": 192, "spine": 78, "core": 52},
     "llama3-405b-in-pods": {"leaf": 256, "spine": 160, "core": 4},
     "mi300x-inference-2048": {"leaf": 11, "spine": 2},
     "mi355x-two-makers": {"leaf": 64, "spine": 16},

@@ -116,7 +116,8 @@ def _ended(bench: Bench, result: Front, inputs: Inputs, target: Path, journal: P
         if point.fabrics:
             design = design_at(result, number)
             row["point"]["answer"] = kept(bench, design)
-            row["point"]["edits"] = _edits(design, point, inputs)
+            row["point"]["edits"] = _edits(design, point, result)
+    _also_back(rows, inputs)
     bench.tell("front-points", axes=_axes(result), points=[row["point"] for row in rows])
     notes = list(map(_in_words, result.notes))
     return {"code": EXIT_DONE if result.complete else EXIT_NO_ANSWER, "complete": result.complete, "notes": notes}
@@ -154,10 +155,32 @@ def _rows(front_: Front) -> list[Message]:
     ]
 
 
-def _edits(design: Design, point: FrontPoint, inputs: Inputs) -> list[list[Any]]:
-    """Return the keys whose values make the design of a point the answer to the case."""
+def _also_back(rows: Sequence[Message], inputs: Inputs) -> None:
+    """Let the edits of each point take back what those of the others set."""
+    points = [row["point"] for row in rows if "edits" in row["point"]]
+    written = content_of(inputs.case)
+    for key in dict.fromkeys(key for point in points for key, _ in point["edits"]):
+        for point in points:
+            if key not in dict(point["edits"]):
+                point["edits"].append([key, _at(written, key)])
+
+
+def _at(content: Any, key: str) -> Any:
+    """Return the value of a dotted key as a case says it; None where it does not."""
+    for name in key.split("."):
+        if isinstance(content, Mapping):
+            content = content.get(name)
+        elif isinstance(content, Sequence) and name.isdecimal() and int(name) < len(content):
+            content = content[int(name)]
+        else:
+            return None
+    return content
+
+
+def _edits(design: Design, point: FrontPoint, result: Front) -> list[list[Any]]:
+    """Return the keys whose values make the design of a point the answer to the case, both as settled."""
     own = {**point.over, **({} if point.budget_usd is None else {"limits.budget_usd": point.budget_usd})}
-    return [[key, value] for key, value in own.items()] or _changes(content_of(inputs.case), design.case.content, "")
+    return [[key, value] for key, value in own.items()] or _changes(result.case.content, design.case.content, "")
 
 
 def _changes(before: Any, after: Any, key: str) -> list[list[Any]]:

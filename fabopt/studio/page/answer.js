@@ -61,7 +61,7 @@ export function showAnswer(said) {
   one("#result").hidden = false;
   const cost = facts.capex_usd;
   one("#headline").replaceChildren(...(cost === undefined || cost === null
-    ? [facts.nearest ? "Below is the nearest design" : "There is no design"]
+    ? [facts.nearest ? "Below is the nearest design" : said.status === "unknown" ? "No answer yet" : "There is no design"]
     : [dollars(cost), make("small", { text: [facts.gpus && `${dollars(cost / facts.gpus)} a GPU`, facts.gbps_per_gpu && `${facts.gbps_per_gpu} Gb/s a GPU`, facts.power_w && `${(facts.power_w / 1000).toFixed(1)} kW`].filter(Boolean).join(", ") })]));
   const rows = said.screen || facts.shown || [];
   const first = rows.find(([label]) => /^(Network|Not met)/.test(label));

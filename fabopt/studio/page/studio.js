@@ -173,7 +173,9 @@ function dialog(title, ...inner) {
 }
 
 function opened(text, path, saved) {
-  Object.assign(state, { path, prices: {}, saved: saved ? text : "", past: [], ahead: [], values: null });
+  // a case that was not saved comes back by undo
+  const past = state.text && state.saved !== state.text ? [...state.past, state.text] : [];
+  Object.assign(state, { path, prices: {}, saved: saved ? text : "", past, ahead: [], values: null });
   one("#dialog").close();
   setText(text, { keeps: false });
 }
@@ -202,7 +204,8 @@ function ask() {
     for (const input of form.querySelectorAll("[data-question]")) if (input.value.trim()) given[input.dataset.question] = input.value.trim();
     try { opened((await post("/api/new", { answers: given })).text, null, false); } catch (error) { words.textContent = error.message; }
   } }, ...inputs, words, make("button", { text: "Make the case" }));
-  dialog("A new case", form);
+  dialog("A new case", make("p", { look: "note", text: "What is left empty is taken as written in grey." }), form);
+  one("#question-0").focus();
 }
 
 async function save() {
@@ -267,7 +270,11 @@ one("#redo").addEventListener("click", () => undo(state.ahead, state.past));
 one("#open").addEventListener("click", () => open().catch(trouble));
 one("#new").addEventListener("click", ask);
 one("#save").addEventListener("click", save);
-one("#cancel").addEventListener("click", () => post("/api/cancel", { desk }).catch(trouble));
+one("#cancel").addEventListener("click", () => {
+  // before the run has a number it is not asked for at all
+  if (state.run === null) { reading += 1; Object.assign(state, { going: false, end: { words: "Stopped" } }); say(); }
+  post("/api/cancel", { desk }).catch(trouble);
+});
 one("#dialog-close").addEventListener("click", () => one("#dialog").close());
 document.addEventListener("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fabopt.inspect.decisions.decide import Decision, SolvedSide
 from fabopt.output.left_out import left_out_cell
 from fabopt.output.terminal.answer import chosen_words, metric_name, metric_value
-from fabopt.output.terminal.workload import duration
+from fabopt.output.terminal.workload import cost_of_ratio, duration
 from fabopt.output.words import count, money, percent
 from fabopt.parts.price_basis import GUESSED, price_source
 from fabopt.schema.case import EFFECTIVE
@@ -58,6 +58,8 @@ def _objective(design: Design) -> Iterator[tuple[str, str]]:
         yield "utilization", percent(use.gpu_utilization)
         if use.usd_per_effective_gpu is not None:
             yield metric_name(EFFECTIVE), money(use.usd_per_effective_gpu)
+        for row in use.jobs:
+            yield f"3:1 costs {row.name}", cost_of_ratio(row.tapers, 3)
     if metric not in (EFFECTIVE, "capex_usd", "power_w"):
         yield metric_name(metric), metric_value(metric, value)
     decision = design.objective.decision

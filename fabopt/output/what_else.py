@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.terminal.workload import duration
-from fabopt.output.words import money, percent, signed_money, signed_power
+from fabopt.output.words import count, money, percent, signed_money, signed_power
 from fabopt.schema.design import Alternative, Design, Number
 
 # Where there is no figure.
 NONE = "-"
+# Columns of what is bought; those after them are of what it does.
+BOUGHT = 3
 
 
 class Column(NamedTuple):
@@ -29,8 +31,8 @@ class Column(NamedTuple):
 
 
 def columns_of(design: Design) -> list[Column]:
-    """Cost and power; the objective where it is neither; time of a step, utilization and cost per effective GPU for a
-    case with a model.
+    """Cost and power; the objective where it is neither; time of a step, tokens a second, utilization and cost per
+    effective GPU for a case with a model.
     """
     columns = [
         Column("cost", lambda row: row.capex_usd, money),
@@ -42,6 +44,7 @@ def columns_of(design: Design) -> list[Column]:
         columns.append(Column(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
     if any(row.step_s is not None for row in design.alternatives):
         columns.append(Column("step", lambda row: row.step_s, duration, "number"))
+        columns.append(Column("tokens/s", lambda row: row.tokens_per_s, lambda per_s: count(round(per_s)), "number"))
         columns.append(Column("utilization", lambda row: row.gpu_utilization, percent, "number"))
     if any(row.usd_per_effective_gpu is not None for row in design.alternatives):
         columns.append(Column("cost per effective GPU", lambda row: row.usd_per_effective_gpu, money))

@@ -33,6 +33,7 @@ class Alternative(Strict):
         power_w: Its power, in watts.
         power_delta_w: Its power less that of the answer, in watts.
         step_s: Predicted step of the case's model, in seconds.
+        tokens_per_s: Tokens a second of the case's model.
         gpu_utilization: Share of the GPUs' peak that the model reaches.
         usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars.
         rules_left_out: Default rules that it does not keep.
@@ -52,6 +53,7 @@ class Alternative(Strict):
     power_w: Number | None = None
     power_delta_w: Number | None = None
     step_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    tokens_per_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     gpu_utilization: Annotated[Number | None, Field(exclude_if=is_open)] = None
     usd_per_effective_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
     rules_left_out: Annotated[tuple[RuleLeftOut, ...], Field(exclude_if=is_empty)] = ()

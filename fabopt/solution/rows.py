@@ -221,6 +221,7 @@ class Rows:
             power_w=watts(figures.sums.power_mw),
             power_delta_w=watts(figures.sums.power_mw - own.sums.power_mw),
             step_s=None if use is None else use.step_s,
+            tokens_per_s=None if use is None else use.tokens_per_s,
             gpu_utilization=None if use is None else use.gpu_utilization,
             usd_per_effective_gpu=None if use is None else use.usd_per_effective_gpu,
             rules_left_out=outcome.rules_left_out,

@@ -26,14 +26,22 @@ MOST_OF_A_CASE = 3
 
 def figures(row: Alternative) -> tuple[Any, ...]:
     """What a row says of a design."""
-    return row.status, row.objective, row.capex_usd, row.power_w, row.step_s, row.usd_per_effective_gpu
+    return (
+        row.status,
+        row.objective,
+        row.capex_usd,
+        row.power_w,
+        row.step_s,
+        row.tokens_per_s,
+        row.usd_per_effective_gpu,
+    )
 
 
 def solved_figures(design: Design) -> tuple[Any, ...]:
     """The same of a design."""
     assert design.totals is not None
     use = design.workload
-    step = (None, None) if use is None else (use.step_s, use.usd_per_effective_gpu)
+    step = (None,) * 3 if use is None else (use.step_s, use.tokens_per_s, use.usd_per_effective_gpu)
     return design.status, design.objective.value, design.totals.capex_usd, design.totals.power_w, *step
 
 

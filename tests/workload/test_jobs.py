@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.inspect.decisions.decide import Decision, SolvedSide
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.decisions import differences_of
 from fabopt.output.export.design import design_bytes
+from fabopt.output.terminal.workload import cost_of_ratio
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -202,6 +205,18 @@ def test_a_mix_is_proven_and_recounted() -> None:
     assert use.gpu_utilization == pytest.approx((working[0] + working[1] / 2) / GPUS, rel=1e-4)
     # a replica has two GPUs, each of which takes half
     assert use.jobs[1].paused == pytest.approx(4 * 8 / 2 / use.jobs[1].gbps_per_gpu["leaf"] / 60, rel=1e-3)
+
+
+def test_a_decision_says_what_three_to_one_costs_each_job() -> None:
+    """By hand: the step at 3:1 over that at 1:1, and nothing for a design without leaves to cross."""
+    design = _solved(MIX)
+    side = SolvedSide("one", {}, design)
+    rows = {what: one for what, one, _ in differences_of(Decision("tiers", (side, side), "capex_usd", "", 0, 0, ()))}
+    assert design.workload is not None
+    for job in design.workload.jobs:
+        at = job.tapers["leaf"]
+        assert rows[f"3:1 costs {job.name}"] == f"{100 * (at['3:1'] / at['1:1'] - 1):.2g} % of a step at the leaf"
+    assert cost_of_ratio({}, 3) == "nothing"
 
 
 def test_less_is_bought_for_a_mix_than_for_its_hungriest_job_alone() -> None:

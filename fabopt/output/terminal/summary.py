@@ -27,7 +27,7 @@ from fabopt.output.terminal.floor import floor_lines
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
 from fabopt.output.terminal.serving import serving
 from fabopt.output.terminal.workload import workload
-from fabopt.output.what_else import columns_of, name_of
+from fabopt.output.what_else import BOUGHT, columns_of, name_of
 from fabopt.output.words import (
     KIND_NAMES,
     count,
@@ -175,13 +175,17 @@ def _cost_row(name: str, rows: Sequence[BomRow], whole: int | float) -> list[str
 
 
 def _what_else(design: Design) -> Iterator[RenderableType]:
-    """The finished alternatives as a table, and the names of all others."""
-    figures = columns_of(design)
-    columns = [("instead", False), ("design", False), *((column.title, True) for column in figures)]
+    """The finished alternatives: what is bought, what it does where more is known; and the names of all others."""
+    columns = columns_of(design)
+    bought, done = columns[:BOUGHT], columns[BOUGHT:]
     finished = [row for row in design.alternatives if row.finished]
-    rows = [[name_of(row), row.summary, *(column.cell(row) for column in figures)] for row in finished]
-    if rows:
-        yield table(columns, rows)
+    if finished:
+        rows = [[name_of(row), row.summary, *(column.cell(row) for column in bought)] for row in finished]
+        yield table([("instead", False), ("design", False), *((column.title, True) for column in bought)], rows)
+    if done:
+        rows = [[name_of(row), *(column.cell(row) for column in done)] for row in finished]
+        titles = [column.title.replace(" per ", " per\n") for column in done]
+        yield table([("instead", False), *((title, True) for title in titles)], rows)
     others = [name_of(row) for row in design.alternatives if not row.finished]
     if others:
         yield _line(f"not finished, as they take more work than rows may: {'; '.join(others)}")

@@ -59,7 +59,9 @@ def job_lines(use: WorkloadUse) -> Iterator[str]:
         name = row.name if row.name == row.model else f"{row.name} ({row.model})"
         has = ", ".join(f"{plain(mbps)} at the {where}" for where, mbps in row.gbps_per_gpu.items())
         steps = f"a step takes about {duration(row.step_s)}, {_PERCENT * row.exposed_communication:.2g} % of it exposed"
-        costs = "; ".join(filter(None, [cost_of_ratio(row.tapers, 3), _paused(row)]))
+        costs = "; ".join(
+            filter(None, [f"3:1 costs {cost_of_ratio(row.tapers, 3)}" if row.tapers else "", _paused(row)])
+        )
         needs = f"needs {plain(row.min_gbps_per_gpu)} Gb/s per GPU and has {has or 'all'}"
         reached = (
             f"GPU utilization {_PERCENT * row.gpu_utilization:.0f} %, {count(_three_digits(row.tokens_per_s))} tokens/s"
@@ -75,12 +77,11 @@ def _paused(row: JobUse) -> str:
 
 
 def cost_of_ratio(tapers: dict[str, dict[str, int | float]], ratio: int) -> str:
-    """By how much a ratio makes a step longer than 1:1 does, at each boundary; empty without a tier above."""
+    """By how much a ratio makes a step longer than 1:1 does, at each boundary; nothing without a tier above."""
     costs = [
-        f"{ratio}:1 at the {where} costs {_slower(steps[f'{ratio}:1'], steps['1:1'])} of a step"
-        for where, steps in tapers.items()
+        f"{_slower(steps[f'{ratio}:1'], steps['1:1'])} of a step at the {where}" for where, steps in tapers.items()
     ]
-    return ", ".join(costs)
+    return ", ".join(costs) or "nothing"
 
 
 def needs_line(use: WorkloadUse) -> str:

@@ -555,7 +555,7 @@ def test_knows_no_solver() -> None:
     """
     allowed = (
         "errors", "units", "rules", "schema", "network", "floor", "workload", "problem.demand", "wiring",
-        "verify", "parts.lookup", "parts.lanes", "parts.pools", "parts.names", "io.keys",
+        "verify", "parts.lookup", "parts.switches", "parts.pools", "parts.names", "io.keys",
     )  # fmt: skip
     for file in Path(fabopt.verify.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):

@@ -75,12 +75,11 @@ class RecountedService:
 
     def limits_s(self) -> tuple[Fraction, Fraction]:
         """The case's limits; those left out are little above the network that plans are compared on."""
-        given, share = (self.service.ttft_limit_s, self.service.tpot_limit_s), 1 - self.service.most_exposed
-        if None not in given:
-            return given  # type: ignore[return-value]
-        there = self.waits_s(flat(COMPARED_MBPS, Reach())) or (Fraction(10**9),) * 2
-        ttft_s, tpot_s = (wait / share if most is None else most for most, wait in zip(given, there, strict=True))
-        return ttft_s, tpot_s
+        ttft_s, tpot_s, share = self.service.ttft_limit_s, self.service.tpot_limit_s, 1 - self.service.most_exposed
+        if ttft_s is not None and tpot_s is not None:
+            return ttft_s, tpot_s
+        first_s, further_s = self.waits_s(flat(COMPARED_MBPS, Reach())) or (Fraction(10**9),) * 2
+        return first_s / share if ttft_s is None else ttft_s, further_s / share if tpot_s is None else tpot_s
 
     def keeps(self, network: FabricBandwidth) -> bool:
         """Whether users wait no longer than the limits."""

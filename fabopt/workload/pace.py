@@ -133,8 +133,7 @@ class WorstPace:
 class MixPace:
     """How many times what a network gives jobs in the worst placement of all need, at the worst boundary.
 
-    Rule ``jobs_are_recounted``.
-    ``boundaries``: of ``leaf`` and ``pod``, those that count; ``uplinks``: the share of uplinks that all jobs have.
+    ``boundaries``: of ``leaf`` and ``pod``, those that count. Rule ``jobs_are_recounted``.
     """
 
     workload: ModelRun

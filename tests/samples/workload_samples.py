@@ -26,6 +26,16 @@ H100 = Server(id="h100", gpus=8, gpu_peak_tflops={"bf16": 989.4}, scale_up=Scale
 # A model whose numbers are easy: h 64, f 256, no biases, not gated.
 TINY = Architecture(layers=4, hidden=64, heads=8, feed_forward=256, vocabulary=1000, sequence=128, gated=False)
 
+# A model as a case writes it, whole.
+MODEL: dict[str, Any] = {
+    "name": "acme-8",
+    "architecture": {
+        "layers": 8, "hidden": 4096, "heads": 32, "feed_forward": 16384, "vocabulary": 32000, "sequence": 2048
+    },
+    "plan": {"batch": 1024, "overlap": {"data": 1}},
+    "sources": [{"url": "a test"}],
+}  # fmt: skip
+
 # One in which bytes count for more than latency: 1.6 billion parameters in the layers.
 MIDDLE = TINY.model_copy(update={"layers": 8, "hidden": 4096, "heads": 32, "feed_forward": 16384, "sequence": 2048})
 

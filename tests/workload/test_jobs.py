@@ -29,7 +29,7 @@ from fabopt.workload.timing import FabricBandwidth, step_on, workload_of
 from tests.paths import ERRORS
 from tests.samples.once import once
 from tests.samples.small import Json, assert_proven
-from tests.samples.workload_samples import H100, middle_model
+from tests.samples.workload_samples import H100, MODEL, middle_model
 
 NUM_MIXES = 60
 
@@ -141,14 +141,6 @@ def test_steps_beside_others_are_alike_in_floating_point() -> None:
 
 # -- cases ------------------------------------------------------------------------------------------------------------
 
-MODEL: Json = {
-    "name": "acme-8",
-    "architecture": {
-        "layers": 8, "hidden": 4096, "heads": 32, "feed_forward": 16384, "vocabulary": 32000, "sequence": 2048
-    },
-    "plan": {"batch": 1024, "overlap": {"data": 1}},
-    "sources": [{"url": "a test"}],
-}  # fmt: skip
 TRAINED: Json = {"model": MODEL, "gpu_utilization": 0.5}
 GPUS = 128
 

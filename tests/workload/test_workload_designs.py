@@ -21,16 +21,9 @@ from fabopt.verify import verify
 from fabopt.workload.remarks import workload_notes
 from tests.paths import ERRORS
 from tests.samples.small import Json, assert_proven
+from tests.samples.workload_samples import MODEL
 
 FOLDER = ERRORS
-MODEL: Json = {
-    "name": "acme-8",
-    "architecture": {
-        "layers": 8, "hidden": 4096, "heads": 32, "feed_forward": 16384, "vocabulary": 32000, "sequence": 2048
-    },
-    "plan": {"batch": 1024, "overlap": {"data": 1}},
-    "sources": [{"url": "a test"}],
-}  # fmt: skip
 
 
 def case(workload: Json | None = None, **keys: Any) -> Json:

@@ -6,6 +6,7 @@ were. Without such timers, or outside of the main thread, nothing rings: code en
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 import time
@@ -16,8 +17,10 @@ from typing import NamedTuple, Protocol
 # Seconds that code may take to end by itself once time is over, and between further rings.
 PATIENCE_S = 0.6
 AGAIN_S = 0.25
-# Where NumPy asks Python, as for the type that structured arrays have in common.
+# Where NumPy asks Python, as for the type that structured arrays have in common; where the library tidies up when
+# something is let go of.
 NUMPY_ASKS = "numpy._core._internal"
+TIDYING = ("weakref", "_weakrefset", "multiprocessing.util")
 # A timer that is given back late rings at once, which 0 would not.
 AT_ONCE_S = 0.001
 
@@ -118,12 +121,15 @@ class Ringing:
 
 
 def _at_a_door(frame: FrameType | None) -> bool:
-    """Whether a context is being entered or left, where an error would skip the clean-up; or an object deleted, where
-    Python prints an error and ignores it; or NumPy asks, which raises a ``TypeError`` instead.
+    """Whether a context is being entered or left, where an error would skip the clean-up; or an object deleted or
+    garbage collected, where Python prints an error and ignores it; or NumPy asks, which raises a ``TypeError`` instead.
     """
+    told_of_garbage = [getattr(told, "__code__", None) for told in gc.callbacks]
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if module in (__name__, "weakref", NUMPY_ASKS) or frame.f_code.co_name == "__del__":
+        if module in (__name__, NUMPY_ASKS, *TIDYING) or frame.f_code.co_name == "__del__":
+            return True
+        if frame.f_code in told_of_garbage:
             return True
         if module == "contextlib" and frame.f_code.co_name in ("__enter__", "__exit__"):
             return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import inspect
 import multiprocessing
 import os
@@ -179,6 +180,26 @@ def test_a_bell_does_not_ring_while_something_is_let_go_of(monkeypatch: pytest.M
     with contextlib.suppress(StoppedError), clock.bounded(), clock.shortened(0.0):
         del thing
     assert ignored == []
+
+
+def test_a_bell_does_not_ring_while_somebody_is_told_of_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Hypothesis is, which counts the time that collections take."""
+    ignored: list[object] = []
+    told: list[str] = []
+
+    def ring(phase: str, info: dict[str, int]) -> None:
+        told.append(phase)
+        BELL.ring(signal.SIGALRM, inspect.currentframe())
+
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    gc.callbacks.append(ring)
+    try:
+        clock = Clock(LONG_S)
+        with contextlib.suppress(StoppedError), clock.bounded(), clock.shortened(0.0):
+            gc.collect()
+    finally:
+        gc.callbacks.remove(ring)
+    assert told and ignored == []
 
 
 def test_a_bell_does_not_ring_where_numpy_would_say_something_else() -> None:

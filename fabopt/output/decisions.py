@@ -53,9 +53,10 @@ def _objective(design: Design) -> Iterator[tuple[str, str]]:
         yield "each further token", duration(design.serving.tpot_s)
         yield "tokens a second", count(round(design.serving.tokens_per_s))
     if use is not None:
-        yield "step", duration(use.step_s)
-        yield "tokens a second", count(round(use.tokens_per_s))
-        yield "utilization", percent(use.gpu_utilization)
+        for whose, step in {f" of {job.name}": job for job in use.jobs}.items() or {"": use}.items():
+            yield f"step{whose}", duration(step.step_s)
+            yield f"tokens a second{whose}", count(round(step.tokens_per_s))
+        yield "utilization of all jobs" if use.jobs else "utilization", percent(use.gpu_utilization)
         if use.usd_per_effective_gpu is not None:
             yield metric_name(EFFECTIVE), money(use.usd_per_effective_gpu)
         for row in use.jobs:

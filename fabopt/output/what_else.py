@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from fabopt.output.terminal.answer import metric_name
@@ -32,7 +33,7 @@ class Column(NamedTuple):
 
 def columns_of(design: Design) -> list[Column]:
     """Cost and power; the objective where it is neither; time of a step, tokens a second, utilization and cost per
-    effective GPU for a case with a model.
+    effective GPU for a case with a model; of several jobs the tokens of each, and the utilization of all.
     """
     columns = [
         Column("cost", lambda row: row.capex_usd, money),
@@ -44,11 +45,23 @@ def columns_of(design: Design) -> list[Column]:
         columns.append(Column(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
     if any(row.step_s is not None for row in design.alternatives):
         columns.append(Column("step", lambda row: row.step_s, duration, "number"))
-        columns.append(Column("tokens/s", lambda row: row.tokens_per_s, lambda per_s: count(round(per_s)), "number"))
-        columns.append(Column("utilization", lambda row: row.gpu_utilization, percent, "number"))
+        columns.append(Column("tokens/s", lambda row: row.tokens_per_s, _whole, "number"))
+    jobs = [] if design.workload is None else [job.name for job in design.workload.jobs]
+    columns += [Column(f"tokens/s of {name}", partial(_tokens_per_s, name), _whole, "number") for name in jobs]
+    if any(row.gpu_utilization is not None for row in design.alternatives):
+        title = "utilization of all jobs" if jobs else "utilization"
+        columns.append(Column(title, lambda row: row.gpu_utilization, percent, "number"))
     if any(row.usd_per_effective_gpu is not None for row in design.alternatives):
         columns.append(Column("cost per effective GPU", lambda row: row.usd_per_effective_gpu, money))
     return columns
+
+
+def _tokens_per_s(name: str, row: Alternative) -> Number | None:
+    return row.jobs[name].tokens_per_s if name in row.jobs else None
+
+
+def _whole(amount: Number) -> str:
+    return count(round(amount))
 
 
 def name_of(row: Alternative) -> str:

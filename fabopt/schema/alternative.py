@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -12,6 +13,20 @@ from fabopt.schema.case import is_empty
 from fabopt.schema.left_out import RuleLeftOut
 
 Number = int | float
+
+
+class JobStep(Strict):
+    """A step of one of several jobs.
+
+    Attributes:
+        step_s: Predicted step, in seconds.
+        tokens_per_s: Tokens a second.
+        gpu_utilization: Share of its GPUs' peak that is reached.
+    """
+
+    step_s: Number
+    tokens_per_s: Number
+    gpu_utilization: Number
 
 
 class Alternative(Strict):
@@ -32,9 +47,10 @@ class Alternative(Strict):
         capex_delta_usd: Its purchase price less that of the answer, in US dollars.
         power_w: Its power, in watts.
         power_delta_w: Its power less that of the answer, in watts.
-        step_s: Predicted step of the case's model, in seconds.
-        tokens_per_s: Tokens a second of the case's model.
-        gpu_utilization: Share of the GPUs' peak that the model reaches.
+        step_s: Predicted step of the case's model, in seconds; absent where there are several jobs.
+        tokens_per_s: Tokens a second of the case's model; absent where there are several jobs.
+        gpu_utilization: Share of the GPUs' peak that the model reaches; of several jobs that of all GPUs.
+        jobs: What each of several jobs does, by name.
         usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars.
         rules_left_out: Default rules that it does not keep.
     """
@@ -55,5 +71,6 @@ class Alternative(Strict):
     step_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     tokens_per_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     gpu_utilization: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    jobs: Annotated[dict[str, JobStep], Field(exclude_if=operator.not_)] = {}
     usd_per_effective_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
     rules_left_out: Annotated[tuple[RuleLeftOut, ...], Field(exclude_if=is_empty)] = ()

@@ -11,9 +11,10 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.planes import planes_of, planes_words
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import StoppedError
+from fabopt.schema.alternative import JobStep
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative
-from fabopt.schema.prediction import WorkloadUse
+from fabopt.schema.prediction import JobUse, WorkloadUse
 from fabopt.schema.servers import BESIDE, SERVER
 from fabopt.search.answer import Answer
 from fabopt.search.step_time import use_on
@@ -95,6 +96,10 @@ class DesignFigures:
             return self.use.usd_per_effective_gpu
         assert value is not None
         return problem.weights.in_metric(value)
+
+
+def _step_of(job: JobUse) -> JobStep:
+    return JobStep(step_s=job.step_s, tokens_per_s=job.tokens_per_s, gpu_utilization=job.gpu_utilization)
 
 
 class Rows:
@@ -207,6 +212,7 @@ class Rows:
         other, own = outcome.answer, self.own
         figures = DesignFigures(other)
         use = figures.use
+        only = None if use is None or use.jobs else use
         return Alternative(
             what=self.named(change),
             value=change.value,
@@ -220,9 +226,10 @@ class Rows:
             capex_delta_usd=usd(figures.sums.cents - own.sums.cents),
             power_w=watts(figures.sums.power_mw),
             power_delta_w=watts(figures.sums.power_mw - own.sums.power_mw),
-            step_s=None if use is None else use.step_s,
-            tokens_per_s=None if use is None else use.tokens_per_s,
+            step_s=None if only is None else only.step_s,
+            tokens_per_s=None if only is None else only.tokens_per_s,
             gpu_utilization=None if use is None else use.gpu_utilization,
+            jobs={} if use is None else {job.name: _step_of(job) for job in use.jobs},
             usd_per_effective_gpu=None if use is None else use.usd_per_effective_gpu,
             rules_left_out=outcome.rules_left_out,
         )

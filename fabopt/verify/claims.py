@@ -236,18 +236,27 @@ def _runs(proof: Proof, name: str, rival: Alternative, use: WorkloadUse | None, 
     """A model on the design of an alternative, on as many GPUs as in the answer; ``use``: that on the answer's."""
     if use is None or _GPUS.intersection(rival.change):
         return
-    ours = (use.step_s, use.gpu_utilization, use.usd_per_effective_gpu)
-    theirs = (rival.step_s, rival.gpu_utilization, rival.usd_per_effective_gpu)
-    same = [own is None for own in ours] == [other is None for other in theirs]
-    proof.holds(same, f"{name} says of a step what the answer does not, or the reverse")
-    if not same or rival.step_s is None or rival.gpu_utilization is None:
+    jobs = {job.name: (job.step_s, job.gpu_utilization, job.tokens_per_s) for job in use.jobs}
+    theirs = {job_name: (job.step_s, job.gpu_utilization, job.tokens_per_s) for job_name, job in rival.jobs.items()}
+    if rival.step_s is not None and rival.gpu_utilization is not None and not jobs:
+        jobs[""] = use.step_s, use.gpu_utilization, use.tokens_per_s
+        theirs[""] = rival.step_s, rival.gpu_utilization, rival.tokens_per_s or 0
+    ours = (use.gpu_utilization, use.usd_per_effective_gpu)
+    others = (rival.gpu_utilization, rival.usd_per_effective_gpu)
+    is_alike = [own is None for own in ours] == [other is None for other in others] and list(jobs) == list(theirs)
+    proof.holds(is_alike, f"{name} says of a step what the answer does not, or the reverse")
+    if not is_alike:
         return
-    near = isclose(use.step_s * use.gpu_utilization, rival.step_s * rival.gpu_utilization, rel_tol=THREE_DIGITS)
-    # of several jobs the step is one's, and the utilization that of all
-    proof.holds(near or bool(use.jobs), f"step x utilization of {name} is not the answer's")
+    for own, (step_s, used, tokens) in jobs.items():
+        whose = f"{name} for {own}" if own else name
+        other_s, other_used, other_tokens = theirs[own]
+        near = isclose(step_s * used, other_s * other_used, rel_tol=THREE_DIGITS)
+        proof.holds(near, f"step x utilization of {whose} is not the answer's")
+        near = isclose(step_s * tokens, other_s * other_tokens, rel_tol=THREE_DIGITS)
+        proof.holds(near, f"step x tokens a second of {whose} is not the answer's")
     if use.usd_per_effective_gpu is None or rival.usd_per_effective_gpu is None:
         return
-    whole = [dollars * used * use.gpus for _, used, dollars in (ours, theirs) if dollars is not None and used]
+    whole = [dollars * used * use.gpus for used, dollars in (ours, others) if dollars is not None and used]
     more = (rival.capex_usd or 0) - capex_usd
     proof.holds(isclose(whole[0] + more, whole[-1], rel_tol=THREE_DIGITS), f"cost per effective GPU of {name}")
 

@@ -11,14 +11,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.units import Number
 
-Rate: TypeAlias = "Fraction | NDArray[np.float64]"
+# A rate of one network, or of many, shape (networks,).
+RateT = TypeVar("RateT", Fraction, NDArray[np.float64])
+_Rate_co = TypeVar("_Rate_co", Fraction, NDArray[np.float64], covariant=True)
+
+
+class Networks(Protocol[_Rate_co]):
+    """One network, a ``FabricBandwidth``, or many of the same NICs, ``FabricBandwidths``."""
+
+    @property
+    def server_mbps(self) -> Fraction | float:
+        """Mb/s of each GPU through its NICs."""
+
+    @property
+    def leaf_mbps(self) -> _Rate_co:
+        """Mb/s of each GPU through a leaf's uplinks."""
+
+    @property
+    def pod_mbps(self) -> _Rate_co:
+        """Mb/s of each GPU through a pod's uplinks."""
+
+    @property
+    def leaf_gpus(self) -> Number:
+        """GPUs that reach each other below a leaf."""
+
+    @property
+    def pod_gpus(self) -> Number:
+        """GPUs that reach each other within a pod."""
+
+    @property
+    def left(self) -> tuple[_Rate_co, _Rate_co] | None:
+        """Mb/s through leaves and pods after the loss of a spine; None: unchanged."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +89,7 @@ class JobMix:
             return np.where(block >= self.gpus, 0.0, asked / block)
         return Fraction(0) if block >= self.gpus else Fraction(asked, block)
 
-    def share_mbps(self, mbps: Rate, block: Number) -> Any:
+    def share_mbps(self, mbps: RateT, block: Number) -> RateT:
         """Mb/s for each GPU of the own job over the boundary of blocks that give ``mbps`` a GPU: that, or more.
 
         Of the levels up to which all jobs are filled but those that need least, which have what they need, the highest.
@@ -68,7 +98,7 @@ class JobMix:
         own = _ends(inside.pop(self.own), 1)[1]
         rate: Any = mbps
         left, filled = rate * block, own + sum(inside.values())
-        level = left / filled
+        level: RateT = left / filled
         for job in sorted(inside, key=lambda job: self.jobs[job][1]):
             left, filled = left - inside[job] * self.jobs[job][1], filled - inside[job]
             level = _ends(level, left / filled)[1]

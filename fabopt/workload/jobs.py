@@ -10,6 +10,7 @@ import numpy as np
 
 from fabopt.schema.workload import HOURS_OF_A_DAY, Job
 from fabopt.units import exact
+from fabopt.workload.beside import Networks, RateT
 from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
 from fabopt.workload.ranks import replica_gpus
 from fabopt.workload.stress import demanding
@@ -24,7 +25,7 @@ class Pause(NamedTuple):
     megabits: Fraction
     every_s: Fraction
 
-    def share(self, workload: ModelRun, network: Any) -> Any:
+    def share(self, workload: ModelRun, network: Networks[RateT]) -> RateT:
         """The share of time that it takes; an array for ``FabricBandwidths``."""
         rate = _slowest_mbps(workload, network)
         if isinstance(rate, Fraction):
@@ -32,15 +33,17 @@ class Pause(NamedTuple):
         return float(self.megabits / self.every_s) / rate
 
 
-def _slowest_mbps(run: ModelRun, network: Any) -> Any:
+def _slowest_mbps(run: ModelRun, network: Networks[RateT]) -> RateT:
     """Mb/s for each GPU from any server to any other; an array for ``FabricBandwidths``."""
-    least = network.server_mbps
-    for mbps, block in zip(run.placing.uplinks_mbps(network), (network.leaf_gpus, network.pod_gpus), strict=True):
+    least: Any = network.server_mbps
+    uplinks: Any = run.placing.uplinks_mbps(network)
+    for mbps, block in zip(uplinks, (network.leaf_gpus, network.pod_gpus), strict=True):
         if isinstance(block, np.ndarray):
             least = np.where(block < run.installed_gpus, np.minimum(least, mbps), least)
         elif block < run.installed_gpus:
             least = min(least, mbps)
-    return least
+    slowest: RateT = least
+    return slowest
 
 
 class RunningJob(NamedTuple):
@@ -56,7 +59,7 @@ class RunningJob(NamedTuple):
         """The share of the day that it runs."""
         return exact(self.job.hours) / HOURS_OF_A_DAY
 
-    def paused(self, network: Any) -> Any:
+    def paused(self, network: Networks[RateT]) -> RateT | Fraction:
         """The share of time in which its GPUs wait for what is sent; an array for ``FabricBandwidths``."""
         return sum((pause.share(self.run, network) for pause in self.pauses), Fraction(0))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.parts.lookup import Lookup
-from fabopt.workload.beside import JobMix
+from fabopt.workload.beside import JobMix, Networks, RateT
 from fabopt.workload.jobs import RunningJob
 from fabopt.workload.many import FabricBandwidths, Floats, KnownSteps, StepTimes
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
@@ -38,7 +38,7 @@ class JobPace(NamedTuple):
 
     def working_gpus_on(self, networks: FabricBandwidths) -> Floats:
         """GPUs times utilization on many networks at once, to rounding; shape (networks,)."""
-        left = np.maximum(float(LEAST_LEFT), 1 - self.job.paused(networks))
+        left = np.maximum(float(LEAST_LEFT), np.asarray(1 - self.job.paused(networks), dtype=float))
         return np.asarray(float(self.job.of_day * work_s(self.pace.workload)) * left / self.pace.steps_s(networks))
 
 
@@ -151,10 +151,12 @@ class MixPace:
         worst = np.zeros(networks.leaf_mbps.shape)
         return np.asarray(np.maximum.reduce([worst, *(self._over(networks, name) for name in self.boundaries)]))
 
-    def _over(self, network: Any, name: str) -> Any:
-        mbps, block = getattr(network, f"{name}_mbps"), getattr(network, f"{name}_gpus")
+    def _over(self, network: Networks[RateT], name: str) -> RateT:
+        leaf, pod = (network.leaf_mbps, network.leaf_gpus), (network.pod_mbps, network.pod_gpus)
+        mbps, block = leaf if name == "leaf" else pod
         used = self.workload.placing.uplinks
-        return self.beside.demand_mbps(block) / (mbps * (used if isinstance(mbps, Fraction) else float(used)))
+        over: RateT = self.beside.demand_mbps(block) / (mbps * (used if isinstance(mbps, Fraction) else float(used)))
+        return over
 
 
 AnyPace = Pace | WorstPace | MixPace

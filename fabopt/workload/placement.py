@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import exp, lgamma, log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.schema.workload import OtherJob, Placement, QueuePairs, Spreading, Within, taken_by
 from fabopt.units import Number, Truth
-from fabopt.workload.beside import JobMix
+from fabopt.workload.beside import JobMix, Networks, RateT
 
 # -- a job's share of the uplinks -------------------------------------------------------------------------------------
 # A job's share of the uplinks: how evenly its flows are spread over them, less the share of other jobs.
@@ -108,13 +108,13 @@ class Placing:
         kept_together = self.is_asked_for and any(self.holds(boundary) for boundary in BOUNDARIES)
         return kept_together or self.beside is not None
 
-    def uplinks_mbps(self, network: Any) -> tuple[Any, Any]:
+    def uplinks_mbps(self, network: Networks[RateT]) -> tuple[RateT, RateT]:
         """Mb/s for each GPU of the job through uplinks of leaves and of pods; arrays for ``FabricBandwidths``."""
-        is_less = self.loses_spine and network.left is not None
-        leaf, pod = network.left if is_less else (network.leaf_mbps, network.pod_mbps)
+        left = network.left if self.loses_spine else None
+        leaf, pod = left or (network.leaf_mbps, network.pod_mbps)
         return self._has_mbps(leaf, network.leaf_gpus), self._has_mbps(pod, network.pod_gpus)
 
-    def _has_mbps(self, mbps: Any, block: Number) -> Any:
+    def _has_mbps(self, mbps: RateT, block: Number) -> RateT:
         mbps = mbps * (float(self.uplinks) if isinstance(mbps, np.ndarray) else self.uplinks)
         return mbps if self.beside is None else self.beside.share_mbps(mbps, block)
 

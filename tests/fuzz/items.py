@@ -19,7 +19,7 @@ from tests.fuzz import given
 from tests.fuzz.mutants import ODD_VALUES, as_text, mutant, spoilt
 from tests.mutations import document_of
 from tests.samples.designs_of_families import MAKERS, designed
-from tests.workload.test_workload_designs import MODEL
+from tests.samples.workload_samples import MODEL
 
 LIMIT_S = 2.0
 CASE, CATALOG, DESIGN, FRONT = "case.yaml", "catalog.yaml", "design.json", "front.json"

@@ -34,6 +34,7 @@ def figures(row: Alternative) -> tuple[Any, ...]:
         row.step_s,
         row.tokens_per_s,
         row.usd_per_effective_gpu,
+        {name: job.tokens_per_s for name, job in row.jobs.items()},
     )
 
 
@@ -42,7 +43,9 @@ def solved_figures(design: Design) -> tuple[Any, ...]:
     assert design.totals is not None
     use = design.workload
     step = (None,) * 3 if use is None else (use.step_s, use.tokens_per_s, use.usd_per_effective_gpu)
-    return design.status, design.objective.value, design.totals.capex_usd, design.totals.power_w, *step
+    jobs = {} if use is None else {job.name: job.tokens_per_s for job in use.jobs}
+    step = (None, None, step[2]) if jobs else step
+    return design.status, design.objective.value, design.totals.capex_usd, design.totals.power_w, *step, jobs
 
 
 def hold(given: Inputs, rows: int | None = None, seed: int = 0) -> int:
@@ -116,6 +119,11 @@ def test_rows_of_several_fabrics_are_what_solving_gives() -> None:
     fabrics = [{"name": "compute", "tiers": "any"}, {"name": "store", "role": "storage", "min_gbps_per_gpu": 50}]
     content = case({}, servers=6)
     hold(inputs({**content, "fabrics": [{**content["fabrics"][0], **fabrics[0]}, fabrics[1]]}, catalog()), 4)
+
+
+@pytest.mark.long
+def test_rows_of_several_jobs_are_what_solving_gives() -> None:
+    assert hold(read_inputs(str(ROOT / "cases" / "trainer-rollout-1024.yaml")), 2) > 0
 
 
 @pytest.mark.long

@@ -17,7 +17,10 @@ from fabopt.inspect.decisions.decide import Decision, SolvedSide
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.decisions import differences_of
 from fabopt.output.export.design import design_bytes
-from fabopt.output.terminal.workload import cost_of_ratio
+from fabopt.output.terminal.workload import cost_of_ratio, duration
+from fabopt.output.what_else import columns_of
+from fabopt.output.words import percent
+from fabopt.schema.alternative import Alternative, JobStep
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -199,16 +202,27 @@ def test_a_mix_is_proven_and_recounted() -> None:
     assert use.jobs[1].paused == pytest.approx(4 * 8 / 2 / use.jobs[1].gbps_per_gpu["leaf"] / 60, rel=1e-3)
 
 
-def test_a_decision_says_what_three_to_one_costs_each_job() -> None:
-    """By hand: the step at 3:1 over that at 1:1, and nothing for a design without leaves to cross."""
+def test_every_job_is_named_where_figures_of_steps_are() -> None:
+    """By hand: the step at 3:1 over that at 1:1; no figure of a step without the name of its job."""
     design = _solved(MIX)
     side = SolvedSide("one", {}, design)
     rows = {what: one for what, one, _ in differences_of(Decision("tiers", (side, side), "capex_usd", "", 0, 0, ()))}
-    assert design.workload is not None
-    for job in design.workload.jobs:
+    use = design.workload
+    assert use is not None
+    for job in use.jobs:
         at = job.tapers["leaf"]
         assert rows[f"3:1 costs {job.name}"] == f"{100 * (at['3:1'] / at['1:1'] - 1):.2g} % of a step at the leaf"
+        assert rows[f"step of {job.name}"] == duration(job.step_s)
+        assert rows[f"tokens a second of {job.name}"] == f"{round(job.tokens_per_s):,}"
+    assert rows["utilization of all jobs"] == percent(use.gpu_utilization)
+    assert not {"step", "tokens a second", "utilization"} & set(rows)
     assert cost_of_ratio({}, 3) == "nothing"
+    jobs = {job.name: JobStep(step_s=1, tokens_per_s=job.tokens_per_s, gpu_utilization=0.3) for job in use.jobs}
+    row = Alternative(what="a", value="b", summary="c", capex_usd=1, gpu_utilization=0.25, jobs=jobs)
+    told = {column.title: column.cell(row) for column in columns_of(design.model_copy(update={"alternatives": (row,)}))}
+    assert told["utilization of all jobs"] == percent(0.25)
+    assert [told[f"tokens/s of {job.name}"] for job in use.jobs] == [f"{round(job.tokens_per_s):,}" for job in use.jobs]
+    assert not {"step", "tokens/s", "utilization"} & set(told)
 
 
 def test_less_is_bought_for_a_mix_than_for_its_hungriest_job_alone() -> None:

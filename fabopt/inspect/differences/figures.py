@@ -221,7 +221,9 @@ def _fabric(side: Compared, fabric: FabricDesign, name: str, is_alike: bool) -> 
         yield Name("bandwidth", "", "time to the first token"), Fact(served.ttft_s, "s")
         yield Name("bandwidth", "", "time of each further token"), Fact(served.tpot_s, "s")
     if use is not None and side.is_whole and fabric == side.design.fabrics[0]:
-        yield Name("bandwidth", "", "step of the model"), Fact(use.step_s, "s")
+        steps = {job.name: job.step_s for job in use.jobs} or {"the model": use.step_s}
+        for whose, step_s in steps.items():
+            yield Name("bandwidth", "", f"step of {whose}"), Fact(step_s, "s")
         yield Name("bandwidth", "", "utilization of the GPUs"), Fact(use.gpu_utilization, "share", "more")
 
 

@@ -9,7 +9,8 @@ from fabopt.inspect.decisions.decide import Decision, Decisions, SolvedSide
 from fabopt.inspect.decisions.rent import RentComparison
 from fabopt.output.decisions import differences_of
 
-_OF_A_STEP = ("step_s", "tokens_per_s", "gpu_utilization", "usd_per_effective_gpu")
+_OF_ALL = ("gpu_utilization", "usd_per_effective_gpu")
+_OF_A_STEP = ("step_s", "tokens_per_s", *_OF_ALL)
 
 
 def decisions_json(decisions: Decisions) -> bytes:
@@ -65,7 +66,8 @@ def _side(side: SolvedSide) -> dict[str, object]:
     return {
         **content,
         **whole,
-        **({} if use is None else {key: getattr(use, key) for key in _OF_A_STEP}),
+        **({} if use is None else {key: getattr(use, key) for key in _OF_A_STEP if key in _OF_ALL or not use.jobs}),
+        **({"jobs": [job.model_dump(mode="json") for job in use.jobs]} if use is not None and use.jobs else {}),
         "tiers": [tier.model_dump(mode="json") for fabric in design.fabrics for tier in fabric.tiers],
         "oversubscription": {fabric.name: dict(fabric.oversubscription) for fabric in design.fabrics},
     }

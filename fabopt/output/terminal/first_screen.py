@@ -20,7 +20,7 @@ from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, 
 from fabopt.output.terminal.comparison import flip_line, named, price_of_rules, worth_a_look
 from fabopt.output.terminal.families import made_of, switch_noun
 from fabopt.output.terminal.serving import served_words
-from fabopt.output.terminal.workload import duration
+from fabopt.output.terminal.workload import steps_words
 from fabopt.output.terminal.worst_loss import COMPUTE, loss_lines
 from fabopt.output.words import (
     KIND_NAMES,
@@ -120,8 +120,7 @@ def _network(design: Design) -> Iterator[ScreenRow]:
         yield ScreenRow("", NOT_OF_THE_CASE, LEFT_OUT)
     yield from labelled("Network", network_words(design))
     if design.workload is not None:
-        use = design.workload
-        yield ScreenRow("Model", f"a step of {use.model} takes about {duration(use.step_s)}")
+        yield ScreenRow("Model", steps_words(design.workload))
     if design.serving is not None:
         yield ScreenRow("Model", served_words(design.serving))
 

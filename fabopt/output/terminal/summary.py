@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
@@ -184,7 +185,7 @@ def _what_else(design: Design) -> Iterator[RenderableType]:
         yield table([("instead", False), ("design", False), *((column.title, True) for column in bought)], rows)
     if done:
         rows = [[name_of(row), *(column.cell(row) for column in done)] for row in finished]
-        titles = [column.title.replace(" per ", " per\n") for column in done]
+        titles = [re.sub(" (per|of) ", r" \1\n", column.title) for column in done]
         yield table([("instead", False), *((title, True) for title in titles)], rows)
     others = [name_of(row) for row in design.alternatives if not row.finished]
     if others:

@@ -46,11 +46,11 @@ def workload(design: Design) -> Statement | None:
     use = design.workload
     if use is None:
         return None
-    lines = needs_line(use), step_line(use), *placement_lines(use), utilization_line(use), memory_line(use)
-    lines = *lines, *job_lines(use)
-    return statement_of(
-        "workload", "Workload", workload_title(use), StatedTable(COLUMNS, list(workload_rows(use))), *lines
-    )
+    of_first = f"{use.jobs[0].name}: " if use.jobs else ""
+    own = (f"{of_first}{line}" for line in (step_line(use), *placement_lines(use)))
+    lines = needs_line(use), *own, utilization_line(use), f"{of_first}{memory_line(use)}", *job_lines(use)
+    title = f"{of_first}{workload_title(use)}"
+    return statement_of("workload", "Workload", title, StatedTable(COLUMNS, list(workload_rows(use))), *lines)
 
 
 def job_lines(use: WorkloadUse) -> Iterator[str]:
@@ -123,6 +123,13 @@ def step_line(use: WorkloadUse) -> str:
     return f"{step}, {waits}{binds}: {count(slow)} to {count(fast)} tokens/s"
 
 
+def steps_words(use: WorkloadUse) -> str:
+    """The time of a step in a few words; of several jobs of each."""
+    if not use.jobs:
+        return f"a step of {use.model} takes about {duration(use.step_s)}"
+    return f"steps take about: {', '.join(f'{job.name} {duration(job.step_s)}' for job in use.jobs)}"
+
+
 def memory_line(use: WorkloadUse) -> str:
     """State the GB of a GPU's memory that the plan takes, by purpose."""
     memory = use.memory
@@ -189,7 +196,8 @@ def _slower(step_s: int | float, least_s: int | float) -> str:
 def utilization_line(use: WorkloadUse) -> str:
     """State the utilization of GPUs, and the cost of one that works."""
     low, high = (use.gpu_utilization * use.step_s / bound for bound in reversed(use.step_band_s))
-    used = f"predicted GPU utilization {_PERCENT * low:.0f} to {_PERCENT * high:.0f} %"
+    whose = " of all jobs" if use.jobs else ""
+    used = f"predicted GPU utilization{whose} {_PERCENT * low:.0f} to {_PERCENT * high:.0f} %"
     if use.usd_per_effective_gpu is None:
         return f"{used}; the server has no price, so none is known per effective GPU"
     least, most = (use.usd_per_effective_gpu * bound / use.step_s for bound in use.step_band_s)

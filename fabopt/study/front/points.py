@@ -156,8 +156,9 @@ def _design(answer: Answer, graded: GradedDesign, place: Place, twin: SameHardwa
 
 
 def _predicted(use: WorkloadUse | None) -> dict[str, int | float]:
-    """Figures of a step of the case's model; empty for a case without a model."""
-    names = ("gpu_utilization", "exposed_communication", "step_s", "usd_per_effective_gpu")
+    """Figures of a step of the case's model, of several jobs those of all; empty for a case without a model."""
+    names = ["gpu_utilization", "usd_per_effective_gpu"]
+    names += [] if use is None or use.jobs else ["exposed_communication", "step_s"]
     figures = {} if use is None else {name: getattr(use, name) for name in names}
     return {name: value for name, value in figures.items() if value is not None}
 

@@ -1,4 +1,6 @@
-"""Published runs and their predictions: ``python -m tests.published_runs`` writes the tables and data of the docs."""
+"""Published runs and their predictions: ``python -m tests.published_runs`` writes the tables and data of the docs; with
+the name of a term that was changed, also what that moved.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean, median
@@ -40,10 +43,19 @@ NEWER = yaml.safe_load((PUBLISHED / "newer-runs.yaml").read_text())
 FITTED = yaml.safe_load((PUBLISHED / "fitted-runs.yaml").read_text())
 FURTHER = yaml.safe_load((PUBLISHED / "further-runs.yaml").read_text())
 PAGE = ROOT / "docs" / "workloads.md"
+LATEST = yaml.safe_load((PUBLISHED / "latest-runs.yaml").read_text())
 FURTHER_PAGE = ROOT / "docs" / "predicted-runs.md"
 FURTHER_DATA = ROOT / "docs" / "data" / "predicted-runs.csv"
+TERMS_DATA = ROOT / "docs" / "data" / "changed-terms.csv"
+TERM_COLUMNS = ["term", "concerns", "run", "published_s", "before_percent", "after_percent"]
 HEADING = ["run", "software", "published step", "predicted step", "error"]
 KINDS = ("tuned", "typical", "experts")
+# Terms that were changed, in their order, and what architectures each concerns.
+CONCERNS: dict[str, Callable[[Architecture], bool]] = {
+    "biases of experts, limits of gates": lambda one: one.clamped or (one.experts is not None and bool(one.biases)),
+    "positions with a factor": lambda one: one.scaled_positions,
+    "windows": lambda one: one.window is not None,
+}
 TERA = 10**12
 EIGHT_BIT_H100 = H100.model_copy(update={"gpu_peak_tflops": {"fp16": 989.4, "bf16": 989.4, "fp8": 1978.9}})
 SERVERS: dict[str, tuple[Server, FabricBandwidth]] = {
@@ -137,6 +149,12 @@ def newer_runs() -> tuple[Run, ...]:
     return tuple(run_of(row, NEWER["architectures"]) for row in NEWER["cases"])
 
 
+@cache
+def latest_runs() -> tuple[Run, ...]:
+    """Runs of 2025 and 2026 that were predicted once before terms were changed in 2026-11; ``first`` is that error."""
+    return tuple(run_of(row, LATEST["architectures"]) for row in LATEST["cases"])
+
+
 def _tables() -> list[Run]:
     """Runs published as Tflop/s of a GPU: of its operations (Megatron-LM), of the model's (Llama 3)."""
     found = []
@@ -182,15 +200,96 @@ def table(found: Sequence[Run]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
-def data(found: Iterable[Run]) -> str:
+def sets() -> dict[str, Sequence[Run]]:
+    """All runs but those of the calibration, by what they are for."""
+    return {"tested": runs(), "fitted": fitted_runs(), "held out": held_out(), "latest": latest_runs()}
+
+
+def _name(run: Run) -> tuple[str, str]:
+    """What tells a run in files: its name, and the published step in seconds."""
+    return run.name, f"{run.published_s:.4g}"
+
+
+def _percent(run: Run) -> str:
+    return f"{100 * run.error:+.1f}"
+
+
+def data() -> str:
     """Runs as CSV, worst rows of each kind first; steps in seconds, errors in percent."""
+    rows = [["run", "set", "kind", "software", "published_s", "predicted_s", "error_percent"]]
+    for purpose, found in sets().items():
+        for run in worst_first(found):
+            (name, published), predicted = _name(run), f"{float(run.step.step_s):.3g}"
+            rows.append([name, purpose, run.kind, run.work.roof.software, published, predicted, _percent(run)])
+    return _csv(rows)
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> str:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["run", "kind", "software", "published_s", "predicted_s", "error_percent"])
-    for run in worst_first(found):
-        figures = (f"{run.published_s:.4g}", f"{float(run.step.step_s):.3g}", f"{100 * run.error:+.0f}")
-        writer.writerow([run.name, run.kind, run.work.roof.software, *figures])
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def errors() -> dict[tuple[str, str], list[float]]:
+    """Errors in percent as they are computed now; runs of one name and step have the same plan on other software."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for run in (run for these in sets().values() for run in these):
+        found.setdefault(_name(run), []).append(float(_percent(run)))
+    return found
+
+
+def changed_terms() -> list[dict[str, str]]:
+    """Runs whose error a change of a term moved, as they were recorded at that change, in its order."""
+    return list(csv.DictReader(io.StringIO(TERMS_DATA.read_text())))
+
+
+def record(term: str) -> None:
+    """Add runs whose error is no longer that of the data on disk, under the name of the term that changed."""
+    before: dict[tuple[str, str], list[str]] = {}
+    for row in csv.DictReader(io.StringIO(FURTHER_DATA.read_text())):
+        before.setdefault((row["run"], row["published_s"]), []).append(row["error_percent"])
+    rows = [[row[column] for column in TERM_COLUMNS] for row in changed_terms() if row["term"] != term]
+    for run in (run for these in sets().values() for run in worst_first(these)):
+        was = before[_name(run)].pop(0)
+        if was != _percent(run):
+            concerned = CONCERNS[term](run.work.model.architecture)
+            rows.append([term, "yes" if concerned else "no", *_name(run), was, _percent(run)])
+    TERMS_DATA.write_text(_csv([TERM_COLUMNS, *rows]))
+
+
+def terms_table() -> str:
+    """Terms that changed: how many runs each moved, and their errors before and after."""
+    rows = ["| term | runs | before | after | better by a point | worse by a point | worst before | worst after |"]
+    rows.append("| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |")
+    terms: dict[str, list[tuple[float, float, str]]] = {}
+    for row in changed_terms():
+        figures = float(row["before_percent"]), float(row["after_percent"]), row["run"]
+        terms.setdefault(row["term"], []).append(figures)
+    for term, moved in terms.items():
+        means = [f"{fmean(abs(one[side]) for one in moved):.1f} %" for side in (0, 1)]
+        better, worse = (sum(sign * (abs(was) - abs(now)) > 1 for was, now, _ in moved) for sign in (1, -1))
+        worst = [max(moved, key=lambda one, side=side: abs(one[side])) for side in (0, 1)]
+        shown = [f"{one[side]:+.0f} %: {one[2]}" for side, one in enumerate(worst)]
+        rows.append(f"| {' | '.join([term, str(len(moved)), *means, str(better), str(worse), *shown])} |")
+    return "\n".join(rows)
+
+
+def latest_table() -> str:
+    """Errors of the latest runs by kind, GPU and number format: at first, and now."""
+    rows = ["| kind | GPU | format | runs | at first | now | worst at first | worst now |"]
+    rows.append("| --- | --- | --- | ---: | ---: | ---: | --- | --- |")
+    groups: dict[tuple[str, str, str], list[tuple[float, float, str]]] = {}
+    for run, row in zip(latest_runs(), LATEST["cases"], strict=True):
+        one = (row["first"], 100 * run.error, run.name)
+        gpu = run.name.rpartition(" ")[2], run.work.model.precision.compute
+        for key in ((run.kind, *gpu), (run.kind, "all", "all")):
+            groups.setdefault(key, []).append(one)
+    for key, found in sorted(groups.items(), key=lambda item: (KINDS.index(item[0][0]), item[0][1] == "all", item[0])):
+        figures = [f"{fmean(abs(one[side]) for one in found):.1f} %" for side in (0, 1)]
+        worst = [max(found, key=lambda one, side=side: abs(one[side])) for side in (0, 1)]
+        shown = [f"{one[side]:+.0f} %: {one[2]}" for side, one in enumerate(worst)]
+        rows.append(f"| {' | '.join([*key, str(len(found)), *figures, *shown])} |")
+    return "\n".join(rows)
 
 
 def source_of(run: Run) -> str:
@@ -245,9 +344,12 @@ def page_with(text: str, new: str) -> str:
 
 
 if __name__ == "__main__":
+    for changed in sys.argv[1:]:
+        record(changed)
     pages = (PAGE, table(runs())), (PAGE, by_generation(held_out())), (FURTHER_PAGE, summary(held_out()))
+    pages += (FURTHER_PAGE, terms_table()), (FURTHER_PAGE, latest_table())
     for page, shown in pages:
         page.write_text(page_with(page.read_text(), shown))
         print(shown)
-    FURTHER_DATA.write_text(data(held_out()))
+    FURTHER_DATA.write_text(data())
     print({software: round(calibrated(software), 3) for software in SOFTWARE_FACTORS})

@@ -152,6 +152,8 @@ class Architecture(Strict):
         sparse: Index that picks the tokens which are attended to.
         attention_sinks: Whether each head has a number beside its scores (GPT-OSS).
         gated_attention: Whether the output of attention has a gate, as wide as the queries (Qwen3-Next).
+        clamped: Whether what gates and their inputs pass on has limits (GPT-OSS).
+        scaled_positions: Whether rotary positions have a factor other than one (YaRN, GPT-OSS).
         prediction_layers: Layers that predict further tokens, trained and not counted in the model's size.
     """
 
@@ -177,6 +179,8 @@ class Architecture(Strict):
     sparse: Annotated[SparseAttention | None, Field(exclude_if=_is_absent)] = None
     attention_sinks: Annotated[bool, Field(exclude_if=operator.not_)] = False
     gated_attention: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    clamped: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    scaled_positions: Annotated[bool, Field(exclude_if=operator.not_)] = False
     prediction_layers: Annotated[int, Field(ge=0, le=64, exclude_if=operator.not_)] = 0
 
     @model_validator(mode="after")
@@ -185,10 +189,8 @@ class Architecture(Strict):
             raise ValueError(f"hidden {self.hidden} is no multiple of {self.heads} heads; say head_dim")
         if self.kv_heads is not None and self.heads % self.kv_heads:
             raise ValueError(f"{self.heads} heads cannot share {self.kv_heads} kv_heads equally")
-        if self.experts is not None and self.experts.dense_layers >= self.layers:
-            raise ValueError(
-                f"experts.dense_layers {self.experts.dense_layers} leaves none of {some(self.layers, 'layer')}"
-            )
+        if self.experts is not None and (dense := self.experts.dense_layers) >= self.layers:
+            raise ValueError(f"experts.dense_layers {dense} leaves none of {some(self.layers, 'layer')}")
         given = {"window": self.window, "linear": self.linear}
         taken = {name: one.layers for name, one in given.items() if one is not None}
         if sum(taken.values()) > self.layers:
@@ -270,11 +272,9 @@ class Plan(Strict):
         optimizer: Optimizer of the training, whose states and traffic differ.
         zero_stage: What data ranks keep in shares (ZeRO); 1 optimizer states, 2 gradients too, 3 parameters too.
         shard_group: Ranks that share what `zero_stage` splits. Absent is all context and data ranks.
-        reduce_gradients: Whether gradients are reduced once a step or in every micro-batch. Absent follows
-            `zero_stage`.
+        reduce_gradients: Whether gradients are reduced once a step or in a micro-batch. Absent follows `zero_stage`.
         recomputation: Activations that are computed again in the backward pass.
-        sequence_parallel: Whether tensor ranks split the tokens of norms and residuals. Absent is yes where there are
-            several.
+        sequence_parallel: Whether tensor ranks split tokens of norms and residuals. Absent is yes if there are several.
         fused_attention: Whether attention scores stay out of memory. Absent is yes.
         overlap: Share of communication that can run behind computation.
         order: Order in which ranks are dealt to GPUs, innermost first.

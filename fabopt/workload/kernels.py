@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fabopt.parts.lookup import Lookup
-from fabopt.schema.model import Architecture, Optimizer, Plan
+from fabopt.schema.model import Architecture, Model, Optimizer, Plan
 from fabopt.schema.server import Precision
 from fabopt.schema.workload import Software
 from fabopt.units import ceil_div
@@ -41,6 +41,21 @@ LOGIT_BYTES = 20
 # where a rank has several and others send to it. Backward the same. Source: NVIDIA/Megatron-LM,
 # megatron/core/transformer/moe/token_dispatcher.py at d98e8a64, workflow of MoEAlltoAllTokenDispatcher.
 DEALT_COPIES, SORTED_COPIES = 2, 2
+# What training software runs kernel by kernel, where no fused one has it; bytes for each number, forward and backward.
+# Biases of experts, of their outputs: bias times probability in 32 bits, added, joined, rounded; backward the same, and
+# the sums of both gradients. Source: NVIDIA/Megatron-LM at d98e8a64, megatron/core/transformer/moe/experts.py,
+# TEGroupedMLP._apply_bias.
+BIAS_BYTES = (28, 40)
+# Limits of gates and their inputs: each half is limited, then joined; backward two masks, and joined. Source: the same,
+# megatron/core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl.
+CLAMP_BYTES = (8, 15)
+# Positions with a factor, beside what the fused kernel moves: products with cosine and sine, halves turned and joined.
+# Source: the same, megatron/core/models/common/embeddings/rope_utils.py, apply_rotary_pos_emb with mscale.
+POSITION_BYTES = (20, 22)
+# With a window, a query takes as long as if it attended to so many more tokens. Source: NVIDIA/cudnn-frontend at
+# 3929da2, benchmark/sdpa_benchmark_training/results, gpt_oss: windows of 128 on GB200 (753 and 769), GB300 (728), of
+# 1,024 on H200 (560 and 578), against the shares of ``fabopt.workload.gpus``.
+WINDOW_TOKENS = 650
 # Bytes of the optimizer for each parameter: gradient, master copy and two moments in 32 bits read, the last three
 # written, the parameter written in 16 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
 # Muon has one moment. Source: Liu et al. 2025 (Moonlight, arXiv 2502.16982), section 2.
@@ -50,13 +65,31 @@ OPTIMIZER_BYTES: Mapping[Optimizer, int] = {"adam": 30, "muon": 22}
 MUON_OPERATIONS = 5 * 6
 
 
+# Formats of 16 bits; and of ``Architecture.biases``, those where every matrix has one.
+WIDE: tuple[Precision, ...] = ("fp16", "bf16")
+ALL_BIASES = (True, "matrices")
+
+
+def fuses_all(model: Model, in_rack: bool) -> bool:
+    """Whether fused kernels have biases of experts, limits of gates and positions with a factor: where a model serves,
+    and in training in racks in 8 bits and less.
+
+    Source: NVIDIA-NeMo/Megatron-Bridge at 067f987, perf_recipes/gpt_oss, whose recipes of GB200 and GB300 in MXFP8
+    alone turn `use_transformer_engine_op_fuser` on.
+    """
+    return model.task != "training" or (in_rack and model.precision.compute not in WIDE)
+
+
 @dataclass(frozen=True, eq=False)
 class Roof:
-    """A GPU's roofline: ``flops`` a second of the peak by precision; ``software``: of attention."""
+    """A GPU's roofline: ``flops`` a second of the peak by precision; ``software``: of attention; ``fuses``: whether
+    there are fused kernels for all that a model does (``fuses_all``).
+    """
 
     gpu: Gpu
     flops: Mapping[Precision, Fraction]
     software: Software
+    fuses: bool = True
 
     def peak(self, precision: Precision) -> Fraction:
         """Operations a second; of an unlisted format, in proportion to the bits of a listed one."""
@@ -73,7 +106,7 @@ class Roof:
         )
         rate = self.peak(precision) * self.gpu.matmul[precision]
         busy = Fraction(FLOPS_PER_WEIGHT * tiles * self.gpu.processors * depth) / rate
-        read = (rows + columns) * depth * (WIDE_BYTES if precision in ("fp16", "bf16") else 1)
+        read = (rows + columns) * depth * (WIDE_BYTES if precision in WIDE else 1)
         return max(busy, self.memory_s(count * (read + WIDE_BYTES * rows * columns)))
 
     def memory_s(self, moved: Fraction | int) -> Fraction:
@@ -120,7 +153,7 @@ class LayerShape:
     @property
     def wide(self) -> Precision:
         """The precision of kernels that need 16 bits: attention, router, logits."""
-        return self.precision if self.precision in ("fp16", "bf16") else "bf16"
+        return self.precision if self.precision in WIDE else "bf16"
 
     @property
     def tokens(self) -> int:
@@ -237,7 +270,7 @@ class LayerShape:
         An index scores all pairs that a token may see.
         """
         model, plan = self.model, self.plan
-        pairs = plan.micro_batch * attended(model) / plan.context
+        pairs = plan.micro_batch * (attended(model) + self._window_pairs) / plan.context
         rope = 0 if model.latent is None else ceil_div(model.heads * model.latent.rope_dim, plan.tensor)
         operations = FLOPS_PER_WEIGHT * pairs * (2 * self.query + rope)
         if model.sparse is not None:
@@ -252,6 +285,16 @@ class LayerShape:
             product + self.roof.memory_s(scores * SCORE_BYTES["forward"]),
             2 * product + self.roof.memory_s(scores * SCORE_BYTES["backward"]),
         )
+
+    @property
+    def _window_pairs(self) -> Fraction:
+        """Pairs of an average layer with scores whose time windows that slide take beside those that they attend to."""
+        window, tokens = self.model.window, self.model.sequence
+        if window is None or window.chunks or not self.plan.fuses_attention:
+            return Fraction(0)
+        beyond = max(0, tokens - window.tokens)
+        more = min(2 * WINDOW_TOKENS * tokens, beyond * (beyond + 1))
+        return Fraction(window.layers * more, max(1, int(self.model.layers * self._scored)))
 
     def _elementwise(self, experts: bool) -> Times:
         """Norms and residuals (on a share of the tokens where the sequence is split), positions, activations, casts."""
@@ -273,6 +316,9 @@ class LayerShape:
         routed = list(self._routing()) if experts else []
         forward += routed
         backward += routed
+        for numbers, (ahead, back) in self._unfused(experts):
+            forward.append(numbers * ahead)
+            backward.append(numbers * back)
         forward_s, backward_s = (sum(map(self.roof.memory_s, moved), Fraction(0)) for moved in (forward, backward))
         return Times(forward_s, backward_s)
 
@@ -285,3 +331,17 @@ class LayerShape:
         yield from [moved] * DEALT_COPIES
         if 1 < plan.expert < routed.count:
             yield from [moved * plan.expert_ways] * SORTED_COPIES
+
+    def _unfused(self, experts: bool) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Numbers, and the bytes that each moves forward and backward, of what is not fused."""
+        model = self.model
+        if self.roof.fuses:
+            return
+        shapes = tuple(self._feed_forward_shapes(experts))
+        numbers = [rows * columns * count for rows, columns, _, count in shapes]
+        if model.clamped:
+            yield sum(numbers[::2]), CLAMP_BYTES
+        if experts and model.biases in ALL_BIASES:
+            yield numbers[1], BIAS_BYTES
+        if model.scaled_positions and model.latent is None:
+            yield self.tokens * (self.query + ceil_div(kv_width(model), 2 * self.plan.tensor)), POSITION_BYTES

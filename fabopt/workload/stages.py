@@ -8,7 +8,7 @@ from fabopt.schema.model import Model, Plan
 from fabopt.schema.workload import Software
 from fabopt.units import ceil_div
 from fabopt.workload.architecture import expert_layers, parameters
-from fabopt.workload.kernels import MUON_OPERATIONS, OPTIMIZER_BYTES, LayerShape, Roof
+from fabopt.workload.kernels import ALL_BIASES, MUON_OPERATIONS, OPTIMIZER_BYTES, WIDE, LayerShape, Roof
 from fabopt.workload.ranks import sharers_of
 
 # Kernels of a run take so much longer than the roofline: clocks under load, gaps between kernels, operations that are
@@ -32,8 +32,9 @@ LAUNCH_S = Fraction(13, 10**6)
 # the rest of the layer takes: fitted to half of the runs with experts of tests/published/further-runs.yaml, by turns.
 EXPERT_LAUNCHES = {"wide": 6, "narrow": 14}
 LAYER_LAUNCHES = 50
+# More for each expert with biases that no fused kernel has: see ``BIAS_BYTES``; two forward, five backward.
+BIAS_LAUNCHES = 7
 GRAPHED = Fraction(1, 2)
-WIDE = ("bf16", "fp16")
 _PICO = 10**12
 
 
@@ -81,19 +82,21 @@ def _laid_out_s(layers: int, stages: int, layer: Fraction, output: Fraction) -> 
     )
 
 
-def host_s(model: Model, plan: Plan, in_rack: bool) -> Fraction:
+def host_s(model: Model, plan: Plan, in_rack: bool, fuses: bool = True) -> Fraction:
     """Seconds in which GPUs wait for their host in the layers with experts of a stage, for one micro-batch.
 
     How many tokens an expert gets is known only on the GPU; the host waits for it and then launches the kernels of each
-    expert. Source: NVIDIA/Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py at d98e8a64. In racks part of
-    a layer, and lately all of it, is in a CUDA graph, which needs no launches: half is counted, the middle. Source:
-    NVIDIA-NeMo/Megatron-Bridge at 067f987, perf_recipes of GB200 and GB300 against those of B200 and H100.
+    expert; ``fuses``: see ``Roof``. Source: NVIDIA/Megatron-LM, megatron/core/transformer/moe/token_dispatcher.py at
+    d98e8a64. In racks part of a layer, and lately all of it, is in a CUDA graph, which needs no launches: half is
+    counted, the middle. Source: NVIDIA-NeMo/Megatron-Bridge at 067f987, perf_recipes of GB200 and GB300 against those
+    of B200 and H100.
     """
     routed, experts = expert_layers(model.architecture), model.architecture.experts
     if experts is None or model.task != "training":
         return Fraction(0)
     most, _ = layers_of_stage(model.architecture.layers, plan)
     of_expert = EXPERT_LAUNCHES["wide" if model.precision.compute in WIDE else "narrow"]
+    of_expert += BIAS_LAUNCHES if model.architecture.biases in ALL_BIASES and not fuses else 0
     launches = LAYER_LAUNCHES + of_expert * ceil_div(experts.count, plan.expert)
     return min(most, routed) * launches * LAUNCH_S * (GRAPHED if in_rack else 1)
 

@@ -21,7 +21,7 @@ from fabopt.units import MBPS_PER_GBPS, Number, ceil_div, exact
 from fabopt.workload.architecture import flops
 from fabopt.workload.collectives import LINE_SHARE, Algorithm, Running, Spread, algorithms, payloads, running, sent_over
 from fabopt.workload.gpus import gpu_of
-from fabopt.workload.kernels import Roof
+from fabopt.workload.kernels import Roof, fuses_all
 from fabopt.workload.nccl import channels_of
 from fabopt.workload.overlap import ENDS, End, Hidden, hidden, key_of
 from fabopt.workload.placement import PACKED, Domains, Ints, Placing, blocks_of
@@ -146,7 +146,7 @@ class ModelRun:
         kernels = self.micro_batches * pace_s(self.model, self.plan, self.roof)
         kernels += optimizer_s(self.model, self.plan, self.ranks.data, self.roof)
         kernels = kernels * SOFTWARE_FACTORS[software] * self.roof.gpu.pace
-        kernels += self.micro_batches * host_s(self.model, self.plan, self.in_rack)
+        kernels += self.micro_batches * host_s(self.model, self.plan, self.in_rack, self.roof.fuses)
         return whole_ps((kernels * straggling(software, self.servers) + self.kept_s) / self.speed)
 
     @cached_property
@@ -204,11 +204,12 @@ def workload_of(
     share = gpu.links / LINE_SHARE
     rate = exact(server.scale_up.gbps_per_gpu) * MBPS_PER_GBPS * share if server.scale_up is not None else Fraction(1)
     peaks = {name: exact(peak) * _FLOPS_PER_TFLOP for name, peak in server.gpu_peak_tflops.items()}
-    peak, roof = peaks[model.precision.compute], Roof(gpu, MappingProxyType(peaks), software)
+    in_rack = server.scale_up is not None and server.scale_up.domain_gpus > server.gpus
+    peak = peaks[model.precision.compute]
+    roof = Roof(gpu, MappingProxyType(peaks), software, fuses_all(model, in_rack))
     given = None if utilization is None else exact(utilization)
     servers = ceil_div(ranks.gpus, max(1, server.gpus))
     memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)
-    in_rack = server.scale_up is not None and server.scale_up.domain_gpus > server.gpus
     return ModelRun(model, ranks, domains, rate, peak, given, roof, servers, memory_gb, in_rack=in_rack)
 
 

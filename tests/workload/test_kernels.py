@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from fabopt.schema.model import Architecture, Experts, LatentAttention, Plan
+from fabopt.schema.model import Architecture, Experts, LatentAttention, Plan, Window
 from fabopt.schema.server import Server
 from fabopt.workload.gpus import GPUS, gpu_of
-from fabopt.workload.kernels import LayerShape, Roof
-from fabopt.workload.stages import layers_of_stage, straggling
+from fabopt.workload.kernels import BIAS_BYTES, CLAMP_BYTES, POSITION_BYTES, LayerShape, Roof, fuses_all
+from fabopt.workload.stages import host_s, layers_of_stage, straggling
 from tests.samples.workload_samples import A100, H100, MIDDLE, TINY, middle_model, on
 
 ROOF = Roof(GPUS["H100"], {"bf16": Fraction(989_400) * 10**9, "fp8": Fraction(1_978_900) * 10**9}, "tuned")
@@ -104,6 +104,52 @@ def test_tokens_are_copied_to_experts_and_back() -> None:
     assert list(shape(routed, tensor=2)._routing()) == [moved / 2] * 2
     extra = shape(routed)._elementwise(True).forward_s - shape(routed)._elementwise(False).forward_s
     assert extra > 2 * ROOF.memory_s(moved)
+
+
+def test_what_is_not_fused_moves_through_memory() -> None:
+    """By hand: eight experts of two a token get 4,096 rows of 2,048 tokens, whose gates are 2 x 16,384 wide; queries
+    and keys are 4,096 and 1,024 wide. Nothing where kernels are fused, nothing that the model has not.
+    """
+    eager = Roof(ROOF.gpu, ROOF.flops, "tuned", fuses=False)
+    sizes = MIDDLE.model_copy(update={"experts": Experts(count=8, top_k=2), "biases": "matrices", "clamped": True})
+    sizes = sizes.model_copy(update={"scaled_positions": True, "gated": True, "kv_heads": 8, "heads": 32})
+    gates, outputs = 4096 * 2 * MIDDLE.feed_forward, 4096 * 4096
+    expected = {CLAMP_BYTES: gates, BIAS_BYTES: outputs, POSITION_BYTES: 2048 * (4096 + 1024)}
+    assert {moved: numbers for numbers, moved in shape(sizes, roof=eager)._unfused(True)} == expected
+    dense = {moved: numbers for numbers, moved in shape(sizes, roof=eager)._unfused(False)}
+    assert dense == {CLAMP_BYTES: gates // 2, POSITION_BYTES: expected[POSITION_BYTES]}
+    assert not list(shape(sizes)._unfused(True)) and not list(shape(MIDDLE, roof=eager)._unfused(True))
+    slower = shape(sizes, roof=eager).layer(True).over(True) - shape(sizes).layer(True).over(True)
+    moved = sum(numbers * sum(each) for each, numbers in expected.items())
+    assert slower == Fraction(moved * 10, 3350 * 10**9 * 9)
+
+
+def test_biases_of_experts_are_launched_one_by_one() -> None:
+    """By hand: seven kernels more for each of four experts in eight layers, of 13 us."""
+    routed = MIDDLE.model_copy(update={"experts": Experts(count=8, top_k=2), "biases": "matrices", "layers": 8})
+    model = middle_model(expert=2).model_copy(update={"architecture": routed})
+    more = host_s(model, model.plan, False, fuses=False) - host_s(model, model.plan, False)
+    assert more == 8 * 4 * 7 * Fraction(13, 10**6)
+    assert not fuses_all(model, in_rack=True) and not fuses_all(model, in_rack=False)
+    narrow = model.model_copy(update={"precision": model.precision.model_copy(update={"compute": "fp8"})})
+    assert fuses_all(narrow, in_rack=True) and not fuses_all(narrow, in_rack=False)
+    assert fuses_all(model.model_copy(update={"task": "inference"}), in_rack=False)
+
+
+def test_windows_take_the_time_of_more_tokens() -> None:
+    """By hand: a query attends to 128 tokens and takes the time of 650 more, and never more than without a window."""
+
+    def seconds(tokens: int, layers: int = 1) -> Fraction:
+        window = Window(layers=layers, tokens=tokens)
+        return shape(MIDDLE.model_copy(update={"window": window, "layers": 2}))._attention().forward_s
+
+    near, full = seconds(128), shape(MIDDLE)._attention().forward_s
+    band = 2048 * (2 * 128 - 1) - 128 * 127
+    assert seconds(128, layers=2) / full == Fraction(band + 2 * 650 * 2048, 2048**2)
+    assert near == (full + seconds(128, layers=2)) / 2
+    assert seconds(2000, layers=2) == seconds(2048, layers=2) == full
+    chunked = MIDDLE.model_copy(update={"window": Window(layers=2, tokens=1024, chunks=True), "layers": 2})
+    assert shape(chunked)._attention().forward_s == full / 2
 
 
 def test_latent_attention_multiplies_low_ranks() -> None:

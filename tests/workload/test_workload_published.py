@@ -22,20 +22,26 @@ from fabopt.workload.timing import step_on
 from fabopt.workload.volumes import gpu_parameters, traffic_of
 from tests.published_runs import (
     CALIBRATION,
+    CONCERNS,
     FURTHER_DATA,
     FURTHER_PAGE,
     KINDS,
     PAGE,
     by_generation,
     calibrated,
+    changed_terms,
     data,
+    errors,
     fitted_runs,
     held_out,
+    latest_runs,
+    latest_table,
     mean_error,
     run_of,
     runs,
     summary,
     table,
+    terms_table,
 )
 from tests.samples.workload_samples import (
     A100,
@@ -198,14 +204,31 @@ def test_further_runs_are_no_others() -> None:
     others = [*runs(), *fitted_runs(), *(run_of(row, CALIBRATION["architectures"]) for row in CALIBRATION["cases"])]
     known = [run.key for run in others]
     assert not [run.name for run in held_out() if run.key in known]
+    known += [run.key for run in held_out()]
+    assert not [run.name for run in latest_runs() if run.key in known]
+
+
+def test_a_changed_term_leaves_other_runs_as_they_were() -> None:
+    """As recorded at each change: no run that the term does not concern is worse by more than a point. What the last
+    change left of a run's error is its error now.
+    """
+    recorded, last = changed_terms(), dict[tuple[str, str], set[float]]()
+    assert {row["term"] for row in recorded} == set(CONCERNS)
+    for row in recorded:
+        was, now = (abs(float(row[side])) for side in ("before_percent", "after_percent"))
+        assert row["concerns"] == "yes" or now <= was + 1, row
+        last.setdefault((row["run"], row["published_s"]), set()).add(float(row["after_percent"]))
+    now = errors()
+    assert not {run: found for run, found in last.items() if not found & set(now[run])}
 
 
 def test_docs_have_the_predictions() -> None:
     """Pages and data show what is computed, errors and all."""
     assert table(runs()) in PAGE.read_text()
     assert by_generation(held_out()) in PAGE.read_text()
-    assert summary(held_out()) in FURTHER_PAGE.read_text()
-    assert data(held_out()) == FURTHER_DATA.read_text(), "run `make predictions`"
+    for shown in (summary(held_out()), terms_table(), latest_table()):
+        assert shown in FURTHER_PAGE.read_text()
+    assert data() == FURTHER_DATA.read_text(), "run `make predictions`"
 
 
 @pytest.mark.parametrize("row", LLAMA["cases"], ids=lambda row: str(row["gpus"]))

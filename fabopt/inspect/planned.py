@@ -256,7 +256,7 @@ class SystemNames:
         for name, device in devices.items():
             hits[self._product(device)].update(planned_by_way(self._ways(device), device, names[name]))
         return {
-            name: likeliest(self._ways(device), names[name], hits[self._product(device)])
+            name: likeliest_ports(self._ways(device), names[name], hits[self._product(device)])
             for name, device in devices.items()
         }
 
@@ -291,7 +291,7 @@ def planned_by_way(ways: Sequence[NamedPorts], device: PlannedDevice, names: Col
     return Counter({way: sum(ports.get(name) in planned for name in names) for way, ports in enumerate(ways)})
 
 
-def likeliest(ways: Sequence[NamedPorts], names: Collection[str], hits: Mapping[int, int]) -> NamedPorts:
+def likeliest_ports(ways: Sequence[NamedPorts], names: Collection[str], hits: Mapping[int, int]) -> NamedPorts:
     """Ports by the first naming scheme if it knows all names, else by the one that knows most, then with most hits."""
 
     def likelihood(way: int) -> tuple[bool, int, int]:

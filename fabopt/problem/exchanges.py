@@ -26,10 +26,10 @@ class Pool(NamedTuple):
 
 def exchanged(fabric: FabricProblem) -> Iterator[tuple[str, list[Item]]]:
     """Ids of exchangeable devices, each with the items that may take its place."""
-    managers, stand_ins = fabric.binding_managers, fabric.stand_ins
+    managers, others = fabric.binding_managers, fabric.interchangeable
     for id_, twin in () if managers is None else managers.twins.items():
         yield id_, [twin.item]
-    for (_, id_), products in () if stand_ins is None else stand_ins.products.items():
+    for (_, id_), products in () if others is None else others.products.items():
         yield id_, [product.item for product in products]
     of_nics = {option.nic_id: option.offers for options in fabric.nics.values() for option in options if option.offers}
     for id_, offers in of_nics.items():

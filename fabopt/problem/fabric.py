@@ -135,7 +135,7 @@ class FabricProblem:
     # how its subnets of InfiniBand are managed; None where the rule does not hold
     managers: SubnetManagers | None = None
     # which switches may stand in for those of a tier; None where rule ``switches_are_interchangeable`` lets none
-    stand_ins: InterchangeableSwitches | None = None
+    interchangeable: InterchangeableSwitches | None = None
     # tiers between which rule ``one-generation`` leaves switches out; None where it leaves out none
     generations: Generations | None = None
     # what the packet memory of its switches has to hold; None where that is no condition

@@ -25,7 +25,7 @@ from fabopt.problem.demand import (
 )
 from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
 from fabopt.problem.generations import Switches, generations_of
-from fabopt.problem.interchangeable import stand_ins_of
+from fabopt.problem.interchangeable import interchangeable_switches
 from fabopt.problem.nic_rules import by_rules, rules_on_nics
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty
 from fabopt.problem.site import Site
@@ -88,7 +88,8 @@ def fabric_of(
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups,
         racks=fabric.pinned,
-        managers=subnet_managers(case, fabric, offering), stand_ins=stand_ins_of(case, fabric, switches, offering),
+        managers=subnet_managers(case, fabric, offering),
+        interchangeable=interchangeable_switches(case, fabric, switches, offering),
         refused_nics=tuple(refusals.told.values()),
         topologies=families_of(case, fabric),
         most_hops=fabric.max_switch_hops,

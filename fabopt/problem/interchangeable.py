@@ -35,7 +35,9 @@ class InterchangeableSwitches:
         return any(own == switch_id for _, own in self.products)
 
 
-def stand_ins_of(case: Case, fabric: Fabric, switches: Switches, offering: Offering) -> InterchangeableSwitches | None:
+def interchangeable_switches(
+    case: Case, fabric: Fabric, switches: Switches, offering: Offering
+) -> InterchangeableSwitches | None:
     """The rule for a fabric; None where no switch stands in for another. Where it is off, only offers of one product by
     several vendors are mixed.
     """

@@ -43,5 +43,5 @@ def without_rack_parts(problem: Problem, keys: tuple[str, ...]) -> Problem:
     """The problem of the same case with some keys of ``site.rack_rules`` turned off."""
     case = without_parts(problem.case, keys)
     other = bound_alike(problem_of(case, problem.catalog, offering=problem.offering), problem)
-    asked, site = without_parts(problem.asked, keys), other.site.searched_by(problem.site.method)
+    asked, site = without_parts(problem.asked, keys), other.site.with_method(problem.site.method)
     return replace(problem, asked=asked, case=other.case, site=site, fabrics=other.fabrics)

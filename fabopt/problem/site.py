@@ -71,8 +71,8 @@ class FlatSite:
             return self.given
         return {kind: counted_m(lengths_m, run_m) for kind, run_m in self.groups.least_m.items()}
 
-    def searched_by(self, method: Method) -> FlatSite:
-        """Return the site: without a floor there is a single method."""
+    def with_method(self, method: Method) -> FlatSite:
+        """The site itself: without a floor there is one method."""
         return self
 
     def estimated(self) -> FlatSite:
@@ -125,17 +125,17 @@ class FloorSite:
         across = {kind: max(least_m, self.given[kind]) for kind in nowhere.intersection(measured)}
         return {**self.given, **dict.fromkeys(measured, least_m), **across}
 
-    def searched_by(self, method: Method) -> FloorSite:
-        """The site with its candidates searched in a way; itself if they are."""
+    def with_method(self, method: Method) -> FloorSite:
+        """The site whose candidates are searched by a method."""
         return self if method == self.method else replace(self, method=method)
 
     def estimated(self) -> FloorSite:
         """The site searched by estimates, without proof."""
-        return self.searched_by("estimates")
+        return self.with_method("estimates")
 
     def in_layouts(self) -> FloorSite:
         """The site with a rule for every switch."""
-        return self.searched_by("layouts")
+        return self.with_method("layouts")
 
 
 Site = FlatSite | FloorSite

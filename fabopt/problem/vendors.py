@@ -82,7 +82,7 @@ def _may_be_exchanged(problem: Problem, fabric: FabricProblem) -> bool:
     twins = {} if fabric.managers is None else fabric.managers.twins
     own = {id_: problem.item_table.item(id_) for id_ in twins}
     of_others = (item is not None and item.seller != twins[id_].item.seller for id_, item in own.items())
-    return fabric.stand_ins is not None or any(of_others)
+    return fabric.interchangeable is not None or any(of_others)
 
 
 # -- candidates ---------------------------------------------------------------------------------------------------

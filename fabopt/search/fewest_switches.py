@@ -21,11 +21,11 @@ def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> Fa
         return fabric
     # before the last stage every fabric has one at least
     total = (*[len(others)] * (len(problem.stages) - 1), sum(fewest_switches(problem, other) for other in others))
-    own = fewest_own(problem, context, fabric, total)
+    own = fewest_own_switches(problem, context, fabric, total)
     return context.numbered(fabric, plus(total, (*[1] * (len(total) - 1), own)))
 
 
-def fewest_own(problem: Problem, context: Context, fabric: FabricProblem, others: ByStage) -> int:
+def fewest_own_switches(problem: Problem, context: Context, fabric: FabricProblem, others: ByStage) -> int:
     """Lower bound on the switches of an out-of-band fabric, given the switches of the other fabrics by stage.
 
     Its own switches take management ports too, so the count is raised until it no longer grows; 1 where it would grow

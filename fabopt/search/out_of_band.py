@@ -19,7 +19,7 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import is_there_in_time, least_of
 from fabopt.search.context import Context
-from fabopt.search.fewest_switches import fewest_own, has_no_end, plus, with_fewest
+from fabopt.search.fewest_switches import fewest_own_switches, has_no_end, plus, with_fewest
 from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
@@ -209,7 +209,7 @@ class Counted:
         """The fewest switches with any candidates of the others."""
         # how many ports there are in the end follows from the switches of the last stage
         least_others = min(totals, key=lambda total: total[-1])
-        own = fewest_own(self.problem, self.context, self.fabric, least_others)
+        own = fewest_own_switches(self.problem, self.context, self.fabric, least_others)
         return plus(least_others, (*[0] * (len(least_others) - 1), own))
 
     def _least_beside(self, totals: set[ByStage]) -> float:

@@ -75,7 +75,7 @@ def with_managers_of_subnets(question: Question, answers: Answers, search: Searc
 def _managed(question: Question, answers: Answers, search: Search, given_up: frozenset[str]) -> Answered:
     """The cheapest answers with a manager in every fabric but those ``given_up``; unchanged where all have one."""
     assert answers.best is not None
-    unmanaged = next(without_manager(answers.best, question.managed | given_up), None)
+    unmanaged = next(unmanaged_fabrics(answers.best, question.managed | given_up), None)
     if unmanaged is None:
         return Answered(question, answers)
     question.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
@@ -221,7 +221,7 @@ def _like_servers(problem: Problem, unmanaged: Unmanaged) -> Attachment:
     )
 
 
-def without_manager(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
+def unmanaged_fabrics(answer: Answer, decided: frozenset[str]) -> Iterator[Unmanaged]:
     """InfiniBand fabrics of one subnet whose switches are not known to run a subnet manager.
 
     ``decided``: names of fabrics that already have a manager; these are left out.

@@ -76,11 +76,11 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Candidate:
 
 
 def _open_tiers(fabric: FabricProblem, candidate: Candidate) -> Iterator[OpenTier]:
-    if fabric.stand_ins is None or not isinstance(candidate.design, Retypable):
+    if fabric.interchangeable is None or not isinstance(candidate.design, Retypable):
         return
     exchanged = {twin.role for twin in candidate.twins}
     for tier in candidate.design.file_part().tiers:
-        products = fabric.stand_ins.of(tier.role, tier.switch)
+        products = fabric.interchangeable.of(tier.role, tier.switch)
         if len(products) > 1 and tier.other is None and tier.role not in exchanged:
             added = tuple(int(count) for count in candidate.design.switches_added(tier.role))
             yield OpenTier(tier.role, tier.switch, products, added)

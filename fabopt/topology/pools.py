@@ -56,7 +56,7 @@ def _limited(roce: Roce, candidate: Candidate) -> Iterator[Candidate]:
     if part.protocol != ETHERNET or _hold(part, roce, {ends: lengths[-1] for ends, lengths in on_offer.items()}):
         yield candidate
         return
-    for rank, limits in enumerate(_longest(part, roce, on_offer)):
+    for rank, limits in enumerate(_maximal_lengths(part, roce, on_offer)):
         limited = _within(candidate, limits)
         if all(choice.options for choice in limited.choices):
             yield replace(limited, order=(*candidate.order, rank))
@@ -72,7 +72,7 @@ def _on_offer(choices: Sequence[Choice]) -> dict[Ends, list[float]]:
     return {ends: sorted(known) for ends, known in lengths.items()}
 
 
-def _longest(part: FilePart, roce: Roce, on_offer: Mapping[Ends, Sequence[float]]) -> list[Lengths]:
+def _maximal_lengths(part: FilePart, roce: Roce, on_offer: Mapping[Ends, Sequence[float]]) -> list[Lengths]:
     """Pareto-maximal length limits, in metres by kind of links, with which all pools hold."""
     longest: list[Lengths] = []
     for lengths in product(*(reversed(known) for known in on_offer.values())):

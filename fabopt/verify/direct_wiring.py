@@ -190,7 +190,7 @@ def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:
     mesh = cabling.fabric.mesh
     claimed = mesh.hops_claimed(cabling.fabric.designed.metrics)
     if mesh.switches <= MOST_SEARCHED:
-        longest = _longest(cabling)
+        longest = _devices_on_longest_path(cabling)
         proof.equal("devices on the longest path", claimed, longest)
         proof.note(f"{some(longest, 'device')} on the longest path, searched")
         return
@@ -199,7 +199,7 @@ def paths_are_as_long(proof: Proof, cabling: FabricCabling) -> None:
     proof.note(f"{some(claimed, 'device')} on the longest path")
 
 
-def _longest(cabling: FabricCabling) -> int:
+def _devices_on_longest_path(cabling: FabricCabling) -> int:
     """Devices on the longest shortest path of the first plane; one more than its switches if they are not
     all joined.
     """

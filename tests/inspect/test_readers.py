@@ -15,7 +15,7 @@ from fabopt.inspect.planned import (
     HostPorts,
     PlannedDevice,
     adapter_order,
-    likeliest,
+    likeliest_ports,
     planned_by_way,
     ports_by_way,
     switch_port,
@@ -305,7 +305,7 @@ def test_names_of_ports(lanes: int, seen_names: list[str], form_factor: str, nam
     cages = [{"count": 32, "form_factor": form_factor, "splits": ["1x400", "2x200", "4x100"]}]
     switch = Switch.model_validate_json(json.dumps({"id": "leaf", "protocol": "ethernet", "cages": cages}))
     ways, names = ports_by_way(device, switch, "", lanes), [spelled_out(text) for text in (*seen_names, name)]
-    ports = likeliest(ways, names, planned_by_way(ways, device, names))
+    ports = likeliest_ports(ways, names, planned_by_way(ways, device, names))
     assert switch_port(name, device, ports) == planned
 
 

@@ -14,7 +14,7 @@ from fabopt.errors import EXIT_DONE
 from fabopt.inspect.as_built import AsBuilt, as_built
 from fabopt.inspect.audit.ports import per_cage, places_on
 from fabopt.inspect.cabling import Names
-from fabopt.inspect.planned import PlannedDevice, likeliest, planned_by_way, ports_by_way
+from fabopt.inspect.planned import PlannedDevice, likeliest_ports, planned_by_way, ports_by_way
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
 from fabopt.io.case import read_inputs
@@ -138,7 +138,7 @@ def test_every_system_names_every_split_of_every_switch_so_that_it_is_read(produ
                 continue
             ways = ports_by_way(device, switch, "", max(lanes.values()))
             names = [named[place].name for place in used]
-            ports = likeliest(ways, names, planned_by_way(ways, device, names))
+            ports = likeliest_ports(ways, names, planned_by_way(ways, device, names))
             read = {place: {ports.get(name) for name in names if name} for place, names in named.items()}
             assert read == {place: {planned[place]} for place in read}, (system, most)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+import json
 
 import pytest
+from pydantic import TypeAdapter
 
 from fabopt.errors import InputError
 from fabopt.output.terminal import schema_keys
@@ -42,6 +43,26 @@ def test_examples_of_products_are_from_the_catalog() -> None:
     assert "from catalogs/reference/transceivers/" in _said("catalog", "transceivers.reach_m")
 
 
+def test_keys_without_a_file_have_examples_of_other_kinds_or_their_own() -> None:
+    assert "example: tensor: 8\n    from models/" in _said("case", "workload.jobs.model.plan.tensor")
+    assert _said("case", "fabrics.homing").endswith("example: homing: dual")
+
+
+def test_examples_are_what_their_keys_allow() -> None:
+    for kind, sample in schema_keys._content(schema_keys.EXAMPLES).items():
+        for key in keys_of_file(SCHEMAS[kind]):
+            for value in schema_keys._values(sample, key.steps):
+                if not isinstance(value, dict | list):
+                    TypeAdapter(key.field.annotation).validate_json(json.dumps(value))
+
+
+def test_nearly_every_key_has_an_example() -> None:
+    """Whoever adds a key need not write one, but most have."""
+    keys = [(kind, key) for kind in schema_keys._content(schema_keys.EXAMPLES) for key in keys_of_file(SCHEMAS[kind])]
+    without = [(kind, key.path) for kind, key in keys if not any(schema_keys._example(kind, key))]
+    assert len(keys) > 2000 and len(without) < len(keys) / 50, without
+
+
 @pytest.mark.parametrize(("key", "hint"), [("tires", "did you mean `tiers`"), ("", "prints all"), ("zz", "all")])
 def test_other_words_are_refused_with_what_is_near(key: str, hint: str) -> None:
     with pytest.raises(InputError, match="no such key") as refused:
@@ -58,9 +79,8 @@ def test_every_key_can_be_asked_for(kind: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["case", "catalog", "model", "design"])
-def test_the_path_of_every_key_says_what_it_means(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_path_of_every_key_says_what_it_means(kind: str) -> None:
     """Also where several classes have a key at it, such as the structures of families."""
-    monkeypatch.setattr(schema_keys, "parse_yaml", cache(schema_keys.parse_yaml))
     for key in keys_of_file(SCHEMAS[kind]):
         lines = list(key_lines(kind, key.path))
         assert lines[0] == key.path and max(map(len, lines)) <= WIDTH

@@ -516,7 +516,7 @@ def test_the_fewest_own_are_beside_the_fewest_others_of_the_last_stage(monkeypat
         beside.append(others)
         return 1
 
-    monkeypatch.setattr(out_of_band, "fewest_own", fewest)
+    monkeypatch.setattr(out_of_band, "fewest_own_switches", fewest)
     monkeypatch.setattr(Counted, "_add", lambda *_: out_of_band._Added(float("inf")))
     content, catalog, _ = growing(0)
     made = inputs(content, catalog)

@@ -166,7 +166,7 @@ def test_cages_of_a_peer_link_are_not_in_use_for_others() -> None:
         ),
         (
             _set(),
-            lambda fabric: replace(fabric, stand_ins=InterchangeableSwitches({("spine", "dear"): ()})),
+            lambda fabric: replace(fabric, interchangeable=InterchangeableSwitches({("spine", "dear"): ()})),
         ),
         (
             lambda cheap, dear: (cheap.update(asic="New-1"), dear.update(asic="Old-1")),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -27,8 +28,11 @@ from fabopt.schema.words import words_of
 # Places of the same name that are shown whole; of more their paths alone are.
 MOST_SHOWN = 4
 # Where files of a kind, and of a product, are in the library.
-_FOLDERS = {"case": "cases", "model": "models", "catalog": "catalogs", "price-book": "catalogs/reference/prices"}
+_PARTS = "catalogs/reference"
+_FOLDERS = {"case": "cases", "model": "models", "catalog": _PARTS, "price-book": f"{_PARTS}/prices"}
 _PRODUCTS = {kind.removesuffix("es") if kind == "switches" else kind.removesuffix("s"): kind for kind in KINDS}
+# Examples of keys that no file of the library has.
+EXAMPLES = Path(__file__).with_name("examples.yaml")
 WIDTH = 100
 MOST_ENTRIES = 3
 _NUMBERS = {"number": "number", "integer": "whole number"}
@@ -64,6 +68,10 @@ class Key(NamedTuple):
     def names(self) -> tuple[str, ...]:
         """Steps to the key as people say them, without entries of lists and words of their own."""
         return tuple(step for step in self.steps if step not in (ENTRY, OWN_WORD))
+
+    def means_the_same_as(self, other: Key) -> bool:
+        """Whether both keys have one name and one sentence, wherever they stand."""
+        return self.steps[-1] == other.steps[-1] and self.sentence == other.sentence
 
 
 def key_lines(kind: str, wanted: str) -> Iterator[str]:
@@ -200,18 +208,38 @@ def _below(key: Key) -> Iterator[str]:
 
 
 def _example(kind: str, key: Key) -> Iterator[str]:
-    """The first value that a file of the library has, in the order of names."""
+    """The first value of a file of the library, in the order of names: of the key, or else of one that means the same
+    in another place. ``EXAMPLES`` go after the files of a kind.
+    """
+    alike = [other for other in _keys_of_library() if other[1].means_the_same_as(key)]
+    for value, source in (found for one in ((kind, key), *alike) for found in _values_in_library(*one)):
+        yield from _wrapped(f"example: {key.steps[-1]}: {_in_one_line(_cut(value))}")
+        yield from [f"    from {source}"] if source else []
+        return
+
+
+@cache
+def _keys_of_library() -> tuple[tuple[str, Key], ...]:
+    """The keys of the kinds of files that have examples."""
+    return tuple((kind, key) for kind in _content(EXAMPLES) for key in keys_of_file(kind_of_file(kind)))
+
+
+def _values_in_library(kind: str, key: Key) -> Iterator[tuple[Any, str]]:
+    """Values of a key in files of a kind, each with its file."""
     folder, steps = _FOLDERS.get(kind, kind), key.steps
     if kind in _PRODUCTS or (kind == "catalog" and steps[:2] in [(products, ENTRY) for products in KINDS]):
-        folder = f"catalogs/reference/{_PRODUCTS.get(kind, steps[0])}"
+        folder = f"{_PARTS}/{_PRODUCTS.get(kind, steps[0])}"
         steps = steps[2:] if kind == "catalog" else steps
     top, _, rest = folder.partition("/")
     for path in sorted((data_folder(top) / rest).glob("*.yaml")):
-        value = next(_values(parse_yaml(read_bytes(path), shown(path)), steps), None)
-        if value is not None:
-            yield from _wrapped(f"example: {key.steps[-1]}: {_in_one_line(_cut(value))}")
-            yield f"    from {folder}/{path.name}"
-            return
+        values = _values(_content(path), steps)
+        yield from ((value, f"{folder}/{path.name}") for value in values if value is not None)
+    yield from ((value, "") for value in _values(_content(EXAMPLES).get(kind), key.steps))
+
+
+@cache
+def _content(path: Path) -> Any:
+    return parse_yaml(read_bytes(path), shown(path))
 
 
 def _cut(value: Any) -> Any:

@@ -17,7 +17,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
-from fabopt.solution.subnet_hosts import Host, Unmanaged, hosts_of, note_of_cost, without_manager
+from fabopt.solution.subnet_hosts import Host, Unmanaged, hosts_of, note_of_cost, unmanaged_fabrics
 from fabopt.study.front.finder import PRICE, SPENDING, Demands, Finder, GradedDesign, Managed
 from fabopt.study.front.measures import Measure
 from fabopt.topology.candidate import Candidate
@@ -58,7 +58,7 @@ class ManagedFinder(Finder):
         graded = super()._least(measures, demands)
         if graded is None or EFFECTIVE in demands:
             return graded
-        unmanaged = next(without_manager(Answer(self.problem, graded.optimum), self._decided), None)
+        unmanaged = next(unmanaged_fabrics(Answer(self.problem, graded.optimum), self._decided), None)
         if unmanaged is None:
             return (
                 replace(graded, managed=Managed(self.problem, self._decided, self._hosts)) if self._decided else graded
@@ -79,7 +79,7 @@ class ManagedFinder(Finder):
         picked = {tuple(candidate for candidate, _ in graded.optimum.picked): graded.optimum for graded in designs}
         new = [optimum for key, optimum in picked.items() if key not in self._checked]
         self._checked.update(picked)
-        return any(any(without_manager(Answer(self.problem, optimum), self._decided)) for optimum in new)
+        return any(any(unmanaged_fabrics(Answer(self.problem, optimum), self._decided)) for optimum in new)
 
     def _ways(
         self, unmanaged: Unmanaged, measures: Sequence[Measure], demands: Demands

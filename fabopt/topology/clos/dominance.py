@@ -88,7 +88,7 @@ class SwitchRivals:
         """
         fabric, own, theirs = self.fabric, switch.product, other.product
         # a tier of what others stand in for may cost less than of it alone
-        if fabric.stand_ins is not None and fabric.stand_ins.has(other.id):
+        if fabric.interchangeable is not None and fabric.interchangeable.has(other.id):
             return False
         timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
         managers, generations = fabric.binding_managers, fabric.binding_generations

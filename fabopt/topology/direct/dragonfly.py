@@ -92,7 +92,7 @@ class DragonflyTopology:
 
     def hops(self, numbers: Ints, used: int) -> int:
         """Most switches on a shortest path: local, global and local make four; fewer where shorter paths exist."""
-        return _longest(tuple(int(number) for number in numbers), used)
+        return _most_hops(tuple(int(number) for number in numbers), used)
 
     def steps(self, numbers: Ints, sources: Ints, targets: Ints) -> None:
         """Always None: paths of one length take local or global links."""
@@ -150,7 +150,7 @@ def _net(a: Ints, groups: Ints, local: Ints, n: Ints) -> DirectNetworks:
 
 
 @lru_cache(maxsize=1024)
-def _longest(numbers: tuple[int, ...], used: int) -> int:
+def _most_hops(numbers: tuple[int, ...], used: int) -> int:
     """Switches on the longest shortest path between used ones: 3 or 4, by search of the graph where need be.
 
     The n links of two groups X and Y are at n switches of each, in turn. With n >= a there is always a path over a

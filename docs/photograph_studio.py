@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from photograph_report import BROWSERS
+from photograph_report import BROWSERS, shrink
 from playwright.sync_api import expect, sync_playwright
 
 CASE = Path("cases/cluster-256-roce.yaml")
@@ -34,6 +34,7 @@ def photograph(address: str, target: Path) -> None:
         expect(tab.locator("#broken")).to_contain_text("left", timeout=LONGEST_MS)
         tab.mouse.move(0, 0)
         tab.screenshot(path=target)
+        shrink(tab, target)
         browser.close()
 
 

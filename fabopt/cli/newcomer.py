@@ -153,8 +153,7 @@ class Questions:
     def forget_one(self, error: InputError) -> None:
         """Tell what is wrong with the answers together, and forget the one that is to change."""
         _tell_faults(error)
-        path, places = error.faults[0].path, enumerate(ANSWERS.values(), 1)
-        usual = next((number for number, keys in places if path.startswith(keys)), 2)
+        usual = list(ANSWERS).index(question_of(error.faults[0]) or "gpus") + 1
         _, option = _until_right("Which answer is to change?", str(usual), _option_of)
         later = None if option == "gpus" else self.given.later
         self.given, self.number = replace(self.given, later=later, **{option: None}), 0
@@ -166,6 +165,13 @@ class Questions:
         except InputError as error:
             self.faults += error.faults
             return read(usual)
+
+
+def question_of(wrong: Fault) -> str | None:
+    """The option of the question that a fault is of, of its own answer or of the case made of all; None: of none."""
+    option = "gpus" if wrong.file == "--later" else wrong.file.removeprefix("--")
+    places = (known for known, keys in ANSWERS.items() if wrong.path.startswith(keys))
+    return option if option in ANSWERS else next(places, None)
 
 
 def _option_of(number: str) -> str:
@@ -298,7 +304,7 @@ class Reading:
         words = [*PROFILES, *names("models")]
         word = next((known for known in words if loose(known) == loose(text)), None)
         if word is None:
-            allowed = f"{', '.join(PROFILES)}, or an AI model of `fabopt models`"
+            allowed = f"{', '.join(PROFILES)}, or an AI model: {', '.join(names('models'))}"
             raise _wrong("--workload", "no such profile or model", text, allowed, did_you_mean(text, words))
         return word
 
@@ -333,10 +339,10 @@ def _wrong(option: str, problem: str, value: Any, allowed: str = "", hint: str =
     return InputError([fault(option, "", problem, value, allowed=allowed, hint=hint)])
 
 
-def free_name(gpus: int) -> str:
-    """A name of which there is no file yet."""
+def free_name(gpus: int, folder: Path = Path()) -> str:
+    """A name of which there is no file yet in a folder."""
     name, number = f"pod-{gpus}", 1
-    while Path(f"{name}.yaml").exists():
+    while (folder / f"{name}.yaml").exists():
         number += 1
         name = f"pod-{gpus}-{number}"
     return name

@@ -26,13 +26,14 @@ _ANY_GBPS = 0.001
 _PORT_SPEEDS_GBPS = (400, 200, 100, 50, 25, 10, 1)
 _COMMENT_COLUMN = 40
 _RACKS_PER_ROW = 16
-_SCHEMA_LINE = re.compile(r"^(# yaml-language-server: \$schema=).*$", re.MULTILINE)
+_SCHEMA = "# yaml-language-server: $schema="
+_SCHEMA_LINE = re.compile(rf"^({re.escape(_SCHEMA)}).*$", re.MULTILINE)
 _TRAILING_COMMENT = re.compile(r"^(.*\S) {2,}# (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Starter:
-    """Inputs of a starter case. ``folder`` is where the file will be; ``schema`` is the case's JSON Schema.
+    """Inputs of a starter case. ``folder`` is where the file will be; ``schema``: the case's JSON Schema, if named.
 
     ``workload``: a profile, or the name of an AI model; ``later``: GPUs after ``months``; ``racks``: rows of a hall,
     and racks in each.
@@ -44,7 +45,7 @@ class Starter:
     workload: str
     catalogs: Sequence[str]
     folder: Path
-    schema: Path
+    schema: Path | None
     later: int | None = None
     months: int = 12
     protocol: str = "any"
@@ -78,7 +79,7 @@ def _text(wanted: Starter, server: Server) -> str:
     rows, racks_per_row = wanted.racks or (_rows(servers, server), _RACKS_PER_ROW)
     described = f"{wanted.gpus:,} GPUs in {servers:,} x {wanted.server}, {wanted.workload}"
     text = _TEMPLATE.format(
-        schema=_place(wanted.schema, wanted.folder),
+        schema="" if wanted.schema is None else f"{_SCHEMA}{_place(wanted.schema, wanted.folder)}\n#\n",
         file=wanted.name,
         name=_as_text(wanted.name),
         catalog=json.dumps([_catalog(catalog, wanted.folder) for catalog in wanted.catalogs or ("reference",)]),
@@ -183,9 +184,7 @@ def with_schema(text: str, folder: Path, schema: Path) -> str:
 
 
 _TEMPLATE = """\
-# yaml-language-server: $schema={schema}
-#
-# A starter case, written by `fabopt new`; its design:
+{schema}# A starter case, written by `fabopt new`; its design:
 #
 #     fabopt solve {file}.yaml
 #

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fabopt.cli.newcomer import ANSWERS, NewCaseAnswers, Questions, Reading, T, free_name, starter_of
+from fabopt.cli.newcomer import ANSWERS, NewCaseAnswers, Questions, Reading, T, free_name, question_of, starter_of
 from fabopt.cli.output import say, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.starter import starter_text
@@ -79,11 +79,16 @@ def questions() -> list[dict[str, object]]:
 def case_of_answers(answers: Mapping[str, str], folder: Path) -> str:
     """The text of a case for a folder, of answers by their options; those left out are the usual ones.
 
-    ``InputError`` with all faults.
+    ``InputError`` with all faults, each at the option of its question.
     """
     known = {key: answers[key] for key in ANSWERS if key in answers}
-    wanted = starter_of(Questions(NewCaseAnswers(**known), False), _reading(), ())
-    return starter_text(replace(wanted, name=free_name(wanted.gpus), folder=folder))
+    try:
+        wanted = starter_of(Questions(NewCaseAnswers(**known), False), _reading(), ())
+        # the folder may be sent on, so that no path of this machine is written
+        return starter_text(replace(wanted, name=free_name(wanted.gpus, folder), folder=folder, schema=None))
+    except InputError as error:
+        found = ((wrong, question_of(wrong)) for wrong in error.faults)
+        raise InputError([replace(wrong, file="answers", path=option or "") for wrong, option in found]) from None
 
 
 def _begin(start: str | None) -> tuple[Path, tuple[str, str] | None]:

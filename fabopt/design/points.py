@@ -296,8 +296,12 @@ def _with_limit(content: dict[str, Any], metric: str, value: float) -> dict[str,
 
 
 def _with_demand(content: dict[str, Any], key: str, gbps: float) -> dict[str, Any] | None:
-    """The case with a demand on the fabrics that GPUs compute over, or on all; a model or a stage has its own."""
-    if content["workload"] is not None or any(stage.get("fabrics") for stage in content["stages"] or ()):
+    """The case with a demand on the fabrics that GPUs compute over, or on all; a model or a stage has its own.
+
+    Those of a profile are in the case's fabrics, as it was resolved.
+    """
+    is_of_model = content["workload"] is not None and content["workload"].get("profile") is None
+    if is_of_model or any(stage.get("fabrics") for stage in content["stages"] or ()):
         return None
     fabrics = content["fabrics"]
     measured = [fabric["role"] == "compute" for fabric in fabrics]

@@ -20,7 +20,10 @@ from fabopt.schema.base import ID_PATTERN
 from fabopt.schema.server import Role
 
 # By key: other words of the field for its own. Each in small letters, without spaces and hyphens.
-PROTOCOLS = {"roce": "ethernet", "rocev2": "ethernet", "eth": "ethernet", "ib": "infiniband"}
+PROTOCOLS = {
+    **dict.fromkeys(("roce", "rocev2", "eth", "ethernet(roce)", "ethernet(rocev2)"), "ethernet"),
+    "ib": "infiniband",
+}
 PRODUCT_KINDS = {"optic": "transceiver", "optics": "transceiver", "transceivers": "transceiver", "nics": "nic",
                  "switches": "switch", "cables": "cable", "fibres": "fibre", "fiber": "fibre", "fibers": "fibre",
                  "servers": "server"}  # fmt: skip

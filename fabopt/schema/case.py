@@ -79,7 +79,7 @@ class Case(Strict):
         site: Where things stand, and so how long cables are.
         rules: Default rules turned off (`false`) or asked for (`true`), by name; `none` turns all off.
         limits: What may be spent over all fabrics, in money, power and rack units.
-        resilience: What fabrics must survive that say nothing themselves.
+        resilience: What failures fabrics must survive that say nothing themselves: their redundancy.
         finance: What turns power and dates into money.
         growth: Whether cables may move when the cluster grows, and what decides where growth is uncertain.
         procurement: Rules of buying, such as approved vendors, spares and order dates.

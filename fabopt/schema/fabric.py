@@ -49,7 +49,7 @@ class Fabric(Strict):
         role: What the fabric is for; decides the built-in NICs that it uses and its defaults. In a case file a fabric
             that is named for a role, as `storage` or `out-of-band`, has that role where none is written.
         protocol: Ethernet or InfiniBand; a fabric never mixes them.
-        topologies: Families of networks to choose from; `any` is all that can do what the case asks for.
+        topologies: Families of networks (topologies) to choose from; `any` is all that can do what the case asks for.
         tiers: Tiers of switches, 1, 2 or 3, or a list of them.
         planes: Disjoint copies of the network; every NIC has the same number of ports in each. `rails` makes each rail
             a plane; `any` looks at all that NICs can do, and at rails.
@@ -69,16 +69,16 @@ class Fabric(Strict):
         min_gbps_per_gpu: Injection bandwidth that each GPU must get, in Gb/s, through its ports and its PCIe slot. Null
             is the role's default.
         min_gbps_per_server: The same for a whole server, in Gb/s, where that is easier to say.
-        max_oversubscription: Most oversubscription allowed at each boundary between tiers; one number, or one for each
-            boundary. Null is the profile's, else 1.
+        max_oversubscription: Most oversubscription, the ratio of bandwidth below to that above, allowed at each
+            boundary between tiers; one number, or one for each boundary. Null is the profile's, else 1.
         min_alltoall_gbps_per_gpu: Least rate of uniform traffic between all GPUs, in Gb/s for each GPU, at the last
             stage.
         min_bisection_gbps_per_gpu: Least bandwidth across the worst half of the cluster, in Gb/s for each GPU, at the
             last stage.
         min_allreduce_gbps_per_gpu: Least rate of ring all-reduces along every rail, in Gb/s for each GPU, at the last
             stage.
-        max_switch_hops: Most switches on the shortest path between any two servers; a Clos of one, two, three tiers has
-            1, 3, 5.
+        max_switch_hops: Most switches on the shortest path between any two servers, which sets latency; a Clos of one,
+            two, three tiers has 1, 3, 5.
         storage: Storage traffic to carry, from which the bandwidth follows; of role `storage` only.
         oob: What an out-of-band fabric counts beside servers; of role `oob` only.
         separation: How the fabric is kept apart. `physical`: own switches. `logical`: own NICs on another fabric's

@@ -93,7 +93,7 @@ class Procurement(Strict):
         approved_asics: ASICs of switches that alone are bought; names, families or makers.
         forbidden_asics: ASICs of switches that are never bought; names, families or makers.
         approved_parts: Ids that alone are bought, of the kinds of which one is named.
-        forbidden_parts: Ids that are never bought.
+        forbidden_parts: Ids of banned parts, which are never bought.
         max_part_numbers: Most different part numbers in use, by kind; a length of a cable is one.
         spares: Spares to keep, by kind.
         max_vendors: Most makers of what is in use, by kind of part or tier of switches.

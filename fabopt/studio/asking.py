@@ -17,6 +17,7 @@ from fabopt.errors import (
     fault,
 )
 from fabopt.inspect.why_not import why_not as why_products_not
+from fabopt.io.case import Inputs
 from fabopt.io.files import write_whole
 from fabopt.io.recognition import meant_id
 from fabopt.output.export.design import design_bytes
@@ -34,26 +35,38 @@ from fabopt.studio.worker import Bench
 
 # Seconds between two reports of progress.
 BETWEEN_S = 0.1
+# Proven answers that a worker remembers, as undo asks for them again.
+MOST_KNOWN = 20
+PROVEN = ("optimal", "infeasible")
 CODES = {"optimal": EXIT_DONE, "feasible": EXIT_DONE, "infeasible": EXIT_INFEASIBLE, "unknown": EXIT_NO_ANSWER}
 
 
 def solve(bench: Bench, text: str, path: str | None = None, prices: Mapping[str, float] | None = None) -> Message:
-    """Solve a case: the answer is told once it is proven, the comparisons as they come; the result is the last one."""
+    """Solve a case: the answer is told once it is proven, the comparisons as they come; the result is the last one.
+
+    An answer that was proven before is told at once; it is not looked for again where its comparisons are whole.
+    """
     progress = ProgressWatch(lambda now: bench.tell("progress", **asdict(now)), BETWEEN_S)
     inputs = inputs_of(bench, text, path, prices)
+    asked = _name_of(inputs)
+    known, is_whole = bench.known.get(asked, (None, False))
+    if known is not None:
+        _answer(bench, known)
+        if is_whole:
+            return {"code": CODES[known.status], "answer": kept(bench, known)}
     progress.say("searching")
     design = optimize.solve(
         inputs,
         progress=progress.say,
         clock=bench.clock,
         alternatives_s=ALTERNATIVES_S,
-        reached=lambda design: _answer(bench, design),
+        reached=lambda design: _reached(bench, design, asked),
         compared=lambda row: _compared(bench, row),
         bracket=progress.bracket,
         share=progress.share,
         kept=lambda design: bench.tell("best", answer=kept(bench, design), facts=facts(design)),
     )
-    _answer(bench, design)
+    _reached(bench, design, asked, design.alternatives_complete)
     failed = [check.name for check in design.checks if not check.ok]
     return {"code": EXIT_CHECK_FAILED if failed else CODES[design.status], "answer": kept(bench, design)}
 
@@ -66,6 +79,22 @@ def kept(bench: Bench, design: Design) -> str:
     if not path.exists():
         write_whole(path, data)
     return name
+
+
+def _name_of(inputs: Inputs) -> str:
+    """Return a name that follows from all that an answer does: the case and the catalog as they were read."""
+    said = (inputs.case.model_dump_json(), inputs.catalog.model_dump_json(), inputs.case_file, *inputs.notes)
+    return hashlib.sha256("\0".join(said).encode()).hexdigest()
+
+
+def _reached(bench: Bench, design: Design, asked: str, is_whole: bool = False) -> None:
+    """Tell an answer, and remember it where it is proven; ``is_whole``: with all that it is compared with."""
+    if design.status in PROVEN and all(check.ok for check in design.checks):
+        bench.known.pop(asked, None)
+        bench.known[asked] = design, is_whole
+        if len(bench.known) > MOST_KNOWN:
+            del bench.known[next(iter(bench.known))]
+    _answer(bench, design)
 
 
 def _answer(bench: Bench, design: Design) -> None:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from fabopt.errors import EXIT_NO_ANSWER
 from fabopt.studio.pool import Workers
 from fabopt.studio.wire import Message
 
@@ -29,6 +30,7 @@ class Desk:
 
     name: str
     run: dict[str, int] = field(default_factory=dict)
+    stopped: dict[str, int] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
     _serial: int = 0
     _state: dict[str, tuple[int, Message]] = field(default_factory=dict)
@@ -119,12 +121,16 @@ class Desks:
         async with desk.turns[lane]:
             if run != desk.run[lane]:
                 return
-            outcome = await worker.run(job, content, lambda message: desk.take(lane, run, message))
+            outcome: Message = {"code": EXIT_NO_ANSWER, "words": "stopped"}
+            if desk.stopped.get(lane) != run:
+                outcome = await worker.run(job, content, lambda message: desk.take(lane, run, message))
         code = outcome.get("code", (outcome.get("result") or {}).get("code", 0))
         desk.take(lane, run, {"event": ENDS[lane], **outcome, "code": code})
 
     async def cancel(self, name: str, lane: str = SOLVES) -> None:
-        """Stop the run of a desk; it ends with the best so far."""
+        """Stop the run of a desk; it ends with the best so far, or does not begin where the one before still ends."""
+        desk = self.of(name)
+        desk.stopped[lane] = desk.run.get(lane, 0)
         await self._pool.of(name + lane).stop()
 
     async def close(self) -> None:

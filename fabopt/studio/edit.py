@@ -16,6 +16,7 @@ from fabopt.errors import Fault, InputError, fault
 from fabopt.io.keys import key_path as path_of
 from fabopt.io.kinds import CASE
 from fabopt.io.text import parse_yaml
+from fabopt.schema.case import Case
 
 FILE = "case"
 _STEP = re.compile(r'\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]|\.?([^.\[\]]+)')
@@ -33,6 +34,11 @@ def edited(text: str, key: str, value: Any) -> str:
     content = parse_yaml(text.encode("utf-8", "replace"), FILE, CASE) if text.strip() else {}
     if not isinstance(content, dict):
         raise InputError([fault(FILE, "", "a case has keys with values")])
+    if "fabrics" not in content and key.startswith(("fabrics.", "fabrics[")):
+        # the one that a case has which names none is written down
+        filled = {**content, "fabrics": [{"name": fabric.name} for fabric in Case.model_fields["fabrics"].default]}
+        fabrics = _changed(filled, steps_of(key, filled), value)["fabrics"]
+        return text if fabrics == filled["fabrics"] else edited(text, "fabrics", fabrics)
     steps = steps_of(key, content)
     if not steps or isinstance(steps[0], int):
         raise InputError([fault(FILE, "", "no key is named", key, hint="name one, as `fabrics[0].planes`")])

@@ -28,12 +28,12 @@ from fabopt.output.left_out import kept_with, switched_off
 from fabopt.output.sheet.pages import in_column
 from fabopt.output.sheet.svg import svg
 from fabopt.output.terminal.answer import totals_line
-from fabopt.output.terminal.comparison import price_of_rules
+from fabopt.output.terminal.comparison import price_of_rules, worth_a_look
 from fabopt.output.terminal.first_screen import compared_rows, first_rows
 from fabopt.output.terminal.no_screen import changes_of, lever_words, no_rows, ordered
-from fabopt.output.words import money
+from fabopt.output.words import dollars, money, plain, power
 from fabopt.parts.names import product_name
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, Totals
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench
 from fabopt.verify import verify
@@ -62,9 +62,11 @@ def _read(path: Path) -> Design:
 def wiring(bench: Bench, answer: str) -> Wiring:
     """Return the wiring of an answer; ``InputError`` for one without, or with more links than are listed."""
     design = shown(bench, answer)
+    if not design.fabrics:
+        raise InputError([fault("answer", "", "there is no design here")])
     links = sum(row.count for fabric in design.fabrics for row in fabric.links)
-    if not design.fabrics or links > MOST_LINKS:
-        what = "there is no design here" if not design.fabrics else "its links are too many to be drawn"
+    if links > MOST_LINKS:
+        what = "its links are too many to be drawn"
         raise InputError([fault("answer", "", what, links, allowed=f"1 to {MOST_LINKS:,} links")])
     return wiring_of(design)
 
@@ -89,6 +91,7 @@ def facts(design: Design) -> Message:
     return {
         **totals,
         "name": design.case.name,
+        "headline": [] if design.totals is None else list(_headline(design, design.totals)),
         "gpus": None if stage is None else stage.gpus,
         "servers": None if stage is None else stage.servers,
         "gbps_per_gpu": design.fabrics[0].metrics.injection_gbps_per_gpu if design.fabrics else None,
@@ -97,8 +100,21 @@ def facts(design: Design) -> Message:
         "left_out": _left_out(design),
         "nearest": design.nearest is not None and bool(design.nearest.design),
         "levers": _levers(design),
+        "instead": [
+            {"words": look.words, "edits": list(map(list, look.change.items()))} for look in worth_a_look(design)
+        ],
         "shown": [list(astuple(figure)) for figure in key_figures(design)],
     }
+
+
+def _headline(design: Design, totals: Totals) -> Iterator[str]:
+    """Cost, then what it is for each GPU, bandwidth and power, in the words of the first screen."""
+    yield dollars(totals.capex_usd)
+    if totals.capex_usd_per_gpu is not None:
+        yield f"{money(round(totals.capex_usd_per_gpu))} a GPU"
+    if design.fabrics:
+        yield f"{plain(design.fabrics[0].metrics.injection_gbps_per_gpu)} Gb/s a GPU"
+    yield power(totals.power_w)
 
 
 def _names_of_nearest(design: Design) -> Iterator[str]:

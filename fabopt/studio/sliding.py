@@ -14,7 +14,7 @@ from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.no_screen import no_rows, ordered
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.rules.limits import SPENDING_LIMITS, SpendingLimit
-from fabopt.schema.design import Design
+from fabopt.schema.design import Conflict, Design
 from fabopt.solution import optimize
 from fabopt.solution.designs import build
 from fabopt.solution.question import Question
@@ -145,7 +145,8 @@ class Slider:
                 question, answers = optimize.settled(question)
                 if answers.best is not None:
                     takes = _taken_of(build(question, answers), key)
-                    return f"{key}: the best design without it takes {_said(limit, takes)} of {_said(limit, most)}"
+                    over = f"{_said(limit, takes)}, {_said(limit, takes - most)} more"
+                    return f"{key}: allows {_said(limit, most)}; the best design beyond this end takes {over}"
         return ""
 
 
@@ -159,13 +160,21 @@ def _rule(design: Design, key: str) -> str:
     conflicts = [*ordered(design), *design.conflicts]
     others = [conflict for conflict in conflicts if key_path(conflict.limit, content) != key_path(key, content)]
     for conflict in others[:1]:
-        needed = (
-            "" if conflict.needed is None else f"; {conflict_quantity(conflict.limit, conflict.needed)} has a design"
-        )
-        return f"{conflict.limit}: {conflict_quantity(conflict.limit, conflict.value)}{needed}"
+        return f"{conflict.limit}: asks {conflict_quantity(conflict.limit, conflict.value)}{_needed(conflict)}"
     said = {row.label: row.words for row in no_rows(design)}
     why = said.get("Why") or said.get("Not met") or design.status
     return f"{conflicts[0].limit if conflicts else key}: {why}"
+
+
+def _needed(conflict: Conflict) -> str:
+    """Say what a limit would have to be beyond the end of a slider, and by how much it misses that."""
+    now, needed = conflict.value, conflict.needed
+    if needed is None:
+        return ""
+    missing = ""
+    if isinstance(now, int | float) and isinstance(needed, int | float):
+        missing = f", {conflict_quantity(conflict.limit, abs(needed - now))} {'more' if needed > now else 'less'}"
+    return f"; beyond this end it would take {conflict_quantity(conflict.limit, needed)}{missing}"
 
 
 def slider(

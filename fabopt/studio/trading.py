@@ -32,6 +32,7 @@ from fabopt.study.front.measures import USUAL
 from fabopt.study.sweep import sweep as sweeps
 
 MOST_VALUES = 200
+UNASKED = "No key of this case asks for this point: what its network must give follows from the model, or by stage."
 _LESS_IS_BETTER = ("capex_usd", "power_w", "tco_usd", "rack_units", "usd_per_effective_gpu")
 
 
@@ -116,7 +117,9 @@ def _ended(bench: Bench, result: Front, inputs: Inputs, target: Path, journal: P
         if point.fabrics:
             design = design_at(result, number)
             row["point"]["answer"] = kept(bench, design)
-            row["point"]["edits"] = _edits(design, point, result)
+            row["point"]["edits"] = edits = _edits(design, point, result)
+            if not edits and design.status != point.status:
+                row["point"] |= {"edits": None, "why": UNASKED}
     _also_back(rows, inputs)
     bench.tell("front-points", axes=_axes(result), points=[row["point"] for row in rows])
     notes = list(map(_in_words, result.notes))
@@ -157,7 +160,7 @@ def _rows(front_: Front) -> list[Message]:
 
 def _also_back(rows: Sequence[Message], inputs: Inputs) -> None:
     """Let the edits of each point take back what those of the others set."""
-    points = [row["point"] for row in rows if "edits" in row["point"]]
+    points = [row["point"] for row in rows if row["point"].get("edits") is not None]
     written = content_of(inputs.case)
     for key in dict.fromkeys(key for point in points for key, _ in point["edits"]):
         for point in points:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from fabopt.output.left_out import switched_off
 from fabopt.output.words import dollars, listed, plain, power
@@ -64,10 +64,11 @@ LOST_WITH = {
 
 
 class Look(NamedTuple):
-    """An alternative worth a look in words, and whether it asks less of the network."""
+    """An alternative worth a look in words, whether it asks less of the network, and the keys of the case for it."""
 
     asks_less: bool
     words: str
+    change: Mapping[str, Any]
 
 
 def worth_a_look(design: Design) -> Iterator[Look]:
@@ -88,7 +89,8 @@ def worth_a_look(design: Design) -> Iterator[Look]:
     for asks_less in (False, True):
         for row in shown:
             if (_changed(design, row) in _ASK_LESS) == asks_less:
-                yield Look(asks_less, named(design, f"{_name(design, row)}: {'; '.join(_said(design, row))}"))
+                words = f"{_name(design, row)}: {'; '.join(_said(design, row))}"
+                yield Look(asks_less, named(design, words), row.change)
 
 
 def _is_alike(row: Alternative, other: Alternative) -> bool:

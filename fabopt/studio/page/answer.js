@@ -59,15 +59,14 @@ export function showAnswer(said) {
   drawings.rename(now);
   const facts = said.facts || {};
   one("#result").hidden = false;
-  const cost = facts.capex_usd;
-  one("#headline").replaceChildren(...(cost === undefined || cost === null
-    ? [facts.nearest ? "Below is the nearest design" : said.status === "unknown" ? "No answer yet" : "There is no design"]
-    : [dollars(cost), make("small", { text: [facts.gpus && `${dollars(cost / facts.gpus)} a GPU`, facts.gbps_per_gpu && `${facts.gbps_per_gpu} Gb/s a GPU`, facts.power_w && `${(facts.power_w / 1000).toFixed(1)} kW`].filter(Boolean).join(", ") })]));
+  const [cost, ...more] = facts.headline || [];
+  one("#headline").replaceChildren(...(cost ? [cost, make("small", { text: more.join(", ") })]
+    : [facts.nearest ? "Below is the nearest design" : said.status === "unknown" ? "No answer yet" : "There is no design"]));
   const rows = said.screen || facts.shown || [];
   const first = rows.find(([label]) => /^(Network|Not met)/.test(label));
   one("#sentence").textContent = first ? `${/^Not/.test(first[0]) ? "Not met: " : ""}${first[1]}` : "";
   one("#sentence").className = (first && first[2]) || "";
-  one("#screen").replaceChildren(...rows.filter((row) => row !== first).map(([label, text, style]) => make("div", {}, make("dt", { text: label }), make("dd", { text, look: style || null }))));
+  one("#screen").replaceChildren(...rows.filter((row) => row !== first).map(([label, text, style]) => make("div", {}, make("dt", { text: label }), make("dd", { look: style || null }, text, ...taking(facts, text)))));
   const levers = facts.levers || [];
   one("#levers").replaceChildren(...(levers.length ? [make("h3", { text: "Each of these alone gives a design" })] : []), ...levers.map((lever) => make("button", { type: "button", look: "lever", onclick: () => does.edit(lever.edits) }, ...leverWords(lever))));
   if (said.screen) badges(facts, null); else one("#badges").replaceChildren();
@@ -82,8 +81,14 @@ export function showAnswer(said) {
   if (!facts.floor && one("#tab-floor").getAttribute("aria-selected") === "true") one("#tab-drawing").click();
   if (again) return;
   drawings.begin(now);
-  for (const id of ["drawing", "floor", "bill", "parts"]) one(`#${id}`).dataset.of = "";
+  for (const id of Object.keys(fillers)) { one(`#${id}`).dataset.of = ""; one(`#${id}`).classList.add("old"); }
   show(all(".views [aria-selected='true']")[0].getAttribute("aria-controls"));
+}
+
+/** The button that makes an alternative of the screen the case. */
+function taking(facts, text) {
+  const row = (facts.instead || []).find((one_) => one_.words === text && one_.edits.length);
+  return row ? [" ", button("Take", () => does.edit(row.edits), { look: "small", "aria-label": `Take: ${text}` })] : [];
 }
 
 /** What a lever sets, and what that gives. */
@@ -102,9 +107,16 @@ function leverWords({ words, edits, price }) {
 async function badges(facts, rules) {
   const off = (rules && rules.off) || does.off();
   const out = facts.left_out || [];
+  const meaning = does.rules();
+  // what a rule means is a click away, or Enter
+  const badge = (look, words, names) => {
+    const means = names.filter((name) => meaning[name]).map((name) => make("p", { text: names.length > 1 ? `${name}: ${meaning[name]}` : meaning[name] }));
+    return make("li", { look }, means.length ? make("details", {}, make("summary", { text: words }), ...means) : words);
+  };
+  const ruleOf = (name) => name.replace(/^rules?[. ]/, "").split(" ")[0];
   const moved = Object.entries(does.prices()).map(([kind, change]) => `${kind} ${change > 0 ? "+" : ""}${change} %`);
-  one("#badges").replaceChildren(...(moved.length ? [make("li", { look: "out", text: `Prices moved by the slider: ${moved.join(", ")}` })] : []), ...out.map((row) => make("li", { look: "out", text: `Left out: ${row.words.startsWith(row.rule) ? "" : `${row.rule}: `}${row.words}` })),
-    ...(off.length ? [make("li", { look: "off", text: `Off: ${off.map((row) => row.rule).join(", ")}` })] : []),
+  one("#badges").replaceChildren(...(moved.length ? [make("li", { look: "out", text: `Prices moved by the slider: ${moved.join(", ")}` })] : []), ...out.map((row) => badge("out", `Left out: ${row.words.startsWith(row.rule) ? "" : `${row.rule}: `}${row.words}`, [ruleOf(row.rule)])),
+    ...(off.length ? [badge("off", `Off: ${off.map((row) => row.rule).join(", ")}`, off.map((row) => ruleOf(row.rule)))] : []),
     ...((rules && rules.price) || []).map((words) => make("li", { look: "off", text: `If kept: ${words}` })));
   if (!rules && (now.facts.fabrics || []).length) {
     const of = now.answer;
@@ -121,9 +133,9 @@ async function show(id, again = false) {
   place.dataset.of = of;
   try {
     const made = await fillers[id](`/api/answer/${of}`);
-    if (place.dataset.of === now.answer) { place.replaceChildren(...made); drawings.mark(); }
+    if (place.dataset.of === now.answer) { place.replaceChildren(...made); place.classList.remove("old"); drawings.mark(); }
   } catch (error) {
-    if (place.dataset.of === now.answer) place.replaceChildren(make("p", { look: "note", text: error.message }));
+    if (place.dataset.of === now.answer) { place.replaceChildren(make("p", { look: "note", text: error.message })); place.classList.remove("old"); }
     if (mine === drawn && !error.status) place.dataset.of = "";
   }
 }

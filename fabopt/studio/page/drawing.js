@@ -9,7 +9,8 @@ let now = null;
 let chosen = "";
 let broken = "";
 let loss = null;
-let isLarge = false;
+// in a narrow window the whole drawing could not be read
+let isLarge = window.innerWidth < 768;
 let text = "";
 let racksOfSwitches = [];
 
@@ -31,6 +32,9 @@ function take() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+// Pixels of the smallest words of a drawing, and of a drawing that is made wider for them.
+const LETTERS = 10;
+const WIDEST = 2000;
 const KINDS = ["leaf", "spine", "core", "server"];
 const about = (box) => box.getAttribute("aria-label");
 /** Name, product and links of a box, as its label has them. */
@@ -50,6 +54,9 @@ export async function showDrawing(base) {
   if (!picture) return [make("p", { look: "note", text: "There is no drawing." })];
   one("#take-drawing").hidden = false;
   picture.classList.add("topology");
+  // so wide that its words can be read
+  const letters = Math.min(...all("text", picture).map((words) => parseFloat(words.getAttribute("font-size")) || Infinity));
+  if (Number.isFinite(letters)) picture.style.setProperty("--least", `${Math.min(WIDEST, Math.round(picture.viewBox.baseVal.width * LETTERS / letters))}px`);
   const detail = make("p", { look: "detail", "aria-live": "polite", text: "Choose a switch, a server or a line to break it: a click, or Tab and Enter. Escape mends." });
   const lines = all("polyline", picture).filter((line) => !(line.dataset.a === "-1" && line.dataset.b === "-1"));
   const light = (box) => {
@@ -74,7 +81,9 @@ export async function showDrawing(base) {
     box.addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } });
   }
   const place = make("div", { look: isLarge ? "scroll large" : "scroll", tabindex: "0", role: "region", "aria-label": `Drawing of ${chosen}` }, picture);
-  const larger = button("Larger", () => { isLarge = !isLarge; place.classList.toggle("large", isLarge); larger.setAttribute("aria-pressed", String(isLarge)); }, { "aria-pressed": String(isLarge), look: "small" });
+  const size = () => { larger.textContent = isLarge ? "Whole drawing" : "Larger"; place.classList.toggle("large", isLarge); };
+  const larger = button("", () => { isLarge = !isLarge; size(); }, { look: "small" });
+  size();
   const choice = fabrics.length > 1 ? fabrics.map((name) => button(name, () => other(name), { "aria-pressed": String(name === chosen), look: "small" })) : [];
   return [make("div", { look: "tools" }, ...choice, larger, ...feeds()), place, detail];
 }

@@ -1,6 +1,6 @@
 // The case as a form, walked from its JSON schema.
 
-import { all, at, button, make, one, plain, unitOf, wordsOf } from "./make.js";
+import { all, at, button, faultWords, make, one, plain, unitOf, wordsOf } from "./make.js";
 
 const opened = new Set(["case"]);
 let schema = {};
@@ -25,6 +25,15 @@ export function setUp(said, does) {
     one("#lists").append(make("datalist", { id: listId(pattern) }, ...found.map((choice) => (Array.isArray(choice) ? make("option", { value: choice[0], text: choice[1] }) : make("option", { value: choice })))));
   }
   one("#find").addEventListener("input", find);
+  // one place says what the key that is pointed at, or has the focus, means: no bubble lies over a field
+  for (const event of ["pointerover", "pointerleave", "focusin", "focusout"]) one("#fields").addEventListener(event, (seen) => tellMeaning(seen.type === "pointerover" ? seen.target : null));
+}
+
+function tellMeaning(pointed) {
+  const field_ = (pointed && pointed.closest(".field")) || (document.activeElement && document.activeElement.closest("#fields .field"));
+  const words = field_ ? one(".means", field_).textContent : "";
+  one("#means").hidden = !words;
+  one("#means").textContent = words;
 }
 
 const listId = (pattern) => `list-${pattern.replace(/[^a-z_]/g, "-").replace("*", "")}`;
@@ -72,12 +81,12 @@ function control(node, key, value, facts) {
 function field(node, key, name, value) {
   const id = `field-${(ids += 1)}`;
   const fault = faultOf(key);
-  const means = make("span", { look: "means", id: `${id}-means`, text: `${key}: ${node.description || name}` });
+  const means = make("span", { look: "means hidden", id: `${id}-means`, text: `${key}: ${node.description || name}` });
   const facts = { id, "data-key": key, "aria-describedby": fault ? `${id}-fault ${id}-means` : `${id}-means`, "aria-invalid": fault ? "true" : null };
   const unit = unitOf(name);
   return make("div", { look: value === undefined ? "field unset" : "field" }, make("label", { for: id, text: wordsOf(name) }),
     make("div", { look: "with" }, control(node, key, value, facts), unit && make("small", { text: unit })),
-    fault && make("p", { look: "fault", id: `${id}-fault`, text: [fault.words, fault.allowed && `allowed: ${fault.allowed}`, fault.todo].filter(Boolean).join("; ") }), means);
+    fault && make("p", { look: "fault", id: `${id}-fault`, text: faultWords(fault) }), means);
 }
 
 function folded(key, words, does, open = false) {
@@ -101,8 +110,17 @@ function entries(node, key, value) {
   const kind = resolve(node.additionalProperties || {});
   const name = make("input", { "aria-label": `new entry of ${key}`, placeholder: "name", list: choices[`${patternOf(key)}.*`] ? listId(`${patternOf(key)}.*`) : null, autocomplete: "off" });
   const worth = make("input", { "aria-label": `its value`, placeholder: kind.type === "boolean" ? "false" : "value", autocomplete: "off" });
-  const add = button("Add", () => { if (name.value) act(`${key}.${name.value}`, meant(worth.value || (kind.type === "boolean" ? "false" : ""), variants(kind))); });
-  return [...Object.entries(value || {}).map(([word, one_]) => walk(kind, `${key}.${word}`, word, one_)), make("div", { look: "tools" }, name, worth, add)];
+  const known = choices[`${patternOf(key)}.*`] || [];
+  const missing = make("p", { look: "fault", role: "alert" });
+  const add = button("Add", () => {
+    const [what, to] = [name.value.trim(), worth.value.trim() || (kind.type === "boolean" ? "false" : "")];
+    missing.textContent = what && to ? "" : `Give ${what ? "its value" : `a name${known.length ? `, as ${known[0][0]}` : ""}`} first.`;
+    if (missing.textContent) (what ? worth : name).focus(); else act(`${key}.${what}`, meant(to, variants(kind)));
+  });
+  const meaning = make("small", {});
+  name.addEventListener("input", () => { meaning.textContent = (known.find(([id]) => id === name.value) || [])[1] || ""; });
+  const means = (word) => (known.find(([id]) => id === word) || [])[1];
+  return [...Object.entries(value || {}).map(([word, one_]) => walk({ ...kind, description: means(word) || kind.description }, `${key}.${word}`, word, one_)), make("div", { look: "tools" }, name, worth, add), meaning, missing];
 }
 
 function rows(node, key, value) {
@@ -166,9 +184,15 @@ function everyKey(node, key, depth, into) {
   return into;
 }
 function find() {
-  const words = one("#find").value.toLowerCase().split(/\s+/).filter(Boolean);
-  known = known || everyKey(schema, "", 0, []);
-  const hits = words.length ? known.filter(([key, means]) => words.every((word) => `${key} ${means}`.toLowerCase().includes(word))) : [];
-  hits.sort((a, b) => b[0].includes(words[0]) - a[0].includes(words[0]) || a[0].length - b[0].length);
-  one("#found").replaceChildren(...hits.slice(0, 8).map(([key, means]) => make("li", {}, button(key, () => { one("#find").value = ""; find(); act(null, key); }), means && make("small", { text: means }))));
+  // of families and family, spares and spare the same letters begin a word
+  const words = one("#find").value.toLowerCase().split(/\s+/).map((word) => word.replace(/(?<=...)(ies|y|s)$/, "")).filter(Boolean);
+  known = known || everyKey(schema, "", 0, []).filter(([key], index, all_) => !/\.0\./.test(key) || all_.findIndex(([other]) => other === key.replace(/\.0\./, ".")) < 0);
+  // each word begins one of the key's own, of its meaning, or of what stands above it: the nearer, the better
+  const begins = (text, word) => text.toLowerCase().split(/[^a-z0-9+]+/).some((part) => part.startsWith(word));
+  const rank = ([key, means]) => words.reduce((sum, word) => sum + ([key.split(".").pop(), means, key].findIndex((text) => begins(text, word)) + 1 || NaN), 0);
+  const hits = words.length ? known.map((pair) => [rank(pair), ...pair]).filter(([far]) => far > 0) : [];
+  const deep = (key) => key.split(".").filter((name) => name !== "0").length;
+  hits.sort((a, b) => a[0] - b[0] || deep(a[1]) - deep(b[1]) || a[1].length - b[1].length);
+  const none = words.length && !hits.length ? [make("li", {}, make("small", { text: "No key, and no key's meaning, has such words." }))] : [];
+  one("#found").replaceChildren(...none, ...hits.slice(0, 8).map(([, ...pair]) => pair).map(([key, means]) => make("li", {}, button(key, () => { one("#find").value = ""; find(); act(null, key); }), means && make("small", { text: means }))));
 }

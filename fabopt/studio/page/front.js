@@ -143,16 +143,16 @@ export function chart() {
     if (far(nearest) < REACH) choose(nearest.point, event.shiftKey);
   });
   const list = make("details", {}, make("summary", { text: "As a table" }), table("Points of the front", [axes[X].words, axes[Y].words, "Design", "Do"], shown.map((point) => [money(axes[X].key, point[X]), money(axes[Y].key, point[Y]), point.summary || point.label || "",
-    make("span", { look: "tools" }, button("Take", () => choose(point, false), { look: "small", disabled: !point.edits }), button("Compare", () => choose(point, true), { look: "small", disabled: !point.answer }))])));
+    make("span", { look: "tools" }, button("Take", () => choose(point, false), { look: "small", disabled: !point.edits, title: point.why || null }), button("Compare", () => choose(point, true), { look: "small", disabled: !point.answer }))])));
   const opened = place.querySelector("details")?.open;
   const held = marks.length && place.contains(document.activeElement) ? all(".mark", place).indexOf(document.activeElement) : -1;
   list.open = Boolean(opened);
-  place.replaceChildren(make("ul", { look: "legend" }, ...kinds.map((kind, index) => make("li", {}, symbol(SHAPES[index % SHAPES.length], `look${index % SHAPES.length}`), ` ${kind || "no design"}`))), picture, detail, make("p", { look: "note", text: [asked !== does.text() && !taken && "The case has changed since.", axes[X].key === "capex_usd" && budget && !isNear && `The budget of $${short(budget)} is ${budget > high ? "above" : "below"} all points.`, "A click makes the point the design; with Shift it is compared."].filter(Boolean).join(" ") }), list);
+  place.replaceChildren(make("ul", { look: "legend" }, ...kinds.map((kind, index) => make("li", {}, symbol(SHAPES[index % SHAPES.length], `look${index % SHAPES.length}`), ` ${kind || "no design"}`))), picture, detail, make("p", { look: "note", text: [asked !== does.text() && !taken && "The case has changed since.", axes[X].key === "capex_usd" && budget && !isNear && `The budget of $${short(budget)} is ${budget > high ? "above" : "below"} all points.`, shown.find((point) => point.why)?.why, shown.some((point) => !point.why) && "A click makes the point the design; with Shift it is compared."].filter(Boolean).join(" ") }), list);
   if (marks[held]) marks[held].focus();
 }
 
 function choose(point, compares) {
   if (compares && point.answer) does.compare(point.answer, point.label || point.summary);
   else if (!compares && point.edits) { for (const mark of all(".mark")) mark.classList.toggle("chosen", mark.point === point); does.edit(point.edits); taken = true; }
-  else say("The point can be taken when the front is whole.");
+  else say(point.why && !compares ? point.why : "The point can be taken when the front is whole.");
 }

@@ -51,6 +51,9 @@ export const unitOf = (key) => (UNITS.find(([end]) => key.endsWith(end)) || ["",
 /** The words of a key: `min_gbps_per_gpu` is "min gbps per gpu". */
 export const wordsOf = (key) => key.replace(/_(usd|w|m|s|gb|us)$/, "").replaceAll("_", " ");
 
+/** A fault in words: what is wrong, what is allowed, what to do. */
+export const faultWords = ({ words, allowed, todo }) => [words, allowed && `allowed: ${allowed}`, todo].filter(Boolean).join("; ");
+
 /** `fabrics[0].name` and `fabrics.0.name` are the same key. */
 export const plain = (key) => String(key ?? "").replace(/\[(\d+)\]/g, ".$1").replace(/^\./, "");
 export const at = (tree, key) => key.split(".").reduce((part, name) => (part === null || part === undefined ? undefined : part[name]), tree);

@@ -3,14 +3,15 @@
 import * as answers from "./answer.js";
 import * as fronts from "./front.js";
 import { goTo, setUp as setUpForm, showForm } from "./form.js";
-import { at, button, dollars, later, make, one, plain } from "./make.js";
+import { all, at, button, dollars, faultWords, later, make, one, plain } from "./make.js";
 import * as pins from "./pins.js";
 import { desk, get, listen, post, put, start } from "./server.js";
 import * as sliders from "./sliders.js";
 
 // `run`: the run that may speak, that of the text as it is; null while there is none, or it has no number yet.
-const state = { text: "", path: null, values: null, faults: [], off: [], past: [], ahead: [], saved: "", last: "", at: 0, start: null, run: null, going: false, doing: {}, best: null, answer: null, end: null, trouble: "", prices: {} };
+const state = { text: "", path: null, values: null, faults: [], off: [], past: [], ahead: [], saved: "", last: "", at: 0, start: null, run: null, going: false, stopped: false, doing: {}, best: null, answer: null, end: null, trouble: "", prices: {} };
 const KEPT = "fabopt studio";
+const MOST_PROVEN = 20;
 const SAME_CHANGE_MS = 1500;
 
 // -- the text and its changes ----------------------------------------------------------------------------------------
@@ -30,18 +31,21 @@ function setText(text, { key = "", keeps = true } = {}) {
 
 /** What is known of the text, all from the state: whoever came last, it says the same. */
 function say() {
-  const { faults, best, answer, end, going, doing } = state;
+  const { faults, best, answer, end, going, doing, stopped } = state;
   const money = [Number.isFinite(doing.best) && `best so far ${dollars(doing.best)}`, Number.isFinite(doing.bound) && doing.bound > 0 && `none below ${dollars(doing.bound)}`].filter(Boolean);
   answers.tell(...(state.trouble ? [state.trouble, "bad"]
     : faults.length ? [answers.current() ? "The case has a fault; the answer is that of the case before." : "The case has a fault.", "bad"]
-      : answer ? answers.verdict(answer)
-        : end ? [end.words || "Stopped before there was an answer", "warn"]
+      : answer ? ((words, look) => [stopped && !going ? `${words}; comparing was stopped` : words, look])(...answers.verdict(answer))
+        : end ? [`${!end.words || end.words === "stopped" ? "Stopped before there was an answer" : end.words}${answers.current() ? "; below is the answer before" : ""}`, "warn"]
           : !state.text ? ["Open a case, or make a new one."]
             : [doing.doing ? [`Looking: ${doing.doing}`, ...money].join("; ") : "Looking for the best design..."]));
   one("#result").classList.toggle("old", !(answer || best) || faults.length > 0);
   one("#cancel").hidden = one("#progress").hidden = !going;
-  one("#progress").setAttribute("aria-label", answer ? "Comparing with what else there is" : "Progress of the solve");
-  if (going && doing.share > 0 && !answer) one("#progress").value = doing.share; else one("#progress").removeAttribute("value");
+  one("#again").hidden = going || !state.text || faults.length > 0 || !(stopped || state.trouble || end?.words || (answer && !/optimal|infeasible/.test(answer.status)));
+  one("#doing").hidden = !(going && answer);
+  one("#doing").textContent = `Comparing alternatives${doing.share > 0 ? `, ${Math.floor(100 * doing.share)} %` : ""}`;
+  one("#progress").setAttribute("aria-label", answer ? "Comparing alternatives" : "Progress of the solve");
+  if (going && doing.share > 0) one("#progress").value = doing.share; else one("#progress").removeAttribute("value");
 }
 
 function heads() {
@@ -80,12 +84,23 @@ function edit(pairs, key = "") {
 
 function trouble(error) { state.trouble = error.message; say(); }
 
+// Answers that were proven, the newest last: undo shows one at once, while the server looks whether it still holds.
+const proven = new Map();
+const asked = () => JSON.stringify([state.text, state.path, state.prices]);
+function keep(said) {
+  if (!/optimal|infeasible/.test(said.status)) return;
+  proven.delete(asked());
+  proven.set(asked(), said);
+  if (proven.size > MOST_PROVEN) proven.delete(proven.keys().next().value);
+}
+
 let reading = 0;
 async function read() {
   const mine = (reading += 1);
   // whatever is under way is of another text
-  Object.assign(state, { run: null, going: Boolean(state.text), doing: {}, best: null, answer: null, end: null, trouble: "" });
+  Object.assign(state, { run: null, going: Boolean(state.text), stopped: false, doing: {}, best: null, answer: null, end: null, trouble: "" });
   early.length = 0;
+  if (proven.has(asked())) { state.answer = proven.get(asked()); answers.showAnswer(state.answer); }
   say();
   try {
     const said = await post("/api/read", { text: state.text, path: state.path });
@@ -146,7 +161,11 @@ const happens = {
   progress(said) { state.doing = said; },
   best(said) { if (!state.answer) { state.best = said; answers.showAnswer(said); } },
   answer(said) {
+    // of a search that was stopped before it met a design there is nothing to show in place of the answer before
+    if (said.status === "unknown" && answers.current()) return;
+    if (!state.answer) state.doing = {};
     state.answer = said;
+    keep(said);
     answers.showAnswer(said);
     slid();
     pins.ready(said.facts && Number.isFinite(said.facts.capex_usd));
@@ -195,17 +214,34 @@ function ask() {
   const inputs = state.start.questions.map((question, index) => {
     const list = question.choices && question.choices.length ? `list-question-${index}` : null;
     const input = make("input", { id: `question-${index}`, "data-question": question.key, list, placeholder: question.default ?? question.usual ?? "", autocomplete: "off" });
-    return make("div", { look: "ask" }, make("label", { for: `question-${index}`, text: question.words.replace(/; \? lists them/, "") }), input, question.hint && make("small", { text: question.hint }),
+    return make("div", { look: "ask" }, make("label", { for: `question-${index}`, text: question.words.replace(/; \? lists them/, "") }), input, make("p", { look: "fault", id: `question-${index}-fault`, hidden: true }),
       list && make("datalist", { id: list }, ...question.choices.map((choice) => make("option", { value: Array.isArray(choice) ? choice[0] : choice, text: Array.isArray(choice) ? choice[1] : null }))));
   });
   const form = make("form", { onsubmit: async (event) => {
     event.preventDefault();
     const given = {};
     for (const input of form.querySelectorAll("[data-question]")) if (input.value.trim()) given[input.dataset.question] = input.value.trim();
-    try { opened((await post("/api/new", { answers: given })).text, null, false); } catch (error) { words.textContent = error.message; }
+    try { opened((await post("/api/new", { answers: given })).text, null, false); } catch (error) { refused(form, words, error); }
   } }, ...inputs, words, make("button", { text: "Make the case" }));
   dialog("A new case", make("p", { look: "note", text: "What is left empty is taken as written in grey." }), form);
   one("#question-0").focus();
+}
+
+/** Say what is wrong with answers: each fault at its field, what is of no field below them. */
+function refused(form, words, error) {
+  const inputs = all("[data-question]", form);
+  const left = inputs.reduce((faults, input) => {
+    const own = faults.filter((fault) => fault.key === input.dataset.question);
+    const place = one(`#${input.id}-fault`);
+    place.textContent = own.map(faultWords).join("; ");
+    place.hidden = !own.length;
+    input.setAttribute("aria-invalid", String(own.length > 0));
+    input.setAttribute("aria-describedby", place.id);
+    return faults.filter((fault) => !own.includes(fault));
+  }, error.faults || []);
+  const wrong = inputs.find((input) => input.getAttribute("aria-invalid") === "true");
+  words.textContent = left.length ? left.map(faultWords).join("; ") : wrong ? "" : error.message;
+  if (wrong) wrong.focus();
 }
 
 async function save() {
@@ -227,7 +263,7 @@ async function save() {
 // -- start -----------------------------------------------------------------------------------------------------------
 
 const acts = { desk, edit, text: () => state.text, path: () => state.path, values: () => state.values, off: () => state.off, budget: () => at(state.values, "limits.budget_usd"),
-  slide: (key, value) => edit([[key, value]], key), without, price, prices: () => state.prices, compare: pins.compare, open: (text) => setText(text) };
+  slide: (key, value) => edit([[key, value]], key), without, price, prices: () => state.prices, rules: () => state.start.rules, compare: pins.compare, open: (text) => setText(text) };
 
 /** What the case says but for one key, and the prices: of one state of it the ends of a slider are known. */
 function without(key) {
@@ -271,10 +307,12 @@ one("#open").addEventListener("click", () => open().catch(trouble));
 one("#new").addEventListener("click", ask);
 one("#save").addEventListener("click", save);
 one("#cancel").addEventListener("click", () => {
+  state.stopped = true;
   // before the run has a number it is not asked for at all
   if (state.run === null) { reading += 1; Object.assign(state, { going: false, end: { words: "Stopped" } }); say(); }
   post("/api/cancel", { desk }).catch(trouble);
 });
+one("#again").addEventListener("click", () => { read(); one("#answer").focus(); });
 one("#dialog-close").addEventListener("click", () => one("#dialog").close());
 document.addEventListener("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey) || event.altKey) return;

@@ -97,3 +97,12 @@ def test_shipped_cases_can_be_changed(path: Any) -> None:
         assert [line for line in changed.splitlines() if line.lstrip().startswith("#")] == kept
     back = edited(edited(text, "name", "other"), "name", content["name"])
     assert parse_yaml(back.encode(), "") == content
+
+
+def test_the_fabric_of_a_case_that_names_none_is_written_down() -> None:
+    text = "name: small  # alone\nserver: x\n"
+    for key in ("fabrics[0].planes", "fabrics.0.planes", "fabrics.compute.planes"):
+        assert edited(text, key, 2) == f"{text}fabrics: [{{name: compute, planes: 2}}]\n"
+        assert edited(text, key, None) == text
+    with pytest.raises(InputError):
+        edited(text, "fabrics.storage.planes", 2)

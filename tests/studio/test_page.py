@@ -179,6 +179,168 @@ def test_a_fault_stands_at_its_key_until_it_is_mended(desk: Desk) -> None:
     assert desk.proven() == cost
 
 
+@pytest.mark.long
+def test_undo_shows_what_was_proven_at_once(desk: Desk) -> None:
+    """Before the server was asked, by buttons and by keys."""
+    desk.open("small")
+    cost = desk.proven()
+    desk.write("servers: 4", "servers: 8")
+    expect(desk.at("#screen")).to_contain_text("8 servers", timeout=FULL_MS)
+    more = desk.proven()
+    desk.page.evaluate("window.holds = '/api/read'")
+    desk.at("#undo").click()
+    assert desk.at("#status").inner_text().startswith(PROVEN) and desk.at("#headline").inner_text() == cost
+    desk.page.evaluate("release()")
+    expect(desk.at("#cancel")).to_be_hidden(timeout=FULL_MS)
+    desk.page.keyboard.press("Control+y")
+    assert desk.proven() == more
+    assert "servers: 8" in desk.at("#text").input_value()
+    desk.at("#undo").click()
+    assert desk.proven() == cost
+    expect(desk.at("#undo")).to_be_disabled()
+
+
+@pytest.mark.long
+def test_what_was_cancelled_is_solved_again(desk: Desk) -> None:
+    """The answer before stays, greyed, and nothing is said of a drawing that is not there."""
+    desk.open("small")
+    cost = desk.proven()
+    desk.write("servers: 4", "servers: 2000")
+    expect(desk.at("#status")).to_contain_text("Looking", timeout=FULL_MS)
+    desk.at("#cancel").click()
+    expect(desk.at("#status")).to_contain_text("Stopped", timeout=FULL_MS)
+    expect(desk.at("#status")).to_contain_text("the answer before")
+    expect(desk.at("#result")).to_have_class("old")
+    assert desk.at("#headline").inner_text() == cost
+    assert "found 0" not in desk.at("#answer").inner_text()
+    desk.at("#again").click()
+    expect(desk.at("#screen")).to_contain_text("2,000 servers", timeout=FULL_MS)
+    assert desk.proven() != cost
+    expect(desk.at("#again")).to_be_hidden()
+    desk.at("#cancel").click()
+    expect(desk.at("#status")).to_contain_text("comparing was stopped", timeout=FULL_MS)
+    expect(desk.at("#again")).to_be_visible()
+
+
+@pytest.mark.long
+def test_six_questions_say_what_is_wrong_at_their_fields(desk: Desk) -> None:
+    """The first wrong one has the focus; what is right makes the case; Escape leaves."""
+    desk.at("#new").click()
+    fields = desk.at("[data-question]")
+    for number, words in enumerate(["h999", "12", "pretraining", "ethernet (RoCE)", "none", "much"]):
+        fields.nth(number).fill(words)
+    desk.page.keyboard.press("Enter")
+    expect(desk.at("[data-question][aria-invalid='true']")).to_have_count(3, timeout=FULL_MS)
+    expect(fields.first).to_be_focused()
+    for number in (0, 1, 5):
+        place = fields.nth(number).get_attribute("aria-describedby")
+        assert place is not None and desk.at(f"#{place}").inner_text()
+    # what is behind the dialog, the page's title too, cannot be reached
+    assert set(hard_to_use(desk)) == {"0 main parts", "h2 after h0"}
+    desk.said[:] = [said for said in desk.said if "status of 422" not in said]
+    for number, words in ((0, "nvidia-dgx-h100"), (1, "32"), (5, "5M")):
+        fields.nth(number).fill(words)
+    desk.page.keyboard.press("Enter")
+    expect(desk.at("#dialog")).to_be_hidden(timeout=FULL_MS)
+    desk.proven()
+    assert "protocol: ethernet" in desk.at("#text").input_value()
+    desk.at("#new").focus()
+    desk.page.keyboard.press("Enter")
+    expect(fields.first).to_be_focused()
+    desk.page.keyboard.press("Escape")
+    expect(desk.at("#dialog")).to_be_hidden()
+    expect(desk.at("#new")).to_be_focused()
+
+
+@pytest.mark.long
+def test_a_slider_is_dragged_with_the_mouse(desk: Desk) -> None:
+    """The knob stays under the pointer, the ends are named meanwhile, and the last value holds."""
+    desk.open(CASE)
+    before = desk.proven()
+    knob = desk.at("[data-slides='fabrics.0.max_oversubscription']")
+    knob.scroll_into_view_if_needed()
+    box = knob.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    desk.page.mouse.move(box["x"] + 8, middle)
+    desk.page.mouse.down()
+    for step in range(1, 9):
+        desk.page.mouse.move(box["x"] + box["width"] * step / 8 - 8, middle)
+        desk.page.wait_for_timeout(50)
+    desk.page.mouse.up()
+    expect(desk.at("#text")).to_have_value(re.compile("max_oversubscription: 8"), timeout=FULL_MS)
+    expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+    desk.proven()
+    assert knob.get_attribute("aria-valuetext") == "8 : 1"
+
+
+FOUND = {
+    "ratio": "fabrics.0.max_oversubscription",
+    "bandwidth": "fabrics.0.min_gbps_per_gpu",
+    "budget": "limits.budget_usd",
+    "family": "fabrics.0.topologies",
+    "spares": "procurement.spares",
+    "redundancy": "resilience",
+}
+
+
+@pytest.mark.long
+def test_keys_are_found_and_rules_explained(desk: Desk) -> None:
+    """By words that people use; a rule is added by its name, and its badge says what it means; *what else* is taken."""
+    desk.open(CASE)
+    desk.proven()
+    if not desk.at("#form").is_visible():
+        desk.at("#tab-form").click()
+    for words, key in FOUND.items():
+        desk.at("#find").fill(words)
+        assert key in desk.at("#found button").all_inner_texts(), words
+    desk.at("#find").fill("zzzz")
+    expect(desk.at("#found")).to_contain_text("No key")
+    desk.at("#find").fill("")
+    desk.at("[data-part='rules'] > summary").click()
+    add = desk.at("[data-part='rules'] .tools button")
+    add.click()
+    expect(desk.at("[data-part='rules'] [role='alert']")).to_contain_text("first")
+    desk.page.get_by_label("new entry of rules").fill("two-switches")
+    add.click()
+    expect(desk.at("#text")).to_have_value(re.compile("two-switches: false"), timeout=FULL_MS)
+    desk.proven()
+    desk.at("[data-key='rules.two-switches']").focus()
+    expect(desk.at("#means")).to_contain_text("rules.two-switches: ")
+    desk.at("#badges .off summary").first.click()
+    expect(desk.at("#badges .off p").first).to_be_visible()
+    desk.page.get_by_role("button", name=re.compile("^Take: ")).first.click(timeout=FULL_MS)
+    expect(desk.at("#undo")).to_be_enabled()
+    desk.proven()
+
+
+@pytest.mark.long
+def test_what_opens_later_can_be_used_by_all(desk: Desk) -> None:
+    """What broke, two designs compared, the points of a sweep: each is in Chromium's tree with its name."""
+    desk.open("small")
+    desk.proven()
+    desk.at("#pin-name").fill("four")
+    desk.at("#pin-go").click()
+    desk.write("servers: 4", "servers: 8")
+    expect(desk.at("#screen")).to_contain_text("8 servers", timeout=FULL_MS)
+    desk.proven()
+    desk.page.get_by_role("button", name="Compare four").click()
+    expect(desk.at("#compared table").first).to_be_visible(timeout=FULL_MS)
+    desk.at("#drawing .box.leaf").first.focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.at("#broken")).to_contain_text("Without", timeout=FULL_MS)
+    desk.at("#sweep-key").select_option("servers")
+    desk.at("#sweep-values").fill("4, 8")
+    desk.at("#sweep-go").click()
+    expect(desk.at(".mark")).to_have_count(2, timeout=FULL_MS)
+    expect(desk.at("#front-stop")).to_be_hidden(timeout=FULL_MS)
+    desk.at("#chart summary").click()
+    expect(desk.at("#cancel")).to_be_hidden(timeout=FULL_MS)
+    assert hard_to_use(desk) == []
+    desk.page.get_by_role("button", name="Remove four").click()
+    desk.page.set_viewport_size({"width": 1280, "height": 900})
+
+
 SAY = """([kind, run]) => {
   const facts = { capex_usd: 1, fabrics: [] };
   const words = { doing: "late", words: "late", status: "optimal", answer: "0" };

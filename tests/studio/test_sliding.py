@@ -45,7 +45,7 @@ def has_design(text: str, key: str, value: float) -> bool:
         pytest.param(CASE, "limits.power_w", 1, "limits.power_w: the leanest design uses", marks=pytest.mark.long),
         pytest.param(CASE, "servers", 1, "site.floor", marks=pytest.mark.long),
         pytest.param(CASE.replace("servers: 16", "gpus: 128"), "gpus", 8, "site.floor", marks=pytest.mark.long),
-        pytest.param(BUDGET, "prices.switch", 1, "limits.budget_usd: the best design w", marks=pytest.mark.long),
+        pytest.param(BUDGET, "prices.switch", 1, "limits.budget_usd: allows $400,000; the", marks=pytest.mark.long),
         pytest.param(GROWTH, "stages.1.servers", 1, "stages[2].servers: servers fall", marks=pytest.mark.long),
     ],
 )  # fmt: skip

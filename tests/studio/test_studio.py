@@ -251,7 +251,27 @@ def test_questions_make_a_case(studio: Served) -> None:
     text = studio.post("/api/new", answers={"gpus": "128", "budget": "5M"}).json["text"]
     assert yaml.safe_load(text)["limits"] == {"budget_usd": 5_000_000}
     assert studio.post("/api/read", text=text, path="pod.yaml").json["faults"] == []
-    assert studio.post("/api/new", answers={"gpus": "x", "server": "y"}).status == 422
+    assert not Path(text.splitlines()[0].partition("$schema=")[2]).is_absolute() and "/" not in text.splitlines()[0]
+    roce = studio.post("/api/new", answers={"protocol": "ethernet (RoCE)"}).json["text"]
+    assert yaml.safe_load(roce)["fabrics"][0]["protocol"] == "ethernet"
+
+
+@pytest.mark.parametrize(
+    ("answers", "keys"),
+    [
+        ({"gpus": "x", "server": "y", "workload": "z"}, ["server", "gpus", "workload"]),
+        ({"protocol": "z", "racks": "0x0", "budget": "-1"}, ["protocol", "racks", "budget"]),
+        ({"gpus": "64 then 8"}, ["gpus"]),
+        ({"gpus": "8", "workload": "llama3-405b"}, ["gpus"]),
+    ],
+)
+def test_wrong_answers_are_refused_at_their_questions(studio: Served, answers: dict[str, str], keys: list[str]) -> None:
+    """In words of the page: no option and no command of the terminal."""
+    refused = studio.post("/api/new", answers=answers)
+    assert refused.status == 422
+    assert [fault["key"] for fault in refused.json["faults"]] == keys
+    said = [fault[part] for fault in refused.json["faults"] for part in ("words", "allowed", "todo")]
+    assert not any("--" in words or "fabopt " in words for words in said), said
 
 
 @pytest.mark.long

@@ -118,7 +118,7 @@ function entries(node, key, value) {
     if (missing.textContent) (what ? worth : name).focus(); else act(`${key}.${what}`, meant(to, variants(kind)));
   });
   const meaning = make("small", {});
-  name.addEventListener("input", () => { meaning.textContent = (known.find(([id]) => id === name.value) || [])[1] || ""; });
+  name.addEventListener("input", () => { missing.textContent = ""; meaning.textContent = (known.find(([id]) => id === name.value) || [])[1] || ""; });
   const means = (word) => (known.find(([id]) => id === word) || [])[1];
   return [...Object.entries(value || {}).map(([word, one_]) => walk({ ...kind, description: means(word) || kind.description }, `${key}.${word}`, word, one_)), make("div", { look: "tools" }, name, worth, add), meaning, missing];
 }

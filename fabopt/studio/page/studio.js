@@ -114,6 +114,7 @@ async function read() {
     const { run } = await post("/api/solve", { desk, text: state.text, path: state.path, prices: state.prices });
     if (mine !== reading) return;
     state.run = run;
+    if (state.answer) state.answer.run = run;
     for (const [kind, said_] of early.splice(0)) hear(kind, said_);
   } catch (error) { if (mine === reading) { state.going = false; trouble(error); } }
 }

@@ -87,8 +87,8 @@ def case_of_answers(answers: Mapping[str, str], folder: Path) -> str:
         # the folder may be sent on, so that no path of this machine is written
         return starter_text(replace(wanted, name=free_name(wanted.gpus, folder), folder=folder, schema=None))
     except InputError as error:
-        found = ((wrong, question_of(wrong)) for wrong in error.faults)
-        raise InputError([replace(wrong, file="answers", path=option or "") for wrong, option in found]) from None
+        faults = [replace(wrong, file="answers", path=question_of(wrong) or "") for wrong in error.faults]
+        raise InputError(faults) from None
 
 
 def _begin(start: str | None) -> tuple[Path, tuple[str, str] | None]:

@@ -17,12 +17,15 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from fabopt.errors import EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, InputError
 from fabopt.io.library import checkout
 from fabopt.program.settings import Clock, StoppedError
 from fabopt.studio.wire import Message, fault_rows, line_of
+
+if TYPE_CHECKING:
+    from fabopt.schema.design import Design
 
 # Modules of jobs, the first names of a job's two.
 JOBS = {
@@ -49,7 +52,7 @@ class Bench:
         self.folder, self.answers, self._take = folder, answers, take
         self.clock = Clock(None)
         # proven designs by what was asked, and whether their comparisons are whole
-        self.known: dict[str, tuple[Any, bool]] = {}
+        self.known: dict[str, tuple[Design, bool]] = {}
 
     def tell(self, kind: str, **content: Any) -> None:
         """Send an event of the job at hand."""

@@ -33,7 +33,7 @@ export async function compare(other, name) {
     const said = await post("/api/compare", { one: current().answer, other });
     const rows = said.rows.filter((row) => row[3]).map((row) => row.slice(0, 3).map((cell) => String(cell ?? "")));
     place().replaceChildren(make("h3", { text: `This design against ${name}` }), said.verdict && make("p", { text: String(said.verdict) }),
-      rows.length ? table("What differs", ["", "this design", String(name)], rows) : make("p", { text: "Nothing differs." }),
+      rows.length ? table("What differs", ["Figure", "this design", String(name)], rows) : make("p", { text: "Nothing differs." }),
       (said.waterfall || []).length ? table("What the difference costs", ["Part", "Money"], said.waterfall.map((row) => row.map(String)), { numbers: [false, true] }) : "");
     place().scrollIntoView({ block: "nearest" });
   } catch (error) { place().replaceChildren(make("p", { look: "fault", text: error.message })); }

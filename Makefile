@@ -70,6 +70,7 @@ advice: setup  ## Follow the advice of 300 random cases without a design
 
 predictions: setup  ## Write tables and data of predicted and published steps
 	$(BIN)/python -m tests.published_runs
+	$(BIN)/python -m tests.published_racks
 
 relaxed: setup  ## Relax one limit of each of 500 random cases
 	$(BIN)/python -m tests.samples.relaxed 500

@@ -19,26 +19,32 @@ from fabopt.schema.catalog import KINDS
 
 
 def explain_case(request: SolveRequest, ids: Sequence[str], json: str | None) -> int:
-    """Say why products are not in the answer; without any, which lack only a figure, a split or a part."""
+    """Say why products are not in the answer; without any, which lack only a figure, a split or a part, and what the
+    case's model needs.
+    """
     check_targets([json])
     inputs = request.inputs()
     wanted = _known(ids, inputs)
-    from fabopt.inspect.why_not import products_lacking, why_not
+    from fabopt.inspect.why_not import needs_of_case, products_lacking, why_not
     from fabopt.output.terminal.why_not import lacking_line, why_not_line
+    from fabopt.output.terminal.workload import needs_words
     from fabopt.program.settings import Settings
 
     with at_work(request) as (clock, show):
         settings = Settings(request.engine, request.time_limit_s, progress=show)
         told = list(why_not(inputs, wanted, settings, clock)) if wanted else []
         lacking = {} if wanted else dict(products_lacking(inputs, settings, clock))
+    needs = None if wanted else needs_of_case(inputs)
     if json is not None:
         products_told = [{**asdict(one), "obstacles": _rows(one.obstacles)} for one in told]
         lacks = {id_: [lack._asdict() for lack in of] for id_, of in lacking.items()}
         content = {"case": inputs.case.name, "products": products_told, "lacking": lacks}
+        content |= {} if needs is None else {"needs": needs[1].model_dump(mode="json")}
         deliver(json, (json_.dumps(content, indent=2) + "\n").encode())
     if json != STANDARD_STREAM:
         lines = [why_not_line(one) for one in told] or [lacking_line(*one) for one in lacking.items()]
-        say("\n".join(lines or ["no listed product lacks only a price, a power figure, a split or a matching part"]))
+        lines = lines or ["no listed product lacks only a price, a power figure, a split or a matching part"]
+        say("\n".join([*lines, *([] if needs is None else [needs_words(*needs)])]))
     return EXIT_DONE
 
 

@@ -21,6 +21,7 @@ from fabopt.schema.resilience import DEFAULT_RULE, NO_RULE, Resilience, keeps_de
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
 from fabopt.workload.allowance import FIGURES
+from fabopt.workload.remarks import needed_words
 
 # No architect builds more than this; a case that asks for more keeps what it asks for.
 MOST_RATIO = 8
@@ -134,7 +135,8 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int, wanted: float) -> I
     if most < 0:
         return
     refused = inquiry.problem.fabrics[index].refused_nics
-    left_out = [LEFT_OUT] if fabric.min_gbps_per_gpu is None and not per_server and fabric.storage is None else []
+    left_out = [_left_out(inquiry, fabric)] if fabric.min_gbps_per_gpu is None else []
+    left_out = [] if per_server or fabric.storage is not None else left_out
     detail = "; ".join([f"the most bandwidth per {'server' if per_server else 'GPU'} that a design gives", *left_out])
     detail = "; ".join([detail, *refused[:3]])
     per = max(1, inquiry.problem.server.gpus) if per_server else 1
@@ -143,6 +145,14 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int, wanted: float) -> I
         other = Needed(limit=f"fabrics.{fabric.name}.storage", needed=None)
         conflict = conflict.model_copy(update={"together": (Needed(limit=limit, needed=gbps(rates[most])), other)})
     yield conflict
+
+
+def _left_out(inquiry: Inquiry, fabric: Fabric) -> str:
+    """Where a bandwidth comes from that the case does not say."""
+    needs, least = inquiry.problem.needs, "min_gbps_per_gpu"
+    if needs is None or needs.fabric != fabric.name or least not in needs.sets:
+        return LEFT_OUT
+    return f"the case leaves it out, which takes what its model needs: {needed_words(needs)}"
 
 
 def _priorities(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:

@@ -16,9 +16,12 @@ from fabopt.io.case import Inputs
 from fabopt.parts.offering import offering_of
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.separation import first_combination
 from fabopt.program.orders import all_uses
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import Case
+from fabopt.schema.model import Model
+from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.product import Product
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
@@ -50,6 +53,16 @@ class WhyNot:
     price_usd: float | None = None
     below_usd: float | None = None
     is_never: bool = False
+
+
+def needs_of_case(inputs: Inputs) -> tuple[str, WorkloadNeeds] | None:
+    """The name of a case's model, and its needs of the network; None without one."""
+    case, catalog = inputs.case, inputs.catalog
+    wanted = case.workload
+    if wanted is None or not isinstance(wanted.model, Model) or not isinstance(case.server, str):
+        return None
+    needs = problem_of(first_combination(case, catalog), catalog).needs
+    return None if needs is None else ("the job that needs most" if wanted.jobs else wanted.model.name, needs)
 
 
 def why_not(inputs: Inputs, ids: Sequence[str], settings: Settings, clock: Clock) -> Iterator[WhyNot]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fabopt.errors import Fault, fault
 from fabopt.io.references import check_counted_servers, check_references
-from fabopt.io.workload import with_plan
+from fabopt.io.workload import with_domains, with_plan
 from fabopt.rules.defaults import SERVERS_COUNT, WHOLE_SERVERS, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
@@ -33,7 +33,8 @@ def cases_of_servers(case: Case, catalog: Catalog) -> tuple[Case, ...]:
     if isinstance(case.server, str):
         return (case,)
     known = {server.id: server for server in catalog.servers}
-    return tuple(with_plan(_with_server(case, known[id_]), catalog) for id_ in case.server)
+    singles = (with_plan(_with_server(case, known[id_]), catalog) for id_ in case.server)
+    return tuple(with_domains(single, catalog) for single in singles)
 
 
 def _with_server(case: Case, server: Server) -> Case:

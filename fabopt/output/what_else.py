@@ -33,7 +33,8 @@ class Column(NamedTuple):
 
 def columns_of(design: Design) -> list[Column]:
     """Cost and power; the objective where it is neither; time of a step, tokens a second, utilization and cost per
-    effective GPU for a case with a model; of several jobs the tokens of each, and the utilization of all.
+    effective GPU for a case with a model; of a served one what users wait for; of several jobs the tokens of each, and
+    the utilization of all.
     """
     columns = [
         Column("cost", lambda row: row.capex_usd, money),
@@ -45,6 +46,10 @@ def columns_of(design: Design) -> list[Column]:
         columns.append(Column(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
     if any(row.step_s is not None for row in design.alternatives):
         columns.append(Column("step", lambda row: row.step_s, duration, "number"))
+    if any(row.ttft_s is not None for row in design.alternatives):
+        columns.append(Column("first token", lambda row: row.ttft_s, duration, "number"))
+        columns.append(Column("each further", lambda row: row.tpot_s, duration, "number"))
+    if any(row.tokens_per_s is not None for row in design.alternatives):
         columns.append(Column("tokens/s", lambda row: row.tokens_per_s, _whole, "number"))
     jobs = [] if design.workload is None else [job.name for job in design.workload.jobs]
     columns += [Column(f"tokens/s of {name}", partial(_tokens_per_s, name), _whole, "number") for name in jobs]

@@ -48,9 +48,11 @@ class Alternative(Strict):
         power_w: Its power, in watts.
         power_delta_w: Its power less that of the answer, in watts.
         step_s: Predicted step of the case's model, in seconds; absent where there are several jobs.
-        tokens_per_s: Tokens a second of the case's model; absent where there are several jobs.
+        tokens_per_s: Tokens a second of the model, written where it is served; absent where there are several jobs.
         gpu_utilization: Share of the GPUs' peak that the model reaches; of several jobs that of all GPUs.
         jobs: What each of several jobs does, by name.
+        ttft_s: Time to the first token of a served model, in seconds.
+        tpot_s: Time of each further token, in seconds.
         usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars.
         rules_left_out: Default rules that it does not keep.
     """
@@ -71,6 +73,8 @@ class Alternative(Strict):
     step_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     tokens_per_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     gpu_utilization: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    ttft_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    tpot_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     jobs: Annotated[dict[str, JobStep], Field(exclude_if=operator.not_)] = {}
     usd_per_effective_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
     rules_left_out: Annotated[tuple[RuleLeftOut, ...], Field(exclude_if=is_empty)] = ()

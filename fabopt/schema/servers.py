@@ -27,6 +27,7 @@ class ServerCompared(Strict):
         id: Id of the server.
         servers: Number of servers at the last stage.
         gpus: GPUs in these servers.
+        gpus_at_work: Those of them that the case's model takes, where others are spares of its scale-up domains.
         status: Whether its best design is proven (`optimal`), found (`feasible`), ruled out (`infeasible`), proven to
             be no cheaper than the answer (`dearer`) or open (`unknown`).
         objective: What its best design comes to, in the unit of the objective. Null without one.
@@ -36,6 +37,7 @@ class ServerCompared(Strict):
     id: str
     servers: int
     gpus: int
+    gpus_at_work: Annotated[int | None, Field(exclude_if=is_open)] = None
     status: Literal["optimal", "feasible", "infeasible", "dearer", "unknown"]
     objective: Annotated[Number | None, Field(exclude_if=is_open)] = None
     bound: Annotated[Number | None, Field(exclude_if=is_open)] = None

@@ -92,6 +92,7 @@ def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
     own = [place for place in places if place.asked.role not in MANAGEMENT]
     yield from chain.from_iterable(_other_structure(case, place) for place in compute)
     yield from chain.from_iterable(_other_topology(place) for place in own)
+    yield from later_tokens(case)
     yield from _without_rules(case, problem)
     yield from _with_rules(case)
     yield from chain.from_iterable(_other_hardware(place, inputs.catalog) for place in own)
@@ -172,6 +173,17 @@ def _in_planes(fabric: FabricProblem) -> FabricProblem:
 
 def _with_nics(fabric: FabricProblem, are_kept: Callable[[NicOption], bool]) -> FabricProblem:
     return replace(fabric, nics={name: tuple(filter(are_kept, options)) for name, options in fabric.nics.items()})
+
+
+# -- what users of a served model wait for ---------------------------------------------------------------------------
+
+
+def later_tokens(case: Case) -> Iterator[CaseChange]:
+    """With each limit on times of a served model doubled."""
+    limits = {} if case.workload is None else {"ttft_ms": case.workload.ttft_ms, "tpot_ms": case.workload.tpot_ms}
+    for name, most in limits.items():
+        if most is not None:
+            yield CaseChange(name, f"{2 * most:g}", {f"workload.{name}": 2 * most}, RowsShown.SAID)
 
 
 # -- structure -------------------------------------------------------------------------------------------------------

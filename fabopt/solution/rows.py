@@ -14,10 +14,10 @@ from fabopt.program.settings import StoppedError
 from fabopt.schema.alternative import JobStep
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative
-from fabopt.schema.prediction import JobUse, WorkloadUse
+from fabopt.schema.prediction import JobUse, ServingUse, WorkloadUse
 from fabopt.schema.servers import BESIDE, SERVER
 from fabopt.search.answer import Answer
-from fabopt.search.step_time import use_on
+from fabopt.search.step_time import service_on, use_on
 from fabopt.solution.changed import ChangedCases, Keys, Outcome
 from fabopt.solution.server_notes import beside_server
 from fabopt.solution.service import carries, last_group_words, service_beside
@@ -86,6 +86,11 @@ class DesignFigures:
         """The use of the design by the case's model; None without a model."""
         least = self.answer.ratio.least if self.answer.ratio is not None else ()
         return use_on(self.answer.problem, self.answer.picked, self.sums.cents, least)
+
+    @cached_property
+    def served(self) -> ServingUse | None:
+        """The served model on the design; None without one."""
+        return service_on(self.answer.problem, self.answer.picked)
 
     @property
     def objective(self) -> int | float:
@@ -211,7 +216,7 @@ class Rows:
         assert outcome.answer is not None
         other, own = outcome.answer, self.own
         figures = DesignFigures(other)
-        use = figures.use
+        use, served = figures.use, figures.served
         only = None if use is None or use.jobs else use
         return Alternative(
             what=self.named(change),
@@ -227,7 +232,9 @@ class Rows:
             power_w=watts(figures.sums.power_mw),
             power_delta_w=watts(figures.sums.power_mw - own.sums.power_mw),
             step_s=None if only is None else only.step_s,
-            tokens_per_s=None if only is None else only.tokens_per_s,
+            tokens_per_s=getattr(served or only, "tokens_per_s", None),
+            ttft_s=None if served is None else served.ttft_s,
+            tpot_s=None if served is None else served.tpot_s,
             gpu_utilization=None if use is None else use.gpu_utilization,
             jobs={} if use is None else {job.name: _step_of(job) for job in use.jobs},
             usd_per_effective_gpu=None if use is None else use.usd_per_effective_gpu,

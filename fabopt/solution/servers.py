@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Final
 
 from fabopt.io.servers import cases_of_servers
+from fabopt.problem.demand import gpus_at_work
 from fabopt.problem.problem import Problem
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.servers import DEARER, SERVER, SETTLED, Number, ServerCompared
@@ -80,12 +81,14 @@ class _Contender:
         """The entry of the server in a design file."""
         problem, value = self.problems[0], self.value
         shown = problem.weights.in_metric
+        at_work = gpus_at_work(problem.case, problem.server)
         ends = self.status != "infeasible"
         return ServerCompared.model_validate(
             {
                 "id": self.id,
                 "servers": problem.servers,
                 "gpus": problem.gpus,
+                "gpus_at_work": at_work if at_work < problem.gpus else None,
                 "status": self.status,
                 "objective": None if value is None else shown(value),
                 "bound": shown(self.bound) if ends else None,

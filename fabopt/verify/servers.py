@@ -20,7 +20,8 @@ def compares(evidence: Evidence) -> bool:
 @where(compares)
 def server_is_of_the_list(proof: Proof, evidence: Evidence) -> None:
     """The server is one of those that the case lists, all of which are in the file once; its number at each stage is
-    the least that holds the GPUs asked for, and all of them where a rule does not round up. No other server has a
+    the least that holds the GPUs asked for, with the spares of scale-up domains of which a model takes a part, and all
+    of them where a rule does not round up. No other server has a
     design or a bound that is lower, nor one before it in the list an equal one; its prices count if the case says so.
 
     servers = ceil(gpus / gpus of a server); objective <= objective, bound of every other. What came of other servers
@@ -35,7 +36,7 @@ def server_is_of_the_list(proof: Proof, evidence: Evidence) -> None:
     proof.equal("include_servers", evidence.case.include_servers, asked.include_servers)
     sizes = [stage.gpus for stage in asked.stages] if asked.stages else [asked.gpus]
     for name, wanted, servers in zip(evidence.stage_names, sizes, evidence.servers_by_stage, strict=True):
-        proof.equal(f"servers of {own.id} at {name}", servers, ceil_div(wanted or 0, evidence.server.gpus))
+        proof.equal(f"servers of {own.id} at {name}", servers, _servers_for(wanted or 0, evidence))
     for entry in entries.values():
         _holds_gpus(proof, entry, asked, sizes[-1] or 0)
     proof.equal(f"servers of {own.id}", (own.servers, own.gpus), (evidence.servers, evidence.gpus))
@@ -45,10 +46,21 @@ def server_is_of_the_list(proof: Proof, evidence: Evidence) -> None:
     proof.note(f"{own.id} of {some(len(entries), 'server')}, whose designs are not in the file")
 
 
+def _servers_for(gpus: int, evidence: Evidence) -> int:
+    """The fewest servers for so many GPUs, in whole scale-up domains where the model takes a part of each."""
+    server, workload = evidence.server, evidence.case.workload
+    used = None if workload is None else workload.gpus_per_domain
+    held = 0 if server.scale_up is None else server.scale_up.domain_gpus
+    if used is None or used >= held or used > gpus:
+        return ceil_div(gpus, server.gpus)
+    return ceil_div(gpus, used) * held // server.gpus
+
+
 def _holds_gpus(proof: Proof, entry: ServerCompared, asked: Case, wanted: int) -> None:
-    """The last stage of a server has all GPUs asked for, and less than a server more."""
-    over = entry.gpus - wanted
-    is_whole = entry.servers > 0 and entry.gpus % entry.servers == 0
+    """The last stage of a server has all GPUs asked for, and less than a server more, but for spares of domains."""
+    at_work = entry.gpus if entry.gpus_at_work is None else entry.gpus_at_work
+    over = at_work - wanted
+    is_whole = entry.servers > 0 and entry.gpus % entry.servers == 0 and at_work <= entry.gpus
     fits = is_whole and 0 <= over < entry.gpus // entry.servers
     proof.holds(fits, f"{entry.servers} of {entry.id} with {entry.gpus} GPUs are not the least that hold {wanted}")
     proof.holds(is_kept(asked.rules, WHOLE_SERVERS) or not over, f"{entry.id} has {over} GPUs more, rounded up")

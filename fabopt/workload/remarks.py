@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.model import Model
-from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, ServingUse, WorkloadUse
+from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, ServingUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.schema.workload import QueuePairs, taken_by
 from fabopt.units import ceil_div, exact, some
@@ -61,6 +61,13 @@ def service_notes(use: ServingUse) -> Iterator[str]:
             f"{use.needs.fabric}: {use.model} sends nothing beyond its scale-up domains; give min_gbps_per_gpu and "
             "max_oversubscription for what else the fabric carries"
         )
+
+
+def needed_words(needs: WorkloadNeeds) -> str:
+    """The bandwidth that a model needs, a range where overlap decides."""
+    if needs.overlapped_gbps_per_gpu is None:
+        return f"{needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1"
+    return f"{needs.overlapped_gbps_per_gpu:g} to {needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1 (overlap decides)"
 
 
 def _parts_of_domains(use: WorkloadUse, case: Case, server: Server, servers: int) -> Generator[str, None, int]:

@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
+from tests.paths import ERRORS
 from tests.samples.cli_samples import Run, write_case
+from tests.samples.workload_samples import MODEL
 
 
 @pytest.fixture(autouse=True)
@@ -35,3 +38,19 @@ def test_products_that_are_not_there_are_refused_at_once(run: Run) -> None:
 
 def test_a_case_that_is_not_there_is_refused(run: Run) -> None:
     assert run("explain", "no-such-case.yaml", "--why-not", "acme-t4")[0] == 2
+
+
+def test_needs_of_a_model_are_said_as_a_range(run: Run, tmp_path: Path) -> None:
+    """Where overlap decides: the least where as much hides as can, and where nothing does."""
+    plan = {**MODEL["plan"], "overlap": {"data": [0, 1]}}
+    case = tmp_path / "model.yaml"
+    content = {
+        "name": "model", "catalog": [str(ERRORS / "_fast.yaml")], "server": "acme-fast", "servers": 8,
+        "workload": {"model": {**MODEL, "plan": plan}, "gpu_utilization": 0.5}, "fabrics": [{"name": "compute"}],
+    }  # fmt: skip
+    case.write_text(yaml.safe_dump(content))
+    code, out, _ = run("explain", str(case), "--json", str(tmp_path / "why.json"))
+    needs = json.loads((tmp_path / "why.json").read_text())["needs"]
+    low, high = needs["overlapped_gbps_per_gpu"], needs["min_gbps_per_gpu"]
+    assert code == 0 and low < high
+    assert f"acme-8 needs {low:g} to {high:g} Gb/s per GPU at 1:1 (overlap decides)" in " ".join(out.split())

@@ -127,6 +127,19 @@ def test_rows_of_several_jobs_are_what_solving_gives() -> None:
 
 
 @pytest.mark.long
+def test_rows_of_a_service_are_what_solving_gives() -> None:
+    """With each limit on what users wait for doubled, too."""
+    given = read_inputs(str(ROOT / "cases" / "deepseek-v3-serving-256.yaml"))
+    limits = [row for row in optimize.solve(given).alternatives if row.what in ("ttft_ms", "tpot_ms")]
+    assert [row.change for row in limits] == [{"workload.ttft_ms": 4000}, {"workload.tpot_ms": 120}]
+    for row in limits:
+        other = optimize.solve(with_change(given, row.change), alternatives_s=0)
+        assert other.totals is not None and other.serving is not None
+        served = other.serving.ttft_s, other.serving.tpot_s, other.serving.tokens_per_s
+        assert (row.capex_usd, row.ttft_s, row.tpot_s, row.tokens_per_s) == (other.totals.capex_usd, *served)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["effective-gpt3", "effective-deepseek", "effective-llama70b", "sourcing-rows"])
 def test_rows_that_were_not_what_solving_gives(name: str) -> None:
     assert hold(read_inputs(str(ANSWERS / f"{name}.yaml"))) > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.catalog import read_catalog
+from fabopt.io.servers import cases_of_servers
 from fabopt.problem.demand import case_workload, stages_of
 from fabopt.schema.case import Case
 from fabopt.schema.model import Experts
@@ -20,7 +22,9 @@ from fabopt.workload.ranks import ranks_of
 from fabopt.workload.straddling import domain_in_use, straddlers
 from fabopt.workload.timing import blocks_below
 from tests.oracles.brute_ranks import groups
-from tests.published_runs import further_runs
+from tests.published_racks import RACKS, rows
+from tests.published_racks import solved as solved_run
+from tests.published_runs import further_runs, held_out
 from tests.samples.small import Json, assert_proven
 from tests.samples.workload_samples import TINY, tiny_model
 
@@ -76,6 +80,20 @@ def test_published_runs_of_racks_are_on_servers_as_sold() -> None:
     assert {run.work.domain_gpus for run in large} == {64}
 
 
+def test_published_runs_of_racks_are_predicted_within_15_percent() -> None:
+    errors = [abs(run.error) for run in held_out() if run.name.split()[-1] in RACKS]
+    assert len(errors) == len(rows()) > 100
+    assert sum(errors) / len(errors) < 0.15
+
+
+@pytest.mark.parametrize("place", [100, *(pytest.param(place, marks=pytest.mark.long) for place in range(0, 110, 11))])
+def test_the_command_line_predicts_what_the_table_of_runs_says(place: int) -> None:
+    """A run on its server and GPUs, solved as a user would, with the part of each rack that is picked."""
+    found = solved_run(*rows()[place])
+    assert found.error == pytest.approx(found.run.error, abs=1e-6)
+    assert found.gpus_per_domain == (found.run.work.domain_gpus if found.run.work.ranks.gpus > 72 else 72)
+
+
 PLAN = {"pipeline": 4, "virtual_stages": 4, "expert": 64, "batch": 4096}
 
 
@@ -104,6 +122,24 @@ def test_the_answer_says_how_many_are_in_use() -> None:
     assert not any("scale-up domain" in note and "expert 64" in note for note in every.notes)
     assert_proven(fewer)
     assert_proven(every)
+
+
+def test_a_list_of_servers_asks_for_the_spares_that_each_alone_does() -> None:
+    racks = [f"nvidia-{name}-nvl72-tray" for name in ("gb200", "gb300")]
+    listed = inputs_from_objects(_case() | {"server": racks, "objective": "capex_usd"})
+    for server, case in zip(racks, cases_of_servers(listed.case, listed.catalog), strict=True):
+        alone = inputs_from_objects(_case() | {"server": server}).case
+        assert case.workload == alone.workload is not None
+        assert alone.workload.gpus_per_domain == 64
+        assert stages_of(case, listed.catalog.servers[0]) == stages_of(alone, listed.catalog.servers[0])
+
+
+@pytest.mark.long
+def test_a_list_of_racks_is_proven_with_its_spares() -> None:
+    racks = [f"nvidia-{name}-nvl72-tray" for name in ("gb200", "gb300")]
+    design = optimize.solve(inputs_from_objects(_case() | {"server": racks}), alternatives_s=0)
+    assert_proven(design)
+    assert {(one.servers, one.gpus_at_work) for one in design.servers_compared} == {(72, 256)}
 
 
 @pytest.mark.parametrize("said", [{}, {"gpus_per_domain": 64}])
@@ -136,9 +172,14 @@ def test_servers_for_gpus_at_work_are_whole_domains() -> None:
             assert {int(leaf) for leaf, _ in blocks} == {min(group * 4 // 72 * part, gpus)} or group > servers
 
 
+@cache
+def _read() -> Case:
+    return inputs_from_objects(_case(256)).case
+
+
 def _asked(part: int, plan: Json, **size: int) -> Case:
     wanted = Wanted.model_validate({"model": "unused", "gpus_per_domain": part, "placement": "packed", "plan": plan})
-    case = inputs_from_objects(_case(256)).case
+    case = _read()
     asked = wanted.model_copy(update={"model": tiny_model()})
     return case.model_copy(update={"gpus": None, "servers": None, "stages": None, "workload": asked} | size)
 

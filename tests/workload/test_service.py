@@ -15,6 +15,7 @@ from fabopt.output.terminal.serving import served_words, serving
 from fabopt.problem.demand import case_service
 from fabopt.schema.design import Design
 from fabopt.schema.prediction import ServingUse
+from fabopt.solution.changes import later_tokens
 from fabopt.verify import verify
 from fabopt.verify.serving import RecountedService
 from fabopt.workload.needs import Reach, flat, tapered
@@ -75,6 +76,12 @@ def test_a_recount_by_ranks_agrees_on_any_network() -> None:
         for mbps, ratio in ((400_000, 1), (100_000, 3), (20_000, 1)):
             network = tapered(mbps, Fraction(ratio), Fraction(1), Reach())
             assert counted.waits_s(network) == (service.ttft_s(network), service.tpot_s(network))
+
+
+def test_limits_are_loosened_one_by_one_in_what_else() -> None:
+    changes = [(one.what, one.value, dict(one.keys)) for one in later_tokens(inputs_from_objects(case_of()).case)]
+    assert changes == [("ttft_ms", "4000", {"workload.ttft_ms": 4000}), ("tpot_ms", "120", {"workload.tpot_ms": 120})]
+    assert not [*later_tokens(inputs_from_objects(case_of(ttft_ms=None, tpot_ms=None)).case)]
 
 
 def test_times_grow_with_the_ratio() -> None:

@@ -30,5 +30,7 @@ def alternative_table(design: Design) -> QuoteTable:
 
 
 def _title(title: str, kind: str) -> str:
-    unit = {"more power": " W", "step": " s", "utilization": ""}.get(title, " USD" if kind == "money" else "")
+    unit = {"more power": " W", "step": " s", "first token": " s", "each further": " s", "utilization": ""}.get(
+        title, " USD" if kind == "money" else ""
+    )
     return f"{title[0].upper()}{title[1:]}{unit}"

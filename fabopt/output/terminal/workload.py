@@ -9,6 +9,7 @@ from fabopt.output.words import count, money, plain
 from fabopt.schema.design import Design
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, JobUse, TaperedStep, WorkloadNeeds, WorkloadUse
 from fabopt.schema.workload import Placement, Within
+from fabopt.workload.remarks import needed_words
 
 COLUMNS = (
     ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent by a GPU", True),
@@ -101,10 +102,8 @@ def needs_words(model: str, needs: WorkloadNeeds) -> str:
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     if needs.min_gbps_per_gpu >= NO_BANDWIDTH_GBPS:
         return f"{model} waits longer than `max_exposed_communication` allows, however fast the network is{binds}"
-    least = "" if needs.overlapped_gbps_per_gpu is None else f"{plain(needs.overlapped_gbps_per_gpu)} to "
-    binds = f" (overlap decides){binds}" if least else binds
     return (
-        f"{model} needs {least}{plain(needs.min_gbps_per_gpu)} Gb/s per GPU at 1:1{binds}; "
+        f"{model} needs {needed_words(needs)}{binds}; "
         f"with NICs of {plain(needs.offered_gbps_per_gpu)} Gb/s per GPU, {ratios}{timed}"
     )
 

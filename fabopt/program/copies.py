@@ -13,12 +13,15 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
+from fabopt.errors import NoAnswerError
 from fabopt.program.engine_run import kill_programs
 from fabopt.program.settings import Clock, StoppedError
 
@@ -28,6 +31,9 @@ LEAVE_S = 2.0
 _STDOUT = 1
 
 Told = TypeVar("Told")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Given = TypeVar("Given")
 # Takes a job's messages as they come; those of a copy have to be objects that can be sent.
 Tell = Callable[[Told], None]
 Job = Callable[[Tell[Told]], None]
@@ -148,3 +154,43 @@ def _work(job: Job[Told], clock: Clock, pipe: Connection) -> None:
         pipe.send(_Ended(error))
     else:
         pipe.send(_Ended())
+
+
+def in_processes(
+    processes: int,
+    start: Callable[[Given], None],
+    given: Given,
+    work: Callable[[Task], Result],
+    more: Callable[[int], Sequence[Task] | None],
+    take: Callable[[Task, Result], None],
+    clock: Clock,
+) -> bool:
+    """Work on tasks in processes of a pool; False if the clock stopped it. What is under way then is given up.
+
+    ``start``: makes a process ready with what is ``given``; ``more``: as many tasks as there is room for, or fewer, of
+    which some wait in front of the processes; None once no further result is wanted. ``take`` gets each result.
+    """
+    before = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("fork" if can_fork() else "spawn")
+    pending: dict[Future[Result], Task] = {}
+    with ProcessPoolExecutor(processes, context, start, (given,)) as pool:
+        try:
+            while (tasks := more(len(pending))) is not None:
+                pending |= {pool.submit(work, task): task for task in tasks}
+                if not pending:
+                    return True
+                for future in wait(pending, POLL_S, FIRST_COMPLETED).done:
+                    take(pending.pop(future), future.result())
+                if pending and clock.is_over():
+                    return False
+        except BrokenProcessPool:
+            # a signal may be meant for all processes, and reach this one last
+            time.sleep(POLL_S)
+            if clock.is_over():
+                return False
+            raise NoAnswerError("a process that solved points ended unexpectedly; was memory short?") from None
+        finally:
+            if pending:
+                pool.shutdown(wait=False, cancel_futures=True)
+                end(set(multiprocessing.active_children()) - before)
+    return True

@@ -106,9 +106,11 @@ def _compared(bench: Bench, row: Alternative) -> None:
     bench.tell("compared", row=row.model_dump(mode="json"))
 
 
-def why_not(bench: Bench, text: str, part: str, path: str | None = None) -> Message:
+def why_not(
+    bench: Bench, text: str, part: str, path: str | None = None, prices: Mapping[str, float] | None = None
+) -> Message:
     """Say what keeps a product out of the answer to a case, or how much dearer it is."""
-    inputs = inputs_of(bench, text, path)
+    inputs = inputs_of(bench, text, path, prices)
     known = {product.id for product in products(inputs.catalog)}
     id_ = meant_id(part, inputs.catalog)
     if id_ not in known:

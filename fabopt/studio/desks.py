@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import time
 from collections import defaultdict
@@ -116,13 +115,14 @@ class Desks:
         return run
 
     async def _run(self, desk: Desk, lane: str, run: int, job: str, content: Message) -> None:
-        worker = self._pool.of(desk.name + lane)
-        await worker.stop()
+        await self._pool.of(desk.name + lane).stop()
         async with desk.turns[lane]:
             if run != desk.run[lane]:
                 return
             outcome: Message = {"code": EXIT_NO_ANSWER, "words": "stopped"}
             if desk.stopped.get(lane) != run:
+                # another worker where the first one left
+                worker = self._pool.of(desk.name + lane)
                 outcome = await worker.run(job, content, lambda message: desk.take(lane, run, message))
         code = outcome.get("code", (outcome.get("result") or {}).get("code", 0))
         desk.take(lane, run, {"event": ENDS[lane], **outcome, "code": code})
@@ -137,8 +137,7 @@ class Desks:
         """End all runs, and let all listeners go."""
         for desk in self.all():
             desk.close()
-        for task in list(self._tasks):
+        for task in self._tasks:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._pool.end()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabopt.errors import InputError, OutputError, fault
-from fabopt.io.files import make_folder
+from fabopt.io.files import DEVICE, is_device, make_folder
 from fabopt.io.library import YAML_ENDINGS
 
 # What a folder of cases holds at most that is listed, and how deep it is looked at.
@@ -28,9 +28,12 @@ def below(folder: Path, name: str, endings: Sequence[str]) -> Path:
         refused = "hidden files and folders above are not the studio's"
     if refused is None:
         path = Path(os.path.realpath(folder / name))
-        if path.is_relative_to(os.path.realpath(folder)):
+        if not path.is_relative_to(os.path.realpath(folder)):
+            refused = "this is outside of the folder that the studio was started in"
+        elif is_device(path):
+            refused = DEVICE
+        else:
             return path
-        refused = "this is outside of the folder that the studio was started in"
     hint = (
         f"start it there: `fabopt studio {os.path.dirname(name) or '.'}`" if refused.startswith("this is out") else ""
     )

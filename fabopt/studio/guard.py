@@ -1,22 +1,28 @@
-"""What every request has to be before it is answered: from this machine's own page, with its secrets, and small."""
+"""What a request has to be before it is answered: from this machine's own page, with its secrets, small, in time."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
+import h11
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_BYTES = 10_000_000
-# Seconds between two pieces of a body.
+# Seconds between two pieces of a body, and until a connection has a whole request.
 PATIENCE_S = 20.0
+# At one more the connection ends that has been without a request for longest.
+MOST_CONNECTIONS = 128
 CHANGES = ("POST", "PUT", "DELETE")
 READS = ("GET", "HEAD")
 # Nothing runs or is shown that is not a file of the page; nothing is sent elsewhere; no other page may hold this one.
@@ -83,6 +89,9 @@ class Guard:
 
         refusal = self._refusal(scope)
         if refusal is not None:
+            # a stranger is not listened to any longer
+            if not self._has_cookie(Headers(scope=scope)):
+                refusal.headers["connection"] = "close"
             await refusal(scope, receive, send_guarded)
             return
         await self._app(scope, _bounded(receive), send_guarded)
@@ -157,3 +166,46 @@ async def _in_time(receive: Receive) -> Message:
         return await asyncio.wait_for(receive(), PATIENCE_S)
     except TimeoutError:
         raise HTTPException(408, "the rest of the request did not come") from None
+
+
+class Connection(H11Protocol):
+    """A connection to the server. It ends where no whole request comes in time, or where what comes is none."""
+
+    since = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether no request is under way."""
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, in place of another one where there are too many."""
+        super().connection_made(transport)
+        self.since = time.monotonic()
+        waiting = [one for one in self.connections if isinstance(one, Connection) and one.waits]
+        if len(self.connections) > MOST_CONNECTIONS and waiting:
+            min(waiting, key=lambda one: one.since).transport.abort()
+        self._look()
+
+    def _look(self) -> None:
+        if self.waits and time.monotonic() > self.since + PATIENCE_S:
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self.loop.call_later(PATIENCE_S / 4, self._look)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what comes."""
+        try:
+            super().data_received(data)
+        except h11.LocalProtocolError:
+            self.transport.abort()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self.since = time.monotonic()
+        super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """End once the answer under way is complete."""
+        with suppress(h11.LocalProtocolError):
+            super().shutdown()

@@ -9,7 +9,7 @@ from fabopt.errors import InputError, fault
 from fabopt.inspect.differences.compare import contrast
 from fabopt.inspect.differences.sides import whole
 from fabopt.io.design import read_design
-from fabopt.io.files import read_bytes, write_whole
+from fabopt.io.files import is_device, read_bytes, write_whole
 from fabopt.output.differences import cell, name_of, step_words, verdict
 from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.answer import headline
@@ -31,8 +31,8 @@ def _pin(bench: Bench, name: str) -> Path:
         allowed = "up to 60 letters, digits, spaces, dots, _ and -, the first a letter or digit"
         raise InputError([fault("name", "", "a pin has no such name", name, allowed=allowed)])
     path = kept_in(bench.folder, "pins") / f"{name}.json"
-    if path.is_symlink():
-        raise InputError([fault("name", "", "this pin is a link", name)])
+    if any(one.is_symlink() or is_device(one) for one in (path, path.with_suffix(".yaml"))):
+        raise InputError([fault("name", "", "this pin is a link or a device", name)])
     return path
 
 
@@ -63,8 +63,10 @@ def pins(bench: Bench) -> list[Message]:
 def pin(bench: Bench, name: str, answer: str, text: str = "") -> Message:
     """Keep an answer and the text of its case under a name; one of this name is replaced."""
     path = _pin(bench, name)
-    write_whole(path, design_bytes(design_of(bench, answer)))
+    design = design_bytes(design_of(bench, answer))
+    # the design last: what has none is no pin
     write_whole(path.with_suffix(".yaml"), text.encode("utf-8", "replace"))
+    write_whole(path, design)
     return {}
 
 
@@ -102,6 +104,6 @@ def _named(bench: Bench, name: str) -> Design:
 def save(bench: Bench, answer: str, path: str) -> Message:
     """Save an answer below the folder: its design file (.json), or its page (.html)."""
     target = below(bench.folder, path, (*DESIGNS, *PAGES))
-    written = file(bench, answer, "page" if target.suffix in PAGES else "design")
-    write_whole(target, read_bytes(Path(written["path"])))
+    written = file(bench, answer, "page" if target.suffix.lower() in PAGES else "design")
+    write_whole(target, Path(written["path"]).read_bytes())
     return {"path": path}

@@ -28,8 +28,8 @@ from fabopt.io.files import read_bytes, write_whole
 from fabopt.schema.version import VERSION
 from fabopt.studio.desks import TRADES, Desks
 from fabopt.studio.folder import CASES, below
-from fabopt.studio.guard import Guard, Secrets
-from fabopt.studio.pool import Workers
+from fabopt.studio.guard import MOST_CONNECTIONS, Connection, Guard, Secrets
+from fabopt.studio.pool import READER, Workers
 from fabopt.studio.wire import Message, fault_rows
 
 PAGE = Path(__file__).parent / "page"
@@ -99,8 +99,9 @@ class Studio:
                 log_level="critical",
                 access_log=False,
                 lifespan="off",
-                http="h11",
+                http=Connection,
                 ws="none",
+                backlog=MOST_CONNECTIONS,
                 server_header=False,
                 timeout_graceful_shutdown=LAST_S,
                 timeout_keep_alive=30,
@@ -151,7 +152,7 @@ class _Routes:
         return FileResponse(PAGE / "studio.html")
 
     async def start(self, request: Request) -> Response:
-        there = await self._done("reader", "read.start", {})
+        there = await self._done(READER, "read.start", {})
         opened = self.studio.opened
         return JSONResponse(
             {
@@ -167,10 +168,11 @@ class _Routes:
     async def file(self, request: Request) -> Response:
         if request.method == "PUT":
             given = await _given(request, path=str, text=str)
-            write_whole(below(self.studio.folder, given["path"], CASES), given["text"].encode("utf-8", "replace"))
+            path = below(self.studio.folder, given["path"], CASES)
+            await asyncio.to_thread(write_whole, path, given["text"].encode("utf-8", "replace"))
             return JSONResponse({})
         path = below(self.studio.folder, request.query_params.get("path", ""), CASES)
-        return JSONResponse({"text": read_bytes(path).decode("utf-8", "replace")})
+        return JSONResponse({"text": (await asyncio.to_thread(read_bytes, path)).decode("utf-8", "replace")})
 
     async def new(self, request: Request) -> Response:
         answers = (await _given(request, answers=dict))["answers"]
@@ -178,10 +180,10 @@ class _Routes:
         return JSONResponse({"text": await asyncio.to_thread(self.studio.new_case, words, self.studio.folder)})
 
     async def read(self, request: Request) -> Response:
-        return await self._result("reader", "read.read", await _given(request, text=str, path=_PATH))
+        return await self._result(READER, "read.read", await _given(request, text=str, path=_PATH))
 
     async def edit(self, request: Request) -> Response:
-        return await self._result("reader", "read.edit", await _given(request, text=str, key=str, value=object))
+        return await self._result(READER, "read.edit", await _given(request, text=str, key=str, value=object))
 
     # -- desks --------------------------------------------------------------------------------------------------------
 
@@ -205,7 +207,7 @@ class _Routes:
             await self.desks.cancel(_name((await _given(request, desk=str))["desk"]), TRADES)
             return JSONResponse({})
         asked: Message = {"metric": str} if what == "front" else {"over": str, "values": list}
-        given = await _given(request, desk=str, text=str, path=_PATH, **asked)
+        given = await _given(request, desk=str, text=str, path=_PATH, prices=_PRICES, **asked)
         return JSONResponse({"run": self.desks.begin(_name(given.pop("desk")), f"trade.{what}", given, TRADES)})
 
     async def slider(self, request: Request) -> Response:
@@ -213,7 +215,8 @@ class _Routes:
         return await self._beside(await _given(request, desk=str, text=str, **kinds), "slide.slider")
 
     async def why_not(self, request: Request) -> Response:
-        return await self._beside(await _given(request, desk=str, text=str, part=str, path=_PATH), "ask.why_not")
+        given = await _given(request, desk=str, text=str, part=str, path=_PATH, prices=_PRICES)
+        return await self._beside(given, "ask.why_not")
 
     async def _beside(self, given: Message, job: str) -> Response:
         """Do a job beside a desk's own, in place of the last such job of the desk."""
@@ -227,38 +230,38 @@ class _Routes:
         answer, what = request.path_params["answer"], request.path_params["what"]
         if what in FILES:
             kind, name = FILES[what]
-            there = await self._done("reader", "show.file", {"answer": answer, "what": what})
+            there = await self._done(READER, "show.file", {"answer": answer, "what": what})
             return FileResponse(there["path"], media_type=kind, filename=name)
         if what == "drawing":
             content = {"answer": answer, "fabric": request.query_params.get("fabric")}
-            shown = await self._done("reader", "show.drawing", content)
+            shown = await self._done(READER, "show.drawing", content)
             return Response(shown["svg"], media_type="image/svg+xml")
         if what not in SHOWN:
             raise HTTPException(404, "an answer has no such part")
-        return await self._result("reader", f"show.{what}", {"answer": answer})
+        return await self._result(READER, f"show.{what}", {"answer": answer})
 
     async def lose(self, request: Request) -> Response:
         given = await _given(request, answer=str, fabric=_PATH, kind=str, name=str)
-        return await self._result("reader", "break.lose", given)
+        return await self._result(READER, "break.lose", given)
 
     # -- pins ---------------------------------------------------------------------------------------------------------
 
     async def pins(self, request: Request) -> Response:
-        return await self._result("reader", "keep.pins", {})
+        return await self._result(READER, "keep.pins", {})
 
     async def pin(self, request: Request) -> Response:
         name = request.path_params["name"]
         if request.method == "DELETE":
-            return await self._result("reader", "keep.unpin", {"name": name})
+            return await self._result(READER, "keep.unpin", {"name": name})
         given = await _given(request, answer=str, text=str)
-        return await self._result("reader", "keep.pin", {"name": name, **given})
+        return await self._result(READER, "keep.pin", {"name": name, **given})
 
     async def compare(self, request: Request) -> Response:
         given = await _given(request, one=str, other=str)
-        return await self._result("reader", "keep.compare", {"first": given["one"], "second": given["other"]})
+        return await self._result(READER, "keep.compare", {"first": given["one"], "second": given["other"]})
 
     async def save(self, request: Request) -> Response:
-        return await self._result("reader", "keep.save", await _given(request, answer=str, path=str))
+        return await self._result(READER, "keep.save", await _given(request, answer=str, path=str))
 
     # -- work ---------------------------------------------------------------------------------------------------------
 
@@ -324,7 +327,7 @@ def _whole(text: str) -> int:
 
 def _name(text: str) -> str:
     """Return the name of a desk; ``HTTPException`` for one that is none."""
-    if not (0 < len(text) <= LONGEST_NAME and text.isascii() and text.replace("-", "").isalnum()) or text == "reader":
+    if not (0 < len(text) <= LONGEST_NAME and text.isascii() and text.replace("-", "").isalnum()) or text == READER:
         raise HTTPException(400, "a desk has a name of letters and digits")
     return text
 

@@ -36,9 +36,19 @@ UNASKED = "No key of this case asks for this point: what its network must give f
 _LESS_IS_BETTER = ("capex_usd", "power_w", "tco_usd", "rack_units", "usd_per_effective_gpu")
 
 
-def front(bench: Bench, text: str, metric: str = "gbps_per_gpu", path: str | None = None) -> Message:
-    """Find the front of money and a metric: each point is told as it comes, the whole front at the end."""
-    inputs = inputs_of(bench, text, path)
+def front(
+    bench: Bench,
+    text: str,
+    metric: str = "gbps_per_gpu",
+    path: str | None = None,
+    prices: Mapping[str, float] | None = None,
+    jobs: int | None = None,
+) -> Message:
+    """Find the front of money and a metric: each point is told as it comes, the whole front at the end.
+
+    ``prices``: changes of prices by kind, in percent; ``jobs``: processes, None for as many as there are processors.
+    """
+    inputs = inputs_of(bench, text, path, prices)
     sense = ("minimize" if metric in _LESS_IS_BETTER else "maximize", metric)
     minimize = [word for option, word in (*USUAL, (f"--{sense[0]}", metric)) if option == "--minimize"]
     maximize = [metric] if sense[0] == "maximize" else []
@@ -48,16 +58,23 @@ def front(bench: Bench, text: str, metric: str = "gbps_per_gpu", path: str | Non
     told = _Points(bench, empty)
     with journaled(target, _before(target), empty, told.tell) as journal:
         result = fronts.pareto_front(
-            inputs, objectives, None, Settings(progress=told.say), bench.clock, lambda designs: None, journal
-        )
+            inputs, objectives, None, Settings(progress=told.say), bench.clock, lambda designs: None, journal,
+            jobs or processors(),
+        )  # fmt: skip
         return _ended(bench, result, inputs, target, journal)
 
 
 def sweep(
-    bench: Bench, text: str, over: str, values: Sequence[Any], path: str | None = None, jobs: int | None = None
+    bench: Bench,
+    text: str,
+    over: str,
+    values: Sequence[Any],
+    path: str | None = None,
+    prices: Mapping[str, float] | None = None,
+    jobs: int | None = None,
 ) -> Message:
-    """Solve a case at values of a key, or of the budget, in as many processes as there are processors."""
-    inputs = inputs_of(bench, text, path)
+    """Solve a case at values of a key, or of the budget, in as many processes as a front."""
+    inputs = inputs_of(bench, text, path, prices)
     if not 0 < len(values) <= MOST_VALUES:
         raise InputError([fault("values", "", "a sweep has points", len(values), allowed=f"1 to {MOST_VALUES}")])
     listed = ",".join(map(str, values))

@@ -14,6 +14,7 @@ from fabopt.io.faults import refuse
 from fabopt.io.keys import KeyPath, changed_inputs, content_of
 from fabopt.problem.certain import uncertain_stages
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.program.copies import can_fork
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
@@ -23,8 +24,10 @@ from fabopt.schema.version import VERSION
 from fabopt.search.rules_kept import relaxed
 from fabopt.solution.question import finishing_s
 from fabopt.study.front import pareto
+from fabopt.study.front.ahead import Ahead
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, better
 from fabopt.study.front.journal import PointJournal
+from fabopt.study.front.listed import can_be_listed
 from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, OVERSUBSCRIPTION, PREDICTED, USUAL, Measure, measure
 from fabopt.study.front.pareto import marked
@@ -98,11 +101,12 @@ def pareto_front(
     clock: Clock,
     report: pareto.Report,
     journal: PointJournal | None = None,
+    processes: int = 1,
 ) -> Front:
     """The exact front of a case.
 
     ``complete`` is False if the clock stopped it, or if it has too many points. ``journal``: answers of an earlier run,
-    and where new ones are kept.
+    and where new ones are kept. ``processes``: of a front that is climbed with a journal, where they can be forked.
     """
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     check_predicted(problem, objectives)
@@ -114,7 +118,16 @@ def pareto_front(
     place = Place(inputs, objectives[0].name, settings.engine)
     finder = ManagedFinder(problem, settings, clock)
     answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
-    front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
+    is_stopped = False
+    if answers is not None and points is None and processes > 1 and can_fork():
+        measures, second = pareto.climbed(objectives)
+        if not can_be_listed(problem, measures[0], second):
+            settings.progress(f"looking for points in {processes} processes")
+            is_stopped = not Ahead(finder, answers, measures, second).answer(processes)
+    if answers is not None and is_stopped:
+        front = pareto.stopped(answers.designs(), objectives)
+    else:
+        front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
     bound_less = relaxed_if_none(finder, front)
     if bound_less is not None:
         problem, answers = bound_less.problem, None

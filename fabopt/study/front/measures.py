@@ -128,8 +128,8 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
     speeds = [design.figures(problem.gpus) for fabric, design in pairs if fabric.name in asked]
     return {
         **_spent(problem, picked),
-        "gbps_per_gpu": min(_kbps(figures.injection) for figures in speeds),
-        "bisection_gbps_per_gpu": min(_kbps(figures.bisection) for figures in speeds),
+        "gbps_per_gpu": min(kbps(figures.injection) for figures in speeds),
+        "bisection_gbps_per_gpu": min(kbps(figures.bisection) for figures in speeds),
         HEADROOM: min(design.headroom(fabric) for fabric, design in pairs),
         OVERSUBSCRIPTION: max(_worst_ratio(problem, design) for fabric, design in pairs if fabric.name in asked),
         **_useful(problem, pairs),
@@ -152,7 +152,7 @@ def _useful(problem: Problem, pairs: Sequence[tuple[FabricProblem, NetworkDesign
     if problem.needs is None:
         return {}
     design = next(own for fabric, own in pairs if fabric.name == problem.needs.fabric)
-    grade = least_utilization_grade(problem, _kbps(design.figures(problem.gpus).bisection))
+    grade = least_utilization_grade(problem, kbps(design.figures(problem.gpus).bisection))
     return {} if grade is None else {UTILIZATION: grade}
 
 
@@ -185,7 +185,8 @@ def _spent(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
     }
 
 
-def _kbps(rate_mbps: Fraction) -> int:
+def kbps(rate_mbps: Fraction) -> int:
+    """The grade of a rate."""
     return rounded(rate_mbps * FINER)
 
 

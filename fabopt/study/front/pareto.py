@@ -65,8 +65,7 @@ def front(
             return listed
     two = len(objectives) == 2
     if points is None:
-        first, second = in_turn(objectives)
-        steps = climb(best, _ties(first, second), second)
+        steps = climb(best, *climbed(objectives))
     else:
         steps = _filled(best, objectives) if two else _spread(best, objectives, points)
     most = MOST_POINTS if points is None else points if two else None
@@ -85,8 +84,19 @@ def front(
                 designs.append(graded)
                 report(designs)
     except StoppedError:
-        return FoundFront(tuple(undominated(designs or finder.left_over(), objectives)), False, False, was_stopped=True)
+        return stopped(designs or finder.left_over(), objectives)
     return FoundFront(tuple(undominated(designs, objectives)), is_whole or points is not None, is_whole)
+
+
+def climbed(objectives: Sequence[Measure]) -> tuple[tuple[Measure, ...], Measure]:
+    """What a front of two metrics is climbed by: metrics to be best in, and that of the demand."""
+    first, second = in_turn(objectives)
+    return _ties(first, second), second
+
+
+def stopped(designs: Sequence[GradedDesign], objectives: Sequence[Measure]) -> FoundFront:
+    """The front as far as it is known when the clock stops it."""
+    return FoundFront(tuple(undominated(designs, objectives)), False, False, was_stopped=True)
 
 
 def _listed(finder: Finder, objectives: Sequence[Measure], report: Report) -> FoundFront | None:

@@ -231,7 +231,7 @@ class KeptAnswers:
         self.given: list[FrontAnswer] = list(journal.known.answers) if journal.known is not None else []
         self._finder = finder
         self._journal = journal
-        self._point_of = point_of
+        self.point_of = point_of
         self._known = {_question(answer.best, answer.demands): _without_candidates(answer) for answer in self.given}
         self._listed = {
             _sums(answer.grades): answer.point for answer in self.given if answer.grades and not answer.best
@@ -244,7 +244,7 @@ class KeptAnswers:
         if question not in self._known:
             graded = self._finder.best(measures, demands)
             with unbroken():
-                point = None if graded is None else self._point_of(graded)
+                point = None if graded is None else self.point_of(graded)
                 self._keep(names, demands, graded, point)
                 self._known[question] = None if graded is None else replace(graded, point=point)
         return self._known[question]
@@ -265,9 +265,22 @@ class KeptAnswers:
         self, best: tuple[str, ...], demands: Demands, graded: GradedDesign | None, point: FrontPoint | None
     ) -> None:
         grades = None if graded is None else dict(graded.grades)
-        answer = FrontAnswer(best=best, demands=dict(demands), grades=grades, point=point)
+        self.take(FrontAnswer(best=best, demands=dict(demands), grades=grades, point=point))
+
+    def take(self, answer: FrontAnswer) -> None:
+        """Keep an answer, and do not ask its question again."""
         self._journal.keep([answer])
         self.given.append(answer)
+        if answer.best:
+            self._known[_question(answer.best, answer.demands)] = _without_candidates(answer)
+
+    def designs(self) -> list[GradedDesign]:
+        """All designs of the answers."""
+        return [graded for graded in self._known.values() if graded is not None]
+
+    def is_known(self, best: Sequence[str], demands: Demands) -> bool:
+        """Whether a question has its answer."""
+        return _question(best, demands) in self._known
 
 
 def _question(best: Sequence[str], demands: Demands) -> tuple[tuple[str, ...], frozenset[tuple[str, int]]]:

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import pickle
 import queue
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
-from fabopt.program.copies import POLL_S, can_fork, end, start_as_copy
+from fabopt.program.copies import POLL_S, can_fork, in_processes, start_as_copy
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.front import FrontPoint
 from fabopt.study.sweep.cells import CellSolver, GridCell, SweepInputs
@@ -60,8 +56,8 @@ def _cells(shared: SweepInputs) -> CellSolver:
     return CellSolver(shared, Settings(shared.engine), Clock(None))
 
 
-def _solve(cell: GridCell) -> tuple[FrontPoint, ...]:
-    return tuple(_own[0].points(cell))
+def _solve(steps: Sequence[GridCell]) -> tuple[FrontPoint, ...]:
+    return tuple(_own[0].points(steps[0]))
 
 
 def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int, clock: Clock, take: Take) -> bool:
@@ -69,47 +65,25 @@ def solve_in_processes(shared: SweepInputs, cells: Sequence[GridCell], jobs: int
 
     Where processes can be forked, common work is done here once; elsewhere in each of them.
     """
-    before = set(multiprocessing.active_children())
     given: SweepInputs | CellSolver = shared
-    if forks := can_fork():
+    if can_fork():
         given = _cells(shared)
         given.prepare()
-    context = multiprocessing.get_context("fork" if forks else "spawn")
     processes = min(jobs, len(cells))
     # budgets of a cell follow one another; where there are none the next cells wait in front of the processes
     at_once = processes if shared.has_budgets else 2 * processes
-    waiting = iter(cells)
-    with ProcessPoolExecutor(processes, context, _start, (given,)) as pool:
-        pending = {
-            pool.submit(_solve, steps[0]): steps for steps in (cell.steps() for cell in islice(waiting, at_once))
-        }
-        try:
-            while pending:
-                done, _ = wait(pending, POLL_S, FIRST_COMPLETED)
-                for future in done:
-                    (cell, *left), points = pending.pop(future), future.result()
-                    following = [left[0].after(points), *left[1:]] if left else _steps_of_next(waiting)
-                    if following:
-                        pending[pool.submit(_solve, following[0])] = following
-                    take(cell, points)
-                if pending and clock.is_over():
-                    return False
-        except BrokenProcessPool:
-            # a signal may be meant for all processes, and reach this one last
-            time.sleep(POLL_S)
-            if clock.is_over():
-                return False
-            raise NoAnswerError("a process that solved points ended unexpectedly; was memory short?") from None
-        finally:
-            if pending:
-                pool.shutdown(wait=False, cancel_futures=True)
-                end(set(multiprocessing.active_children()) - before)
-    return True
+    waiting = deque(cell.steps() for cell in cells)
 
+    def more(there: int) -> list[list[GridCell]]:
+        return [waiting.popleft() for _ in range(min(at_once - there, len(waiting)))]
 
-def _steps_of_next(waiting: Iterator[GridCell]) -> list[GridCell]:
-    cell = next(waiting, None)
-    return [] if cell is None else cell.steps()
+    def follow(steps: list[GridCell], points: tuple[FrontPoint, ...]) -> None:
+        cell, *left = steps
+        if left:
+            waiting.appendleft([left[0].after(points), *left[1:]])
+        take(cell, points)
+
+    return in_processes(processes, _start, given, _solve, more, follow, clock)
 
 
 # -- a cluster ---------------------------------------------------------------------------------------------------

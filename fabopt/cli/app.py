@@ -22,6 +22,7 @@ from fabopt.cli.options import (
     FrontResume,
     FrontTimeLimit,
     Full,
+    Jobs,
     LabelSheets,
     Maximize,
     MaybeOutput,
@@ -192,7 +193,7 @@ def sweep(
     json: FrontJson = None,
     csv: FrontCsv = None,
     plot: FrontPlot = None,
-    jobs: Annotated[int, typer.Option("--jobs", metavar="N", help="Processes that solve points.")] = 1,
+    jobs: Jobs = 1,
     dask: Annotated[
         str | None, typer.Option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that solves points.")
     ] = None,
@@ -221,6 +222,7 @@ def pareto(
     json: FrontJson = None,
     csv: FrontCsv = None,
     plot: FrontPlot = None,
+    jobs: Jobs = 1,
     resume: FrontResume = None,
     engine: EngineOption = Engine.cp_sat,
     time_limit: FrontTimeLimit = None,
@@ -234,7 +236,9 @@ def pareto(
     from fabopt.cli.solving import SolveRequest
 
     request = SolveRequest(case, engine.value, time_limit, catalog, price_change)
-    raise typer.Exit(pareto_case(request, minimize or [], maximize or [], points, resume, Targets(json, csv, plot)))
+    raise typer.Exit(
+        pareto_case(request, minimize or [], maximize or [], points, jobs, resume, Targets(json, csv, plot))
+    )
 
 
 @app.command()

@@ -176,10 +176,12 @@ def pareto_case(
     minimize: Sequence[str],
     maximize: Sequence[str],
     points: int | None,
+    jobs: int,
     resume: str | None,
     targets: Targets,
 ) -> int:
     """Find the front of a case."""
+    _check_workers(jobs, None)
     from fabopt.study.front.fronts import empty_front, objectives_of, pareto_front
     from fabopt.study.front.measures import others
 
@@ -192,7 +194,7 @@ def pareto_case(
     from fabopt.program.settings import Settings
 
     with taken_up(targets, resume, empty_front(inputs, objectives)) as journal:
-        with at_work(request) as (clock, show):
+        with at_work(request, jobs) as (clock, show):
             first = objectives[0]
             watched = Watched(show, first.name, first.sense == "maximize")
             front = pareto_front(
@@ -203,6 +205,7 @@ def pareto_case(
                 clock,
                 lambda designs: watched.note([first.shown(designs[-1].grades[first.name])], len(designs), len(designs)),
                 journal,
+                jobs,
             )
         return _answered(front, targets, journal, clock)
 

@@ -174,6 +174,7 @@ PriceChanges = Annotated[
 ]
 FrontJson = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all points with their designs.")]
 FrontCsv = Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Write a table of the points.")]
+Jobs = Annotated[int, typer.Option("--jobs", metavar="N", help="Processes that solve points.")]
 FrontResume = Annotated[
     str | None, typer.Option("--resume", metavar="FILE", help="Go on with the points of a file or its journal.")
 ]

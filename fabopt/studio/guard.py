@@ -25,6 +25,7 @@ PATIENCE_S = 20.0
 MOST_CONNECTIONS = 128
 CHANGES = ("POST", "PUT", "DELETE")
 READS = ("GET", "HEAD")
+SITES = {"none", "same-origin"}
 # Nothing runs or is shown that is not a file of the page; nothing is sent elsewhere; no other page may hold this one.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -102,10 +103,8 @@ class Guard:
         method = scope["method"]
         if headers.get("host", "") not in self._secrets.hosts or len(headers.getlist("host")) != 1:
             return _refused(400, "this server answers to 127.0.0.1 alone")
-        origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{host}" for host in self._secrets.hosts}:
-            return _refused(403, "another page may not ask this server")
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        origins = {f"http://{host}" for host in self._secrets.hosts}
+        if set(headers.getlist("origin")) - origins or set(headers.getlist("sec-fetch-site")) - SITES:
             return _refused(403, "another page may not ask this server")
         if method not in (*CHANGES, *READS):
             return _refused(405, "no such method")
@@ -175,15 +174,16 @@ class Connection(H11Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether no request is under way."""
+        """Whether no request has come, but for those that are answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, in place of another one where there are too many."""
         super().connection_made(transport)
         self.since = time.monotonic()
-        waiting = [one for one in self.connections if isinstance(one, Connection) and one.waits]
-        if len(self.connections) > MOST_CONNECTIONS and waiting:
+        open_ = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]
+        waiting = [one for one in open_ if one is not self and (one.waits or one.cycle.more_body)]
+        if len(open_) > MOST_CONNECTIONS and waiting:
             min(waiting, key=lambda one: one.since).transport.abort()
         self._look()
 

@@ -6,11 +6,15 @@ import json
 import os
 import socket
 import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.studio import guard
 from fabopt.studio.folder import CASES, below, files
 from fabopt.studio.guard import HEADERS, MOST_BYTES
 from tests.studio.served import Served
@@ -174,3 +178,58 @@ def test_markup_comes_back_as_data(studio: Served) -> None:
     answer = studio.post("/api/read", text="name: <img src=x onerror=alert(1)>\n", path="a.yaml")
     assert answer.headers["content-type"] == "application/json"
     assert "<img" in json.dumps(answer.json)
+
+
+def test_connections_without_a_request_keep_nobody_out(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more than the most, the eldest that have no whole request end; after a while all that have none."""
+    monkeypatch.setattr(guard, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(guard, "PATIENCE_S", 0.4)
+    head = f"POST /api/read HTTP/1.1\r\nHost: {studio.host}\r\nCookie: {studio.cookie}\r\n".encode()
+    whole = head + f"X-Fabopt-Token: {studio.token}\r\nContent-Type: application/json\r\n".encode()
+    for sent in (b"", head, whole + b"Content-Length: 9\r\n\r\n{"):
+        address = tuple(studio.host.split(":"))
+        held = [socket.create_connection(address) for _ in range(40)]
+        for connection in held:
+            with suppress(OSError):
+                connection.sendall(sent)
+        begun = time.monotonic()
+        assert studio.get("/page/studio.html").status == 200
+        assert time.monotonic() - begun < 2
+        for connection in held:
+            connection.settimeout(5)
+            with suppress(ConnectionResetError, BrokenPipeError), connection:
+                assert connection.recv(100)[:12] in (b"", b"HTTP/1.1 408")
+
+
+@pytest.mark.parametrize("name", ["Origin", "Sec-Fetch-Site"])
+def test_one_good_header_does_not_hide_another(studio: Served, name: str) -> None:
+    own = {"Origin": f"http://{studio.host}", "Sec-Fetch-Site": "same-origin"}[name]
+    sent = f"GET /api/start HTTP/1.1\r\nHost: {studio.host}\r\nCookie: {studio.cookie}\r\n"
+    assert answered(studio, f"{sent}{name}: {own}\r\n{name}: x\r\n\r\n".encode()).startswith(b"HTTP/1.1 403")
+
+
+@pytest.mark.parametrize("sent", [b"zz\r\n", b"5\r\nhell\r\n-1\r\n", b"\0" * 50])
+def test_what_follows_a_refusal_is_not_read(studio: Served, sent: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+    """Halves of a body after a refused request end the connection without a word."""
+    refused = b"POST /api/read HTTP/1.1\r\nHost: evil\r\nTransfer-Encoding: chunked\r\n\r\n"
+    assert answered(studio, refused + sent).startswith(b"HTTP/1.1 400")
+    assert capfd.readouterr().err == ""
+
+
+def answered(studio: Served, sent: bytes) -> bytes:
+    with socket.create_connection(tuple(studio.host.split(":"))) as connection:
+        connection.settimeout(5)
+        connection.sendall(sent)
+        return connection.recv(1000)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_devices_and_folders_are_no_cases(studio: Served, make: Callable[[Path], None]) -> None:
+    """None of them is read or written, nor waited for."""
+    path = studio.folder / "odd.yaml"
+    make(path)
+    try:
+        assert studio.get("/api/file?path=odd.yaml").status == 422
+        assert studio.change("PUT", "/api/file", path="odd.yaml", text="x").status in (422, 503)
+    finally:
+        (path.rmdir if path.is_dir() else path.unlink)()

@@ -17,6 +17,7 @@ from fabopt.schema.front import FrontAnswer
 from fabopt.study.front.finder import Demands, Finder, GradedDesign
 from fabopt.study.front.measures import OVERSUBSCRIPTION, PER_RATIO, Measure, kbps, measured
 from fabopt.study.front.points import KeptAnswers
+from fabopt.units import some
 
 # Grades that no design is better than.
 BEST = {"rack_units": 0, "cables": 0, "switches": 0, OVERSUBSCRIPTION: PER_RATIO}
@@ -60,10 +61,13 @@ class Ahead:
         self._finder, self._answers = finder, answers
         self._measures, self._second = measures, second
         self._parts = [_Part(None, _best_worth(finder, second))]
+        self._doing = ""
         self._asks_end = second.is_price
 
     def answer(self, processes: int) -> bool:
         """Answer the questions in processes that are copies of this one; False if the clock stopped it."""
+        self._doing = f"looking for points in {processes} processes"
+        self._finder.settings.progress(self._doing)
         try:
             return in_processes(
                 processes, _start, self, _answered, lambda there: self._more(processes - there), self._take,
@@ -117,6 +121,7 @@ class Ahead:
 
     def _take(self, asked: _Asked, answer: FrontAnswer) -> None:
         self._answers.take(answer)
+        self._finder.settings.progress(f"{self._doing}, {some(len(self._answers.designs()), 'point')} so far")
         self._follow(asked, self._answers.best(asked.best, asked.demands))
 
     def _follow(self, asked: _Asked, graded: GradedDesign | None) -> None:

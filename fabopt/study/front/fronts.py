@@ -122,7 +122,6 @@ def pareto_front(
     if answers is not None and points is None and processes > 1 and can_fork():
         measures, second = pareto.climbed(objectives)
         if not can_be_listed(problem, measures[0], second):
-            settings.progress(f"looking for points in {processes} processes")
             is_stopped = not Ahead(finder, answers, measures, second).answer(processes)
     if answers is not None and is_stopped:
         front = pareto.stopped(answers.designs(), objectives)

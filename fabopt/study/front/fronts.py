@@ -118,15 +118,7 @@ def pareto_front(
     place = Place(inputs, objectives[0].name, settings.engine)
     finder = ManagedFinder(problem, settings, clock)
     answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
-    is_stopped = False
-    if answers is not None and points is None and processes > 1 and can_fork():
-        measures, second = pareto.climbed(objectives)
-        if not can_be_listed(problem, measures[0], second):
-            is_stopped = not Ahead(finder, answers, measures, second).answer(processes)
-    if answers is not None and is_stopped:
-        front = pareto.stopped(answers.designs(), objectives)
-    else:
-        front = pareto.front(finder, objectives, points, report, None if answers is None else answers.best)
+    front = _found(finder, objectives, points, report, answers, processes)
     bound_less = relaxed_if_none(finder, front)
     if bound_less is not None:
         problem, answers = bound_less.problem, None
@@ -151,6 +143,25 @@ def pareto_front(
         "answers": tuple(answers.given) if answers is not None and front.was_stopped else (),
     }
     return gathered(empty.model_copy(update=update))
+
+
+def _found(
+    finder: Finder,
+    objectives: Sequence[Measure],
+    points: int | None,
+    report: pareto.Report,
+    answers: KeptAnswers | None,
+    processes: int,
+) -> pareto.FoundFront:
+    """The front that is found, in several processes where it is climbed and they can be forked."""
+    if answers is None:
+        return pareto.front(finder, objectives, points, report)
+    if points is None and processes > 1 and can_fork():
+        measures, second = pareto.climbed(objectives)
+        is_listed = can_be_listed(finder.problem, measures[0], second)
+        if not is_listed and not Ahead(finder, answers, measures, second).answer(processes):
+            return pareto.stopped(answers.designs(), objectives)
+    return pareto.front(finder, objectives, points, report, answers.best)
 
 
 def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:

@@ -19,6 +19,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Workload
+from fabopt.units import exact
 from fabopt.workload.checks import Wrong, wrongs_of
 from fabopt.workload.jobs import job_gpus
 from fabopt.workload.plans import KEYS, fastest_plan
@@ -115,7 +116,8 @@ def _picked(wanted: Workload, server: Server, gpus: int) -> Workload:
     best = None
     if wanted.model.precision.compute in server.gpu_peak_tflops and gpus > 0:
         used = server.in_domains_of(wanted.gpus_per_domain)
-        best = fastest_plan(wanted.model, plan, used, gpus, wanted.software, wanted.changes.given)
+        most = exact(wanted.max_exposed_communication)
+        best = fastest_plan(wanted.model, plan, used, gpus, wanted.software, wanted.changes.given, most)
     picked = {} if best is None else {key: getattr(best, key) for key in KEYS}
     return wanted.model_copy(update={"plan": wanted.changes.model_copy(update={**picked, "auto": best is None})})
 

@@ -49,9 +49,9 @@ def least_mbps(workload: ModelRun, most_exposed: Fraction, reach: Reach) -> int 
     return least(lambda mbps: step_on(workload, flat(mbps, reach)).exposed_share <= most_exposed, 1, MOST_MBPS)
 
 
-def least_exposed(workload: ModelRun, reach: Reach) -> Step:
-    """The step on a network that takes no time but latency."""
-    return step_on(workload, flat(MOST_MBPS, reach))
+def least_exposed(workload: ModelRun, reach: Reach, mbps: int = MOST_MBPS) -> Step:
+    """The step on a network of ``mbps`` Mb/s for each GPU; by default one that takes no time but latency."""
+    return step_on(workload, flat(mbps, reach))
 
 
 def most_ratio(within: Callable[[Fraction], bool]) -> Fraction:

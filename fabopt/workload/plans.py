@@ -12,10 +12,11 @@ from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import exact
 from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory, state_bytes
-from fabopt.workload.needs import Reach, flat
+from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_exposed
 from fabopt.workload.placement import Domains
 from fabopt.workload.ranks import Ranks, can_be_dealt, can_be_shared, ranks_of
 from fabopt.workload.straddling import domain_in_use
+from fabopt.workload.stress import demanding
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on, workload_of
 
 # The network that plans are compared on, in Mb/s for each GPU, the same everywhere.
@@ -163,16 +164,22 @@ def nearest_plan(model: Model, plan: Plan, server: Server, gpus: int) -> Plan | 
         return None
     least = _changes(plan, nearest)
     alike = [tried for tried in known if _changes(plan, tried) == least and fits(model, tried, server, gpus)]
-    return _fastest(alike, model, server, gpus, "typical")
+    return _fastest(alike, model, server, gpus, "typical", Fraction(1))
 
 
 def fastest_plan(
-    model: Model, plan: Plan, server: Server, gpus: int, software: Software = "typical", kept: Collection[str] = ()
+    model: Model,
+    plan: Plan,
+    server: Server,
+    gpus: int,
+    software: Software = "typical",
+    kept: Collection[str] = (),
+    most_exposed: Fraction = Fraction(1),
 ) -> Plan | None:
     """The plan predicted to be fastest of those that are likely to fit, or else can; None if none can.
 
     Recomputation and sharding are the given plan's, unless no plan fits with them; shard groups are tried too.
-    ``kept``: keys that stay, too.
+    ``kept``: keys that stay, too. Plans that expose no more communication than ``most_exposed`` go before others.
     """
     known = list(plans_keeping(kept, model, plan, server, gpus))
     plain = [tried for tried in known if all(getattr(tried, key) == getattr(plan, key) for key in HELPS)]
@@ -182,12 +189,20 @@ def fastest_plan(
             if "shard_group" not in kept:
                 grouped = [other for tried in holding for other in sharded_in_groups(model, tried, server, gpus)]
                 holding += [tried for tried in grouped if _holds(memory, model, tried, server, gpus)]
-            return _fastest(holding, model, server, gpus, software)
+            return _fastest(holding, model, server, gpus, software, most_exposed)
     return None
 
 
-def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, software: Software) -> Plan:
-    """The first of the fastest plans.
+def keeps(run: ModelRun, most_exposed: Fraction, mbps: int = COMPARED_MBPS) -> bool:
+    """Whether a run exposes no more of its communication than a network has to keep it to, at ``mbps`` Mb/s a GPU."""
+    return least_exposed(demanding(run), Reach(reduces=True), mbps).exposed_share <= most_exposed
+
+
+def _fastest(
+    known: Iterable[Plan], model: Model, server: Server, gpus: int, software: Software, most_exposed: Fraction
+) -> Plan:
+    """The first of the fastest plans: of those that keep the limit, else of those that a faster network lets keep it,
+    else of all.
 
     Not all are timed: no step is shorter than its computation. Nor, with shard groups, than the step of the plan
     without them and without its data communication.
@@ -195,22 +210,23 @@ def _fastest(known: Iterable[Plan], model: Model, server: Server, gpus: int, sof
     first, *others = (ranks_of(model, tried, gpus) for tried in known)
     whole = workload_of(model, first, server, None, software)
     there = flat(COMPARED_MBPS, Reach(whole.domain_gpus))
-    best: tuple[Fraction, Plan] | None = None
+    best: tuple[int, Fraction, Plan] | None = None
     without_data_s: dict[Plan, Fraction] = {}
     for run in sorted((whole, *(_on_ranks(whole, ranks, server) for ranks in others)), key=_least_s):
         ungrouped = run.plan.model_copy(update={"shard_group": None})
-        if best is not None:
-            if _least_s(run) >= best[0]:
+        if best is not None and not best[0]:
+            if _least_s(run) >= best[1]:
                 break
-            if without_data_s.get(ungrouped, Fraction(0)) >= best[0]:
+            if without_data_s.get(ungrouped, Fraction(0)) >= best[1]:
                 continue
         step = step_on(run, there)
-        if best is None or step.step_s < best[0]:
-            best = step.step_s, run.plan
+        kept = 0 if most_exposed >= 1 or keeps(run, most_exposed) else 2 - keeps(run, most_exposed, MOST_MBPS)
+        if best is None or (kept, step.step_s) < best[:2]:
+            best = kept, step.step_s, run.plan
         if run.plan == ungrouped:
             without_data_s[ungrouped] = step.step_s - _of_data_s(run, step)
     assert best is not None
-    return best[1]
+    return best[2]
 
 
 def _on_ranks(run: ModelRun, ranks: Ranks, server: Server) -> ModelRun:

@@ -19,7 +19,16 @@ from fabopt.schema.workload import Workload
 from fabopt.workload.checks import wrongs_of
 from fabopt.workload.memory import GIB, likely_memory
 from fabopt.workload.needs import Reach, flat, least_mbps
-from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits, nearest_plan, plans_of, sharded_in_groups
+from fabopt.workload.plans import (
+    COMPARED_MBPS,
+    difference,
+    fastest_plan,
+    fits,
+    keeps,
+    nearest_plan,
+    plans_of,
+    sharded_in_groups,
+)
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import step_on, workload_of
 from tests.samples.workload_samples import H100, MIDDLE, middle_model, tiny_model
@@ -135,6 +144,37 @@ def test_a_picked_plan_says_how_experts_are_split() -> None:
     assert found is not None and best is not None and found.plan.on(model.plan) == best
     near = nearest_plan(model, model.plan.model_copy(update={"expert": 1}), small(6), GPUS)
     assert near is not None and near.expert_tensor is not None
+
+
+def test_a_picked_plan_keeps_the_limit_where_one_does() -> None:
+    """Of a model whose fastest plan sends tokens between servers: with a limit one that does not, which a refusal of
+    the model's own plan names with its step.
+    """
+    routed = MIDDLE.model_copy(update={"experts": Experts(count=16, top_k=4, feed_forward=512)})
+    model = middle_model(expert=16, batch=512).model_copy(update={"architecture": routed})
+    fastest, most = fastest_plan(model, model.plan, H100, GPUS), Fraction(1, 20)
+    kept = fastest_plan(model, model.plan, H100, GPUS, most_exposed=most)
+    assert fastest is not None and kept is not None
+    runs = [workload_of(model, ranks_of(model, plan, GPUS), H100, None) for plan in (model.plan, fastest, kept)]
+    assert [keeps(run, most) for run in runs] == [False, False, True]
+    assert step_s(model, fastest, H100) < step_s(model, kept, H100)
+    [wrong] = wrongs_of(Workload(model=model, max_exposed_communication=0.05), model, H100, GPUS)
+    assert wrong.path == "max_exposed_communication" and "`plan: auto`" in wrong.allowed
+    assert wrong.allowed.endswith(difference(model.plan, kept))
+    [wrong] = wrongs_of(Workload(model=model, max_exposed_communication=0.0001), model, H100, GPUS)
+    assert wrong.allowed.endswith("no plan keeps it")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", names("models"))
+def test_shipped_models_have_a_plan_that_keeps_the_limit(name: str) -> None:
+    """On 1,024 H100 with 400G each, whatever their own plan does."""
+    servers = read_catalog(["reference"], Path(), "library", "").servers
+    server = next(one for one in servers if one.id == "nvidia-dgx-h100")
+    model = read_model(name, Path())
+    best = fastest_plan(model, model.plan, server, 1024, most_exposed=Fraction(1, 20))
+    assert best is not None
+    assert keeps(workload_of(model, ranks_of(model, best, 1024), server, None), Fraction(1, 20))
 
 
 @pytest.mark.parametrize("name", names("models"))

@@ -140,6 +140,9 @@ async function show(id, again = false) {
   }
 }
 
+/** Have the bill there for who prints the page. */
+export function ready() { if (now && (now.facts.fabrics || []).length) show("bill"); }
+
 async function showBill(base) {
   const said = await get(`${base}/bill`);
   return [make("p", { look: "tools" }, ...["csv", "xlsx"].map((kind) => make("a", { look: "button", id: `bill-${kind}`, href: `${base}/bill.${kind}`, download: `${now.facts.name}-bill.${kind}`, text: `Download ${kind.toUpperCase()}` }))),

@@ -174,6 +174,7 @@ const happens = {
   ended(said) {
     Object.assign(state, { going: false, end: said });
     if (said.faults && said.faults.length) fault(said.faults);
+    else if (state.answer) answers.ready();
   },
 };
 const listened = {

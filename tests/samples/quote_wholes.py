@@ -39,6 +39,9 @@ TAX_SAID = ["All prices include VAT", "Alle Preise inkl. 19 % MwSt.", "Prix TTC"
             "上記金額には消費税を含む", "以上报价含13%增值税"]  # fmt: skip
 NO_TAX_SAID = ["Prices exclude VAT", "Alle Preise zzgl. MwSt.", "Prix hors taxes", "Precios sin IVA", "税抜表示",
                "以上价格不含税"]  # fmt: skip
+# Taxes of 20 % that are in a total, by name.
+TAX_WITHIN = ["of which VAT 20 %", "darin enthaltene MwSt. 20 %", "davon Umsatzsteuer", "dont TVA 20 %",
+              "di cui IVA 20%", "waarvan btw 20 %", "VAT included", "Included tax (20 %)", "thereof VAT"]  # fmt: skip
 SUMS = ["Grand total", "Total amount USD", "Gesamtsumme netto", "Endbetrag", "Nettobetrag", "Montant total HT",
         "Total général", "Importe total", "Total general", "御見積金額", "合計金額", "总计", "合计金额", "Net total",
         "Angebotssumme", "Total Quote Value", "Order total", "Total de la oferta", "Total de l'offre", "見積合計",
@@ -229,6 +232,11 @@ def wholes() -> Iterator[Whole]:
         yield Whole(heading, text, {SWITCH: 31000}, (f"{code}=0.5",))
     for name in ("Total incl. VAT", "Gesamtbetrag inkl. MwSt.", "Total TTC", "Total con IVA", "税込合計", "含税合计"):
         yield Whole(f"{name} is the sum", f"{_HEAD},Total USD\n{lines}{name},,,,397000\n", None)
+    for name in TAX_WITHIN:
+        text = f"{_HEAD},Total USD\n{lines}"
+        yield Whole(f"{name}: in the prices", f"{text}Total,,,,397000\n{name},,,,66166.67\n", None)
+        on_top = f"{text}Net total,,,,397000\nTotal amount,,,,476400\n{name},,,,79400\n"
+        yield Whole(f"{name}: on top", on_top, {SWITCH: 31000, OPTIC: 870})
     for name, amount in DISCOUNTS_ON_ALL.items():
         text = f"{_HEAD},Total USD\n{_LINE},310000\n{name},,,,{amount}\nTotal,,,,279000\n"
         yield Whole(name, text, {SWITCH: 27900} if name.endswith("10 %") else None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
-from fabopt.io.quote.currencies import pattern, without_currencies
+from fabopt.io.quote.currencies import alternatives, pattern, without_currencies
 from fabopt.io.quote.facts import is_option
 from fabopt.io.quote.headings import PRICES, Header
 from fabopt.io.quote.matching import CHARGE
@@ -23,6 +23,7 @@ _TAX = re.compile(
     r"(?:sales )?tax(?:es)?|icms)\b|税额|增值税|消費税|부가세",
     re.IGNORECASE,
 )
+_WITHIN = re.compile(rf"\W*(?:inkl|incl|{alternatives('within')})\b", re.IGNORECASE)
 _LESS = re.compile(
     r"discount|rebate|credit|\bless\b|rabatt|nachlass|skonto|remise|rabais|ristourne|escompte|descuento|sconto|korting|"
     r"desconto|折扣|优惠|値引|割引|할인",
@@ -150,7 +151,7 @@ def _judged(before: Sequence[_Entry], entry: _Entry) -> tuple[str, bool]:
     )
     share = _percent(entry.text)
     if entry.kind == "tax":
-        return _judged_tax(entry, amount, known, share, slack)
+        return _judged_tax(before, entry, amount, known, share, slack)
     if any(abs(value - candidate) <= slack for value in entry.amounts for candidate in known):
         if pattern("taxed").search(entry.text) and not any(one.kind == "tax" for one in before):
             return f"row {entry.row}: `{entry.text[:60]}` is the sum of the prices: are these with tax?", True
@@ -170,9 +171,20 @@ def _judged(before: Sequence[_Entry], entry: _Entry) -> tuple[str, bool]:
 
 
 def _judged_tax(
-    entry: _Entry, amount: Fraction, known: Sequence[Fraction], share: Fraction | None, slack: Fraction
+    before: Sequence[_Entry],
+    entry: _Entry,
+    amount: Fraction,
+    known: Sequence[Fraction],
+    share: Fraction | None,
+    slack: Fraction,
 ) -> tuple[str, bool]:
-    if share is None or any(abs(candidate * share / 100 - amount) <= slack for candidate in known):
+    rates = [rate / 100 for rate in (_RATES if share is None else (share,))]
+    if share is not None and any(abs(candidate * share / 100 - amount) <= slack for candidate in known):
+        return "", False
+    is_said = share is not None or _WITHIN.match(entry.text) or pattern("taxed").search(entry.text)
+    if is_said and _is_within(amount, before, rates, slack):
+        return f"row {entry.row}: `{entry.text[:60]}` is in the sum of the prices: these are with tax", True
+    if share is None:
         return "", False
     due = known[0] * share / 100
     return (
@@ -180,6 +192,13 @@ def _judged_tax(
         f"are {plain(due)}: {plain(abs(amount - due))} {'more' if amount > due else 'less'}",
         True,
     )
+
+
+def _is_within(amount: Fraction, before: Sequence[_Entry], rates: Sequence[Fraction], slack: Fraction) -> bool:
+    """Whether an amount is the tax in the prices of the lines at one of the rates, and no sum has it on top of them."""
+    prices = sum((one.amount or Fraction(0) for one in before if one.kind == "line"), Fraction(0))
+    on_top = any(abs(value - prices - amount) <= slack for one in before if one.kind == "sum" for value in one.amounts)
+    return not on_top and any(abs(prices * rate / (1 + rate) - amount) <= slack for rate in rates)
 
 
 def _percent(text: str) -> Fraction | None:

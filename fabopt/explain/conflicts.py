@@ -6,7 +6,8 @@ design, the conflict has no figure, and its detail states the least use of any d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -41,6 +42,7 @@ from fabopt.explain.what_if import (
     with_needed,
     with_servers,
 )
+from fabopt.io.workload import check_workload
 from fabopt.parts.nics import NicOption
 from fabopt.problem.demand import stages_of
 from fabopt.problem.lifted import unlimited
@@ -55,6 +57,7 @@ from fabopt.rules.defaults import DEFAULT_RULES, is_asked_for, without
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.front import BUDGET_KEY
+from fabopt.schema.model import Model
 from fabopt.search.context import Context
 from fabopt.topology.families import most_servers
 from fabopt.units import gbps, some, usd
@@ -70,9 +73,11 @@ def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
     wanted_size = size_of(inquiry, wanted)
     inquiry.tell(wanted_size.limit)
     most = min(wanted - 1, most_servers(inquiry.problem), most_in_reach(inquiry.problem))
-    largest, is_largest = _largest(inquiry, most, int(most * share))
+    sizes = _sizes(inquiry, most)
+    largest, is_largest = _largest(inquiry, sizes, int(most * share))
     if largest:
-        rest = "with one more there is none" if is_largest else UNSETTLED
+        more = "one more" if isinstance(sizes, range) else "more that its model runs on"
+        rest = f"with {more} there is none" if is_largest else UNSETTLED
         detail = f"with {some(largest, 'server')} there is a design; {rest}"
         size = size_of(inquiry, largest)
         conflict = advice(size.limit, wanted_size.number, size.number, detail, is_largest)
@@ -81,29 +86,38 @@ def size_advice(inquiry: Inquiry, share: float = 1.0) -> Iterator[Conflict]:
         yield conflict.model_copy(update={"together": (size.needed, *along) if along else ()})
 
 
-def _largest(inquiry: Inquiry, most: int, first_guess: int) -> tuple[int, bool]:
-    """A number of servers up to ``most`` with a design, and whether one more has none; 0 if none has."""
+def _sizes(inquiry: Inquiry, most: int) -> Sequence[int]:
+    """Numbers of servers up to ``most``; with a model those that its plan runs on."""
+    case, server = inquiry.case, inquiry.problem.server
+    if case.workload is None or not isinstance(case.workload.model, Model):
+        return range(1, most + 1)
+    return [size for size in range(1, most + 1) if not check_workload(with_servers(case, size), server, "")]
+
+
+def _largest(inquiry: Inquiry, sizes: Sequence[int], first_guess: int) -> tuple[int, bool]:
+    """The largest of some numbers of servers with a design, and whether the next has none; 0 if none has."""
     # of the scarcest limit that each design uses; None: there was no design
     shares: list[float | None] = []
 
-    def ask(servers: int) -> int | None:
-        problem = inquiry.problem_of(with_servers(inquiry.case, servers))
+    def ask(number: int) -> int | None:
+        problem = inquiry.problem_of(with_servers(inquiry.case, sizes[number - 1]))
         design = inquiry.design_of(problem, in_reach=True)
         shares.append(None if design is None else share_of_limits(problem, design))
-        return None if design is None else servers
+        return None if design is None else number
 
     def guess(works: int, fails: int) -> int:
         if not shares:
-            return first_guess
+            return bisect_right(sizes, first_guess)
         if shares[-1]:
-            return int(works / shares[-1])
+            return bisect_right(sizes, int(sizes[works - 1] / shares[-1]))
         # until there is a design, ever further down
         return (works + fails) // 2 if works else fails - max(1, fails // 16) * 2 ** len(shares)
 
     def between(works: int, fails: int) -> int | None:
         return min(max(guess(works, fails), works + 1), fails - 1) if fails - works > 1 else None
 
-    return closest(0, most + 1, ask, between)
+    largest, is_largest = closest(0, len(sizes) + 1, ask, between)
+    return (sizes[largest - 1] if largest else 0), is_largest
 
 
 # -- conflicts of listed products that lack only a price, a power figure or a split, where these give a design --------

@@ -10,7 +10,7 @@ from fabopt.explain.demands import changed
 from fabopt.explain.levers import advice
 from fabopt.explain.relaxation import closest
 from fabopt.explain.what_if import Inquiry
-from fabopt.problem.demand import case_workload
+from fabopt.problem.demand import case_workload, jobs_of
 from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS
@@ -31,14 +31,19 @@ MOST_DOUBLINGS = 6
 
 def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of exposed communication where no bandwidth keeps the limit: share, batch and protocol that would."""
-    needs = inquiry.problem.needs
-    workload = case_workload(inquiry.problem.case, inquiry.problem.server)
+    needs, case, server = inquiry.problem.needs, inquiry.problem.case, inquiry.problem.server
+    workload, jobs = case_workload(case, server), jobs_of(case, server)
     if needs is None or workload is None or needs.min_gbps_per_gpu < NO_BANDWIDTH_GBPS:
         return
+    neediest = max(jobs, key=lambda job: job.need_mbps, default=None)
+    run = workload if neediest is None else neediest.run
     reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
-    words = _why(workload, step_on(demanding(workload), flat(MOST_MBPS, reach)))
+    words = _why(run, step_on(demanding(run), flat(MOST_MBPS, reach)))
+    if neediest is not None and neediest.need_mbps > MOST_MBPS:
+        words = f"{neediest.job.title} waits longer than that for what is sent, however fast the network is"
     yield from _more_exposed(inquiry, words)
-    yield from _larger_batch(inquiry, workload)
+    if not jobs:
+        yield from _larger_batch(inquiry, workload)
     yield from _reducing_switches(inquiry, needs.fabric)
 
 

@@ -229,7 +229,7 @@ def with_needs(
         return _filled(case, fabric, asked, needs), needs
     assert workload is not None
     limit = exact(case.workload.max_exposed_communication)
-    least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs_of(case, server))])
+    least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs_of(case, server) if limit < 1)])
     workload = demanding(workload)
     asked = max(1, least)
     if fabric.min_gbps_per_gpu is not None:

@@ -15,6 +15,7 @@ from fabopt.verify.mixes import block_of
 from fabopt.verify.proof import Proof, where
 from fabopt.verify.workload import fabric_named, network_on
 from fabopt.workload.beside import JobMix
+from fabopt.workload.pace import LEAST_LEFT
 from fabopt.workload.placement import uplink_share
 
 HOURS_OF_A_DAY = 24
@@ -48,11 +49,11 @@ def jobs_are_recounted(proof: Proof, evidence: Evidence) -> None:
     proof.equal("jobs", [row.name for row in use.jobs], [job.title for job in running])
     proof.equal("GPUs of jobs", [row.gpus for row in use.jobs], gpus)
     working = [
-        row.gpus * exact(row.gpu_utilization) * (1 - exact(row.paused)) * exact(job.hours) / HOURS_OF_A_DAY
+        row.gpus * exact(row.gpu_utilization) * max(LEAST_LEFT, 1 - exact(row.paused)) * exact(job.hours)
         for row, job in zip(use.jobs, running, strict=True)
     ]
     claimed = exact(use.gpu_utilization) * evidence.gpus
-    near = abs(sum(working, Fraction(0)) - claimed) <= Fraction(len(gpus) + 1, 10**6) * evidence.gpus
+    near = abs(sum(working, Fraction(0)) / HOURS_OF_A_DAY - claimed) <= Fraction(len(gpus) + 1, 10**6) * evidence.gpus
     proof.holds(near, "GPUs that work are those of all jobs")
     _boundaries_are_enough(proof, evidence, use)
     for row in use.jobs:

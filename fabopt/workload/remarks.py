@@ -193,12 +193,22 @@ def _overruled(use: WorkloadUse, case: Case, fabric: Fabric) -> Iterator[str]:
     """Notes on keys of the case that ask for less than the model needs."""
     assert case.workload is not None
     most = case.workload.max_exposed_communication
-    if use.exposed_communication > most:
+    for job in use.jobs:
+        if job.paused > most:
+            yield (
+                f"warning: {job.name} waits {_PERCENT * job.paused:.3g} % of its time for what is sent, more than the "
+                f"{_PERCENT * most:g} % of max_exposed_communication"
+            )
+    asked = [(job.name, job.exposed_communication, job.min_gbps_per_gpu) for job in use.jobs]
+    for name, exposed, least_gbps in asked or [(use.model, use.exposed_communication, use.needs.min_gbps_per_gpu)]:
+        if exposed <= most:
+            continue
         why = "no network keeps it, however fast"
-        if use.needs.min_gbps_per_gpu < NO_BANDWIDTH_GBPS:
-            wanted = f"{use.needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1 that {use.model} needs"
+        if least_gbps < NO_BANDWIDTH_GBPS:
+            wanted = f"{least_gbps:g} Gb/s per GPU at 1:1 that {name} needs"
             why = f"the fabric's own keys go first, and ask for less than the {wanted}"
+        of_job = f" of {name}" if asked else ""
         yield (
-            f"{fabric.name}: {_PERCENT * use.exposed_communication:.1f} % of a step is exposed communication, more "
-            f"than the {_PERCENT * most:g} % of max_exposed_communication: {why}"
+            f"{fabric.name}: {_PERCENT * exposed:.1f} % of a step{of_job} is exposed communication, more than the "
+            f"{_PERCENT * most:g} % of max_exposed_communication: {why}"
         )

@@ -146,6 +146,7 @@ def test_steps_beside_others_are_alike_in_floating_point() -> None:
 
 TRAINED: Json = {"model": MODEL, "gpu_utilization": 0.5}
 GPUS = 128
+THOUSANDTH_GBPS = 0.001
 
 
 def _case(jobs: list[Json], **keys: Any) -> Json:
@@ -238,6 +239,36 @@ def test_a_part_of_the_cluster_beside_nothing() -> None:
     assert design.workload is not None
     assert [row.gpus for row in design.workload.jobs] == [64]
     assert_proven(design)
+
+
+def test_without_a_limit_jobs_ask_for_nothing_and_what_is_waited_for_is_said() -> None:
+    """A job that can do nothing but send is proven too."""
+    jobs = [
+        job if job.get("name") != "checkpoint" else {**job, "sends_gb": 9_000_000} for job in MIX["workload"]["jobs"]
+    ]
+    design = _solved(MIX | {"workload": {"jobs": jobs, "max_exposed_communication": 1}})
+    assert_proven(design)
+    assert design.workload is not None and design.workload.needs.min_gbps_per_gpu <= THOUSANDTH_GBPS
+    assert design.workload.jobs[0].paused > 1
+    assert [note for note in design.notes if "acme-8 waits" in note and "for what is sent" in note]
+
+
+@pytest.mark.long
+def test_what_no_network_sends_in_time_is_said_to_be_sent() -> None:
+    jobs = [{**TRAINED, "gpus": 64}, {"name": "c", "sends_gb": 1e9, "of": "acme-8", "every_s": 1}]
+    (limit,) = [one for one in _solved(_case(jobs)).conflicts if one.limit == "workload.max_exposed_communication"]
+    assert limit.detail.startswith("acme-8 waits longer than that for what is sent")
+
+
+@pytest.mark.long
+def test_the_number_of_servers_that_a_no_names_is_one_on_which_the_model_runs() -> None:
+    """Sixteen servers of eight GPUs; the batch of 1,024 comes out in powers of two."""
+    whole = _solved(_case([], workload={"model": MODEL}))
+    assert whole.totals is not None
+    case = _case([], workload={"model": MODEL}, limits={"budget_usd": whole.totals.capex_usd - 1})
+    sizes = {one.limit: one.needed for one in _solved(case).conflicts}
+    assert sizes["gpus"] == GPUS // 2
+    assert _solved(case | {"gpus": GPUS // 2}).status == "optimal"
 
 
 def _failing(content: Json) -> set[str]:

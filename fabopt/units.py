@@ -1,17 +1,19 @@
 """Exact units: money in integer cents, power in integer milliwatts, speed in integer Mb/s.
 
 Every physical or commercial number that is optimized is an integer from the moment it is read, so that
-sums, comparisons and proofs are exact. Conversion goes through the decimal text of the number.
+sums, comparisons and proofs are exact. Conversion goes through the decimal text of the number. What is added up,
+or gathered, by a key is so here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 from unicodedata import combining, normalize
 
 if TYPE_CHECKING:
@@ -30,6 +32,30 @@ CENTS_PER_USD = 100
 MILLIWATTS_PER_WATT = 1000
 MBPS_PER_GBPS = 1000
 HOURS_PER_YEAR = 8760
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """The values of each key; keys and values in the order of the pairs."""
+    values: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        values.setdefault(key, []).append(value)
+    return values
+
+
+def sets(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, set[Value]]:
+    """The different values of each key; keys in the order of the pairs."""
+    return {key: set(values) for key, values in grouped(pairs).items()}
+
+
+def summed(pairs: Iterable[tuple[Key, int]]) -> Counter[Key]:
+    """The sum of the numbers of each key; keys in the order of the pairs."""
+    sums: Counter[Key] = Counter()
+    for key, number in pairs:
+        sums[key] += number
+    return sums
 
 
 def exact(number: float | int | str) -> Fraction:

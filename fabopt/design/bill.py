@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
@@ -27,7 +26,7 @@ from fabopt.program.orders import (
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageDesign, Totals
 from fabopt.schema.product import ChargeWord, Product
 from fabopt.topology.candidate import Uses
-from fabopt.units import milliwatts, plain_fraction, rounded, usd, watts
+from fabopt.units import milliwatts, plain_fraction, rounded, summed, usd, watts
 
 # -- the lines of a bill for charges beside parts ---------------------------------------------------------------------
 
@@ -203,9 +202,7 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
         charges: dict[str, ChargeLines] = {}
         lines = list(_lines(problem, picked, order, stage))
         last = {line.item: at for at, line in enumerate(lines)}
-        lacks: Counter[Item] = Counter()
-        for line in lines:
-            lacks[line.item] += line.in_use + line.spares
+        lacks = summed((line.item, line.in_use + line.spares) for line in lines)
         lacks.subtract(_at(order.bought, stage))
         taken: dict[Item, int] = {}
         for place, line in enumerate(lines):

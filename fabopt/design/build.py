@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -50,7 +49,7 @@ from fabopt.schema.tiers import PeerLinkUse, StandInUse
 from fabopt.topology.candidate import Candidate, End, NicPurchase, Option, RowShare
 from fabopt.topology.design import TWO, Fewest, FilePart, LinkUse, OtherSwitches, Tier, failures_left, fewest_of
 from fabopt.topology.subnet_manager import managers_in
-from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, summed
 
 NO_MEDIUM = "none"
 # The entry of a file's parts that is no part: the catalog's facts about all.
@@ -224,9 +223,7 @@ def _nic_use(nic: NicOption, purchases: Sequence[tuple[str, NicPurchase]] = ()) 
 
     ``purchases``: with the names of their stages.
     """
-    counts: Counter[str] = Counter()
-    for _, bought in purchases:
-        counts[bought.item.id] += bought.units
+    counts = summed((bought.item.id, bought.units) for _, bought in purchases)
     most = min(counts, key=lambda id_: (-counts[id_], id_), default=nic.nic_id)
     return NicUse(
         id=most,

@@ -12,7 +12,7 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import BomRow, CaseRecord, Design, FabricDesign, Number, Objective
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.schema.hashes import sha256_of
-from fabopt.units import some
+from fabopt.units import grouped, some
 
 Body = dict[str, Any]
 
@@ -85,9 +85,7 @@ def spread(front: Front) -> Front:
 
 def _numbered(front: Front) -> Iterator[FrontAnswer]:
     """Answers with a point's number in place of a point that the front has."""
-    numbers: dict[tuple[tuple[str, Number], ...], list[int]] = {}
-    for place, point in enumerate(front.points, 1):
-        numbers.setdefault(tuple(point.values.items()), []).append(place)
+    numbers = grouped((tuple(point.values.items()), place) for place, point in enumerate(front.points, 1))
     for answer in front.answers:
         alike = [] if answer.point is None else numbers.get(tuple(answer.point.values.items()), [])
         number = next((place for place in alike if _plain(front.points[place - 1]) == answer.point), None)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from fabopt.schema.design import BomRow
+from fabopt.units import summed
 
 Part = tuple[str, str, float | None]
 
@@ -54,8 +55,4 @@ def _need(row: BomRow) -> int:
 
 
 def _sums(units: Iterable[tuple[BomRow, int]]) -> Counter[Part]:
-    sums: Counter[Part] = Counter()
-    for row, number in units:
-        if row.kind != "other":
-            sums[part_of(row)] += number
-    return sums
+    return summed((part_of(row), number) for row, number in units if row.kind != "other")

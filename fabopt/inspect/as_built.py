@@ -18,7 +18,7 @@ from fabopt.inspect.repairs import Move, Pair, fewest_moves, renumbered
 from fabopt.inspect.sightings import Discovery
 from fabopt.io.faults import refuse
 from fabopt.schema.design import Design
-from fabopt.units import some
+from fabopt.units import grouped, some
 from fabopt.wiring.model import Wiring
 
 
@@ -89,9 +89,7 @@ def _verdict(walk: Walk, comparison: Comparison) -> AsBuilt:
 
 def _by_cable(links: Iterable[PlannedLink]) -> list[list[PlannedLink]]:
     """Links by cable; a link without a cable by itself."""
-    cables: dict[object, list[PlannedLink]] = {}
-    for link in links:
-        cables.setdefault(link.cable or link, []).append(link)
+    cables = grouped((link.cable or link, link) for link in links)
     return list(cables.values())
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from fabopt.inspect.planned import NO_PORT, PlannedLink, PortName, Slot
 from fabopt.network.components import components
+from fabopt.units import grouped
 
 Word = Literal["move", "lay", "remove"]
 Pair = tuple[PortName, PortName]
@@ -90,11 +91,9 @@ def fewest_moves(
 
 
 def _planned_cables(links: Sequence[PlannedLink], slot: Callable[[PortName], Slot]) -> list[_Cable]:
-    grouped: dict[object, list[PlannedLink]] = {}
-    for link in links:
-        grouped.setdefault(link.cable or link, []).append(link)
+    cables = grouped((link.cable or link, link) for link in links)
     return [
-        _cable(members[0].cable, [_sorted(link.a, link.b) for link in members], slot) for members in grouped.values()
+        _cable(members[0].cable, [_sorted(link.a, link.b) for link in members], slot) for members in cables.values()
     ]
 
 
@@ -130,10 +129,7 @@ class _Candidate(NamedTuple):
 def _candidates(
     wanted: Sequence[_Cable], there: Sequence[_Cable], steps: Callable[[PortName, PortName], int]
 ) -> list[_Candidate]:
-    holders: dict[Slot, list[int]] = {}
-    for index, cable in enumerate(wanted):
-        for own in cable.slots:
-            holders.setdefault(own, []).append(index)
+    holders = grouped((own, index) for index, cable in enumerate(wanted) for own in cable.slots)
     candidates = []
     for index, cable in enumerate(there):
         sharing = sorted({number for own in cable.slots for number in holders.get(own, ())})
@@ -176,9 +172,7 @@ def _matched(there: int, wanted: int, candidates: Sequence[_Candidate]) -> dict[
 
 def _by_found(candidates: Sequence[_Candidate]) -> Iterable[list[_Candidate]]:
     """Candidates of each found cable."""
-    groups: dict[int, list[_Candidate]] = {}
-    for candidate in candidates:
-        groups.setdefault(candidate.there, []).append(candidate)
+    groups = grouped((candidate.there, candidate) for candidate in candidates)
     return groups.values()
 
 

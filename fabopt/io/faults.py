@@ -17,6 +17,7 @@ from fabopt.io.schema_types import Steps, keys_at
 from fabopt.schema.base import ID_PATTERN, NAME_PATTERN
 from fabopt.schema.case import CALENDAR_MONTH, Case
 from fabopt.schema.stages import KEBAB
+from fabopt.units import grouped
 
 Model = TypeVar("Model", bound=BaseModel)
 MAX_FAULTS = 100
@@ -207,9 +208,7 @@ def _holds(content: Any, step: str | int) -> bool:
 
 def _by_place(located: list[_Located]) -> dict[Steps, list[Any]]:
     """Group errors by place. Where one branch of a union got further into the data, the others are dropped."""
-    groups: dict[Steps, list[Any]] = {}
-    for steps, error, _ in located:
-        groups.setdefault(steps, []).append(error)
+    groups = grouped((steps, error) for steps, error, _ in located)
     deeper = {steps[:end] for steps in groups for end in range(len(steps))}
     return {
         steps: group

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from fabopt.errors import InputError, fault
 from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.server import Server
+from fabopt.units import grouped
 
 ROLES = ("compute", "storage")
 
@@ -32,10 +31,7 @@ def server_groups(plan: OperationPlan, fabric: str) -> dict[tuple[int, int], lis
             near, far = plan.device_at[link.a.device], plan.device_at[link.b.device]
             if near.role == "server":
                 place.setdefault(near.row, (far.pod, far.group) if far.role in SWITCHES else (-1, 1))
-    groups: dict[tuple[int, int], list[NamedDevice]] = defaultdict(list)
-    for server in plan.servers:
-        if server.row in place:
-            groups[place[server.row]].append(server)
+    groups = grouped((place[server.row], server) for server in plan.servers if server.row in place)
     return dict(sorted(groups.items()))
 
 

@@ -15,7 +15,7 @@ from fabopt.network.structure_links import tori_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.units import some
+from fabopt.units import sets, some
 from fabopt.wiring.design_file import Embedded
 
 # -- GUIDs of an InfiniBand fabric: made up from names until a discovery file has the real ones -----------------------
@@ -276,11 +276,12 @@ def _by_subnet(plan: OperationPlan, links: Sequence[NamedLink]) -> list[list[Nam
 
 def _numbers(plan: OperationPlan, links: Sequence[NamedLink]) -> dict[Node, int]:
     """Numbers of the ports of hosts, from 1, NIC by NIC."""
-    ports: dict[int, set[tuple[int, int, str]]] = defaultdict(set)
-    for link in links:
-        for end in (link.a, link.b):
-            if plan.device_at[end.device].role not in SWITCHES:
-                ports[end.device].add((end.cage, end.lane, end.port))
+    ports = sets(
+        (end.device, (end.cage, end.lane, end.port))
+        for link in links
+        for end in (link.a, link.b)
+        if plan.device_at[end.device].role not in SWITCHES
+    )
     return {
         (plan.device_at[row].device, port): number
         for row, own in ports.items() for number, (_, _, port) in enumerate(sorted(own), 1)

@@ -10,7 +10,7 @@ from fabopt.errors import Fault, fault
 from fabopt.operate.model import Numbered, numbered_devices
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates, Operate
-from fabopt.units import some
+from fabopt.units import grouped, some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 
@@ -63,9 +63,7 @@ def _filled_template(template: str, device: Numbered, site: str) -> tuple[str, l
 
 
 def _faults(case: str, names: Sequence[str], devices: Sequence[Numbered]) -> list[Fault]:
-    by_name = defaultdict(list)
-    for name, device in zip(names, devices, strict=True):
-        by_name[name.lower()].append(device.device)
+    by_name = grouped((name.lower(), device.device) for name, device in zip(names, devices, strict=True))
     twice = {name: called for name, called in by_name.items() if len(called) > 1}
     faults = []
     if twice:

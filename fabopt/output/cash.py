@@ -16,7 +16,7 @@ from fabopt.parts.instalments import calendar_month
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.finance import DOLLAR, Finance, Payment
 from fabopt.schema.stages import QUARTER, YEAR
-from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, cents, exact, milliwatts, rounded, usd
+from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, cents, exact, grouped, milliwatts, rounded, usd
 
 MONTHS_PER_YEAR = 12
 MILLIWATTS_PER_KILOWATT = 1_000_000
@@ -68,9 +68,7 @@ def cash_flow(design: Design, months: int) -> list[Period]:
     if not has_cash(design):
         return []
     finance, offset = finance_of(design), _calendar_month(design)
-    due_in: dict[int, list[Outlay]] = {}
-    for due in _dues(design, finance):
-        due_in.setdefault((due.month + offset) // months, []).append(due)
+    due_in = grouped(((due.month + offset) // months, due) for due in _dues(design, finance))
     sums, before = dict.fromkeys(KINDS, Fraction(0)), dict.fromkeys(KINDS, 0)
     periods: list[Period] = []
     for number in range(min(due_in), max(due_in) + 1) if due_in else ():

@@ -13,6 +13,7 @@ from fabopt.schema.last_group import (
     what_keeps_groups_equal,
     what_keeps_leaves_alike,
 )
+from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 
 _SWITCHED = ("clos", "rail-only")
@@ -38,9 +39,7 @@ def space_line(design: Design) -> str:
 
 
 def _told_once(design: Design) -> str:
-    by_words: dict[str, list[str]] = {}
-    for fabric in design.fabrics:
-        by_words.setdefault(space_of(design, fabric), []).append(fabric.name)
+    by_words = grouped((space_of(design, fabric), fabric.name) for fabric in design.fabrics)
     if len(by_words) == 1:
         return next(iter(by_words))
     return "; ".join(f"{words} for {listed(names)}" for words, names in by_words.items())

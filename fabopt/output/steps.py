@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fabopt.output.words import count, listed, signed_money
 from fabopt.schema.design import BomRow
 from fabopt.schema.front import Front, FrontPoint
-from fabopt.units import cents, usd
+from fabopt.units import cents, summed, usd
 
 # The most parts of changed quantity that are named: those that cost most.
 MOST_NAMED = 4
@@ -98,14 +98,8 @@ def _parts(before: FrontPoint, after: FrontPoint) -> Iterator[str]:
 
 
 def _bought(rows: tuple[BomRow, ...]) -> Counter[str]:
-    bought: Counter[str] = Counter()
-    for row in rows:
-        bought[row.id] += row.quantity
-    return bought
+    return summed((row.id, row.quantity) for row in rows)
 
 
 def _spent(rows: tuple[BomRow, ...]) -> Counter[str]:
-    spent: Counter[str] = Counter()
-    for row in rows:
-        spent[row.id] += cents(row.total_usd)
-    return spent
+    return summed((row.id, cents(row.total_usd)) for row in rows)

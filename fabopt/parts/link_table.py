@@ -20,6 +20,7 @@ from fabopt.parts.lookup import Lookup
 from fabopt.parts.port_types import PortType, cage_power_w, drives, vendors_agree
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, CableEnd, Catalog, Fibre, Transceiver
+from fabopt.units import grouped
 
 
 @dataclass(frozen=True)
@@ -184,10 +185,7 @@ class LinkTable:
 
     @cached_property
     def _cables_by_speed(self) -> Mapping[int, Sequence[Cable]]:
-        by_speed: dict[int, list[Cable]] = {}
-        for cable in self._catalog.cables:
-            by_speed.setdefault(parse_split(cable.ends[0].split).port_mbps, []).append(cable)
-        return by_speed
+        return grouped((parse_split(cable.ends[0].split).port_mbps, cable) for cable in self._catalog.cables)
 
     def _cables(self, ends: _Ends) -> Iterator[_Join]:
         near, far = ends.near, ends.far

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook
 from fabopt.schema.product import Price, PriceBreak, PriceSource
-from fabopt.units import CENTS_PER_USD, rounded, usd
+from fabopt.units import CENTS_PER_USD, grouped, rounded, usd
 
 # Matched: a product with its price. Unpriced: no price is stated. Left over: a price that is not taken. Charge: a price
 # of a charge that a design asks for, which no price book holds. A subtotal or a note is no line of its own.
@@ -165,10 +165,7 @@ def _price(quote: Quote, line: QuoteLine) -> Price:
 
 
 def _by_id(lines: Iterable[QuoteLine]) -> dict[str, list[QuoteLine]]:
-    groups: dict[str, list[QuoteLine]] = {}
-    for line in lines:
-        groups.setdefault(line.id, []).append(line)
-    return groups
+    return grouped((line.id, line) for line in lines)
 
 
 def _doubts(lines: Sequence[QuoteLine]) -> tuple[str, ...]:
@@ -179,10 +176,7 @@ def _doubts(lines: Sequence[QuoteLine]) -> tuple[str, ...]:
 
 def _by_key(lines: Iterable[QuoteLine]) -> dict[tuple[str, float | None], list[QuoteLine]]:
     """Lines by the product and length that they price."""
-    groups: dict[tuple[str, float | None], list[QuoteLine]] = {}
-    for line in lines:
-        groups.setdefault(line.key, []).append(line)
-    return groups
+    return grouped((line.key, line) for line in lines)
 
 
 def _lengths(of_product: Value | dict[float, Value] | None) -> dict[float, Value]:

@@ -16,6 +16,7 @@ from fabopt.problem.attachments import AttachmentDemand, LogicalFabric
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.separation import HOST_FAMILY
+from fabopt.units import summed
 
 # Ports of a server are dealt one a leaf, so that two are on two leaves, as the rule of pairs asks.
 TWO = 2
@@ -112,13 +113,11 @@ def order_of(attachments: Sequence[AttachmentDemand]) -> tuple[tuple[str, NicKey
 
 def nics_of(problem: Problem, attachments: Sequence[AttachmentDemand]) -> dict[Item, int]:
     """The NICs that are bought for logical fabrics, over all servers."""
-    counts: dict[Item, int] = {}
-    for attachment in attachments:
-        if attachment.nic is not None and attachment.nic.item is not None:
-            counts[attachment.nic.item] = (
-                counts.get(attachment.nic.item, 0) + problem.servers * attachment.nic.nics_per_server
-            )
-    return counts
+    return summed(
+        (attachment.nic.item, problem.servers * attachment.nic.nics_per_server)
+        for attachment in attachments
+        if attachment.nic is not None and attachment.nic.item is not None
+    )
 
 
 def slots_of(attachments: Sequence[AttachmentDemand]) -> int:

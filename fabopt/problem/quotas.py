@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fabopt.parts.instalments import period_of
 from fabopt.schema.procurement import Quota
 from fabopt.schema.stages import QUARTER
+from fabopt.units import grouped
 
 
 class Delivery(NamedTuple):
@@ -37,10 +38,9 @@ def deliveries_of(quotas: Sequence[Quota], ways: Sequence[Sequence[int | None]],
 
 def _deliveries(quota: Quota, ways: Sequence[Sequence[int | None]], calendar: int) -> Iterator[Delivery]:
     for way, months in enumerate(ways):
-        stages_of: dict[int, list[int]] = {}
-        for stage, month in enumerate(months):
-            if month is not None:
-                stages_of.setdefault(period_of(month, QUARTER, calendar), []).append(stage)
+        stages_of = grouped(
+            (period_of(month, QUARTER, calendar), stage) for stage, month in enumerate(months) if month is not None
+        )
         for quarter, stages in stages_of.items():
             yield Delivery(quota, quota.entry(quarter), tuple(stages), way)
 

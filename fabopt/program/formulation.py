@@ -28,6 +28,7 @@ from fabopt.program.purchases import Purchases, Use, is_ordered
 from fabopt.program.regret import Regrets
 from fabopt.program.sourcing import Sourcing
 from fabopt.topology.candidate import Candidate, Option, Uses, by_fabric
+from fabopt.units import grouped
 
 # Of links of a kind: their fabric, and a number.
 Key = tuple[str, int]
@@ -94,11 +95,15 @@ class Program:
         """Uses by stage of all items that are ordered or counted, and upper bounds of their units in any design."""
         most = most_used(self.problem, self.candidates)
         wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
-        terms: dict[tuple[int, Item], list[tuple[pulp.LpVariable, int]]] = {}
-        for var, uses in (*zip(self.pick, (one.devices for one in self.candidates), strict=True), *self._unit_uses()):
-            for (stage, item), count in uses.items():
-                if item in wanted and count:
-                    terms.setdefault((stage, item), []).append((var, count))
+        terms = grouped(
+            ((stage, item), (var, count))
+            for var, uses in (
+                *zip(self.pick, (one.devices for one in self.candidates), strict=True),
+                *self._unit_uses(),
+            )
+            for (stage, item), count in uses.items()
+            if item in wanted and count
+        )
         server, adds = self.problem.server_item, self.problem.server_adds
         uses_of = {
             item: [Use(terms.get((stage, item), []), add if item is server else 0) for stage, add in enumerate(adds)]

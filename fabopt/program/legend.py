@@ -17,7 +17,7 @@ from fabopt.program.purchases import BUY, HELD, PAID, SHARED, SPARE
 from fabopt.program.regret import REGRET
 from fabopt.program.sourcing import SOURCE
 from fabopt.topology.candidate import RowShare
-from fabopt.units import some
+from fabopt.units import grouped, some
 
 Form = Literal["lp", "mps"]
 COMMENT: dict[Form, str] = {"lp": "\\", "mps": "*"}
@@ -86,9 +86,7 @@ def _sets(program: Program) -> Iterator[tuple[str, str]]:
 
 
 def _variables(lp: pulp.LpProblem, staged: bool) -> Iterator[tuple[str, str]]:
-    bounds: dict[str, list[tuple[int, int]]] = {}
-    for var in lp.variables():
-        bounds.setdefault(family_of(var.name), []).append((int(var.lowBound), int(var.upBound)))
+    bounds = grouped((family_of(var.name), (int(var.lowBound), int(var.upBound))) for var in lp.variables())
     for family in VARIABLES:
         if known := bounds.get(family.prefix):
             places = [f"<{place}>" for place in family.places if staged or place != "stage"]

@@ -19,6 +19,7 @@ from fabopt.program.libraries import pulp
 from fabopt.program.purchases import is_ordered
 from fabopt.program.solvers import solve
 from fabopt.topology.candidate import Candidate, Option, Uses
+from fabopt.units import summed
 
 Picked = tuple[Candidate, Sequence[tuple[Option, int]]]
 
@@ -63,10 +64,7 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
 
 def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
     """Units of each item that each stage adds over all fabrics, servers included if they count."""
-    counts: dict[tuple[int, Item], int] = {}
-    for of_fabric in picked:
-        for key, count in stage_uses(of_fabric).items():
-            counts[key] = counts.get(key, 0) + count
+    counts = summed((key, count) for of_fabric in picked for key, count in stage_uses(of_fabric).items())
     if problem.server_item is not None:
         for stage, count in enumerate(problem.server_adds):
             counts[stage, problem.server_item] = count

@@ -11,14 +11,16 @@ from itertools import accumulate
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, by_fabric
+from fabopt.units import summed
 
 
 def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, int]:
     """Upper bounds of the units of each item in use: over fabrics the sum, over candidates the most."""
-    total: dict[Item, int] = {}
-    for of_fabric in by_fabric(candidates).values():
-        for item, count in _most_of_any(of_fabric.values()).items():
-            total[item] = total.get(item, 0) + count
+    total = summed(
+        (item, count)
+        for of_fabric in by_fabric(candidates).values()
+        for item, count in _most_of_any(of_fabric.values()).items()
+    )
     server = problem.server_item
     if server is not None:
         total[server] = total.get(server, 0) + sum(problem.server_adds)

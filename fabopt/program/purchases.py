@@ -17,7 +17,7 @@ from fabopt.program.libraries import pulp
 from fabopt.program.naming import Variables, rule
 from fabopt.program.part_bounds import Ranges
 from fabopt.schema.procurement import Spares
-from fabopt.units import ceil_div, exact
+from fabopt.units import ceil_div, exact, summed
 
 Terms = list[tuple[pulp.LpVariable, int]]
 PROCUREMENT = "docs/formulation/procurement.md"
@@ -146,9 +146,7 @@ class Purchases:
     def _used(self, item: Item, stages: Sequence[int], sign: int = 1) -> tuple[Terms, int]:
         """The units of an item that some stages add, as terms and a constant."""
         uses = [self.uses[item][stage] for stage in stages]
-        merged: dict[pulp.LpVariable, int] = {}
-        for var, count in (term for use in uses for term in use.terms):
-            merged[var] = merged.get(var, 0) + sign * count
+        merged = summed((var, sign * count) for use in uses for var, count in use.terms)
         return list(merged.items()), sign * sum(use.constant for use in uses)
 
     def _until(self, stage: int) -> range:
@@ -366,7 +364,5 @@ class OfOrders:
 
 def _sum(terms: Terms) -> pulp.LpAffineExpression:
     """A sum in which a variable may stand several times."""
-    merged: dict[pulp.LpVariable, int] = {}
-    for var, count in terms:
-        merged[var] = merged.get(var, 0) + count
+    merged = summed(terms)
     return pulp.LpAffineExpression(list(merged.items()))

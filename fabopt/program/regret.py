@@ -17,6 +17,7 @@ from fabopt.program.libraries import pulp
 from fabopt.program.naming import Variables, rule
 from fabopt.program.purchases import OfOrders, is_ordered
 from fabopt.program.wide_sums import is_wide
+from fabopt.units import summed
 
 # What the first word of a regret is in units of, where it has two.
 HIGH_UNIT = 2**30
@@ -64,10 +65,11 @@ class Regrets(OfOrders):
         """Expected spending beyond the best of each future, times the denominator of the probabilities."""
         unit = math.lcm(*(best.probability.denominator for best in self.problem.best_alone))
         often = [int(unit * best.probability) for best in self.problem.best_alone]
-        terms: dict[pulp.LpVariable, int] = {}
-        for times, regret in zip(often, self.regrets, strict=True):
-            for var, weight in regret.expression.items():
-                terms[var] = terms.get(var, 0) + times * int(weight)
+        terms = summed(
+            (var, times * int(weight))
+            for times, regret in zip(often, self.regrets, strict=True)
+            for var, weight in regret.expression.items()
+        )
         offset = sum(times * regret.offset for times, regret in zip(often, self.regrets, strict=True))
         return Level("expected", pulp.LpAffineExpression(terms, constant=0), offset)
 

@@ -12,6 +12,7 @@ from fabopt.program.libraries import pulp
 from fabopt.program.naming import Variables, rule
 from fabopt.schema.procurement import SOURCE_TIERS, kinds_of_one_vendor
 from fabopt.topology.candidate import Candidate
+from fabopt.units import summed
 
 SOURCE = Variables("source", ("group", "vendor"), "", "1 if the group of parts has any of the vendor in use")
 
@@ -81,10 +82,7 @@ class Sourcing:
         taken: dict[str, list[Taken]] = {}
         for var, name, uses in self._uses:
             if fabric in (None, name):
-                units: dict[str, int] = {}
-                for item, count in uses.items():
-                    if item.kind in kinds and count:
-                        units[item.seller] = units.get(item.seller, 0) + count
+                units = summed((item.seller, count) for item, count in uses.items() if item.kind in kinds and count)
                 for vendor, count in units.items():
                     taken.setdefault(vendor, []).append(Taken(var, count, max(1, int(var.upBound))))
         return taken

@@ -30,6 +30,7 @@ from fabopt.topology.clos.bounds import BoundedCosts, Bounds
 from fabopt.topology.clos.shape import most_down_ports, uplinks_needed, uplinks_that_fit, usable_ports
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pods_together
+from fabopt.units import grouped
 
 # -- A lower bound on whole leaves and spines of a network, for any groups and stripes --------------------------------
 
@@ -209,10 +210,11 @@ def _least(space: _Space, sized: Problem, costs: BoundedCosts, counted: int) -> 
 
     ``sized``: the problem with the stage's servers.
     """
-    by_nic: dict[tuple[str, NicOption], list[_Equipped]] = {}
-    for part in space.spans():
-        for option in _equipped(costs.bounds(sized, part, prune=True), space.family, space.tiers):
-            by_nic.setdefault((option.protocol, option.nic), []).append(option)
+    by_nic = grouped(
+        ((option.protocol, option.nic), option)
+        for part in space.spans()
+        for option in _equipped(costs.bounds(sized, part, prune=True), space.family, space.tiers)
+    )
     least = np.inf
     for spans in sorted(by_nic.values(), key=lambda spans: min(option.bound for option in spans)):
         if sized is not space.problem and any(_may_be_one_leaf(option, space) for option in spans):

@@ -18,7 +18,7 @@ from fabopt.schema.resilience import FEED, survives_loss_of
 from fabopt.solution.question import Answers
 from fabopt.topology.candidate import Ends
 from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
-from fabopt.units import some
+from fabopt.units import grouped, some
 
 # -- notes on airflow: switches of unknown airflow, or without a common direction -------------------------------------
 
@@ -130,9 +130,10 @@ def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
     ):
         if designed.protocol == ETHERNET and designed.role != "oob":
             roce = fabric.roce or Roce()
-            weighed_of_role: dict[str, list[WeighedTier]] = {}
-            for weighed in weighed_tiers(candidate.design.file_part(), roce, _bought(designed)):
-                weighed_of_role.setdefault(weighed.tier.role, []).append(weighed)
+            weighed_of_role = grouped(
+                (weighed.tier.role, weighed)
+                for weighed in weighed_tiers(candidate.design.file_part(), roce, _bought(designed))
+            )
             for alike in weighed_of_role.values():
                 yield from dict.fromkeys(note for weighed in alike for note in _notes(fabric, roce, weighed))
                 if fabric.roce is not None:

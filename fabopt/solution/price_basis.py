@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -24,7 +23,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder, at_factor, priced_design
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import named_beside
-from fabopt.units import CENTS_PER_USD, cents, rounded, whole_shares
+from fabopt.units import CENTS_PER_USD, cents, rounded, summed, whole_shares
 
 # The relative change of guessed prices, up and down, and the most seconds for the designs that are then best.
 MOVE = Fraction(3, 10)
@@ -105,10 +104,11 @@ def _above(design: Design, id_: str, most_usd: int) -> str:
 
 def shares_by_basis(design: Design) -> dict[str, Fraction]:
     """Shares of the purchase price by kind of price, the largest first."""
-    sums: Counter[str] = Counter()
-    for row in design.bom:
-        if row.total_usd and row.id in design.parts:
-            sums[basis_of(design.parts[row.id], row.length_m)] += cents(row.total_usd)
+    sums = summed(
+        (basis_of(design.parts[row.id], row.length_m), cents(row.total_usd))
+        for row in design.bom
+        if row.total_usd and row.id in design.parts
+    )
     whole = sum(sums.values())
     order = sorted(sums, key=lambda basis: (-sums[basis], basis))
     return {basis: Fraction(sums[basis], whole) for basis in order}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, astuple
 from datetime import date
@@ -36,6 +35,7 @@ from fabopt.parts.names import product_name
 from fabopt.schema.design import Design, Totals
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench
+from fabopt.units import summed
 from fabopt.verify import verify
 from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of
@@ -160,9 +160,7 @@ def bill(bench: Bench, answer: str) -> Message:
 def parts(bench: Bench, answer: str) -> list[Message]:
     """Return the parts that the catalogs of an answer's case have, with how many of each are bought."""
     design = design_of(bench, answer)
-    bought = Counter[str]()
-    for row in shown(bench, answer).bom:
-        bought[row.id or ""] += row.quantity
+    bought = summed((row.id or "", row.quantity) for row in shown(bench, answer).bom)
     catalog = read_catalog(design.case.content.get("catalog") or ["reference"], bench.folder, "case")
     return [
         {"id": part.id, "kind": kind, "words": product_name(part.model_dump(exclude_none=True), part.id),

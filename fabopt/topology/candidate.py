@@ -4,7 +4,6 @@ links.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +21,7 @@ from fabopt.schema.subnet_manager import TwinUse
 from fabopt.topology.design import NetworkDesign, Role, StandIn
 from fabopt.topology.evenness import EVEN, Evenness
 from fabopt.topology.link_parts import Need, Quantities
-from fabopt.units import Number, beats, ceil_of
+from fabopt.units import Number, beats, ceil_of, summed
 
 End = Literal["from", "to"]
 # The roles that links join.
@@ -65,10 +64,7 @@ Uses = Mapping[tuple[int, Item], int]
 
 def over_stages(uses: Uses) -> dict[Item, int]:
     """Quantities by item, summed over all stages."""
-    sums: dict[Item, int] = {}
-    for (_, item), count in uses.items():
-        sums[item] = sums.get(item, 0) + count
-    return sums
+    return summed((item, count) for (_, item), count in uses.items())
 
 
 class DeviceUse(NamedTuple):
@@ -311,10 +307,7 @@ def _units(need: Need) -> dict[_Unit, int]:
     ports = need.near.ports_per_cage
     if not need.one_sided:
         return {_Unit("bundle", ports, 1, 1): int(need.links) // ports}
-    cages_by_ports: Counter[int] = Counter()
-    for cages, used in need.big.cage_fill():
-        if cages and used:
-            cages_by_ports[int(used)] += int(cages)
+    cages_by_ports = summed((int(used), int(cages)) for cages, used in need.big.cage_fill() if cages and used)
     near_is_big = ports > 1
     return {
         _Unit("cage", used, *((1, used) if near_is_big else (used, 1))): cages

@@ -18,6 +18,7 @@ from fabopt.problem.logical_fabrics import nics_of
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, DeviceUse, NicPurchase, OpenTier, Option
 from fabopt.topology.design import NetworkDesign, StandIn
+from fabopt.units import summed
 
 
 @runtime_checkable
@@ -131,9 +132,7 @@ def _installed(tier: OpenTier, dealt: Dealt) -> Iterator[StandIn]:
 def _dealt(tiers: Sequence[OpenTier], units: Sequence[tuple[Option, int]]) -> Iterator[tuple[OpenTier, Dealt]]:
     """The decided switches dealt over the tiers of a kind, by stage: at every stage the most common product first."""
     left = {option.device: count for option, count in units if option.device is not None}
-    total: dict[tuple[object, Item], int] = {}
-    for use, count in left.items():
-        total[use.kind, use.item] = total.get((use.kind, use.item), 0) + count
+    total = summed(((use.kind, use.item), count) for use, count in left.items())
     for tier in tiers:
         items = sorted(
             (switch.item for switch in tier.products), key=lambda item: (-total.get((tier.kind, item), 0), item.id)

@@ -22,7 +22,7 @@ from fabopt.schema.operate import Roce
 from fabopt.schema.structure import Structure
 from fabopt.topology.candidate import Candidate, Choice, Clash, Ends
 from fabopt.topology.design import FilePart, Tier
-from fabopt.units import gbps
+from fabopt.units import gbps, sets
 
 ETHERNET = "ethernet"
 # The longest cable that may be bought for links between two roles.
@@ -64,11 +64,12 @@ def _limited(roce: Roce, candidate: Candidate) -> Iterator[Candidate]:
 
 def _on_offer(choices: Sequence[Choice]) -> dict[Ends, list[float]]:
     """Cable lengths in metres of each kind of links, rising."""
-    lengths: dict[Ends, set[float]] = {}
-    for choice in choices:
-        for option in choice.options:
-            for ends, length_m in option.longest_m.items():
-                lengths.setdefault(ends, set()).add(length_m)
+    lengths = sets(
+        (ends, length_m)
+        for choice in choices
+        for option in choice.options
+        for ends, length_m in option.longest_m.items()
+    )
     return {ends: sorted(known) for ends, known in lengths.items()}
 
 

@@ -11,7 +11,7 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.rules.defaults import RACK_SPREAD, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
-from fabopt.units import ceil_div, exact, milliwatts, some
+from fabopt.units import ceil_div, exact, grouped, milliwatts, some
 from fabopt.verify.editions import FIRST, named_edition, since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, where
@@ -79,12 +79,12 @@ def hosts_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
 def _placed(cabled: CabledDesign) -> dict[tuple[str, str], list[Place]]:
     """The places of devices of attachments that have any, by fabric and attachment."""
     devices = cabled.wiring.devices
-    placed: dict[tuple[str, str], list[Place]] = {}
     columns = zip(devices.role, devices.fabric, devices.product, devices.rack, devices.unit.tolist(), strict=True)
-    for role, fabric, product, rack, unit in columns:
-        if role == "attachment" and rack:
-            placed.setdefault((fabric, product), []).append((rack, unit))
-    return placed
+    return grouped(
+        ((fabric, product), (rack, unit))
+        for role, fabric, product, rack, unit in columns
+        if role == "attachment" and rack
+    )
 
 
 def _with_switches(evidence: Evidence) -> Iterator[tuple[tuple[str, str], Attachment]]:

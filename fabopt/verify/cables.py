@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
-from fabopt.units import some
+from fabopt.units import some, summed
 from fabopt.verify.assemblies import CabledAssembly
 from fabopt.verify.attached_runs import measures_attachments
 from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, loss_fits, works_together
@@ -42,9 +42,7 @@ def wires_are_listed(proof: Proof, cabling: FabricCabling) -> None:
         by_parts[assembly.kind.name, assembly.parts] += len(assembly.rows)
         proof.note(f"{assembly.name} {len(assembly.rows)}")
     for kind, rows in cabling.joined:
-        bought: Counter[tuple[str, str, str]] = Counter()
-        for row in kind.rows:
-            bought[row.ids] += row.listed.count
+        bought = summed((row.ids, row.listed.count) for row in kind.rows)
         by_parts[kind.name, ("", "", "")] += int((links.cable[rows] < 0).sum())
         for parts in bought.keys() | {parts for name, parts in by_parts if name == kind.name}:
             proof.equal(f"{kind.name} links by {parts}", by_parts[kind.name, parts], bought[parts])
@@ -237,10 +235,11 @@ def schedule_matches_bill(proof: Proof, cabling: FabricCabling) -> None:
     own, lengths = cabling.own_cables.tolist(), cables.length_m.tolist()
     listed = Counter((cables.part[cable], lengths[cable]) for cable in own)
     listed.update((modules.part[row], 0.0) for row in np.flatnonzero(modules.fabric == cabling.index).tolist())
-    bill: Counter[tuple[str, float]] = Counter()
-    for line in cabling.fabric.evidence.design.bom:
-        if line.fabric in names and line.kind in CABLED_KINDS:
-            bill[line.id, float(line.length_m or 0)] += line.in_use
+    bill = summed(
+        ((line.id, float(line.length_m or 0)), line.in_use)
+        for line in cabling.fabric.evidence.design.bom
+        if line.fabric in names and line.kind in CABLED_KINDS
+    )
     for part, length in sorted(listed.keys() | bill.keys()):
         what = f"{part} of {length:g} m" if length else part
         proof.equal(f"{what} in use on the bill", bill[part, length], listed[part, length])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from fabopt.rules.defaults import (
@@ -15,6 +14,7 @@ from fabopt.rules.defaults import (
     is_asked_for,
 )
 from fabopt.schema.rack_rules import SPREAD
+from fabopt.units import grouped
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.generations import mixed_tiers
@@ -94,12 +94,14 @@ def _of_attachments(cabled: CabledDesign) -> Iterator[list[str]]:
     several.
     """
     devices, links = cabled.wiring.devices, cabled.wiring.links
-    own: dict[tuple[str, str], list[str]] = defaultdict(list)
-    ends: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for fabric, product, role, rack in zip(devices.fabric, devices.product, devices.role, devices.rack, strict=True):
-        if role == "attachment" and rack:
-            own[fabric, product].append(rack)
-    for a, b in zip(links.a.tolist(), links.b.tolist(), strict=True):
-        if devices.role[a] == "attachment":
-            ends[devices.fabric[a], devices.product[a]].append(devices.rack[b])
+    own = grouped(
+        ((fabric, product), rack)
+        for fabric, product, role, rack in zip(devices.fabric, devices.product, devices.role, devices.rack, strict=True)
+        if role == "attachment" and rack
+    )
+    ends = grouped(
+        ((devices.fabric[a], devices.product[a]), devices.rack[b])
+        for a, b in zip(links.a.tolist(), links.b.tolist(), strict=True)
+        if devices.role[a] == "attachment"
+    )
     yield from (racks for racks in (*own.values(), *ends.values()) if len(racks) > 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fabopt.schema.catalog import Cable, Transceiver
 from fabopt.schema.design import LinkPart
-from fabopt.units import gbps, some
+from fabopt.units import gbps, some, summed
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF, LinkKind, ListedRow, all_kinds
 from fabopt.verify.proof import Proof, combined, counts_of, distinct
@@ -112,9 +112,7 @@ def _rows_mix(proof: Proof, cabling: FabricCabling, joined: LinksOfKind) -> None
     if _is_between_equals(cabling, kind):
         proof.holds(False, f"{kind.name}: several assemblies, one makes all links between equal switches")
     for end, device, cage in _ends(cabling):
-        cages: Counter[tuple[str, str, str]] = Counter()
-        for row in kind.rows:
-            cages[row.ids] += row.listed.from_cages if end == "from" else row.listed.to_cages
+        cages = summed((row.ids, row.listed.from_cages if end == "from" else row.listed.to_cages) for row in kind.rows)
         for assembly in cabling.assemblies:
             if assembly.kind is kind:
                 own = len(distinct(combined(device[assembly.rows], cage[assembly.rows])))

@@ -16,7 +16,7 @@ from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricD
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import twins_of
-from fabopt.units import cents, milliwatts, rounded, some, usd, watts
+from fabopt.units import cents, milliwatts, rounded, some, summed, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, is_expedited, worth
@@ -149,10 +149,9 @@ class BilledOrder:
     evidence: Evidence
 
     def _sum(self, count: Callable[[BomRow], int]) -> Counter[tuple[int, BilledItem]]:
-        total: Counter[tuple[int, BilledItem]] = Counter()
-        for row in self.evidence.goods:
-            total[self.evidence.stage_names.index(row.stage), item_of(row)] += count(row)
-        return total
+        return summed(
+            ((self.evidence.stage_names.index(row.stage), item_of(row)), count(row)) for row in self.evidence.goods
+        )
 
     @cached_property
     def bought(self) -> Counter[tuple[int, BilledItem]]:

@@ -9,7 +9,7 @@ from math import ceil
 from fabopt.rules.defaults import RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.catalog import Switch, Transceiver
 from fabopt.schema.design import FabricDesign
-from fabopt.units import exact, milliwatts, some
+from fabopt.units import exact, milliwatts, some, summed
 from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import rack_milliwatts
@@ -68,9 +68,10 @@ def most_milliwatts(cabled: CabledDesign) -> Counter[str]:
 def _more_milliwatts(cabled: CabledDesign) -> Counter[str]:
     """Excess of switches' maximum over their power with modules in milliwatts, by rack."""
     devices, modules = cabled.wiring.devices, cabled.wiring.modules
-    in_modules: Counter[int] = Counter()
-    for device, part in zip(modules.device.tolist(), modules.part, strict=True):
-        in_modules[device] += milliwatts(cabled.evidence.part(part, Transceiver).power_w or 0)
+    in_modules = summed(
+        (device, milliwatts(cabled.evidence.part(part, Transceiver).power_w or 0))
+        for device, part in zip(modules.device.tolist(), modules.part, strict=True)
+    )
     more: Counter[str] = Counter()
     for device, (role, product, rack) in enumerate(zip(devices.role, devices.product, devices.rack, strict=True)):
         if role in SWITCHES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -21,6 +20,7 @@ from fabopt.units import (
     plain_fraction,
     rounded,
     some,
+    summed,
     usd,
     watts,
 )
@@ -99,9 +99,7 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     """
     totals, server = totals_of(evidence), evidence.server
     spent, power = capex_cents(evidence), network_milliwatts(evidence)
-    used: Counter[str] = Counter()
-    for row in evidence.design.bom:
-        used[row.kind] += row.in_use
+    used = summed((row.kind, row.in_use) for row in evidence.design.bom)
     proof.equal("capex_usd", totals.capex_usd, usd(spent))
     proof.equal("power_w", totals.power_w, watts(power))
     cluster = None

@@ -15,7 +15,7 @@ from fabopt.network.clos_links import shuffles
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
-from fabopt.units import some
+from fabopt.units import grouped, some
 from fabopt.wiring.assembly import Carries, RowAssembly
 from fabopt.wiring.model import NOTHING, Floats, Ints, Mask
 
@@ -140,9 +140,7 @@ def deal(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
     device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
     order, start, size = _grouped(_codes(device, cages.cage))
     kinds = _kinds(cabled, shares, order, start, size)
-    free: dict[CageKind, list[int]] = {}
-    for index in range(len(start)):
-        free.setdefault(kinds[index], []).append(index)
+    free = grouped((kinds[index], index) for index in range(len(start)))
     for row, share in enumerate(shares):
         for kind, count in _kinds_taken(share, free, cabled.assemblies[row]).items():
             taken, free[kind] = free[kind][:count], free[kind][count:]

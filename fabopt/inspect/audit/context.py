@@ -20,6 +20,7 @@ from fabopt.schema.catalog import Catalog, Nic, Switch
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.product import Product
 from fabopt.schema.server import Server
+from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 
 # Which role is next to which, from the servers up.
@@ -254,10 +255,9 @@ class HandContext:
     def _assumed(self) -> Mapping[tuple[str, Role], Switch]:
         """Products of the best design by fabric and tier, where the names of ports in the file can be theirs."""
         assumed: dict[tuple[str, Role], Switch] = {}
-        unnamed: dict[tuple[str, Role], list[str]] = defaultdict(list)
-        for name in self.switches():
-            if not self.hand.devices[name].product:
-                unnamed[self._tier_key(name)].append(name)
+        unnamed = grouped(
+            (self._tier_key(name), name) for name in self.switches() if not self.hand.devices[name].product
+        )
         for key, names in unnamed.items():
             design = self.design_of(self.fabrics.get(key[0]))
             tiers = () if design is None else design.tiers
@@ -290,9 +290,7 @@ class HandContext:
     @cached_property
     def _per_cage(self) -> Mapping[str, int]:
         """By product: ports of a cage where plain numbers count over all cages, else 0."""
-        devices: dict[str, list[str]] = defaultdict(list)
-        for name, switch in self.switch_of.items():
-            devices[switch.id].append(name)
+        devices = grouped((switch.id, name) for name, switch in self.switch_of.items())
         return {
             product: per_cage(self.switch_of[names[0]], [self.ports[name] for name in names])
             for product, names in devices.items()

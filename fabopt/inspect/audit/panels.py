@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.inspect.audit.tables import HandCable, HandLink, HandMade
-from fabopt.units import some
+from fabopt.units import sets, some
 
 _PANEL = re.compile(r"patch|panel|\bodf\b|\bfdp\b|cassette|\blgx\b|(?:^|[^a-z])pp(?![a-z])", re.IGNORECASE)
 # What says which side of a panel a port is on; the rest is which port it is.
@@ -75,9 +75,7 @@ def traced(hand: HandMade) -> HandMade:
 
 def _positions(mapped: _Mapped) -> dict[tuple[str, str], list[int]]:
     """By panel and rear port the positions of it that front ports have."""
-    positions: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for (panel, _), (rear, place) in mapped.items():
-        positions[panel, rear].add(place)
+    positions = sets(((panel, rear), place) for (panel, _), (rear, place) in mapped.items())
     return {rear: sorted(places) for rear, places in positions.items()}
 
 

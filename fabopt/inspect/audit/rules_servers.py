@@ -16,7 +16,7 @@ from fabopt.inspect.audit.rules_network import WiredByHand
 from fabopt.inspect.audit.tables import Role
 from fabopt.network.components import components
 from fabopt.schema.case import Fabric
-from fabopt.units import plural, some
+from fabopt.units import grouped, plural, sets, some
 
 _ABOVE: tuple[tuple[Role, Role], ...] = (("leaf", "spine"), ("spine", "core"))
 NUMBERS = re.compile(r"\d+")
@@ -47,11 +47,8 @@ def servers_are_all_there(context: HandContext) -> Iterator[AuditFinding]:
 
 def _islands(context: HandContext) -> list[AuditFinding]:
     """Servers, with the switches on which they are, that no link joins to most of the others."""
-    parts: dict[str, list[str]] = defaultdict(list)
     root = components(context.roles, ((link.a, link.b) for link in context.hand.links))  # servers pass on what they get
-    for name, role in context.roles.items():
-        if role == "server":
-            parts[root[name]].append(name)
+    parts = grouped((root[name], name) for name, role in context.roles.items() if role == "server")
     findings = []
     for top, servers in sorted(parts.items(), key=lambda part: -len(part[1]))[1:]:
         switches = [name for name in context.switches() if root[name] == top]
@@ -185,10 +182,11 @@ def rails_do_not_cross(wired: WiredByHand) -> Iterator[AuditFinding]:
 
 def _ports_on(context: HandContext, leaf: str) -> _Ports:
     """By server its ports on a leaf."""
-    ports: dict[str, set[str]] = defaultdict(set)
-    for _, far, link in context.peer_links(leaf):
-        if context.roles[far] == "server":
-            ports[far].add(link.b_port if link.b == far else link.a_port)
+    ports = sets(
+        (far, link.b_port if link.b == far else link.a_port)
+        for _, far, link in context.peer_links(leaf)
+        if context.roles[far] == "server"
+    )
     return {server: tuple(sorted(own)) for server, own in ports.items()}
 
 
@@ -298,9 +296,7 @@ def _uneven(network: HandNetwork, server: str, leaves: Counter[str]) -> AuditFin
 
 def _fewer(rule: str, what: str, links: Mapping[str, int]) -> Iterator[AuditFinding]:
     """Servers, or pairs of leaves, with fewer links than most that are called alike; ``what``: which links."""
-    alike: dict[str, list[str]] = defaultdict(list)
-    for name in links:
-        alike[NUMBERS.sub("", name)].append(name)
+    alike = grouped((NUMBERS.sub("", name), name) for name in links)
     for names in alike.values():
         usual, number = Counter(links[name] for name in names).most_common(1)[0]
         for name in names if number >= _MAJORITY * len(names) else ():

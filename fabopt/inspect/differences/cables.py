@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fabopt.units import summed
 from fabopt.wiring.model import KINDS, NOTHING, Wiring
 
 # A part and the length bought, and the ports at all ends of its links.
@@ -42,10 +43,8 @@ def cable_changes(before: Wiring, after: Wiring) -> dict[str, Changes]:
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for cable, number in (old & new).items():
         counts[cable.place]["stay"] += number
-    spare: defaultdict[Model, int] = defaultdict(int)
     leaves, arrives = list((old - new).elements()), list((new - old).elements())
-    for cable in leaves:
-        spare[cable.model] += 1
+    spare = summed((cable.model, 1) for cable in leaves)
     kept_end = {(cable.model, end) for cable in leaves for end in cable.ends}
     arrives.sort(key=lambda cable: not any((cable.model, end) in kept_end for end in cable.ends))
     moved: Counter[Model] = Counter()

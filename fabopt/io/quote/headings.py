@@ -13,6 +13,7 @@ from typing import NamedTuple
 from fabopt.io.quote.currencies import DOLLAR, HOME, REMEMBERED, agreed_sign, called, pattern, signs_in
 from fabopt.io.quote.facts import recurring
 from fabopt.io.quote.sheets import Cell, Sheet, letters
+from fabopt.units import grouped
 
 _CALLED = called()
 _ROLES = {name: role for role, names in _CALLED.items() for name in names}
@@ -123,10 +124,7 @@ class Header:
 
     @cached_property
     def _by_role(self) -> dict[str, list[int]]:
-        columns: dict[str, list[int]] = {}
-        for column, heading in self.headings.items():
-            columns.setdefault(heading.role, []).append(column)
-        return columns
+        return grouped((heading.role, column) for column, heading in self.headings.items())
 
     @property
     def is_named(self) -> bool:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from fabopt.io.quote.values import Discount
 from fabopt.parts.quotes import QuoteLine
-from fabopt.units import CENTS_PER_USD
+from fabopt.units import CENTS_PER_USD, grouped
 
 # -- prices by quantity, in columns beside each other or in rows below each other, as breaks of one price -------------
 
@@ -75,10 +75,7 @@ def price_at(tiers: Sequence[Tier], quantity: int | None) -> Fraction:
 
 def with_tiers(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
     """The lines, with rows of one product that each state a least quantity merged as breaks of its price."""
-    groups: dict[tuple[str, float | None], list[QuoteLine]] = {}
-    for line in lines:
-        if line.status == "matched":
-            groups.setdefault(line.key, []).append(line)
+    groups = grouped((line.key, line) for line in lines if line.status == "matched")
     breaks = {key: tiers for key, group in groups.items() if (tiers := _tiers_of_rows(group))}
     return tuple(
         _with_breaks(line, breaks[line.key]) if line.status == "matched" and line.key in breaks else line

@@ -43,7 +43,7 @@ from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.parts.price_band import BAND, NO_BAND, WIDTHS, PriceBand, band_in
 from fabopt.parts.quotes import SHEETS_OF_A_BILL, Quote, QuoteColumns, QuoteLine
 from fabopt.schema.catalog import Catalog
-from fabopt.units import exact, some
+from fabopt.units import exact, grouped, sets, some
 
 # Of hidden rows, so many are named.
 _MOST_NAMED = 10
@@ -302,10 +302,9 @@ def _unseen(sheet: Sheet, header: Header, reading: QuoteReading, row: int, reaso
 
 def _without_contradictions(lines: Sequence[QuoteLine]) -> tuple[QuoteLine, ...]:
     """The lines, with those of products with several prices left over."""
-    offers: dict[tuple[str, float | None], set[tuple[Fraction | None, str]]] = {}
-    for line in lines:
-        if line.status == "matched" and not line.breaks:
-            offers.setdefault(line.key, set()).add((line.unit_price, line.currency))
+    offers = sets(
+        (line.key, (line.unit_price, line.currency)) for line in lines if line.status == "matched" and not line.breaks
+    )
     reason = "the quote has several prices for it, and does not say which holds"
     return tuple(
         replace(line, status="left over", id="", length_m=None, reason=reason, suggestion=line.id)
@@ -337,9 +336,7 @@ def _two_prices(lines: Sequence[QuoteLine], file: str) -> Iterator[Fault]:
 def _quote(
     reading: QuoteReading, lines: tuple[QuoteLine, ...], tables: _Tables, facts: QuoteFacts, options: QuoteOptions
 ) -> Quote:
-    worded: dict[tuple[str, int], list[int]] = {}
-    for name, row, column in reading.worded:
-        worded.setdefault((name, row), []).append(column)
+    worded = grouped(((name, row), column) for name, row, column in reading.worded)
     columns = tuple(
         QuoteColumns(
             sheet.name,

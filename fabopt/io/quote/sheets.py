@@ -9,6 +9,8 @@ from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
+from fabopt.units import grouped
+
 # A quote has some hundred lines; what has many more is something else.
 # What a CSV file calls its one sheet.
 CSV_SHEET = "CSV"
@@ -78,11 +80,7 @@ class Sheet:
     @cached_property
     def _wide(self) -> dict[int, list[Merge]]:
         """Merges that are wider than a column, by the row in which they begin."""
-        wide: dict[int, list[Merge]] = {}
-        for merge in self.merges:
-            if merge.last_column > merge.first_column:
-                wide.setdefault(merge.first_row, []).append(merge)
-        return wide
+        return grouped((merge.first_row, merge) for merge in self.merges if merge.last_column > merge.first_column)
 
     def cell(self, row: int, column: int) -> Cell | None:
         """The cell that is shown at a place: of several rows that are one, the first's."""

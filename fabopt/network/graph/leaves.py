@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.graph.matching import heaviest_transport
+from fabopt.units import summed
 
 LINKS_IN_POD = 2
 LINKS_BETWEEN_PODS = 4
@@ -61,9 +62,7 @@ def mean_switches(classes: Sequence[LeafClass]) -> Fraction:
     if ports < 2:
         return Fraction(1)
     on_leaf = sum(leaf_class.in_all * leaf_class.hosts**2 for leaf_class in classes)
-    of_pod: dict[int, int] = {}
-    for leaf_class in classes:
-        of_pod[leaf_class.kind] = of_pod.get(leaf_class.kind, 0) + leaf_class.leaves * leaf_class.hosts
+    of_pod = summed((leaf_class.kind, leaf_class.leaves * leaf_class.hosts) for leaf_class in classes)
     pods = {leaf_class.kind: leaf_class.pods for leaf_class in classes}
     in_pod = sum(pods[kind] * hosts**2 for kind, hosts in of_pod.items())
     switches = (on_leaf - ports) + 3 * (in_pod - on_leaf) + 5 * (ports**2 - in_pod)

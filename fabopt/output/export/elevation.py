@@ -16,7 +16,7 @@ from fabopt.output.words import power
 from fabopt.schema.catalog import Nic, Switch, Transceiver
 from fabopt.schema.design import Design
 from fabopt.schema.server import Server
-from fabopt.units import MILLIWATTS_PER_WATT, milliwatts
+from fabopt.units import MILLIWATTS_PER_WATT, grouped, milliwatts
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Floats, Mask, Wiring
 
@@ -138,10 +138,9 @@ def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) 
     if embedded.server.rack is not None and any(device.role == "server" for device in own):
         filled = {unit for device in installed for unit in range(device.unit, device.top_unit + 1)}
         return in_whole_rack(embedded.server, filled)
-    switches: dict[str, list[tuple[int, int]]] = {}
-    for device in own:
-        if device.role != "server":
-            switches.setdefault(device.fabric, []).append((device.unit, device.top_unit - device.unit + 1))
+    switches = grouped(
+        (device.fabric, (device.unit, device.top_unit - device.unit + 1)) for device in own if device.role != "server"
+    )
     return kept_places(embedded.case, plan.floor, switches) if own else iter(())
 
 
@@ -250,10 +249,9 @@ def _shares_of_whole_racks(embedded: Embedded, wiring: Wiring) -> Floats:
     shares = np.zeros(len(devices.role))
     if server.rack is None:
         return shares
-    by_rack: dict[str, list[int]] = {}
-    for row, (role, rack) in enumerate(zip(devices.role, devices.rack, strict=True)):
-        if role == "server":
-            by_rack.setdefault(rack, []).append(row)
+    by_rack = grouped(
+        (rack, row) for row, (role, rack) in enumerate(zip(devices.role, devices.rack, strict=True)) if role == "server"
+    )
     if server.power_w is None:
         shares[[row for rows in by_rack.values() for row in rows]] = np.nan
         return shares

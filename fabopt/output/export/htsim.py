@@ -14,7 +14,7 @@ from fabopt.errors import InputError, fault
 from fabopt.operate.model import NamedLink, OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.simulated import NS_PER_METRE, SimulatedFabric, simulated_fabrics
-from fabopt.units import some
+from fabopt.units import sets, some
 
 FOLDER = "htsim"
 OWN_FILES = r"[^/]*\.topo"
@@ -120,9 +120,7 @@ def _tier(fabric: SimulatedFabric, below: Mapping[str, Sequence[NamedLink]], rol
 
 def _pods(links: Sequence[NamedLink]) -> int:
     """Pods made by links from leaves to spines; each leaf of a pod is joined to each spine of it."""
-    spines: dict[int, set[int]] = defaultdict(set)
-    for link in links:
-        spines[link.a.device].add(link.b.device)
+    spines = sets((link.a.device, link.b.device) for link in links)
     pods = {frozenset(joined) for joined in spines.values()}
     if sum(map(len, pods)) != len(frozenset().union(*pods)) or len(set(map(len, pods))) > 1:
         raise _UnsayableError("leaves of a pod are joined to different spines")
@@ -131,9 +129,7 @@ def _pods(links: Sequence[NamedLink]) -> int:
 
 def _require_planes(below: Mapping[str, Sequence[NamedLink]]) -> None:
     """Refuse cores that are not joined to one spine of every pod, the same places in all pods."""
-    cores: dict[int, set[int]] = defaultdict(set)
-    for link in below["core"]:
-        cores[link.a.device].add(link.b.device)
+    cores = sets((link.a.device, link.b.device) for link in below["core"])
     groups = {frozenset(joined) for joined in cores.values()}
     spines_of_pod = len({link.b.device for link in below["spine"]}) // _pods(below["spine"])
     if len(groups) != spines_of_pod or sum(map(len, groups)) != len(frozenset().union(*groups)):

@@ -21,6 +21,7 @@ from fabopt.output.sheet.model import WIDEST_MONO, Code, DrawnSheet, Text
 from fabopt.output.sheet.qr import QrPath, qr_path
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates
+from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 
@@ -117,9 +118,7 @@ def labels_of(design: Design, work: Iterable[Visit]) -> Iterator[CableLabel]:
     order = 0
     for visit in work:
         for rows in (visit.moved, *(pair.rows for pair in visit.pairs)):
-            legs: dict[str, list[Any]] = {}
-            for row in rows.itertuples(index=False):
-                legs.setdefault(str(row.cable), []).append(row)
+            legs = grouped((str(row.cable), row) for row in rows.itertuples(index=False))
             legs.pop("", None)
             for cable, ends in legs.items():
                 order += 1

@@ -18,7 +18,7 @@ from fabopt.output.export.simulated import SimulatedFabric, simulated_fabrics
 from fabopt.schema.catalog import Nic
 from fabopt.schema.design import Design
 from fabopt.schema.structure import Structure
-from fabopt.units import some
+from fabopt.units import sets, some
 from fabopt.wiring.design_file import Embedded, networks_of
 
 FOLDER = "launch-kit"
@@ -75,9 +75,7 @@ def topology_lines(fabric: SimulatedFabric, links: Sequence[HostLink]) -> Iterat
     systems = {device.name: device.system for device in fabric.switches}
     nodes = [{"name": name, "role": "host", "type": "default"} for name in dict.fromkeys(link.host for link in links)]
     nodes += [{"name": name, "role": "leaf", "type": systems[name]} for name in sorted({link.leaf for link in links})]
-    rails: dict[str, set[int]] = {}
-    for link in links:
-        rails.setdefault(link.leaf, set()).add(link.rail)
+    rails = sets((link.leaf, link.rail) for link in links)
     yield '{"nodes": ['
     yield from _rows(nodes)
     yield '], "links": ['
@@ -177,9 +175,7 @@ def _host_links(fabric: SimulatedFabric, planes: int, scheme: str) -> list[HostL
 
 def ip_version(links: Sequence[HostLink], scheme: str) -> str:
     """The first version whose addresses have room for all numbers."""
-    hosts: dict[tuple[int, int], set[str]] = {}
-    for link in links:
-        hosts.setdefault((link.pod, link.unit), set()).add(link.host)
+    hosts = sets(((link.pod, link.unit), link.host) for link in links)
     numbers = (
         1 + max(link.rail for link in links), 1 + max(link.pod for link in links),
         1 + max(link.unit for link in links), max(map(len, hosts.values())),

@@ -11,6 +11,7 @@ from fabopt.output.export.formats import Exported, Files
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 
 FOLDER = "opensm"
@@ -82,9 +83,7 @@ def _conf(plan: OperationPlan, subnet: Subnet) -> Iterator[str]:
 def _partitions(plan: OperationPlan, subnet: Subnet) -> Iterator[str]:
     yield _origin(subnet)
     yield f"Default=0x{_DEFAULT_KEY:04x}, ipoib, defmember=full : ALL, ALL_SWITCHES=full, SELF=full;"
-    members: dict[str, list[str]] = {}
-    for adapter in subnet.adapters:
-        members.setdefault(adapter.network, []).append(_number(adapter.guid))
+    members = grouped((adapter.network, _number(adapter.guid)) for adapter in subnet.adapters)
     names = [network.name for network in plan.networks]
     for network, guids in members.items():
         key = _FIRST_KEY + names.index(network)

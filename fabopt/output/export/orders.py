@@ -25,6 +25,7 @@ from fabopt.output.purchased import Beside, beside_use, shared_rows
 from fabopt.parts.names import OrderCode, order_code, wanted_airflow
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
+from fabopt.units import grouped, summed
 
 
 def body_of(design: Design, row: BomRow) -> dict[str, Any] | None:
@@ -150,10 +151,9 @@ def quote_table(design: Design) -> QuoteTable:
     ]  # fmt: skip
     for number in range(2, MOST_ASKED + 1):
         columns += [(asked_title(PRICE, number), 16, "money"), (asked_title(WEEKS, number), 12, "number")]
-    groups: dict[tuple[str, str, float | None], list[BomRow]] = {}
-    for row in design.bom:
-        if is_asked_for(row):
-            groups.setdefault((row.kind, product_of(design, row.id), row.length_m), []).append(row)
+    groups = grouped(
+        ((row.kind, product_of(design, row.id), row.length_m), row) for row in design.bom if is_asked_for(row)
+    )
     beside = beside_use(design)
     rows = []
     for (_, id_, _), group in groups.items():
@@ -235,10 +235,11 @@ def _month(line: OrderLine) -> float:
 def _lines(design: Design) -> Iterator[OrderLine]:
     start = design.case.content.get("start")
     for stage in design.stages:
-        groups: dict[tuple[str, float | None], list[BomRow]] = {}
-        for row in shared_rows(design):
-            if row.stage == stage.name and (row.kind != OWN_WORK or row.charge is not None):
-                groups.setdefault((row.id, row.length_m), []).append(row)
+        groups = grouped(
+            ((row.id, row.length_m), row)
+            for row in shared_rows(design)
+            if row.stage == stage.name and (row.kind != OWN_WORK or row.charge is not None)
+        )
         day = order_date(start, stage.month, None)
         for rows in groups.values():
             bought, from_stock = (sum(getattr(row, key) for row in rows) for key in ("quantity", "from_stock"))
@@ -285,9 +286,7 @@ def write_orders(sheet: Worksheet, formats: dict[str, Format], design: Design) -
     write_table(sheet, formats, table)
     last, end = len(table.columns) - 1, len(table.rows) + 1
     column = xl_col_to_name(last, col_abs=True)
-    vendors = Counter[str]()
-    for order in order_lines(design):
-        vendors[order.vendor] += order.total_cents
+    vendors = summed((order.vendor, order.total_cents) for order in order_lines(design))
     for number, (vendor, amount) in enumerate(sorted(vendors.items()), start=end + 1):
         write_text(sheet, number, 2, vendor, formats["label"])
         formula = f"=SUMIF($C$2:$C${end},C{number + 1},{column}$2:{column}${end})"

@@ -11,6 +11,7 @@ import numpy as np
 
 from fabopt.output.words import count
 from fabopt.schema.design import Design
+from fabopt.units import grouped, sets
 from fabopt.wiring.model import NOTHING, Wiring
 
 MOST_NODES = 200
@@ -126,10 +127,11 @@ def _keys(wiring: Wiring, numbers: Sequence[str], rail_only: frozenset[str]) -> 
     if columns:
         columns[0] = _networks(wiring, rail_only)
     own: list[tuple[Any, ...]] = list(zip(devices.role, devices.product, devices.fabric, *columns, strict=True))
-    leaves: dict[int, set[Hashable]] = {}
-    for a, b in set(zip(links.a.tolist(), links.b.tolist(), strict=True)):
-        if devices.role[a] == "server":
-            leaves.setdefault(a, set()).add((devices.fabric[b], *(column[b] for column in columns[1:])))
+    leaves = sets(
+        (a, (devices.fabric[b], *(column[b] for column in columns[1:])))
+        for a, b in set(zip(links.a.tolist(), links.b.tolist(), strict=True))
+        if devices.role[a] == "server"
+    )
     return [(key, frozenset(leaves.get(row, ()))) for row, key in enumerate(own)]
 
 
@@ -156,9 +158,7 @@ def _edges(wiring: Wiring, classes: Sequence[int], nodes: Sequence[GraphNode]) -
     medium = ["" if cable == NOTHING else cables.medium[cable] for cable in links.cable.tolist()]
     length = np.append(cables.length_m, 0.0)[links.cable].tolist()
     columns = of[links.a].tolist(), of[links.b].tolist(), links.fabric.tolist(), links.gbps.tolist(), medium
-    lengths: dict[tuple[int, int, int, float, str], list[float]] = {}
-    for key, metres in zip(zip(*columns, strict=True), length, strict=True):
-        lengths.setdefault(key, []).append(metres)
+    lengths = grouped(zip(zip(*columns, strict=True), length, strict=True))
     return [
         Edge(nodes[a].id, nodes[b].id, wiring.fabrics[fabric], len(all_), gbps, name, max(all_), min(all_))
         for (a, b, fabric, gbps, name), all_ in lengths.items()

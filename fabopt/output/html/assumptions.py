@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from fabopt.schema.case import Case, CaseLimits, Limits
 from fabopt.schema.design import BomRow, Design, Number
 from fabopt.schema.finance import Finance
 from fabopt.schema.site import Distances
-from fabopt.units import cents, some
+from fabopt.units import cents, some, summed
 from fabopt.wiring.design_file import Embedded
 
 _UNKNOWN = "not stated"
@@ -137,9 +136,7 @@ def price_rows(design: Design) -> list[PriceRow]:
 
 def confidence_sentence(rows: list[PriceRow]) -> str:
     """State the shares of the purchase price by confidence of prices."""
-    sums: Counter[str] = Counter()
-    for row in rows:
-        sums[row.confidence] += cents(row.usd)
+    sums = summed((row.confidence, cents(row.usd)) for row in rows)
     whole = sum(sums.values())
     if not whole:
         return ""

@@ -23,7 +23,7 @@ from fabopt.output.sheet.model import (
 )
 from fabopt.output.sheet.tree import Node, bundle, folded
 from fabopt.output.words import count, plain
-from fabopt.units import plural, some
+from fabopt.units import grouped, plural, sets, some
 from fabopt.wiring.model import KINDS, NOTHING, Mask
 
 GUTTER = 56.0
@@ -155,15 +155,10 @@ class Tiers:
 
     def _draw(self, pairs: dict[tuple[int, int], dict[float, int]], later: dict[tuple[int, int], bool]) -> None:
         boxes = self.canvas.boxes
-        above: dict[int, set[int]] = {}
         most = max((sum(gbps * n for gbps, n in speeds.items()) for speeds in pairs.values()), default=1.0)
         beside = [pair for pair in pairs if abs(boxes[pair[0]].y - boxes[pair[1]].y) < 1]
-        for pair in pairs:
-            if pair not in beside:
-                above.setdefault(pair[0], set()).add(pair[1])
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for low, ups in above.items():
-            alike.setdefault(tuple(sorted(ups)), []).append(low)
+        above = sets(pair for pair in pairs if pair not in beside)
+        alike = grouped((tuple(sorted(ups)), low) for low, ups in above.items())
         bars, drawn = 0, list[tuple[int, int]]()
         for highs, lows in alike.items():
             lines = len(lows) * len(highs)

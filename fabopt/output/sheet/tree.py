@@ -17,7 +17,7 @@ import numpy as np
 from fabopt.output.words import count
 from fabopt.parts.names import product_name
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.units import plural, some
+from fabopt.units import grouped, plural, some
 from fabopt.wiring.model import Ints, Wiring
 
 ROLES = ("core", "spine", "leaf", "server", "attachment")
@@ -93,9 +93,10 @@ class FabricTree:
             for side, near in enumerate((self.a, self.b))
         ]
         rows, counts = np.unique(np.concatenate(ends), axis=0, return_counts=True)
-        links: dict[int, list[tuple[float, ...]]] = {}
-        for (device, *facts), number in zip(rows.tolist(), counts.tolist(), strict=True):
-            links.setdefault(int(device), []).append((*facts, number))
+        links = grouped(
+            (int(device), (*facts, number))
+            for (device, *facts), number in zip(rows.tolist(), counts.tolist(), strict=True)
+        )
         return [
             self._number((role, product, stage, tuple(links.get(row, ()))))
             for row, (role, product, stage) in enumerate(
@@ -181,9 +182,7 @@ class FabricTree:
 
     def folded_hosts(self, rows: Sequence[int]) -> list[Node]:
         """Return hosts as nodes, those that are alike as one, servers first."""
-        by_kind: dict[int, list[Node]] = {}
-        for node in map(self._device, rows):
-            by_kind.setdefault(node.kind, []).append(node)
+        by_kind = grouped((node.kind, node) for node in map(self._device, rows))
         return sorted(map(self.fold, by_kind.values()), key=lambda node: ROLES.index(node.role))
 
     def fold(self, nodes: Sequence[Node]) -> Node:

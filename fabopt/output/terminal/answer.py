@@ -30,7 +30,7 @@ from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, Ni
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
-from fabopt.units import some
+from fabopt.units import some, summed
 
 _METRICS = {
     "capex_usd": "purchase price",
@@ -293,9 +293,7 @@ def spares_line(design: Design) -> str | None:
     said = []
     for words, key in (("spares among these", "spares"), ("left over from packs and breaks", "left_over"),
                        ("from own stock besides", "from_stock")):  # fmt: skip
-        kinds: dict[str, int] = {}
-        for (kind, _, _), beside in parts.items():
-            kinds[kind] = kinds.get(kind, 0) + getattr(beside, key)
+        kinds = summed((kind, getattr(beside, key)) for (kind, _, _), beside in parts.items())
         units = [f"{count(number)} of the {KIND_NAMES[kind]}" for kind, number in kinds.items() if number]
         said += [f"{words}: {listed(units)}"] if units else []
     return "; ".join(said) or None

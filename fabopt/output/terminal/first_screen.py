@@ -44,7 +44,7 @@ from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.roles import COULD_GIVE, SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
-from fabopt.units import cents, some
+from fabopt.units import cents, grouped, some
 from fabopt.wiring.design_file import Embedded
 
 LEFT_OUT, LOST, OFF = "yellow", "red", "bright_black"
@@ -224,9 +224,7 @@ def _stages(design: Design) -> Iterator[ScreenRow]:
         told = (f"{what} {amount}" for what, amount in zip(words, dollar_shares(amounts), strict=True))
         yield ScreenRow("By stage", "; ".join(told))
         falls = (design.case.content.get("finance") or {}).get("price_decline") or {}
-        by_rate: dict[float, list[str]] = {}
-        for kind, rate in falls.items():
-            by_rate.setdefault(float(rate), []).append(KIND_NAMES.get(kind, kind))
+        by_rate = grouped((float(rate), KIND_NAMES.get(kind, kind)) for kind, rate in falls.items())
         rates = [f"{plain(100 * rate)} % a year ({listed(kinds)})" for rate, kinds in by_rate.items() if rate]
         if rates:
             yield ScreenRow("", f"the case assumes that prices fall by {listed(rates)}")

@@ -9,6 +9,7 @@ from fabopt.output.words import count, money, plain
 from fabopt.schema.design import Design
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, JobUse, TaperedStep, WorkloadNeeds, WorkloadUse
 from fabopt.schema.workload import Placement, Within
+from fabopt.units import grouped
 from fabopt.workload.remarks import needed_words
 
 COLUMNS = (
@@ -164,12 +165,12 @@ def placement_lines(use: WorkloadUse) -> Iterator[str]:
 
 def _tapers(use: WorkloadUse) -> dict[str, list[tuple[int | float, TaperedStep]]]:
     """Steps with other ratios, by boundary."""
-    steps: dict[str, list[tuple[int | float, TaperedStep]]] = {}
-    for step in use.tapers:
-        for where, ratio in (("at the leaves", step.leaf_ratio), ("above pods", step.spine_ratio)):
-            if ratio is not None:
-                steps.setdefault(where, []).append((ratio, step))
-    return steps
+    return grouped(
+        (where, (ratio, step))
+        for step in use.tapers
+        for where, ratio in (("at the leaves", step.leaf_ratio), ("above pods", step.spine_ratio))
+        if ratio is not None
+    )
 
 
 def _regrets(use: WorkloadUse) -> Iterator[str]:

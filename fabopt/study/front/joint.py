@@ -18,6 +18,7 @@ from fabopt.program.formulation import PART_KINDS
 from fabopt.program.orders import Picked
 from fabopt.study.front.mixes import MOST_SUM, EqualLinks, Ints, TooManyMixesError
 from fabopt.topology.candidate import Candidate, Choice, Option, Uses
+from fabopt.units import grouped
 
 # What breaks ties between points with the same two sums, in the order of docs/formulation/search.md, where last groups
 # of their own come after the first; then designs, then parts.
@@ -92,10 +93,11 @@ class JointCandidate:
 
     def part_numbers(self, units: Ints) -> Ints:
         """Part numbers of a design, shape (mixes,), by its units of every option, shape (mixes, options)."""
-        columns: dict[Item, list[int]] = {}
-        for column, option in enumerate(chain.from_iterable(links.options for links in self.links)):
-            for item in _part_numbers([option.uses]):
-                columns.setdefault(item, []).append(column)
+        columns = grouped(
+            (item, column)
+            for column, option in enumerate(chain.from_iterable(links.options for links in self.links))
+            for item in _part_numbers([option.uses])
+        )
         used = [(units[:, places] > 0).any(axis=1) for places in columns.values()]
         of_devices = self.evenness[-1]
         return of_devices + np.sum(used, axis=0, dtype=np.int64) + np.zeros(len(units), dtype=np.int64)

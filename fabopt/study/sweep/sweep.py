@@ -23,6 +23,7 @@ from fabopt.study.front.pareto import with_marginal
 from fabopt.study.sweep import ranges
 from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
 from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask
+from fabopt.units import grouped
 from fabopt.verify.editions import edition_of
 
 # New points, how many there are by then, and how many of them were solved now.
@@ -245,9 +246,7 @@ def _priced(front: Front, collected: Collected, grid: Grid) -> tuple[FrontPoint,
     points = collected.in_order()
     if grid.budgets is None:
         return tuple(points)
-    by_cell: dict[tuple[tuple[str, object], ...], list[FrontPoint]] = {}
-    for point in points:
-        by_cell.setdefault(_at(point)[0], []).append(point)
+    by_cell = grouped((_at(point)[0], point) for point in points)
     priced: dict[object, FrontPoint] = {}
     for cell in by_cell.values():
         rising = sorted(cell, key=lambda point: point.budget_usd or 0)

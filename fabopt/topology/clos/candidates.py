@@ -39,7 +39,7 @@ from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
 from fabopt.topology.design import left_by_a_switch
 from fabopt.topology.evenness import evenness_of
-from fabopt.units import Number
+from fabopt.units import Number, grouped
 
 # Kinds of links that shuffles may make, in the order of ties.
 _CROSSED = ("server-leaf", "leaf-spine", "spine-core")
@@ -266,9 +266,7 @@ def _placed(fabric: FabricProblem) -> Iterator[FabricProblem]:
     """Variants of the fabric by tiers of its attachments; of variants with equal ports of a kind on each tier, whose
     networks are equal, the first.
     """
-    kinds: dict[tuple[object, ...], list[AttachmentDemand]] = {}
-    for demand in fabric.attachments:
-        kinds.setdefault(tuple(getattr(demand, name) for name in _KIND), []).append(demand)
+    kinds = grouped((tuple(getattr(demand, name) for name in _KIND), demand) for demand in fabric.attachments)
     tiers = TIERS if max(fabric.tiers) > 1 else tuple(tier for tier in TIERS if tier != "spine")
     for choices in list(product(*(_choices(demands, tiers) for demands in kinds.values())))[1:]:
         placed = {demand: tier for of_kind in choices for demand, tier in of_kind.items()}

@@ -5,7 +5,7 @@ Nothing whose price depends on the quantity, is in stock or is short is ever dro
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -19,6 +19,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import SwitchUse
 from fabopt.topology.clos.switch_sizes import switch_size
+from fabopt.units import grouped
 
 
 def _no_dearer(item: Item | None, other: Item | None) -> bool:
@@ -55,9 +56,7 @@ class SwitchRivals:
 
         Of equals all stay: one of them may be a product that is in use elsewhere.
         """
-        by_lanes: dict[Hashable, list[SwitchUse]] = {}
-        for option in options:
-            by_lanes.setdefault(tuple(use and use.lane for use in option[1:]), []).append(option)
+        by_lanes = grouped((tuple(use and use.lane for use in option[1:]), option) for option in options)
         kept: set[SwitchUse] = set()
         for rivals in by_lanes.values():
             best: list[SwitchUse] = []

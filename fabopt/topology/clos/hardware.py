@@ -19,6 +19,7 @@ from fabopt.topology.clos.scopes import scope_key
 from fabopt.topology.clos.shape import SwitchUse, usable_ports
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.topology.remembered import Scope, remembered
+from fabopt.units import grouped
 
 
 class ScopedCosts(Costs):
@@ -95,11 +96,11 @@ class Hardware(LinkBounds):
             for up in leaf.up_uses
             if down.lane.port_mbps == port_mbps
         ]
-        ups: dict[tuple[SwitchType, CageUse], list[CageUse]] = {}
-        for leaf, down, up in self._undominated_uses(uses, protocol, of_leaves=True):
-            if up is not None:
-                ups.setdefault((leaf, down), []).append(up)
-        return ups
+        return grouped(
+            ((leaf, down), up)
+            for leaf, down, up in self._undominated_uses(uses, protocol, of_leaves=True)
+            if up is not None
+        )
 
     @remembered()
     def uppers(self, port_mbps: int, protocol: str, tiers: int) -> list[SwitchUse]:

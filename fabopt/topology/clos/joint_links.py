@@ -24,7 +24,7 @@ from fabopt.topology.clos.joins import attachment_joins, run_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks, down_limit, links_of_kind, staged_links
 from fabopt.topology.link_parts import Quantities
-from fabopt.units import ceil_of
+from fabopt.units import ceil_of, grouped
 
 
 def with_attachments(
@@ -108,9 +108,7 @@ def _undominated(
 
     ``cables``: cables of an assembly, in all lengths that are used.
     """
-    alike: dict[tuple[Any, ...], list[Assembly]] = {}
-    for way in ways:
-        alike.setdefault((_shares(way, links), way.mode, way.far, way.ports_per_cable), []).append(way)
+    alike = grouped(((_shares(way, links), way.mode, way.far, way.ports_per_cable), way) for way in ways)
     kept = (way for many in alike.values() for way in many if not any(_dominates(o, way, cables) for o in many))
     return sorted(kept, key=ways.index)
 

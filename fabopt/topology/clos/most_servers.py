@@ -23,7 +23,7 @@ from fabopt.schema.base import Lane
 from fabopt.schema.product import Protocol
 from fabopt.topology.clos.joins import attaches, fewest_together, server_joins
 from fabopt.topology.clos.shape import Shape, last_endpoints, most_endpoints, most_peers, up_cage_limit, usable_ports
-from fabopt.units import ceil_of
+from fabopt.units import ceil_of, sets
 
 ONE = Fraction(1)
 
@@ -103,9 +103,7 @@ class _Reach:
         return [nic for nic in self.fabric.nics.get(protocol, ()) if speeds <= {nic.port.lane.port_mbps}]
 
     def _ways(self, protocol: Protocol, tiers: int, nics: Sequence[NicOption]) -> Iterator[_Way]:
-        wanted: dict[int, set[int]] = {}
-        for nic in nics:
-            wanted.setdefault(nic.port.lane.port_mbps, set()).add(nic.ports_per_plane)
+        wanted = sets((nic.port.lane.port_mbps, nic.ports_per_plane) for nic in nics)
         for (down, above), room in self._leaves(protocol, tiers).items():
             for ports in wanted.get(down.lane.port_mbps, ()):
                 for k in [divisor for divisor in range(1, ports + 1) if ports % divisor == 0]:

@@ -25,7 +25,7 @@ from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves
 from fabopt.topology.clos.placement import ClosPlacement, FlatPlacement, in_racks
 from fabopt.topology.clos.shape import Parts, Shape, TierCount, last_endpoints, most_endpoints
-from fabopt.units import ceil_div, ceil_of
+from fabopt.units import ceil_div, ceil_of, summed
 
 
 class ClosNetwork(NamedTuple):
@@ -57,10 +57,11 @@ class ClosNetwork(NamedTuple):
     def attached_spine_cages(self) -> int:
         """Most cages of a spine that attachments have there; no two attachments share one."""
         lanes = self.parts.spine_down.lane.ports if self.parts.spine_down is not None else 1
-        cages: Counter[int] = Counter()
-        for places in self.free:
-            for spine, ports in Counter(number for tier, number in places if tier == "spine").items():
-                cages[spine] += ceil_div(ports, lanes)
+        cages = summed(
+            (spine, ceil_div(ports, lanes))
+            for places in self.free
+            for spine, ports in Counter(number for tier, number in places if tier == "spine").items()
+        )
         return max(cages.values(), default=0)
 
     @property
@@ -109,11 +110,12 @@ def devices_of(problem: Problem, clos: ClosNetwork) -> Uses:
         (parts.nic.item, problem.servers * parts.nic.nics_per_server),
         *zip(switches, _num_switches(clos), strict=True),
     ]
-    counts: dict[tuple[int, Item], int] = {}
-    for (item, total), added in zip(totals, _added(clos), strict=False):
-        for stage, count in enumerate(added or (int(total),)):
-            if item is not None and count:
-                counts[stage, item] = counts.get((stage, item), 0) + int(count)
+    counts = summed(
+        ((stage, item), int(count))
+        for (item, total), added in zip(totals, _added(clos), strict=False)
+        for stage, count in enumerate(added or (int(total),))
+        if item is not None and count
+    )
     if parts.last_leaf is not None:
         own = parts.nic.planes * int(clos.shape.last_rails)
         counts[0, parts.leaf.item] -= own

@@ -36,7 +36,7 @@ from fabopt.topology.direct.loads import Ints
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
 from fabopt.topology.evenness import EVEN, Evenness, evenness_of
 from fabopt.topology.link_parts import Costs, Floats, Quantities
-from fabopt.units import Number, ceil_div, ceil_of
+from fabopt.units import Number, ceil_div, ceil_of, summed
 
 
 class NetworkArrays(Protocol):
@@ -131,9 +131,7 @@ def assembled(
     choices, nic, slots = all_choices(links), design.nic, 0
     if choices is None:
         return ()
-    devices: Counter[tuple[int, Item]] = Counter()
-    for switch, number in switches:
-        devices[0, switch.item] += number
+    devices = summed(((0, switch.item), number) for switch, number in switches)
     if nic.item is not None:
         slots = nic.nics_per_server
         devices[0, nic.item] = problem.servers * slots

@@ -14,6 +14,7 @@ import numpy as np
 
 from fabopt.output.export.netbox.words import BREAKOUTS, SINGLES
 from fabopt.schema.catalog import Transceiver
+from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import NOTHING, Ints, Wiring
 
@@ -149,9 +150,7 @@ class _ConnectorCounts:
 
 
 def _plugs(links: Sequence[int], ends: Sequence[LaneEnd], connectors: int) -> tuple[Plug, ...]:
-    by_cage: dict[CageKey, list[LaneEnd]] = {}
-    for link in links:
-        by_cage.setdefault(ends[link].cage, []).append(ends[link])
+    by_cage = grouped((ends[link].cage, ends[link]) for link in links)
     return tuple(Plug(tuple(many), _capacity(many, connectors)) for many in by_cage.values())
 
 

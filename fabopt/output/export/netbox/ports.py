@@ -20,6 +20,7 @@ from fabopt.output.export.netbox.words import BREAKOUTS, FRONT_PORT, INTERFACE, 
 from fabopt.output.export.ports import kept_ports
 from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Cage
+from fabopt.units import grouped
 from fabopt.wiring.model import KINDS, port_name
 
 
@@ -101,9 +102,7 @@ class Ports:
 
     def cages(self) -> Iterator[CageKey]:
         """Yield cages device by device: of a host those in use, of a switch all."""
-        in_use: dict[int, list[CageKey]] = {}
-        for cage in self.used:
-            in_use.setdefault(cage.device, []).append(cage)
+        in_use = grouped((cage.device, cage) for cage in self.used)
         place = {name: index for index, name in enumerate(self.wiring.fabrics)}
         for device, fabric in enumerate(self.wiring.devices.fabric):
             if self.is_switch[device]:

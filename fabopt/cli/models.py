@@ -25,7 +25,7 @@ from fabopt.workload.needs import Reach, flat, least_mbps
 from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits
 from fabopt.workload.ranks import ranks_of, replica_gpus
 from fabopt.workload.serving import MEMORY_SHARE, networks, served
-from fabopt.workload.stages import band
+from fabopt.workload.stages import band, slow_end_s
 from fabopt.workload.stress import demanding
 from fabopt.workload.timing import step_on, workload_of
 
@@ -159,7 +159,7 @@ def _row(model: Model, plan: Plan, server: Server, gpus: int, whose: str = "") -
     run = workload_of(model, ranks_of(model, plan, gpus), server, None)
     step_s = step_on(run, flat(COMPARED_MBPS, Reach(run.domain_gpus))).step_s
     off = band(model, run.roof.software, False)
-    low, high = (duration(float(step_s * bound)) for bound in (1 - off, 1 + off))
+    low, high = (duration(float(end_s)) for end_s in (step_s * (1 - off), slow_end_s(step_s, off)))
     least, likely = (memory(model, run.ranks).total / GIB for memory in (least_memory, likely_memory))
     mbps = least_mbps(demanding(run), exact(DEFAULT_EXPOSED), Reach(run.domain_gpus))
     needs = "none is enough" if mbps is None else f"{mbps / _MBPS_PER_GBPS:.3g}"

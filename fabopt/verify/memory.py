@@ -37,8 +37,9 @@ class CountedMemory:
         """Bytes by purpose: weights, gradients, optimizer, activations, KV cache; without zeros."""
         formats = self.run.model.precision
         zero = self.plan.zero_stage
-        parts = {"weights": self._shared(exact(formats.parameter_bytes), zero == 3)}
-        if zero == 3:
+        drops = zero == 3 and self.plan.pipeline == 1
+        parts = {"weights": self._shared(exact(formats.parameter_bytes), drops)}
+        if drops:
             gathered = sum(held for held, _ in self._held())
             parts["weights"] += exact(formats.parameter_bytes) * gathered * Fraction(2, self.sizes.layers)
         if self.trains:

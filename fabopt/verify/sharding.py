@@ -97,12 +97,12 @@ def _counts(run: ModelRun) -> Counter[str]:
     batches = plan.batch // (run.ranks.data * plan.micro_batch)
     in_each = plan.reduce_gradients == "micro_batch" or (plan.reduce_gradients is None and plan.zero_stage in (2, 3))
     for number in range(1, batches + 1):
-        if plan.zero_stage == 3:
+        if plan.zero_stage == 3 and plan.pipeline == 1:
             counts["all-gather"] += 2
         if in_each or number == batches:
             counts["reduce-scatter"] += 1
             counts["all-reduce"] += 1
-    if plan.zero_stage in (1, 2):
+    if plan.zero_stage in (1, 2) or (plan.zero_stage == 3 and plan.pipeline > 1):
         counts["all-gather"] += 1
     return counts
 

@@ -106,8 +106,9 @@ def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fra
     def kept(bytes_each: Fraction, shared: bool) -> Fraction:
         return bytes_each * (dense / sharers + routed / copies if shared else dense + routed)
 
-    weights = kept(exact(formats.parameter_bytes), plan.zero_stage >= SHARED_PARAMETERS)
-    if plan.zero_stage >= SHARED_PARAMETERS:
+    sharded = plan.zero_stage >= SHARED_PARAMETERS and plan.pipeline == 1
+    weights = kept(exact(formats.parameter_bytes), sharded)
+    if sharded:
         # two layers are whole at a time: that at work and the next
         weights += 2 * exact(formats.parameter_bytes) * (dense + routed) / model.architecture.layers
     if not training:

@@ -16,6 +16,7 @@ from fabopt.workload.architecture import parameters
 from fabopt.workload.memory import memory_use
 from fabopt.workload.overlap import ENDS, key_of
 from fabopt.workload.pace import JobPace
+from fabopt.workload.stages import slow_end_s
 from fabopt.workload.timing import DOMAIN, PLACES, Cost, FabricBandwidth, ModelRun, Step, step_on
 from fabopt.workload.volumes import COMMUNICATORS
 
@@ -170,7 +171,7 @@ def _band_s(workload: ModelRun, network: FabricBandwidth, step: Step) -> tuple[i
     """The band of the model around the likely step, widened to what overlap decides."""
     off = workload.band
     slow, _, fast = (step_on(replace(workload, overlap=end), network).step_s for end in ENDS)
-    return seconds(min(step.step_s * (1 - off), fast)), seconds(max(step.step_s * (1 + off), slow))
+    return seconds(min(step.step_s * (1 - off), fast)), seconds(max(slow_end_s(step.step_s, off), slow))
 
 
 def binding(costs: Iterable[Cost]) -> str | None:

@@ -18,6 +18,9 @@ SOFTWARE_FACTORS: dict[Software, Fraction] = {"tuned": Fraction(127, 100), "typi
 # How far a published step is from its prediction, either way, at most in two of three runs: see docs/workloads.md.
 BANDS: dict[Software, Fraction] = {"tuned": Fraction(1, 10), "typical": Fraction(15, 100)}
 EXPERTS_BAND = Fraction(1, 4)
+# Of samples over so many tokens half as much again; and what a step takes once, which no term has, is up to so many
+# seconds: runs of MLPerf whose steps are under half a second, in tests/published/latest-runs.yaml.
+LONG_TOKENS, LONGER_BAND, ONCE_S = 8192, Fraction(3, 2), Fraction(1, 20)
 # Where the case gives the utilization: 62 published scalings of a measured run are right within 1.7 %.
 MEASURED_BAND = Fraction(17, 1000)
 # One server in 200 is a tenth slower, until it is found and taken out, as tuned runs do. Source: Jiang et al. 2024
@@ -130,7 +133,13 @@ def band(model: Model, software: Software, measured: bool) -> Fraction:
     """Uncertainty of a predicted step, as a share of it, either way; ``measured``: utilization is given."""
     if measured:
         return MEASURED_BAND
-    return EXPERTS_BAND if model.architecture.experts is not None else BANDS[software]
+    wide = EXPERTS_BAND if model.architecture.experts is not None else BANDS[software]
+    return wide * (LONGER_BAND if model.architecture.sequence > LONG_TOKENS else 1)
+
+
+def slow_end_s(step_s: Fraction, off: Fraction) -> Fraction:
+    """Seconds at the slow end of the band ``off`` around a step; of a short step, what it takes once decides."""
+    return step_s + max(step_s * off, Fraction(0) if off == MEASURED_BAND else ONCE_S)
 
 
 def whole_ps(seconds: Fraction) -> Fraction:

@@ -154,11 +154,12 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
     """Data: gradients of the parameters that a GPU holds, N / (t p), over c d ranks, once a step or micro-batch.
 
     Stage 0: all-reduce of the gradients. 1 and 2: reduce-scatter of the gradients, all-gather of the parameters. 3: the
-    parameters are gathered for the forward and for the backward pass of each micro-batch. Where groups of ranks have
-    all shares, these scatter and gather, and each rank then reduces its share with those of other groups. Muon works on
-    whole matrices: moments in shares are gathered in 16 bits (Liu et al. 2025, arXiv 2502.16982, section 2.3). Source:
-    Rajbhandari et al. 2020 (ZeRO), section 7; Zhao et al. 2023 (PyTorch FSDP), section 3.2.2; for 175 billion
-    parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
+    parameters are gathered for the forward and for the backward pass of each micro-batch; under a pipeline once a step,
+    and stay (pytorch/torchtitan, `reshard_after_forward`; Llama 3, arXiv 2407.21783, section 3.3.2). Where groups of
+    ranks have all shares, these scatter and gather, and each rank then reduces its share with those of other groups.
+    Muon works on whole matrices: moments in shares are gathered in 16 bits (Liu et al. 2025, arXiv 2502.16982, section
+    2.3). Source: Rajbhandari et al. 2020 (ZeRO), section 7; Zhao et al. 2023 (PyTorch FSDP), section 3.2.2; for 175
+    billion parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
     """
     if model.task == "inference":
         return
@@ -177,7 +178,7 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
         yield Traffic("data", "all-reduce", elsewhere, gradients / group.size, reductions, repeats=repeats)
         if plan.optimizer == "muon":
             yield Traffic("data", "all-gather", group, MOMENT_BYTES * held / pieces, pieces, repeats=False)
-        again = plan.zero_stage >= SHARED_PARAMETERS
+        again = plan.zero_stage >= SHARED_PARAMETERS and plan.pipeline == 1
         gathers = pieces * (2 * batches if again else 1)
         yield Traffic(
             "data", "all-gather", group, exact(formats.parameter_bytes) * held / pieces, gathers, repeats=again

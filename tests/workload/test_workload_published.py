@@ -17,7 +17,7 @@ from fabopt.workload.ends import allowed, placed
 from fabopt.workload.gpus import GPUS
 from fabopt.workload.prediction import Prediction
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.stages import SOFTWARE_FACTORS, band
+from fabopt.workload.stages import LONG_TOKENS, LONGER_BAND, SOFTWARE_FACTORS, band, slow_end_s
 from fabopt.workload.timing import step_on
 from fabopt.workload.volumes import gpu_parameters, traffic_of
 from tests.published_runs import (
@@ -27,6 +27,7 @@ from tests.published_runs import (
     FURTHER_PAGE,
     KINDS,
     PAGE,
+    Run,
     by_generation,
     calibrated,
     changed_terms,
@@ -167,6 +168,28 @@ def test_steps_are_as_published(kind: str) -> None:
     assert mean_error(found, kind) <= MEAN_ERRORS[kind]
     inside = [run for run in found if abs(run.error) <= band(run.work.model, run.work.roof.software, False)]
     assert 3 * len(inside) >= 2 * len(found)
+
+
+def test_bands_widen_where_terms_are_weak() -> None:
+    """Two in three runs of long samples, and two in three of short steps, are in the band that is wider for them."""
+    known = [run for run in (*held_out(), *latest_runs()) if run.kind != "experts"]
+    long = [run for run in known if run.work.model.architecture.sequence > LONG_TOKENS]
+    short = [run for run in known if run.published_s < 0.5]
+    assert len(long) >= 30 and len(short) >= 16
+    for these in (long, short):
+        assert 3 * sum(map(in_band, these)) >= 2 * len(these)
+    assert all(
+        run.work.band == LONGER_BAND * band(llama(LLAMA["cases"][0]), run.work.roof.software, False) for run in long
+    )
+    assert slow_end_s(Fraction(10), Fraction(1, 10)) == 11 and slow_end_s(Fraction(1, 10), Fraction(1, 10)) == Fraction(
+        15, 100
+    )
+
+
+def in_band(run: Run) -> bool:
+    """Whether a published step lies within what its design file would say."""
+    step_s, off = run.step.step_s, run.work.band
+    return float(step_s * (1 - off)) <= run.published_s <= float(slow_end_s(step_s, off))
 
 
 @pytest.mark.parametrize("software", sorted(SOFTWARE_FACTORS))

@@ -392,6 +392,7 @@ def test_a_new_case_solves_as_it_is(run: Run) -> None:
     assert schema.is_absolute() and json.loads(schema.read_text())["title"] == "fabopt case"
 
 
+@pytest.mark.long("generic-hgx-a100")
 @pytest.mark.parametrize("server", ["nvidia-dgx-h100", "generic-hgx-a100"])
 def test_a_new_case_of_the_reference_catalog_solves_as_it_is(run: Run, server: str) -> None:
     assert run("new", "pod", "--gpus", "64", "--server", server, "--workload", "pretraining").code == 0

@@ -52,6 +52,7 @@ def spoilt(text: str, letters: str) -> str:
 FINDINGS = ("--json", "told.json", "--findings", "told.csv", "--html", "told.html")
 
 
+@pytest.mark.long("lldp 0", "p2p", "netbox API")
 @pytest.mark.long(*(form for form in OTHER_FORMS if form not in ("p2p", "lldp 0", "ibnetdiscover", "netbox API")))
 @pytest.mark.parametrize("form", OTHER_FORMS)
 def test_fabrics_of_others(form: str, capfd: pytest.CaptureFixture[str]) -> None:

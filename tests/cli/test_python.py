@@ -32,6 +32,7 @@ def test_a_solve_that_is_cancelled_before_it_begins_has_no_answer() -> None:
     assert result.status == "unknown" and any("it was cancelled" in note for note in result.design.notes)
 
 
+@pytest.mark.long("False")
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_a_solve_that_is_cancelled_keeps_the_best_design_met(in_thread: bool) -> None:
     """Cancelled once a design is met, in the main thread and in another one, where no timer rings."""

@@ -140,6 +140,7 @@ def test_freight_without_a_quantity_is_counted_once(run: Run) -> None:
     assert "not matched, and in no sum: 1 line with $4,500 in all" in ran.out
 
 
+@pytest.mark.long("port-side-exhaust", "port-side-intake")
 @pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("wanted", [None, "port-side-intake", "port-side-exhaust"])
 def test_a_switch_that_blows_the_other_way(run: Run, wanted: str | None) -> None:

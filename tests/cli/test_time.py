@@ -165,7 +165,7 @@ def test_a_limit_holds_for_the_whole_command(arguments: list[str]) -> None:
     assert answer.file is not None
 
 
-@pytest.mark.long("15-kill")
+@pytest.mark.long("15-kill", "15-killpg")
 @pytest.mark.parametrize(
     ("number", "send"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)]
 )
@@ -236,6 +236,7 @@ def after_lines(*lines: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
+@pytest.mark.long("SIGTERM")
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 def test_a_signal_before_anything_is_imported_is_heard(number: str) -> None:
     told = after_lines("import fabopt.__main__ as entry", f"os.kill(os.getpid(), signal.{number})")
@@ -265,6 +266,7 @@ def test_what_gathers_points_is_imported_while_there_is_time(tmp_path: Path, mon
     assert shown.returncode == 4 and imported < lines.index("interrupted")
 
 
+@pytest.mark.long("deaf")
 @pytest.mark.parametrize("end", [DEAF, "os.kill(os.getpid(), signal.SIGKILL)"], ids=["deaf", "killed"])
 def test_a_design_in_hand_is_written_whatever_ends_the_command(end: str, tmp_path: Path) -> None:
     shown = with_command(tmp_path, f"ATTENDANT.leave('left.json', b'[]', 0); {end}", keeps_clock=True)
@@ -302,6 +304,7 @@ def test_processes_of_a_command_that_is_ended_end_with_it(tmp_path: Path) -> Non
     assert not is_at_work(int(shown.stdout))
 
 
+@pytest.mark.long("2")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_after_the_end_changes_nothing(number: signal.Signals) -> None:
     lines = ("import os, sys", "from fabopt.cli import command, main",

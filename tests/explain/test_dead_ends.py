@@ -211,6 +211,7 @@ def test_supply_says_what_is_short() -> None:
         assert "(1 x large can be had by month 0; " in told_of
 
 
+@pytest.mark.long("three_tier", "attached")
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier"])
 def test_no_message_is_a_dead_end(family: str) -> None:
     """No message of a random case says that the case is not set, or that no value of nothing would do."""

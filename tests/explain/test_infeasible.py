@@ -49,6 +49,7 @@ def with_fabric(content: Json, **changes: Any) -> Json:
     return {**content, "fabrics": [{**content["fabrics"][0], **changes}]}
 
 
+@pytest.mark.long("rack_units-rack_units-0.001")
 @pytest.mark.parametrize(
     ("key", "metric", "step"),
     [("budget_usd", "capex_usd", 0.01), ("power_w", "power_w", 0.001), ("rack_units", "rack_units", 0.001)],
@@ -240,6 +241,7 @@ def problem_with(given: Inputs, servers: int) -> Problem:
     return problem_of(given.case.model_copy(update={"servers": servers, "gpus": None}), given.catalog)
 
 
+@pytest.mark.long("attached")
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier"])
 def test_no_design_is_past_the_reach(family: str) -> None:
     """Arithmetic rules out no number of servers that a search finds a design for, and mostly meets the largest."""

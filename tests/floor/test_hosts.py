@@ -108,7 +108,13 @@ def small_floors() -> Iterator[tuple[int, int, int, int, bool, bool]]:
         yield racks, 4 if racks == 1 else 2, tiers, hosts, bool((racks + hosts) % 2), racks > 1
 
 
-@pytest.mark.long("(1, 4, 2, 1, False, False)", "(1, 4, 2, 2, True, False)")
+@pytest.mark.long(
+    "(1, 4, 2, 1, False, False)",
+    "(1, 4, 2, 2, True, False)",
+    "(2, 2, 1, 2, False, True)",
+    "(2, 2, 1, 1, True, True)",
+    "(1, 4, 1, 1, False, False)",
+)
 @pytest.mark.long(*(str(floor) for floor in small_floors() if floor[0] == 3 or (floor[2] == 2 and floor[0] > 1)))
 @pytest.mark.parametrize("floor", [*small_floors()], ids=str)
 def test_hosts_find_a_place_or_there_is_no_design(

@@ -93,7 +93,12 @@ def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
         assert cut.objective.value == whole.objective.value
 
 
-@pytest.mark.long("6-17-aligned-rules1-fabric0", "8-14-aligned-rules1-fabric0", "8-14-aligned-rules1-fabric1")
+@pytest.mark.long(
+    "6-17-aligned-rules1-fabric0",
+    "8-14-aligned-rules1-fabric0",
+    "8-14-aligned-rules1-fabric1",
+    "6-17-aligned-none-fabric1",
+)
 @pytest.mark.long(
     "6-17-aligned-none-fabric0",
     "6-9-any-none-fabric0",

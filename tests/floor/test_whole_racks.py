@@ -130,6 +130,7 @@ def test_another_number_of_servers_in_a_whole_rack_is_refused() -> None:
         inputs(content, rack_parts())
 
 
+@pytest.mark.long("nvidia-gb300-nvl72-tray")
 @pytest.mark.parametrize("server", ["nvidia-gb200-nvl72-tray", "nvidia-gb300-nvl72-tray"])
 def test_nvl72_on_a_floor(server: str, tmp_path: Path) -> None:
     """Four racks and two of switches: groups of one rack, and none of it in the frames."""

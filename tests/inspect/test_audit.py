@@ -83,7 +83,7 @@ def test_a_row_without_its_last_cells_is_refused() -> None:
 # -- shipped designs ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("dgx-superpod-127")
+@pytest.mark.long("dgx-superpod-127", "dgx-superpod-32")
 @pytest.mark.parametrize("name", (IB, ETHERNET, ODD))
 def test_shipped_designs_have_no_fault(name: str, tmp_path: Path) -> None:
     design = shipped(name)

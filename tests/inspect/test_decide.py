@@ -94,6 +94,7 @@ def test_the_best_design_is_no_dearer_than_any_side_that_keeps_its_case(decision
     assert all(side.capex_usd is None or side.capex_usd >= best for decision in kept for side in decision.sides)
 
 
+@pytest.mark.long("10")
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=[] if s in (0, 10) else [pytest.mark.long]) for s in range(40)])
 def test_sides_of_random_cases_are_their_cases_solved(seed: int) -> None:
     given = random_inputs(seed)

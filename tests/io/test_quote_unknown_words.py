@@ -37,6 +37,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.long("5-bad", "5-honest")
 @pytest.mark.parametrize("kind", PHRASES)
 @pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.long)])
 def test_phrases_that_nobody_listed(kind: str, share: int) -> None:

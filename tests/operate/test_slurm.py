@@ -107,6 +107,7 @@ def wanted(design: Design) -> dict[int, set[Servers]]:
     return dict(enumerate(step for number, step in enumerate(steps) if number != 1 or len(step) > 1))
 
 
+@pytest.mark.long("dgx-superpod-127")
 @pytest.mark.parametrize("kind", ["dgx-superpod-127", "clos, three tiers"])
 def test_slurm_shows_the_levels_and_nodes_of_the_design(kind: str, tmp_path: Path) -> None:
     design = shipped(kind) if kind.startswith("dgx") else designed(kind)

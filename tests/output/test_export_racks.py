@@ -426,6 +426,7 @@ def test_what_a_later_stage_installs_is_an_outline(tmp_path: Path) -> None:
     assert [line.split()[1] for line in lines if line.endswith("  day-2")] == ["server-0001"]
 
 
+@pytest.mark.long("hall")
 @pytest.mark.parametrize("name", ["floor", "placed", "hall"])
 def test_pages_of_racks_can_be_read_on_a3(name: str) -> None:
     """Each device stands once on a page from the front and once on one from behind, in letters of seven points."""

@@ -217,6 +217,7 @@ def test_every_fabric_has_its_own_lines() -> None:
     assert lines == [("compute", "install", 1), ("storage", "install", 1), ("storage", "ufm", 6)]
 
 
+@pytest.mark.long("highs")
 @pytest.mark.parametrize("engine", ["cp-sat", "highs"])
 def test_engines_and_unpruned_programs_agree(engine: str, design: Design) -> None:
     content, parts = rich()

@@ -43,7 +43,7 @@ def cents(parts: Json, wanted: Json, pairs: dict[str, list[str]]) -> int | None:
 
 
 @pytest.mark.long(but_every=5)
-@pytest.mark.long("hosted-201", "hosted-202", "attached-205")
+@pytest.mark.long("hosted-201", "hosted-202", "attached-205", "hosted-204")
 @pytest.mark.parametrize("seed", range(200, 206))
 @pytest.mark.parametrize("family", ["linear", "hosted", "attached"])
 def test_pairs_leave_what_brute_force_is_left(family: str, seed: int) -> None:

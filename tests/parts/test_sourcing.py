@@ -71,7 +71,7 @@ def agrees(parts: Json, wanted: Json, rules: Json, expected: int | None) -> None
 # -- exact ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("linear-60")
+@pytest.mark.long("linear-60", "three_tier-61")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(60, 63))
 @pytest.mark.parametrize("family", ["linear", "three_tier"])
@@ -84,7 +84,9 @@ def test_few_vendors_cost_what_the_best_of_so_many_does(family: str, seed: int) 
     agrees(parts, wanted, {"max_vendors": {kind: most}}, least(chosen, wanted))
 
 
-@pytest.mark.long("optics-linear-70", "optics-three_tier-71", "switches-linear-70", "switches-three_tier-71")
+@pytest.mark.long(
+    "optics-linear-70", "optics-three_tier-71", "switches-linear-70", "switches-three_tier-71", "both-three_tier-71"
+)
 @pytest.mark.parametrize(("family", "seed"), [("linear", 70), ("three_tier", 71)])
 @pytest.mark.parametrize("what", ["switches", "optics", "both"])
 def test_one_vendor_costs_what_the_best_of_each_does(what: str, family: str, seed: int) -> None:

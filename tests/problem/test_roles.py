@@ -173,6 +173,7 @@ def test_no_slot_is_no_fabric() -> None:
     assert "no built-in NICs for storage and no free slot (nic_slots is 0)" in text
 
 
+@pytest.mark.long("True-4")
 @pytest.mark.parametrize(("pairing", "number"), [(False, 3), (True, 4)])
 def test_too_few_slots_are_added_up(pairing: bool, number: int) -> None:
     # a B3140H has one port of 400 Gb/s: 8 cards for 400 Gb/s per GPU, and three for 125, or four, which divide 8 GPUs

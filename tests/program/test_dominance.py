@@ -73,6 +73,7 @@ def test_a_part_that_draws_less_stays_where_power_is_limited() -> None:
     assert "between" in in_program(case(ONE_CARD, servers=8), parts)
 
 
+@pytest.mark.long("capex_usd-8", "capex_usd-4")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("servers", [4, 6, 8])
 @pytest.mark.parametrize("objective", ["capex_usd", "tco_usd"])

@@ -210,6 +210,7 @@ def random_item(dice: random.Random, number: int) -> Json:
     return item
 
 
+@pytest.mark.long("6")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(20))
 def test_no_other_orders_of_what_is_late_are_better(seed: int) -> None:

@@ -56,6 +56,7 @@ def searched(problem: Problem, context: Context) -> int | None:
     return search_of(problem, Settings(), Clock(None), context=context).run().value
 
 
+@pytest.mark.long("terms of sale")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_search_changes_nothing_in_its_problem(name: str) -> None:
     problem, context = resolved(*SAMPLES[name]), Context()
@@ -130,7 +131,7 @@ def test_other_offerings_share_none() -> None:
     assert len(context.costs) == 2 * count
 
 
-@pytest.mark.long("5", "15")
+@pytest.mark.long("5", "15", "8")
 @pytest.mark.parametrize("seed", [5, 8, 10, 14, 15, 16])
 def test_no_answer_depends_on_earlier_questions(seed: int) -> None:
     """Neither on whether any design was asked for, nor on limits or another objective."""

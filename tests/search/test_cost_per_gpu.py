@@ -105,7 +105,7 @@ def solved(content: Json, parts: Json | None = None) -> Design:
 
 
 @pytest.mark.long(but_every=4)
-@pytest.mark.long("linear-7", "linear-17", "linear-20", "three_tier-4", "three_tier-5")
+@pytest.mark.long("linear-7", "linear-17", "linear-20", "three_tier-4", "three_tier-5", "linear-13", "linear-0")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_nothing_that_could_be_built_has_a_lower_ratio(family: str, seed: int) -> None:
     parts, content = trains(*generate(family, seed), seed)
@@ -117,7 +117,7 @@ def test_nothing_that_could_be_built_has_a_lower_ratio(family: str, seed: int) -
     assert [check.detail for check in design.checks if not check.ok] == []
 
 
-@pytest.mark.long("linear-2")
+@pytest.mark.long("linear-2", "linear-13")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("linear", 13), ("three_tier", 6)])
 def test_designs_that_groups_straddle_are_no_better_than_they_are(family: str, seed: int) -> None:
     """More servers below a leaf may be worse than fewer, which groups tile: bounds of the search stay below."""
@@ -129,7 +129,7 @@ def test_designs_that_groups_straddle_are_no_better_than_they_are(family: str, s
     assert design.totals.capex_usd == usd(best["capex_usd"])
 
 
-@pytest.mark.long("linear-7")
+@pytest.mark.long("linear-7", "linear-0")
 @pytest.mark.parametrize(
     ("family", "seed"), [("linear", 0), pytest.param("linear", 7, marks=pytest.mark.slow), ("three_tier", 7)]
 )
@@ -233,6 +233,7 @@ def test_no_limit_makes_the_ratio_better() -> None:
     assert poorer.objective.value is not None and poorer.objective.value > free.objective.value
 
 
+@pytest.mark.long("linear-2-1.0")
 @pytest.mark.parametrize(
     ("family", "seed", "spare"), [("linear", 13, -0.5), ("linear", 2, 1.0), ("three_tier", 6, 0.0)]
 )
@@ -280,6 +281,7 @@ def test_limits_leave_the_best_of_what_they_allow(family: str, seed: int, limit:
     assert design.totals.capex_usd == usd(best["capex_usd"])
 
 
+@pytest.mark.long("linear-7")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 7), ("three_tier", 6)])
 def test_other_fabrics_cost_what_they_cost_alone(family: str, seed: int) -> None:
     parts, content = trains(*generate(family, seed), seed)

@@ -146,6 +146,7 @@ def is_right(design: Design) -> bool:
     return not [check.detail for check in design.checks if not check.ok]
 
 
+@pytest.mark.long("linear-0-False", "linear-13-True")
 @pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)
 def test_means_over_lost_spines_are_the_least_of_all_designs(family: str, seed: int, straddles: bool) -> None:
     parts, content = given(family, seed, straddles, scenarios=SCENARIOS)
@@ -159,6 +160,7 @@ def test_means_over_lost_spines_are_the_least_of_all_designs(family: str, seed: 
     assert design.objective.value == usd(rounded(min(means)))
 
 
+@pytest.mark.long("linear-0-False", "linear-13-True")
 @pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)
 def test_no_design_has_a_smaller_worst_regret(family: str, seed: int, straddles: bool) -> None:
     """Full enumeration: in every scenario against the best design for it alone, and the least of the worst."""
@@ -179,7 +181,14 @@ def test_no_design_has_a_smaller_worst_regret(family: str, seed: int, straddles:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("linear-9-False-said5", "three_tier-2-False-said6", "linear-0-False-said8")
+@pytest.mark.long(
+    "linear-9-False-said5",
+    "three_tier-2-False-said6",
+    "linear-0-False-said8",
+    "linear-2-True-said4",
+    "linear-0-False-said0",
+    "three_tier-6-False-said10",
+)
 @pytest.mark.long("linear-7-False-said3")
 @pytest.mark.parametrize(
     ("family", "seed", "straddles", "said"),
@@ -224,7 +233,7 @@ SAMPLE = [
 MOST_SERVERS = 4
 
 
-@pytest.mark.long("linear-126")
+@pytest.mark.long("linear-126", "linear-100", "three_tier-102")
 @pytest.mark.long(but_every=12)
 @pytest.mark.parametrize(("family", "seed"), SAMPLE)
 def test_no_design_that_is_about_as_good_beats_the_choice(family: str, seed: int) -> None:
@@ -260,7 +269,7 @@ def test_no_design_that_is_about_as_good_beats_the_choice(family: str, seed: int
     assert fabric.pace is not None and any(run.placing.is_uniform for _, run in stressed(fabric.pace).runs)
 
 
-@pytest.mark.long("2-most2-False")
+@pytest.mark.long("2-most2-False", "0-most1-False")
 @pytest.mark.parametrize(
     ("seed", "most", "is_near"), [(0, Fraction(1), True), (0, Fraction(1, 2), False), (2, Fraction(1, 3), False)]
 )
@@ -319,7 +328,7 @@ def test_what_is_better_in_every_way_is_picked() -> None:
     assert theirs == ours or any(one > own for one, own in zip(theirs, ours, strict=True)), (theirs, ours)
 
 
-@pytest.mark.long("linear-13-True")
+@pytest.mark.long("linear-13-True", "linear-0-False")
 @pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)
 def test_of_designs_with_about_the_least_regret_the_most_robust_is_picked(
     family: str, seed: int, straddles: bool
@@ -409,6 +418,7 @@ def test_edges_of_cliffs_come_out_only_where_they_are_asked_for() -> None:
     assert value is not None and least is not None and least <= value <= least * (1 + float(ERROR))
 
 
+@pytest.mark.long("said2", "said1")
 @pytest.mark.parametrize("said", [{}, {"scenarios": SCENARIOS}, {"scenarios": SCENARIOS, "decide_by": "regret"}])
 def test_leaves_of_a_rail_that_hold_all_servers_have_uplinks(said: Json) -> None:
     """Ranks on other servers are below the same leaves, so that the least is one uplink; rails may be crossed."""
@@ -475,7 +485,7 @@ def solved_with(inputs: Inputs, row: Alternative) -> Design:
     return optimize.solve(with_change(inputs, row.change), alternatives_s=0)
 
 
-@pytest.mark.long("2-kinds0")
+@pytest.mark.long("2-kinds0", "7-kinds1")
 @pytest.mark.parametrize(("seed", "kinds"), [(2, {"leaf switch"}), (7, {"leaf switch", "tiers"}), (13, {"tiers"})])
 def test_rows_are_the_least_of_cases_with_their_settings(seed: int, kinds: set[str]) -> None:
     parts, content = trains(*generate("linear", seed), seed)

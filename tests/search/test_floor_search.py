@@ -64,6 +64,7 @@ def test_small_floors_equal_brute_force(seed: int) -> None:
     assert design.fabrics[0].placement is not None and design.fabrics[0].placement.policy == "anywhere"
 
 
+@pytest.mark.long("28")
 @pytest.mark.parametrize("seed", RULE_SEEDS)
 def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     """Units at the top and for cable managers, switches and cable ends; on these floors never cheaper than without."""
@@ -86,6 +87,7 @@ def test_rules_of_racks_are_never_cheaper_with_as_many_servers_in_a_rack(seed: i
     assert value_of(said) <= value_of(kept)
 
 
+@pytest.mark.long("35", "28")
 @pytest.mark.parametrize("seed", SPREAD_SEEDS)
 def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
     """The same racks for servers and switches, so nothing is cheaper for the rule."""
@@ -150,7 +152,7 @@ def test_a_rule_of_racks_never_lowers_the_cost(rule: str, draw: Draw, seed: int)
     assert costs[0] <= costs[1]
 
 
-@pytest.mark.long("toy-45")
+@pytest.mark.long("toy-45", "toy_with_rules-45")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("draw", "seed"), OWN_LAST_GROUPS)
 def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw, seed: int) -> None:
@@ -165,6 +167,7 @@ def test_small_floors_with_a_last_group_of_its_own_equal_brute_force(draw: Draw,
     assert value_of(design) < value_of(solve(inputs(content, parts), alternatives_s=0))
 
 
+@pytest.mark.long("23", "6")
 @pytest.mark.long(but_every=4)
 @pytest.mark.parametrize("seed", RACK_LOSS_SEEDS)
 def test_small_floors_without_any_one_rack_equal_brute_force(seed: int) -> None:
@@ -281,6 +284,7 @@ def storage_case(attached_m: float, **size: Any) -> Json:
 STAGES = [{"name": "now", "servers": 5}, {"name": "then", "month": 6, "servers": 8}]
 
 
+@pytest.mark.long("20-size1")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("size", [{"servers": 8}, {"servers": 7}, {"stages": STAGES}])
 @pytest.mark.parametrize("attached_m", [2, 20])
@@ -383,6 +387,7 @@ def test_fabrics_on_a_large_floor_share_racks_by_need(monkeypatch: pytest.Monkey
     assert switches == [6, 1, 1]
 
 
+@pytest.mark.long("0.05-infeasible", "0.999-infeasible")
 @pytest.mark.parametrize(("share", "status"), [(0.05, "infeasible"), (0.999, "infeasible"), (1.0, "optimal")])
 def test_budgets_on_a_large_floor(monkeypatch: pytest.MonkeyPatch, share: float, status: str) -> None:
     """Below and at what the best takes, whose bound is no less: proven."""

@@ -231,7 +231,7 @@ def test_the_last_group_may_be_on_another_leaf() -> None:
     assert leaf.other is not None and (leaf.id, leaf.other.id) == ("quiet-12", "quiet-6")
 
 
-@pytest.mark.long("12-10-70-110")
+@pytest.mark.long("12-10-70-110", "13-10-120-150")
 @pytest.mark.parametrize(
     ("servers", "ratio", "quiet_6", "quiet_12"), [(12, 10, 70, 110), (12, 5, 180, 190), (13, 10, 120, 150)]
 )
@@ -349,7 +349,7 @@ def growing_late(seed: int) -> tuple[Json, Json]:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("9117", "14")
+@pytest.mark.long("9117", "14", "8")
 @pytest.mark.parametrize("seed", [3, 6, 8, 12, 14, 6039, 9117])
 def test_growth_with_switches_that_are_late_is_that_of_all_candidates(seed: int) -> None:
     """In 6039 the first one that comes in time costs more than its parts at the least price of any stage; in 9117 the

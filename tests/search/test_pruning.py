@@ -26,7 +26,7 @@ def pinned(content: Json) -> Json:
     return content
 
 
-@pytest.mark.long("ragged", "tco")
+@pytest.mark.long("ragged", "tco", "three-tiers")
 @pytest.mark.parametrize(
     "content",
     [

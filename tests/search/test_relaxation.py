@@ -66,6 +66,7 @@ def test_stages_before_the_last_count_at_what_they_cost_above_it() -> None:
     assert floors == [2740, 0.5 * 4040 + 0.5 * 3650]
 
 
+@pytest.mark.long("501")
 @pytest.mark.parametrize("seed", [501, 502])
 def test_no_growth_that_may_end_is_below(seed: int) -> None:
     """Whatever its rails and stripes."""

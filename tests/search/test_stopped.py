@@ -21,6 +21,7 @@ from tests.samples.small import case, inputs
 PLACES = ROOT / "tests" / "samples" / "slow" / "places.yaml"
 
 
+@pytest.mark.long("floor", "small0")
 @pytest.mark.parametrize(
     "asked",
     [inputs(case()), inputs(case(limits={"power_w": 6000})), read_inputs(str(PLACES))],

@@ -65,6 +65,7 @@ def several(fabrics: int, servers: int, **more: Any) -> Inputs:
     return inputs(content, catalog())
 
 
+@pytest.mark.long("four", "three within power")
 @pytest.mark.parametrize(
     "asked",
     [

@@ -130,6 +130,7 @@ def design_of(job: str) -> Design:
     "256 MI300X, four fabrics",
     "32 DGX H200, four fabrics",
     "4,096 GPUs, dragonfly",
+    "96 DGX B200 with UFM",
 )
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_can_be_signed(job: str) -> None:

@@ -688,7 +688,7 @@ def test_random_cases_of_shared_nics_agree(seed: int) -> None:
 
 
 @pytest.mark.long(but_every=3)
-@pytest.mark.long("1-planes", "2-three_tier")
+@pytest.mark.long("1-planes", "2-three_tier", "5-three_tier")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "planes"])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_cases_of_stripes_by_rail_agree(family: str, seed: int) -> None:
@@ -718,6 +718,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("hosted-9", "attached-8", "procurement-910000", "three_tier-5", "limited-2")
 @pytest.mark.long(but_every=3)
 @pytest.mark.long(
     *(

@@ -69,7 +69,7 @@ TRIED = [("linear", 3), ("linear", 5), ("linear", 8), ("linear", 27), ("rails", 
 BESIDE_ATTACHMENTS = [("attached", seed) for seed in (0, 7, 12)]
 
 
-@pytest.mark.long("attached-12", "attached-7", "linear-27", "linear-8")
+@pytest.mark.long("attached-12", "attached-7", "linear-27", "linear-8", "attached-0", "rails-4")
 @pytest.mark.parametrize(("family", "seed"), TRIED + BESIDE_ATTACHMENTS)
 def test_brute_force_agrees(family: str, seed: int) -> None:
     """Every g, k, u, S, m and k', u', m' of small random catalogs, ties included, beside attachments too."""
@@ -92,7 +92,7 @@ def test_brute_force_agrees(family: str, seed: int) -> None:
             assert (None if other is None else other["id"]) == (None if leaf is None else leaf.product["id"])
 
 
-@pytest.mark.long("7-3-2-attached-8")
+@pytest.mark.long("7-3-2-attached-8", "13-4-1-attached-8")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 24), ("rails", 17), ("attached", 0), ("attached", 8)])
 @pytest.mark.parametrize(("servers", "per_rack", "racks"), [(13, 4, 1), (7, 3, 2)])
 def test_brute_force_agrees_on_groups_of_whole_racks(

@@ -247,6 +247,7 @@ def test_a_single_flow_has_one_link_of_every_boundary() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("limited-2", "attached-1")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:

@@ -110,7 +110,7 @@ def test_offers_as_brute_force_awards_them(seed: int) -> None:
         assert all(check["ok"] for check in designed["checks"])
 
 
-@pytest.mark.long("4")
+@pytest.mark.long("4", "0")
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=[pytest.mark.long] if s >= 3 else []) for s in range(40)])
 def test_one_vendor_as_brute_force_chooses_it(seed: int) -> None:
     """With `max_vendors: {switch: 1}`, the cheapest of the designs with the switches of one vendor alone."""

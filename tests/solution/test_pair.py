@@ -49,6 +49,7 @@ def is_pair(fabric: FabricDesign) -> bool:
 # -- cases that showed it ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("storage-128-dgx-144640-nics0-146640")
 @pytest.mark.parametrize(
     ("name", "cost", "nics", "single"),
     [("storage-128-dgx", 144640, (2, 1), 146640), ("storage-256-hgx", 472480, (1, 2), 501760)],
@@ -294,7 +295,7 @@ FAMILIES = {"linear": 3, "limited": 2, "attached": 3, "rails": 2, "planes": 3}
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("linear-2", "attached-1", "attached-2", "planes-2")
+@pytest.mark.long("linear-2", "attached-1", "attached-2", "planes-2", "limited-1", "planes-0", "rails-0")
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, number in FAMILIES.items() for seed in range(number * MORE_SEEDS)]
 )

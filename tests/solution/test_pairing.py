@@ -215,6 +215,7 @@ FLOOR: Json = {
 }
 
 
+@pytest.mark.long("filers-floor", "odd-floor")
 @pytest.mark.parametrize("site", ({}, FLOOR), ids=("flat", "floor"))
 @pytest.mark.parametrize("first", ("filers", "odd"))
 def test_devices_with_two_ports_are_on_both_leaves_of_a_pair(first: str, site: Json) -> None:
@@ -303,6 +304,7 @@ def sample(family: str, seed: int) -> tuple[Json, Json]:
     return parts, wanted | {"fabrics": [wanted["fabrics"][0] | {"role": role}]}
 
 
+@pytest.mark.long("planes-0")
 @pytest.mark.long(
     *(
         f"{family}-{seed}"

@@ -40,6 +40,7 @@ def superpod(row: dict[str, int]) -> Design:
     return designed(SUPERPOD_PARTS, "dgx-h100", row["servers"], attachments=attachments)
 
 
+@pytest.mark.long("2048-servers")
 @pytest.mark.parametrize("row", SUPERPOD["cases"], ids=lambda row: f"{row['servers']}-servers")
 def test_superpod(row: dict[str, int]) -> None:
     """NVIDIA DGX SuperPOD H100 Reference Architecture RA-11333-001 V11 (2023-09-22), tables 3 and 7."""
@@ -66,6 +67,7 @@ def test_superpod_bill() -> None:
     assert design.totals.switches == bill["switches"]
 
 
+@pytest.mark.long("three-tier")
 @pytest.mark.parametrize("row", DEEPSEEK["cases"][:2], ids=lambda row: row["name"])
 def test_full_fat_trees(row: dict[str, Any]) -> None:
     """Insights into DeepSeek-V3 (ISCA 2025), table 3: full trees of 64-port switches."""

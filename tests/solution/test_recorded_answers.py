@@ -11,6 +11,7 @@ from tests.samples.widened import FAMILIES
 RECORDED = recorded()
 
 
+@pytest.mark.long("ruled-7001")
 @pytest.mark.long(but_every=11)
 @pytest.mark.parametrize("row", RECORDED, ids=[f"{row['family']}-{row['seed']}" for row in RECORDED])
 def test_answers_are_as_recorded(row: dict[str, str]) -> None:

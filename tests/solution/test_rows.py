@@ -145,6 +145,7 @@ def test_rows_that_were_not_what_solving_gives(name: str) -> None:
     assert hold(read_inputs(str(ANSWERS / f"{name}.yaml"))) > 0
 
 
+@pytest.mark.long("dgx-superpod-128")
 @pytest.mark.parametrize("name", ["dgx-superpod-128", "rail-only-1024-gpus"])
 def test_rows_are_alike_on_every_engine(name: str) -> None:
     """CBC gives nothing usable for programs of some rows: they are solved by the engine that is exact."""

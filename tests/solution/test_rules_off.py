@@ -31,6 +31,7 @@ def storage(seed: int) -> tuple[Json, Json, random.Random]:
     return parts, wanted | {"fabrics": [fabric], "resilience": "default"}, dice
 
 
+@pytest.mark.long("5")
 @pytest.mark.long(*LONG)
 @pytest.mark.parametrize("seed", range(SEEDS), ids=str)
 def test_managers_stand_beside_pairs(seed: int) -> None:

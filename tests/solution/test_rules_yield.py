@@ -90,6 +90,7 @@ def test_the_budget_that_is_needed_is_what_the_nearest_design_costs(seed: int) -
     assert design.nearest.capex_usd == told.needed == least
 
 
+@pytest.mark.long("changes0-938530", "changes2-1057720")
 @pytest.mark.parametrize(
     ("changes", "price"),
     (
@@ -172,7 +173,7 @@ def random_case(seed: int) -> tuple[Json, Json]:
 
 @pytest.mark.long(but_every=2)
 @pytest.mark.long(*(str(seed) for seed in range(8, 200)))
-@pytest.mark.long("7", "0", "6")
+@pytest.mark.long("7", "0", "6", "2")
 @pytest.mark.parametrize("seed", range(200), ids=str)
 def test_under_any_limit_the_answer_keeps_what_it_keeps_without(seed: int) -> None:
     """At the figure of the least design there is one, just below it none: no rule gives way to money or power. Each

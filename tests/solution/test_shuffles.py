@@ -291,6 +291,7 @@ def test_shuffles_with_unequal_counts_are_refused(counts: tuple[int, int], words
     assert words in str(told.value)
 
 
+@pytest.mark.long("128")
 @pytest.mark.parametrize("servers", [8, 128])
 def test_four_planes_of_the_reference_catalog_go_through_shuffles(servers: int) -> None:
     """800G NICs as 4 x 200G on leaf cages of 4 x 200G: two NICs and two planes a shuffle, no port broken finer."""

@@ -163,6 +163,7 @@ def test_a_subnet_that_is_too_large_is_told() -> None:
     assert usd(designed(enough)) == ONE_SPINE + MORE
 
 
+@pytest.mark.long("1")
 @pytest.mark.parametrize("others", (0, 1))
 def test_a_switch_of_which_nothing_is_known_manages_nothing(others: int) -> None:
     """As one that runs no subnet manager, whether the catalog says it of another or of none."""
@@ -237,6 +238,7 @@ def test_points_of_a_sweep_have_their_hosts_too() -> None:
     assert bought_for.fabrics[0].subnet_manager == said(alone)
 
 
+@pytest.mark.long("10-5")
 @pytest.mark.parametrize(("price", "servers"), [(10, 5), (90, 4)])
 def test_a_budget_buys_servers_with_their_hosts(price: int, servers: int) -> None:
     """A switch of which the twin manages three servers, and no switch manages more; a host takes a port and a cable."""
@@ -322,6 +324,7 @@ def test_a_budget_is_no_reason_to_leave_it_out(content: Json, least: float) -> N
     assert usd(small.solved(wanted | {"limits": {"budget_usd": least}}, content)) == least
 
 
+@pytest.mark.long("3")
 @pytest.mark.parametrize("supply", (3, 2))
 def test_a_supply_is_no_reason_to_leave_it_out(supply: int) -> None:
     wanted = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
@@ -378,6 +381,7 @@ def failed(design: Design, **changes: Any) -> set[str]:
     return {check.name for check in verify(design.model_copy(update={"fabrics": (fabric,)})) if not check.ok}
 
 
+@pytest.mark.long("2")
 @pytest.mark.parametrize("tiers", (1, 2))
 def test_a_growing_cluster_has_its_hosts_from_the_start(tiers: int) -> None:
     """As if the case attached them."""
@@ -419,7 +423,7 @@ def test_what_is_not_kept_must_be_told() -> None:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("limited-2", "procurement-1", "ruled-1", "attached-0")
+@pytest.mark.long("limited-2", "procurement-1", "ruled-1", "attached-0", "linear-0", "linear-2", "planes-2")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:
     """Cost, structure, bill and twins; it is never cheaper than without the rule."""
@@ -478,6 +482,7 @@ def test_hosts_are_attached_where_they_cost_least(family: str, seed: int) -> Non
         assert theirs["objective"]["value"] in [round(float(one.objective) / 100, 2) for one in found[1:] if one]
 
 
+@pytest.mark.long("any", "spine")
 @pytest.mark.parametrize("tier", ["any", "leaf", "spine"])
 def test_hosts_on_any_tier_cost_no_more_than_on_one(tier: str) -> None:
     """A host takes the other port of a cage of 2x400 that a server has. On free cages alone it took two more leaves."""

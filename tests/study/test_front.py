@@ -55,7 +55,7 @@ def grades(found: pareto.FoundFront, *metrics: str) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("linear-2", "linear-16", "linear-17", "three_tier-7", "attached-0")
+@pytest.mark.long("linear-2", "linear-16", "linear-17", "three_tier-7", "attached-0", "attached-5", "linear-22")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_fronts_are_those_of_full_enumeration(family: str, seed: int) -> None:
     parts, wanted = generate(family, seed)
@@ -196,6 +196,7 @@ def test_a_straight_front_has_no_knee() -> None:
 # -- servers ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("fabric4")
 @pytest.mark.parametrize(
     "fabric",
     [
@@ -216,6 +217,7 @@ def test_one_server_less_never_costs_more(fabric: Json) -> None:
     assert known == sorted(known) and costs == known + [None] * (len(costs) - len(known))
 
 
+@pytest.mark.long("fabric2", "fabric1")
 @pytest.mark.parametrize(
     "fabric", [{}, {"attachments": [{"name": "gate", "ports": 3, "buys": "none"}]}, {"groups": "any", "rails": "any"}]
 )

@@ -305,7 +305,9 @@ def thousandfold(design: Design) -> float:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("linear-0", "procurement-1", "procurement-3", "ruled-0", "ruled-1", "attached-1")
+@pytest.mark.long(
+    "linear-0", "procurement-1", "procurement-3", "ruled-0", "ruled-1", "attached-1", "linear-5", "ruled-2"
+)
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed) for family, seeds in WITH_A_DESIGN.items() for seed in seeds],

@@ -188,6 +188,7 @@ def test_servers_in_the_place_of_gpus() -> None:
     assert costs(swept(case(ONE_CARD, gpus=24), None, SERVERS)) == costs(swept(CASE, None, SERVERS))
 
 
+@pytest.mark.long("servers")
 @pytest.mark.parametrize("maximize", ["gbps_per_gpu", "bisection", "servers"])
 def test_budgets_buy_the_most_and_never_less_than_smaller_ones(maximize: str) -> None:
     """No point is beaten by another point's design at its own budget, and each is the cheapest of its worth."""
@@ -291,6 +292,7 @@ def test_a_table_has_a_row_for_each_point() -> None:
 # -- ways to work it out ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("True")
 @pytest.mark.parametrize("fresh", [False, True])
 def test_processes_give_the_same_bytes(fresh: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of this process, where they can be, and processes that read for themselves."""
@@ -316,6 +318,7 @@ def test_another_engine_gives_the_same_points() -> None:
     assert [point.values for point in first.points] == [point.values for point in second.points]
 
 
+@pytest.mark.long("2")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_stopped_sweep_keeps_what_is_done(jobs: int) -> None:
     clock = Clock(None)

@@ -87,7 +87,7 @@ def unmanaged() -> tuple[Json, Json]:
     return too_small(), case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
 
 
-@pytest.mark.long("1-managers", "1-kept", "1-left-out")
+@pytest.mark.long("1-managers", "1-kept", "1-left-out", "0-managers", "0-kept")
 @pytest.mark.parametrize(
     ("given", "least"),
     ((pair(), TWO_SPINES), (three_ports(), ONE_UPLINK), (unmanaged(), TWO_SPINES + 20)),

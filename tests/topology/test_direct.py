@@ -64,7 +64,7 @@ def assert_agrees(family: str, parts: Json, wanted: Json) -> None:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("hyperx-7", "torus-0", "torus-3", "torus-5", "dragonfly-2")
+@pytest.mark.long("hyperx-7", "torus-0", "torus-3", "torus-5", "dragonfly-2", "torus-4")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
     """The cheapest with a least all-reduce above what the cheapest without one has, which may take more links."""
@@ -136,7 +136,7 @@ def test_engines_agree_on_a_direct_network() -> None:
     assert len(answers) == 1
 
 
-@pytest.mark.long("dragonfly+")
+@pytest.mark.long("dragonfly+", "torus")
 @pytest.mark.parametrize("family", WITH_PLUS)
 def test_pruning_loses_nothing(family: str) -> None:
     wanted = small.case(ANY | {"topologies": [family], "max_oversubscription": 4}, servers=9)

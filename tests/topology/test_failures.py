@@ -91,7 +91,14 @@ def test_two_planes_lose_half() -> None:
 # -- asked for --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("content5-1 spine", "content6-2 spines", "content7-1 leaf", "content8-1 cable", "content9-1 switch")
+@pytest.mark.long(
+    "content5-1 spine",
+    "content6-2 spines",
+    "content7-1 leaf",
+    "content8-1 cable",
+    "content9-1 switch",
+    "content10-1 core",
+)
 @pytest.mark.parametrize(("content", "survive"), [
     *((TWO_TIERS, survive) for survive in SURVIVED), *((THREE_TIERS, survive) for survive in (*SURVIVED, "1 core")),
 ])  # fmt: skip

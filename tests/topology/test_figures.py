@@ -130,6 +130,7 @@ def cheapest(content: Json, candidates: list[Candidate]) -> float | None:
     return None if optimum.value is None else optimum.value / problem.weights.per_cent / 100
 
 
+@pytest.mark.long("alltoall-three-tiers")
 @pytest.mark.parametrize("content", [TWO_TIERS, THREE_TIERS, STRIPED], ids=["two-tiers", "three-tiers", "striped"])
 @pytest.mark.parametrize("figure", ["bisection", "alltoall", "allreduce"])
 def test_demand_picks_the_cheapest_that_meets_it(content: Json, figure: str) -> None:

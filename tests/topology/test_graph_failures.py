@@ -161,6 +161,7 @@ def tight(family: str, survive: str | None, gbps: float = 60) -> Json:
     return small.case(TIGHT | {"topologies": [family]} | asked, servers=9)
 
 
+@pytest.mark.long("dragonfly")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_asking_for_less_never_costs_more(family: str) -> None:
     """Nothing, then 40 and 90 Gb/s after a cable; a switch beside it; every answer has what it was asked for."""
@@ -178,7 +179,7 @@ def test_asking_for_less_never_costs_more(family: str) -> None:
     assert costs == sorted(costs) and costs[0] < costs[-1]
 
 
-@pytest.mark.long("dragonfly")
+@pytest.mark.long("dragonfly", "hyperx")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_pruning_loses_no_survivor(family: str) -> None:
     few = {"nics": ["nic-400"], "nics_per_server": 1, "switches": {"leaf": ["small"]}, "min_gbps_per_gpu": 100}

@@ -27,6 +27,7 @@ SOME = 8
 RAILS_APART = (10, 17, 20)
 
 
+@pytest.mark.long("rails-12-scattered")
 @pytest.mark.long(but_every=5)
 @pytest.mark.parametrize("placement", ["packed", "scattered", {"within": "leaf"}])
 @pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("three_tier", 3), ("three_tier", 6), ("rails", 12)])

@@ -117,6 +117,7 @@ PAIRS: dict[str, tuple[tuple[Failing, int], ...]] = {
 }
 
 
+@pytest.mark.long("pods with several cores-core-2", "planes that are rails-cable-3", "pods with several cores-cable-2")
 @pytest.mark.parametrize(("name", "failed", "count"), [(name, *one) for name, pairs in PAIRS.items() for one in pairs])
 def test_all_ways_of_several_give_the_closed_form(name: str, failed: Failing, count: int) -> None:
     """What a demand for several failures is held to, against all ways in which they can be."""
@@ -125,6 +126,7 @@ def test_all_ways_of_several_give_the_closed_form(name: str, failed: Failing, co
     assert worst == pytest.approx(float(bandwidth_left(Evidence(made).fabrics[0], failed, count)) / 1000, abs=1e-6)
 
 
+@pytest.mark.long("torus with an empty switch")
 @pytest.mark.parametrize("name", ["torus with an empty switch", "uneven dragonfly", "two tiers"])
 def test_more_failures_leave_less(name: str) -> None:
     """Of all ways, the worst of two switches or cables is no better than the worst of one."""

@@ -463,7 +463,7 @@ def others(value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("bundles mixed")
+@pytest.mark.long("bundles mixed", "cages mixed", "three_tiers", "large", "opened", "pods", "connectors mixed")
 @pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED, *GROWN])
 def test_rejects_any_entry_that_is_changed(name: str) -> None:
     for table, columns in STRICT.items():
@@ -475,6 +475,7 @@ def test_rejects_any_entry_that_is_changed(name: str) -> None:
                     assert is_broken(name, made), (table, column, row, value)
 
 
+@pytest.mark.long("moved")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("name", [*GROWN, "two_tiers"])
 def test_rejects_any_stage_that_is_changed(name: str) -> None:
@@ -528,6 +529,7 @@ def test_rejects_any_row_that_is_missing_or_twice(name: str, table: str) -> None
         assert is_broken(name, picked(wiring(name), table, [*rows, row]))
 
 
+@pytest.mark.long("opened", "large")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("name", ["two_tiers", "cages mixed", "large", *GROWN])
 def test_never_raises_on_garbage(name: str) -> None:

@@ -177,6 +177,9 @@ def test_shipped_models_have_a_plan_that_keeps_the_limit(name: str) -> None:
     assert keeps(workload_of(model, ranks_of(model, best, 1024), server, None), Fraction(1, 20))
 
 
+@pytest.mark.long(
+    "qwen3-next-80b-a3b", "gpt-oss-120b", "gpt-oss-20b", "llama4-scout", "qwen3-235b-a22b", "mixtral-8x22b"
+)
 @pytest.mark.parametrize("name", names("models"))
 def test_shipped_models_run_on_1024_gpus(name: str) -> None:
     """Their own plans fit DGX H100 and keep 5 % of exposed communication on 400G; so do picked ones, or are faster."""

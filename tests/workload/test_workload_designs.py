@@ -285,6 +285,7 @@ def test_a_figure_of_ones_own_goes_first() -> None:
     assert not {"min_alltoall_gbps_per_gpu", "min_allreduce_gbps_per_gpu"} & set(design.workload.needs.sets)
 
 
+@pytest.mark.long("keys2", "keys0")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("keys", [{}, {"tiers": 2}, {"tiers": 3}, {"rails": "any"}, {"nics_per_server": 2}])
 def test_a_clos_within_its_ratios_has_the_figures_anyway(keys: Json) -> None:

@@ -201,12 +201,14 @@ def test_factors_of_software_come_from_other_runs(software: Software) -> None:
     assert not tested & {(run.name, run.published_s) for run in known}
 
 
+@pytest.mark.long("experts")
 @pytest.mark.parametrize("kind", KINDS)
 def test_further_steps_are_as_published(kind: str) -> None:
     """The same promise for all runs that no constant comes from."""
     assert mean_error(held_out(), kind) <= MEAN_ERRORS[kind]
 
 
+@pytest.mark.long("B200")
 @pytest.mark.parametrize("gpu", ["B200", "GB200", "GB300"])
 def test_pace_of_gpus_comes_from_other_runs(gpu: str) -> None:
     """The median over the dense runs on that GPU that predictions are not tested on."""
@@ -254,6 +256,7 @@ def test_docs_have_the_predictions() -> None:
     assert data() == FURTHER_DATA.read_text(), "run `make predictions`"
 
 
+@pytest.mark.long("8192")
 @pytest.mark.parametrize("row", LLAMA["cases"], ids=lambda row: str(row["gpus"]))
 def test_one_to_seven_above_pods_of_llama(row: dict[str, Any]) -> None:
     """The Llama 3 Herd of Models, section 3.3.1: pods of 3,072 GPUs, 1:7 above them, for servers anywhere in a pod.

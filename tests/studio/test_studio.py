@@ -118,7 +118,7 @@ def test_faults_stand_at_their_keys(studio: Served) -> None:
     assert studio.post("/api/read", text="a: [", path=None).json["values"] is None
     off = studio.post("/api/read", text=CASE + "rules: {one-generation: false}\n", path=None).json["rules_off"]
     assert [row["rule"] for row in off] == ["one-generation"]
-    ended = studio.solved("wrong", CASE.replace("servers: 16", "servers: 0"))["ended"]
+    ended = studio.solved("other", CASE.replace("servers: 16", "servers: 0"))["ended"]
     assert (ended["code"], ended["faults"][0]["key"]) == (2, "servers")
 
 
@@ -206,20 +206,20 @@ def test_pins_outlive_the_server(studio: Served, solved: dict[str, Any], tmp_pat
 
 def test_last_change_wins(studio: Served) -> None:
     runs = [
-        studio.post("/api/solve", desk="quick", text=CASE.replace("16", str(number)), path=None).json["run"]
+        studio.post("/api/solve", desk="other", text=CASE.replace("16", str(number)), path=None).json["run"]
         for number in range(7, 17)
     ]
-    answered = [content for kind, content in studio.events("quick", run=runs[-1]) if kind == "answer"]
+    answered = [content for kind, content in studio.events("other", run=runs[-1]) if kind == "answer"]
     assert answered[-1]["run"] == runs[-1]
     assert answered[-1]["facts"]["gpus"] == 8 * 16
 
 
 def test_cancel_ends_with_the_best_so_far(studio: Served) -> None:
-    run = studio.post("/api/solve", desk="stop", text=CASE.replace("16", "2048"), path=None).json["run"]
+    run = studio.post("/api/solve", desk="other", text=CASE.replace("16", "2048"), path=None).json["run"]
     begun = time.monotonic()
-    next(studio.events("stop", until="progress"))
-    assert studio.post("/api/cancel", desk="stop").status == 200
-    ended = [content for kind, content in studio.events("stop", run=run) if kind == "ended"]
+    next(studio.events("other", until="progress"))
+    assert studio.post("/api/cancel", desk="other").status == 200
+    ended = [content for kind, content in studio.events("other", run=run) if kind == "ended"]
     assert ended[-1]["code"] in (0, 4)
     assert time.monotonic() - begun < 20
 

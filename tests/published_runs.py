@@ -9,7 +9,9 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from statistics import fmean, median
@@ -21,7 +23,7 @@ from fabopt.io.catalog import read_catalog
 from fabopt.schema.model import Architecture, Formats, Model, Plan
 from fabopt.schema.server import Server
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.stages import SOFTWARE_FACTORS
+from fabopt.workload.stages import SOFTWARE_FACTORS, straggling
 from fabopt.workload.timing import FabricBandwidth, ModelRun, Step, step_on, workload_of
 from tests.paths import PUBLISHED, ROOT
 from tests.samples.workload_samples import (
@@ -330,6 +332,29 @@ def by_generation(found: Sequence[Run]) -> str:
         rows.append(f"| {kind} | all | all | | {100 * mean_error(found, kind):.1f} % | | |")
     rows.append(f"| all | all | all | {len(found)} | {100 * fmean(abs(run.error) for run in found):.1f} % | | |")
     return "\n".join(rows)
+
+
+def scalings() -> Iterator[tuple[float, float]]:
+    """Errors of typical runs that are predicted from the same on fewer servers, at least two: without what stragglers
+    add, and with it.
+    """
+    known: dict[tuple[object, ...], list[Run]] = {}
+    calibration = (run_of(row, CALIBRATION["architectures"]) for row in CALIBRATION["cases"])
+    for run in (*held_out(), *runs(), *calibration):
+        if run.kind == "typical" and run.work.servers > 1:
+            plan = run.work.plan.model_copy(update={"batch": 1})
+            key = run.work.model.architecture, run.work.model.precision, plan, run.name.rpartition(" ")[2]
+            known.setdefault((*key, run.work.micro_batches), []).append(run)
+    for these in known.values():
+        first, *others = sorted(these, key=lambda run: run.work.servers)
+        network = _servers()[first.name.rpartition(" ")[2]][1]
+        busy_s = first.published_s - float(first.step.exposed_s)
+        reached = Fraction(float(first.work.gpu_flops(hardware=False) / first.work.peak_flops) / busy_s)
+        for run in (run for run in others if run.work.servers > first.work.servers):
+            more = straggling("typical", first.work.servers) / straggling("typical", run.work.servers)
+            steps = [step_on(replace(run.work, utilization=share), network) for share in (reached, reached * more)]
+            without, grown = (float(step.step_s) / run.published_s - 1 for step in steps)
+            yield without, grown
 
 
 def held_out() -> list[Run]:

@@ -36,6 +36,7 @@ from fabopt.workload.pace import JobPace, MixPace, Pace, pace_of_run
 from fabopt.workload.placement import Domains, Placing, uplink_share
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.service import Service, service_of
+from fabopt.workload.stages import at_scale
 from fabopt.workload.stress import at_speed, demanding
 from fabopt.workload.timing import ModelRun, workload_of
 
@@ -186,7 +187,7 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
 def _run(case: Case, server: Server, wanted: Workload, gpus: int, domains: Domains | None = None) -> ModelRun:
     assert isinstance(wanted.model, Model)
     ranks = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), gpus)
-    work = workload_of(wanted.model, ranks, server, wanted.gpu_utilization, wanted.software, domains)
+    work = workload_of(wanted.model, ranks, server, at_scale(wanted, server, gpus), wanted.software, domains)
     uplinks = uplink_share(wanted.spreading, wanted.other_jobs)
     return replace(work, placing=replace(_placing(case, wanted.placement, server), uplinks=uplinks))
 

@@ -34,6 +34,7 @@ _UNLESS_DEFAULT = (
     "task",
     *_OF_SERVING,
     "gpus_per_domain",
+    "measured_gpus",
     "placement",
     "spreading",
     "other_jobs",
@@ -42,12 +43,21 @@ _UNLESS_DEFAULT = (
     "jobs",
 )
 # Keys that say how a step of training is counted.
-_OF_STEPS = ("gpu_utilization", "placement", "scenarios", "decide_by")
+_OF_STEPS = ("gpu_utilization", "measured_gpus", "placement", "scenarios", "decide_by")
 # Keys of a plan that a model which is served has.
 SERVED_KEYS = ("tensor", "expert", "expert_tensor", "micro_batch", "overlap")
 # Keys of a workload that each of its jobs has, and those that say where or when the only job runs.
 OF_A_JOB = ("model", "plan", "gpu_utilization")
-_OF_THE_ONLY_JOB = ("profile", *OF_A_JOB, "task", "gpus_per_domain", "placement", "scenarios", "decide_by")
+_OF_THE_ONLY_JOB = (
+    "profile",
+    *OF_A_JOB,
+    "task",
+    "gpus_per_domain",
+    "measured_gpus",
+    "placement",
+    "scenarios",
+    "decide_by",
+)
 HOURS_OF_A_DAY = 24
 MOST_JOBS = 16
 # Scenarios between which a regret can be.
@@ -249,6 +259,7 @@ class Workload(Strict):
             as keep pace. Null is none: all GPUs do both.
         plan: Keys of the model's plan that are different; `auto` is the fastest plan that fits.
         gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network. Null is worked out.
+        measured_gpus: GPUs that `gpu_utilization` was measured on; with more, more are slow. Null is those of the case.
         software: How well the kernels are made, where `gpu_utilization` does not say what they reach.
         max_exposed_communication: Largest share of a step in which GPUs may wait for the network.
         gpus_per_domain: GPUs of each scale-up domain that the model takes; others are spares, bought beyond `gpus`.
@@ -273,6 +284,7 @@ class Workload(Strict):
     prefill: Prefill | Literal["auto"] | None = None
     plan: PlanChanges | Literal["auto"] = PlanChanges()
     gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
+    measured_gpus: Annotated[int, Field(ge=1, le=10**6)] | None = None
     software: Software = "typical"
     max_exposed_communication: Annotated[float, Field(gt=0, le=1)] = DEFAULT_EXPOSED
     gpus_per_domain: Annotated[int, Field(ge=1, le=10**6)] | None = None
@@ -333,6 +345,8 @@ class Workload(Strict):
         extra = [name for name in of_models if self._says(name)]
         if self.profile is not None and extra:
             raise ValueError(f"`{extra[0]}` goes with a `model`; a profile is a rule of thumb and has none")
+        if self.measured_gpus is not None and self.gpu_utilization is None:
+            raise ValueError("`measured_gpus` goes with `gpu_utilization`, which was measured on so many")
         return self
 
     @model_validator(mode="after")

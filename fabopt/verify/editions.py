@@ -42,7 +42,7 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
         "case.content.workload.model.plan.expert_tensor", "case.content.workload.model.plan.fused_attention",
         "case.content.workload.model.plan.reduce_gradients", "case.content.workload.model.plan.sequence_parallel",
         "case.content.workload.model.plan.shard_group", "case.content.workload.other_jobs",
-        "case.content.workload.gpus_per_domain",
+        "case.content.workload.gpus_per_domain", "case.content.workload.measured_gpus",
         "case.content.workload.placement", "case.content.workload.plan.auto",
         "case.content.workload.plan.expert_tensor", "case.content.workload.plan.fused_attention",
         "case.content.workload.plan.reduce_gradients", "case.content.workload.plan.sequence_parallel",

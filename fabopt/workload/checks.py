@@ -16,6 +16,7 @@ from fabopt.workload.memory import GIB, least_memory
 from fabopt.workload.needs import MOST_MBPS, Reach, least_exposed
 from fabopt.workload.plans import COMPARED_MBPS, difference, fastest_plan, fits, keeps, nearest_plan, plans_keeping
 from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus, runs_of, shares_of
+from fabopt.workload.stages import at_scale
 from fabopt.workload.stress import demanding
 from fabopt.workload.timing import ModelRun, workload_of
 
@@ -266,7 +267,7 @@ def _fits_limit(wanted: Wanted, model: Model, plan: Plan, server: Server, gpus: 
     most = exact(wanted.max_exposed_communication)
 
     def run_of(tried: Plan) -> ModelRun:
-        return workload_of(model, ranks_of(model, tried, gpus), server, wanted.gpu_utilization, wanted.software)
+        return workload_of(model, ranks_of(model, tried, gpus), server, at_scale(wanted, server, gpus), wanted.software)
 
     step = least_exposed(demanding(run_of(plan)), Reach(reduces=True))
     if step.exposed_share <= most:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fabopt.schema.model import Model, Plan
-from fabopt.schema.workload import Software
-from fabopt.units import ceil_div
+from fabopt.schema.server import Server
+from fabopt.schema.workload import Software, Workload
+from fabopt.units import ceil_div, exact
 from fabopt.workload.architecture import expert_layers, parameters
 from fabopt.workload.kernels import ALL_BIASES, MUON_OPERATIONS, OPTIMIZER_BYTES, WIDE, LayerShape, Roof
 from fabopt.workload.ranks import sharers_of
@@ -127,6 +128,17 @@ def straggling(software: Software, servers: int) -> Fraction:
         return Fraction(1)
     slow = 1 - float(1 - SLOW_SHARE) ** servers
     return 1 + SLOWER * Fraction(round(slow * _PICO), _PICO)
+
+
+def at_scale(wanted: Workload, server: Server, gpus: int) -> Fraction | None:
+    """The utilization that a case gives, or none; measured on fewer GPUs, the slowest of more servers sets the pace.
+
+    Source: that of ``straggling``.
+    """
+    if wanted.gpu_utilization is None:
+        return None
+    there, here = (ceil_div(some, max(1, server.gpus)) for some in (wanted.measured_gpus or gpus, gpus))
+    return exact(wanted.gpu_utilization) * straggling(wanted.software, there) / straggling(wanted.software, here)
 
 
 def band(model: Model, software: Software, measured: bool) -> Fraction:

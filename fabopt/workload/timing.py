@@ -188,7 +188,7 @@ def workload_of(
     model: Model,
     ranks: Ranks,
     server: Server,
-    utilization: float | None,
+    utilization: float | Fraction | None,
     software: Software = "typical",
     domains: Domains | None = None,
 ) -> ModelRun:
@@ -207,7 +207,7 @@ def workload_of(
     in_rack = server.scale_up is not None and server.scale_up.domain_gpus > server.gpus
     peak = peaks[model.precision.compute]
     roof = Roof(gpu, MappingProxyType(peaks), software, fuses_all(model, in_rack))
-    given = None if utilization is None else exact(utilization)
+    given = exact(utilization) if isinstance(utilization, float | int) else utilization
     servers = ceil_div(ranks.gpus, max(1, server.gpus))
     memory_gb = None if server.gpu_memory_gb is None else exact(server.gpu_memory_gb)
     return ModelRun(model, ranks, domains, rate, peak, given, roof, servers, memory_gb, in_rack=in_rack)

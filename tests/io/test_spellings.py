@@ -33,6 +33,7 @@ PLAIN = {
     *(
         "quarterly_supply",
         "gpus_per_domain",
+        "measured_gpus",
         "hours",
         "share",
         "sends_gb",

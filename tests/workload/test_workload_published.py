@@ -8,16 +8,17 @@ from statistics import fmean, median
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from fabopt.io.workload import read_model
-from fabopt.schema.workload import Software, Within
+from fabopt.schema.workload import Software, Within, Workload
 from fabopt.workload.architecture import flops, parameters
 from fabopt.workload.collectives import factor
 from fabopt.workload.ends import allowed, placed
 from fabopt.workload.gpus import GPUS
 from fabopt.workload.prediction import Prediction
 from fabopt.workload.ranks import ranks_of
-from fabopt.workload.stages import LONG_TOKENS, LONGER_BAND, SOFTWARE_FACTORS, band, slow_end_s
+from fabopt.workload.stages import LONG_TOKENS, LONGER_BAND, SOFTWARE_FACTORS, at_scale, band, slow_end_s
 from fabopt.workload.timing import step_on
 from fabopt.workload.volumes import gpu_parameters, traffic_of
 from tests.published_runs import (
@@ -40,6 +41,7 @@ from tests.published_runs import (
     mean_error,
     run_of,
     runs,
+    scalings,
     summary,
     table,
     terms_table,
@@ -168,6 +170,23 @@ def test_steps_are_as_published(kind: str) -> None:
     assert mean_error(found, kind) <= MEAN_ERRORS[kind]
     inside = [run for run in found if abs(run.error) <= band(run.work.model, run.work.roof.software, False)]
     assert 3 * len(inside) >= 2 * len(found)
+
+
+def test_stragglers_grow_from_where_a_run_was_measured() -> None:
+    """By hand: a tenth of 1 - 0.995^N is lost on N servers. Published runs on more servers are nearer with it."""
+    model = read_model("llama3-70b", Path())
+    wanted = Workload(model=model, gpu_utilization=0.42, measured_gpus=64)
+    lost = [1 + 0.1 * (1 - 0.995**servers) for servers in (8, 256)]
+    found = at_scale(wanted, H100, 2048)
+    assert found is not None and abs(float(found) - 0.42 * lost[0] / lost[1]) < 1e-9
+    for same in ({"measured_gpus": None}, {"measured_gpus": 2048}, {"software": "tuned"}):
+        assert at_scale(wanted.model_copy(update=same), H100, 2048) == Fraction(42, 100)
+    assert at_scale(Workload(model=model), H100, 2048) is None
+    with pytest.raises(ValidationError, match="goes with `gpu_utilization`"):
+        Workload(model=model, measured_gpus=64)
+    without, grown = zip(*scalings(), strict=True)
+    assert len(grown) >= 12
+    assert fmean(map(abs, grown)) < 0.02 < fmean(map(abs, without))
 
 
 def test_bands_widen_where_terms_are_weak() -> None:

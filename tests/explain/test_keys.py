@@ -31,7 +31,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Charge": {"*": MONEY},
     "PriceSource": {"*": TOLD}, "Source": {"*": TOLD},
     "Stage": {"probability": FUTURE}, "GrowthScenario": {"*": FUTURE},
-    "Workload": {"profile": NEED, "model": NEED, "gpu_utilization": NEED, "software": NEED, "spreading": NEED,
+    "Workload": {"profile": NEED, "gpu_utilization": NEED, "software": NEED, "spreading": NEED,
                  "other_jobs": NEED, "scenarios": NEED, "gpus_per_domain": NEED, "measured_gpus": NEED,
                  "task": NEED, "prompt_tokens": NEED, "output_tokens": NEED, "cached_share": NEED, "kv_bytes": NEED,
                  "ttft_ms": NEED, "tpot_ms": NEED, "prefill": NEED, "jobs": NEED},

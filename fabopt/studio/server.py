@@ -7,9 +7,11 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 import socket
+import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -32,12 +34,17 @@ from fabopt.studio.guard import MOST_CONNECTIONS, Connection, Guard, Secrets
 from fabopt.studio.pool import READER, Workers
 from fabopt.studio.wire import Message, fault_rows
 
+if sys.platform != "win32":
+    import fcntl
+
 PAGE = Path(__file__).parent / "page"
 LOOPBACK = "127.0.0.1"
 # Seconds that open connections have to end once the server is to.
 LAST_S = 1
 STATUS = {EXIT_INPUT: 422, EXIT_INFEASIBLE: 409}
 LONGEST_NAME = 64
+# How the name of a folder of answers begins, and the file in it that its server locks.
+ANSWERS, LOCK = "fabopt-studio-", "lock"
 # Digits of a number, and percent of a price.
 LONGEST_NUMBER, MOST_PERCENT = 18, 1_000
 # What is told of an answer as JSON, and what is a file of it: its type, and the name that it is saved under.
@@ -79,13 +86,13 @@ class Studio:
 
     def serve(self, ready: Callable[[str], None]) -> None:
         """Answer until ``stop`` is called; ``ready`` takes the address once there is one."""
-        with tempfile.TemporaryDirectory(prefix="fabopt-studio-") as answers:
+        with _folder_of_answers() as answers:
             listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             with contextlib.closing(listener):
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 listener.bind((LOOPBACK, self.port))
                 listener.listen()
-                asyncio.run(self._serve(listener, Path(answers), ready))
+                asyncio.run(self._serve(listener, answers, ready))
 
     async def _serve(self, listener: socket.socket, answers: Path, ready: Callable[[str], None]) -> None:
         loop = asyncio.get_running_loop()
@@ -121,6 +128,19 @@ class Studio:
             await server.serve([listener])
         finally:
             await desks.close()
+
+
+@contextlib.contextmanager
+def _folder_of_answers() -> Iterator[Path]:
+    """A folder for the answers of this server; those of servers that were killed, which nobody locks, are removed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{ANSWERS}*/{LOCK}") if sys.platform != "win32" else ():
+        with contextlib.suppress(OSError), open(left) as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left.parent, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=ANSWERS) as name, open(Path(name, LOCK), "w") as lock:
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Path(name)
 
 
 def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -18,6 +19,7 @@ import yaml
 
 from fabopt.api import solve
 from fabopt.cli import main
+from fabopt.studio import server
 from fabopt.studio.trading import _in_words
 from tests.paths import ROOT
 from tests.studio.served import Served, serve, wait_until
@@ -333,9 +335,16 @@ def test_notes_say_metrics_as_people_do() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL]
-)
-def test_command_ends_with_its_workers(tmp_path: Path, number: signal.Signals) -> None:
+    "number",
+    [signal.SIGINT, *(pytest.param(other, marks=pytest.mark.long) for other in (signal.SIGTERM, signal.SIGHUP)),
+     signal.SIGKILL],
+)  # fmt: skip
+def test_command_ends_with_its_workers(tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it could not remove its answers, the next studio does."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    killed = number in (signal.SIGHUP, signal.SIGKILL)
     case = tmp_path / "small.yaml"
     case.write_text(CASE)
     command = [sys.executable, "-m", "fabopt", "studio", str(case), "--no-browser"]
@@ -346,10 +355,14 @@ def test_command_ends_with_its_workers(tmp_path: Path, number: signal.Signals) -
             assert address.startswith("http://127.0.0.1:")
             wait_until(lambda: len(workers_of(tmp_path)) == 2)
             process.send_signal(number)
-            assert process.wait(10) == (0 if number != signal.SIGKILL else -signal.SIGKILL)
+            assert process.wait(10) == (-number if killed else 0)
         finally:
             process.kill()
     wait_until(lambda: not workers_of(tmp_path))
+    assert len(list(temporary.iterdir())) == killed
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with server._folder_of_answers() as answers, server._folder_of_answers() as others:
+        assert set(temporary.iterdir()) == {answers, others}
 
 
 def test_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:

@@ -28,8 +28,8 @@ MOST_READ = 1_000_000
 ENDED = "the process that worked on it has ended; was memory short?"
 TOO_MANY = "too much is asked at a time, and this was begun first; ask again"
 PROGRAM = ("-m", "fabopt.studio.worker")
-# The worker that reads and shows.
-READER = "reader"
+# The worker that reads and shows, and the one that writes files, which takes seconds.
+READER, WRITER = "reader", ".writer"
 Take = Callable[[Message], None]
 
 

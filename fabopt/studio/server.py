@@ -31,7 +31,7 @@ from fabopt.schema.version import VERSION
 from fabopt.studio.desks import TRADES, Desks
 from fabopt.studio.folder import CASES, below
 from fabopt.studio.guard import MOST_CONNECTIONS, Connection, Guard, Secrets
-from fabopt.studio.pool import READER, Workers
+from fabopt.studio.pool import READER, WRITER, Workers
 from fabopt.studio.wire import Message, fault_rows
 
 if sys.platform != "win32":
@@ -250,7 +250,7 @@ class _Routes:
         answer, what = request.path_params["answer"], request.path_params["what"]
         if what in FILES:
             kind, name = FILES[what]
-            there = await self._done(READER, "show.file", {"answer": answer, "what": what})
+            there = await self._done(WRITER, "show.file", {"answer": answer, "what": what})
             return FileResponse(there["path"], media_type=kind, filename=name)
         if what == "drawing":
             content = {"answer": answer, "fabric": request.query_params.get("fabric")}
@@ -281,7 +281,7 @@ class _Routes:
         return await self._result(READER, "keep.compare", {"first": given["one"], "second": given["other"]})
 
     async def save(self, request: Request) -> Response:
-        return await self._result(READER, "keep.save", await _given(request, answer=str, path=str))
+        return await self._result(WRITER, "keep.save", await _given(request, answer=str, path=str))
 
     # -- work ---------------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ import yaml
 
 from fabopt.api import solve
 from fabopt.cli import main
+from fabopt.program.copies import processors
 from fabopt.studio import server
 from fabopt.studio.trading import _in_words
 from tests.paths import ROOT
@@ -56,6 +57,13 @@ def workers_of(folder: Path) -> list[int]:
     return own
 
 
+def copies_of(folder: Path) -> list[int]:
+    """Processes that workers of a folder have forked."""
+    workers = workers_of(folder)
+    stats = {own: Path(f"/proc/{own}/stat").read_text() for own in workers}
+    return [own for own, stat in stats.items() if int(stat.rpartition(")")[2].split()[1]) in workers]
+
+
 def test_answer_is_that_of_solve(studio: Served, solved: dict[str, Any]) -> None:
     result = solve(yaml.safe_load(CASE), alternatives_s=0)
     assert solved["answer"]["status"] == "optimal"
@@ -74,6 +82,10 @@ def test_prices_of_kinds_change_the_answer(studio: Served, solved: dict[str, Any
     assert dearer["answer"]["facts"]["capex_usd"] > solved["answer"]["facts"]["capex_usd"]
     assert studio.solved("prices", CASE, prices={"no": 50})["ended"]["code"] == 2
     assert studio.post("/api/solve", desk="prices", text=CASE, prices={"switch": "x"}).status == 400
+    for at, asked in (("/api/front", {"metric": "gbps_per_gpu"}), ("/api/sweep", {"over": "servers", "values": [16]})):
+        run = studio.post(at, desk="prices", text=CASE, prices={"switch": 50}, **asked).json["run"]
+        points = dict(studio.events("prices", until="front-ended", run=run))["front-points"]["points"]
+        assert points[0]["capex_usd"] == dearer["answer"]["facts"]["capex_usd"]
 
 
 def test_newest_state_comes_again(studio: Served, solved: dict[str, Any]) -> None:
@@ -160,7 +172,8 @@ def test_breaking_says_what_is_lost(studio: Served, solved: dict[str, Any]) -> N
 def test_why_not_has_its_price(studio: Served) -> None:
     told = studio.post("/api/why-not", desk="first", text=CASE, part="nvidia-qm9700").json
     assert told["words"].startswith("nvidia-qm9700 (")
-    assert studio.post("/api/why-not", desk="first", text=CASE, part="no-such").status == 422
+    for wrong in ({"part": "no-such"}, {"part": "nvidia-qm9700", "prices": {"no": 5}}):
+        assert studio.post("/api/why-not", desk="first", text=CASE, **wrong).status == 422
 
 
 def test_sliders_are_answered(studio: Served) -> None:
@@ -311,13 +324,17 @@ def test_front_goes_on_from_its_journal(studio: Served) -> None:
     ],
 )
 def test_what_was_stopped_goes_on(studio: Served, at: str, asked: dict[str, Any]) -> None:
-    """What was solved before it was stopped is told again at once, and not solved again."""
+    """It is worked on in several processes, which end with it; what was solved before is told again at once, and not
+    solved again.
+    """
     asked |= {"desk": f"g{at[5]}", "text": FRONT}
     run = studio.post(at, **asked).json["run"]
     next(content for kind, content in studio.events(asked["desk"], until="point", run=run) if kind == "point")
+    assert processors() == 1 or len(copies_of(studio.folder)) > 1
     assert studio.post("/api/front/stop", desk=asked["desk"]).status == 200
     ended = dict(studio.events(asked["desk"], until="front-ended", run=run))["front-ended"]
     assert ended["code"] == 4
+    assert not copies_of(studio.folder)
     journals = list((studio.folder / ".fabopt-studio" / "fronts").glob("*.journal"))
     kept = journals[0].read_bytes().count(b"\n") - 1
     assert kept > 0

@@ -1,18 +1,27 @@
-"""The one folder that a studio reads and writes in, links resolved."""
+"""The one folder that a studio reads and writes in, links resolved; and that of its answers while it runs."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fabopt.errors import InputError, OutputError, fault
 from fabopt.io.files import DEVICE, is_device, make_folder
 from fabopt.io.library import YAML_ENDINGS
 
+if sys.platform != "win32":
+    import fcntl
+
 # What a folder of cases holds at most that is listed, and how deep it is looked at.
 MOST_LISTED, DEEPEST = 2_000, 4
 KEPT_IN = ".fabopt-studio"
+# How the name of a folder of answers begins, and the file in it that its server locks.
+ANSWERS, LOCK = "fabopt-studio-", "lock"
 
 
 def below(folder: Path, name: str, endings: Sequence[str]) -> Path:
@@ -69,6 +78,19 @@ def _walk(folder: Path, where: str, depth: int = 0) -> Iterator[str]:
             yield name
         elif entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
             yield from _walk(folder, f"{name}/", depth + 1)
+
+
+@contextmanager
+def folder_of_answers() -> Iterator[Path]:
+    """A folder for the answers of this server; those of servers that were killed, which nobody locks, are removed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{ANSWERS}*/{LOCK}") if sys.platform != "win32" else ():
+        with suppress(OSError), open(left) as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left.parent, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=ANSWERS) as name, open(Path(name, LOCK), "w") as lock:
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield Path(name)
 
 
 CASES = YAML_ENDINGS

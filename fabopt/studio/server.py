@@ -7,11 +7,8 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import socket
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -29,13 +26,10 @@ from fabopt.errors import EXIT_INFEASIBLE, EXIT_INPUT, FaboptError, InputError
 from fabopt.io.files import read_bytes, write_whole
 from fabopt.schema.version import VERSION
 from fabopt.studio.desks import TRADES, Desks
-from fabopt.studio.folder import CASES, below
+from fabopt.studio.folder import CASES, below, folder_of_answers
 from fabopt.studio.guard import MOST_CONNECTIONS, Connection, Guard, Secrets
 from fabopt.studio.pool import READER, WRITER, Workers
 from fabopt.studio.wire import Message, fault_rows
-
-if sys.platform != "win32":
-    import fcntl
 
 PAGE = Path(__file__).parent / "page"
 LOOPBACK = "127.0.0.1"
@@ -43,8 +37,6 @@ LOOPBACK = "127.0.0.1"
 LAST_S = 1
 STATUS = {EXIT_INPUT: 422, EXIT_INFEASIBLE: 409}
 LONGEST_NAME = 64
-# How the name of a folder of answers begins, and the file in it that its server locks.
-ANSWERS, LOCK = "fabopt-studio-", "lock"
 # Digits of a number, and percent of a price.
 LONGEST_NUMBER, MOST_PERCENT = 18, 1_000
 # What is told of an answer as JSON, and what is a file of it: its type, and the name that it is saved under.
@@ -86,7 +78,7 @@ class Studio:
 
     def serve(self, ready: Callable[[str], None]) -> None:
         """Answer until ``stop`` is called; ``ready`` takes the address once there is one."""
-        with _folder_of_answers() as answers:
+        with folder_of_answers() as answers:
             listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             with contextlib.closing(listener):
                 listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -128,19 +120,6 @@ class Studio:
             await server.serve([listener])
         finally:
             await desks.close()
-
-
-@contextlib.contextmanager
-def _folder_of_answers() -> Iterator[Path]:
-    """A folder for the answers of this server; those of servers that were killed, which nobody locks, are removed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{ANSWERS}*/{LOCK}") if sys.platform != "win32" else ():
-        with contextlib.suppress(OSError), open(left) as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left.parent, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=ANSWERS) as name, open(Path(name, LOCK), "w") as lock:
-        if sys.platform != "win32":
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Path(name)
 
 
 def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

@@ -20,7 +20,7 @@ import yaml
 from fabopt.api import solve
 from fabopt.cli import main
 from fabopt.program.copies import processors
-from fabopt.studio import server
+from fabopt.studio.folder import folder_of_answers
 from fabopt.studio.trading import _in_words
 from tests.paths import ROOT
 from tests.studio.served import Served, serve, wait_until
@@ -378,7 +378,7 @@ def test_command_ends_with_its_workers(tmp_path: Path, number: signal.Signals, m
     wait_until(lambda: not workers_of(tmp_path))
     assert len(list(temporary.iterdir())) == killed
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    with server._folder_of_answers() as answers, server._folder_of_answers() as others:
+    with folder_of_answers() as answers, folder_of_answers() as others:
         assert set(temporary.iterdir()) == {answers, others}
 
 

@@ -184,7 +184,7 @@ def test_markup_comes_back_as_data(studio: Served) -> None:
 def test_connections_without_a_request_keep_nobody_out(studio: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more than the most, the eldest that have no whole request end; after a while all that have none."""
     monkeypatch.setattr(guard, "MOST_CONNECTIONS", 20)
-    monkeypatch.setattr(guard, "PATIENCE_S", 0.4)
+    monkeypatch.setattr(guard, "PATIENCE_S", 0.2)
     head = f"POST /api/read HTTP/1.1\r\nHost: {studio.host}\r\nCookie: {studio.cookie}\r\n".encode()
     whole = head + f"X-Fabopt-Token: {studio.token}\r\nContent-Type: application/json\r\n".encode()
     for sent in (b"", head, whole + b"Content-Length: 9\r\n\r\n{"):

@@ -27,7 +27,7 @@ for line in sys.stdin:
     if job == "dies":
         os._exit(1)
     if job == "floods":
-        os.write(1, b"x" * 70_000_000)
+        os.write(1, b"x" * 200_000)
     while job == "sleeps":
         time.sleep(1)
     say({"result": {"pid": os.getpid()}})
@@ -128,6 +128,7 @@ def test_nothing_of_a_worker_stays(way: Way, tmp_path: Path, monkeypatch: pytest
             assert all(transport.get_pipe_transport(number).is_closing() for number in (0, 1))
 
     monkeypatch.setattr(pool, "PROGRAM", ("-S", "-c", PROGRAM))
+    monkeypatch.setattr(pool, "LONGEST_LINE", 50_000)
     monkeypatch.setattr(pool, "PATIENCE_S", 0.3)
     monkeypatch.setattr(asyncio, "create_subprocess_exec", watched)
     asyncio.run(run())

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -118,7 +119,16 @@ def test_answer_is_shown(studio: Served, solved: dict[str, Any]) -> None:
 
 
 def test_pack_has_what_a_crew_needs(studio: Served, solved: dict[str, Any]) -> None:
-    pack = zipfile.ZipFile(io.BytesIO(studio.get(f"/api/answer/{solved['answer']['answer']}/pack.zip").body))
+    """While it is made, which takes minutes for the largest designs, cases are read."""
+    packs: list[bytes] = []
+    at = f"/api/answer/{solved['answer']['answer']}/pack.zip"
+    writing = threading.Thread(target=lambda: packs.append(studio.get(at).body))
+    writing.start()
+    time.sleep(0.05)
+    assert studio.post("/api/read", text=CASE, path=None).json["faults"] == []
+    assert not packs
+    writing.join()
+    pack = zipfile.ZipFile(io.BytesIO(packs[0]))
     names = pack.namelist()
     assert pack.testzip() is None
     assert {"drawing.svg", "plan.yaml", "bill.csv", "bill.xlsx", "page.html", "design.json"} <= set(names)

@@ -215,8 +215,10 @@ def jobs_of(case: Case, server: Server) -> tuple[RunningJob, ...]:
     beside = JobMix(
         tuple((gpus[job.title], need) for (job, _), need in zip(running, needs, strict=True)), 0, all_gpus, server.gpus
     )
+    # servers of a rack may be of several jobs
+    placing = replace(running[0][1].placing, together_gpus=server.gpus)
     return tuple(
-        RunningJob(job, replace(run, placing=replace(run.placing, beside=beside.of(own))), need, pauses[job.title])
+        RunningJob(job, replace(run, placing=replace(placing, beside=beside.of(own))), need, pauses[job.title])
         for own, ((job, run), need) in enumerate(zip(running, needs, strict=True))
     )
 

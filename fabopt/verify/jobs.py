@@ -55,7 +55,10 @@ def jobs_are_recounted(proof: Proof, evidence: Evidence) -> None:
     claimed = exact(use.gpu_utilization) * evidence.gpus
     near = abs(sum(working, Fraction(0)) / HOURS_OF_A_DAY - claimed) <= Fraction(len(gpus) + 1, 10**6) * evidence.gpus
     proof.holds(near, "GPUs that work are those of all jobs")
-    _boundaries_are_enough(proof, evidence, use)
+    if gpus == [evidence.gpus]:
+        proof.equal("demanded_gbps_per_gpu", use.demanded_gbps_per_gpu, {})
+    else:
+        _boundaries_are_enough(proof, evidence, use)
     for row in use.jobs:
         _pauses_are_counted(proof, wanted.jobs, row, fabric_named(evidence, use.needs.fabric).injection)
     proof.note(f"{some(len(gpus), 'job')} on {some(sum(gpus), 'GPU')}")

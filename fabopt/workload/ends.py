@@ -28,7 +28,7 @@ def whole_use(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
             "tapers": tuple(tapers_of(prediction)),
             "allowed_oversubscription": allowed(prediction),
             "scenarios": tuple(scenarios_of(prediction)),
-            "jobs": tuple(job_use(part.job, prediction.network) for part in prediction.parts),
+            "jobs": tuple(job_use(part.job, prediction.network, needs) for part in prediction.parts),
             "demanded_gbps_per_gpu": demanded(prediction.workload, prediction.network),
         }
     )
@@ -78,8 +78,8 @@ def _regret_fields(prediction: Prediction, number: int, used: Fraction) -> dict[
     }
 
 
-def job_use(job: RunningJob, network: FabricBandwidth) -> JobUse:
-    """A job beside others on a network."""
+def job_use(job: RunningJob, network: FabricBandwidth, needs: WorkloadNeeds) -> JobUse:
+    """A job beside others on a network; one that has all GPUs for a part of the day has the ``needs`` of a model."""
     run, step = job.run, step_on(job.run, network)
     blocks = {"leaf": network.leaf_gpus, "pod": network.pod_gpus}
     above = {
@@ -94,7 +94,7 @@ def job_use(job: RunningJob, network: FabricBandwidth) -> JobUse:
         name=job.job.title,
         model=run.model.name,
         gpus=run.ranks.gpus,
-        min_gbps_per_gpu=gbps(job.need_mbps),
+        min_gbps_per_gpu=needs.min_gbps_per_gpu if run.placing.beside is None else gbps(job.need_mbps),
         gbps_per_gpu=above,
         step_s=seconds(step.step_s),
         exposed_communication=plain_fraction(step.exposed_share),

@@ -241,6 +241,15 @@ def test_a_part_of_the_cluster_beside_nothing() -> None:
     assert_proven(design)
 
 
+def test_a_job_of_all_gpus_for_a_part_of_the_day_is_proven() -> None:
+    """Its needs are those of the model, its GPUs work for half of the day."""
+    whole, half = (_solved(_case([{**TRAINED, "hours": hours}])) for hours in (24, 12))
+    assert_proven(half)
+    assert half.workload is not None and whole.workload is not None
+    assert half.workload.jobs[0].min_gbps_per_gpu == whole.workload.needs.min_gbps_per_gpu
+    assert half.workload.gpu_utilization == pytest.approx(whole.workload.gpu_utilization / 2, rel=1e-4)
+
+
 def test_without_a_limit_jobs_ask_for_nothing_and_what_is_waited_for_is_said() -> None:
     """A job that can do nothing but send is proven too."""
     jobs = [

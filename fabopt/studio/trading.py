@@ -94,7 +94,7 @@ class _Points:
     """Tells points as they are kept."""
 
     def __init__(self, bench: Bench, empty: Front) -> None:
-        self._bench, self._empty, self._number = bench, empty, 0
+        self._bench, self._empty, self._told = bench, empty, set[str]()
 
     def say(self, doing: str) -> None:
         self._bench.tell("front-progress", doing=doing)
@@ -102,11 +102,12 @@ class _Points:
     def tell(self, new: Sequence[Entry]) -> None:
         for entry in new:
             point = entry.point if isinstance(entry, FrontAnswer) else entry
-            if point is not None:
-                self._number += 1
-                shown = _rows(self._empty.model_copy(update={"points": (point,)}))
+            shown = [] if point is None else _rows(self._empty.model_copy(update={"points": (point,)}))
+            # several questions of a front may have the same answer
+            for row in shown if str(shown) not in self._told else ():
+                self._told.add(str(shown))
                 self._bench.tell(
-                    "point", front=self._empty.kind, number=self._number, axes=_axes(self._empty), **shown[0]
+                    "point", front=self._empty.kind, number=len(self._told), axes=_axes(self._empty), **row
                 )
 
 

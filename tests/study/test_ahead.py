@@ -73,10 +73,11 @@ def in_any_order(dice: random.Random) -> Any:
 @pytest.mark.parametrize("second", [SPEED, POWER, RATIO, SWITCHES], ids=lambda measure: measure.name)
 def test_all_that_is_climbed_is_answered(second: Measure, monkeypatch: pytest.MonkeyPatch) -> None:
     lowest = PER_RATIO if second is RATIO else 0
-    best = second.worth(lowest if second.sense == "minimize" else lowest + 80)
     for seed in range(100):
         dice = random.Random(seed)
-        designs = [(dice.randint(1, 60), lowest + dice.randint(0, 80)) for _ in range(dice.randint(0, 40))]
+        fine = dice.choice((1, 10**6))
+        best = second.worth(lowest if second.sense == "minimize" else lowest + 80 * fine)
+        designs = [(dice.randint(1, 60), lowest + fine * dice.randint(0, 80)) for _ in range(dice.randint(0, 40))]
         finder = Points(designs, second)
         measures = (PRICE, second) if second.sense == "minimize" else (PRICE,)
         answers = KeptAnswers(finder, cast(PointJournal, Lines()), lambda graded: POINT)

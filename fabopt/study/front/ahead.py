@@ -19,6 +19,8 @@ from fabopt.study.front.measures import OVERSUBSCRIPTION, PER_RATIO, Measure, kb
 from fabopt.study.front.points import KeptAnswers
 from fabopt.units import some
 
+# Of the whole, the part that is not halved any more.
+LEAST_PART = 64
 # Grades that no design is better than.
 BEST = {"rack_units": 0, "cables": 0, "switches": 0, OVERSUBSCRIPTION: PER_RATIO}
 SPEEDS = ("gbps_per_gpu", "bisection_gbps_per_gpu")
@@ -61,7 +63,7 @@ class Ahead:
         self._finder, self._answers = finder, answers
         self._measures, self._second = measures, second
         self._parts = [_Part(None, _best_worth(finder, second))]
-        self._doing = ""
+        self._doing, self._whole = "", 0
         self._asks_end = second.is_price
 
     def answer(self, processes: int) -> bool:
@@ -111,7 +113,9 @@ class Ahead:
             part.climbs = True
             demands = {} if part.least is None else {second.name: second.worth(part.least)}
             return _Asked(self._measures, demands, part.least, part)
-        wide = [(width, part) for part in self._parts if not part.halves and (width := _width(part)) > 1]
+        self._whole = max(self._whole, *map(_width, self._parts), 0)
+        least = max(1, self._whole // LEAST_PART)
+        wide = [(width, part) for part in self._parts if not part.halves and (width := _width(part)) > least]
         if not wide:
             return None
         width, part = max(wide, key=lambda pair: pair[0])

@@ -37,6 +37,9 @@ fabrics:
 site: {floor: {rows: 1, racks_per_row: 8}}
 """
 FRONT = (ROOT / "cases" / "l40s-inference-256.yaml").read_text()
+# No fabric is named, and its demand is a profile's; slots are open, so that there is a front.
+SLOTS = "name: slots\nserver: generic-hgx-h100\nservers: 8\nworkload: {profile: inference}\n"
+OF_MODEL = SLOTS.replace("profile: inference", "model: llama3-8b, plan: auto")
 INFEASIBLE = CASE + "limits: {budget_usd: 1000}\n"
 
 
@@ -306,20 +309,30 @@ def test_usual_answers_to_the_questions_are_solved(studio: Served) -> None:
 
 
 @pytest.mark.long
-def test_front_goes_on_from_its_journal(studio: Served) -> None:
-    run = studio.post("/api/front", desk="f", text=CASE, metric="gbps_per_gpu").json["run"]
+@pytest.mark.parametrize(
+    ("text", "fewest"), [(CASE, 1), (SLOTS, 4), (OF_MODEL, 3)], ids=["one point", "profile", "model"]
+)
+def test_points_become_the_design(studio: Served, text: str, fewest: int) -> None:
+    run = studio.post("/api/front", desk="f", text=text, metric="gbps_per_gpu").json["run"]
     events = list(studio.events("f", until="front-ended", run=run))
     assert "front-points" in dict(events), dict(events)["front-ended"]
     points = dict(events)["front-points"]["points"]
     assert [point["capex_usd"] for point in points] == sorted(point["capex_usd"] for point in points)
-    assert sum(kind == "point" for kind, _ in events) >= len(points)
-    text = CASE
+    assert sum(kind == "point" for kind, _ in events) >= len(points) >= fewest
+    assert text != OF_MODEL or [point["edits"] is None for point in points] == [False, True, True]
     for point in (points[0], points[-1], points[0]):
+        if point["edits"] is None:
+            assert "follows from the model" in point["why"]
+            continue
         # the text of one point becomes that of any other, and no key is set that no design differs in
         for key, value in point["edits"]:
             text = studio.post("/api/edit", text=text, key=key, value=value).json["text"]
         assert studio.solved("f2", text)["answer"]["facts"]["capex_usd"] == point["capex_usd"]
         assert "month" not in text
+
+
+@pytest.mark.long
+def test_a_sweep_has_a_point_for_each_value(studio: Served) -> None:
     run = studio.post("/api/sweep", desk="f", text=CASE, over="servers", values=[8, 16, 24]).json["run"]
     swept = dict(studio.events("f", until="front-ended", run=run))["front-points"]["points"]
     assert [point["x"] for point in swept] == [8, 16, 24]

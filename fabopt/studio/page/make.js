@@ -51,8 +51,8 @@ export const unitOf = (key) => (UNITS.find(([end]) => key.endsWith(end)) || ["",
 /** The words of a key: `min_gbps_per_gpu` is "min gbps per gpu". */
 export const wordsOf = (key) => key.replace(/_(usd|w|m|s|gb|us)$/, "").replaceAll("_", " ");
 
-/** A fault in words: what is wrong, what is allowed, what to do. */
-export const faultWords = ({ words, allowed, todo }) => [words, allowed && `allowed: ${allowed}`, todo].filter(Boolean).join("; ");
+/** A fault in words: what is wrong, what is allowed, what to do; of many words only the one that may be meant. */
+export const faultWords = ({ words, allowed, todo }) => [words, allowed && !(allowed.length > 120 && /^did you mean/.test(todo || "")) && `allowed: ${allowed}`, todo].filter(Boolean).join("; ");
 
 /** `fabrics[0].name` and `fabrics.0.name` are the same key. */
 export const plain = (key) => String(key ?? "").replace(/\[(\d+)\]/g, ".$1").replace(/^\./, "");

@@ -191,6 +191,8 @@ function dialog(title, ...inner) {
   one("#dialog-title").textContent = title;
   one("#dialog-body").replaceChildren(...inner);
   if (!one("#dialog").open) one("#dialog").showModal();
+  // what is asked first has the focus, not the button that closes
+  one("#dialog-body").querySelector("input, button")?.focus();
 }
 
 function opened(text, path, saved) {
@@ -226,7 +228,6 @@ function ask() {
     try { opened((await post("/api/new", { answers: given })).text, null, false); } catch (error) { refused(form, words, error); }
   } }, ...inputs, words, make("button", { text: "Make the case" }));
   dialog("A new case", make("p", { look: "note", text: "What is left empty is taken as written in grey." }), form);
-  one("#question-0").focus();
 }
 
 /** Say what is wrong with answers: each fault at its field, what is of no field below them. */

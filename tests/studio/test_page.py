@@ -134,6 +134,7 @@ def window(browser: Browser, full: Served) -> Iterator[Desk]:
 def desk(window: Desk) -> Iterator[Desk]:
     """The tab that tests share, as they open their cases in it one after another."""
     window.page.keyboard.press("Escape")
+    window.page.evaluate("document.getElementById('tab-drawing').click()")
     yield window
     assert window.said == []
     window.page.evaluate("release()")
@@ -211,10 +212,12 @@ def test_what_was_cancelled_is_solved_again(desk: Desk) -> None:
     """The answer before stays, greyed, and nothing is said of a drawing that is not there."""
     desk.open("small")
     cost = desk.proven()
+    desk.page.evaluate("window.holds = '/api/solve'")
     desk.write("servers: 4", "servers: 2000")
     expect(desk.at("#status")).to_contain_text("Looking", timeout=FULL_MS)
     desk.at("#cancel").click()
     expect(desk.at("#status")).to_contain_text("Stopped", timeout=FULL_MS)
+    desk.page.evaluate("release()")
     expect(desk.at("#status")).to_contain_text("the answer before")
     expect(desk.at("#result")).to_have_class("old")
     assert desk.at("#headline").inner_text() == cost

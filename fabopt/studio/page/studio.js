@@ -35,7 +35,7 @@ function say() {
   const money = [Number.isFinite(doing.best) && `best so far ${dollars(doing.best)}`, Number.isFinite(doing.bound) && doing.bound > 0 && `none below ${dollars(doing.bound)}`].filter(Boolean);
   answers.tell(...(state.trouble ? [state.trouble, "bad"]
     : faults.length ? [answers.current() ? "The case has a fault; the answer is that of the case before." : "The case has a fault.", "bad"]
-      : answer ? ((words, look) => [stopped && !going ? `${words}; comparing was stopped` : words, look])(...answers.verdict(answer))
+      : answer ? ((words, look) => [stopped && !going ? `${words}; ${answer.status === "optimal" ? "comparing" : "the search"} was stopped` : words, look])(...answers.verdict(answer))
         : end ? [`${!end.words || end.words === "stopped" ? "Stopped before there was an answer" : end.words}${answers.current() ? "; below is the answer before" : ""}`, "warn"]
           : !state.text ? ["Open a case, or make a new one."]
             : [doing.doing ? [`Looking: ${doing.doing}`, ...money].join("; ") : "Looking for the best design..."]));

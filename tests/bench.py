@@ -325,8 +325,9 @@ def purchases(folder: Path, limit_s: float = 5) -> list[Row]:
 # Shipped cases whose answer alone is held against that of another commit, and how much longer it may take.
 COMPARED = ("finetuning-1024-gpus", "four-fabrics-1024-gpus", "hall-1024-gpus", "roce-24576-gpus")
 MOST_RATIO = 1.1
+# Garbage is looked for as seldom as in a command: else one more object may cost a look at all that was imported.
 OF_PROCESS = (
-    "import sys, time; from fabopt.io.case import inputs_from_objects; from fabopt.solution import optimize; "
+    "import gc, sys, time; gc.set_threshold(300_000); from fabopt.io.case import inputs_from_objects; from fabopt.solution import optimize; "
     "inputs = inputs_from_objects(sys.argv[1]); began = time.process_time(); "
     "optimize.solve(inputs, alternatives_s=0); print(time.process_time() - began)"
 )

@@ -327,7 +327,8 @@ COMPARED = ("finetuning-1024-gpus", "four-fabrics-1024-gpus", "hall-1024-gpus", 
 MOST_RATIO = 1.1
 # Garbage is looked for as seldom as in a command: else one more object may cost a look at all that was imported.
 OF_PROCESS = (
-    "import gc, sys, time; gc.set_threshold(300_000); from fabopt.io.case import inputs_from_objects; from fabopt.solution import optimize; "
+    "import gc, sys, time; gc.set_threshold(300_000); "
+    "from fabopt.io.case import inputs_from_objects; from fabopt.solution import optimize; "
     "inputs = inputs_from_objects(sys.argv[1]); began = time.process_time(); "
     "optimize.solve(inputs, alternatives_s=0); print(time.process_time() - began)"
 )

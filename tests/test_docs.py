@@ -57,6 +57,11 @@ ANSWERED = (0, 1, 3)
 MOST_WORDS_OF_MODEL = 2500
 MOST_WORDS_OF_README = 800
 MOST_WORDS = 50_000  # of README, changelog and docs, outside tables
+# Commands of pages that take five seconds each, and whose files no later one reads: how they begin.
+SLOW = (
+    "fabopt sensitivity cases/finetuning-1024-gpus.yaml",
+    "fabopt pareto cases/finetuning-1024-gpus.yaml --minimize capex_usd --minimize power_w",
+)
 FIELD_WORDS = (
     *("leaf", "spine", "core", "pod", "plane", "rail", "radix", "port", "cage", "lane", "breakout", "uplink"),
     *("downlink", "oversubscription", "bisection bandwidth", "reach", "link", "cable", "transceiver", "tier", "hop"),
@@ -163,9 +168,21 @@ def test_commands_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytes
             (desk / first[2:]).write_text(block.text)
         if block.language == "console":
             for command, shown in commands(block.text):
-                assert_shown(command, shown, output_of(command))
+                if not command.startswith(SLOW):
+                    assert_shown(command, shown, output_of(command))
     if page == README:
         picture_is_of_the_design(desk / "demo-design.json")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", SLOW)
+def test_slow_commands_print_what_is_shown(start: str, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    texts = [block.text for page in PAGES for block in blocks(page) if block.language == "console"]
+    found = [one for text in texts for one in commands(text) if one[0].startswith(start)]
+    assert found
+    for command, shown in found:
+        assert_shown(command, shown, run(command))
 
 
 def module_of_docs(name: str) -> ModuleType:

@@ -274,6 +274,7 @@ def test_a_design_in_hand_is_written_whatever_ends_the_command(end: str, tmp_pat
     assert shown.stderr.endswith("left.json has the best design that was met by then\n")
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(
     ("by", "keeps_clock", "code", "told"),
     [

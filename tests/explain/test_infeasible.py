@@ -343,17 +343,18 @@ ONE_SPEED: Json = {
 }  # fmt: skip
 
 
-def test_a_loss_that_one_port_cannot_survive_is_named_by_the_key_that_leaves_it_out() -> None:
+@pytest.mark.parametrize("at", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
+def test_a_loss_that_one_port_cannot_survive_is_named_by_the_key_that_leaves_it_out(at: int) -> None:
     loss = {"survive": "1 leaf", "min_gbps_per_gpu": 20}
     fabric = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 20, "nics_per_server": 1}
     wanted = {"name": "one-port", "server": "gpu-8", "servers": 8, "fabrics": [{**fabric, "resilience": loss}]}
-    for said, needed in ((loss, "none"), (["default", loss], "default"), ([loss], "none")):
-        wanted["fabrics"] = [{**fabric, "resilience": said}]
-        content = inputs_from_objects(wanted, ONE_SPEED)
-        found = conflict(optimize.solve(content, alternatives_s=0), "fabrics.storage.resilience")
-        assert (found.value, found.needed) == ("1 leaf", needed) and "a server has one port" in found.detail
-        changed = optimize.solve(with_change(content, {found.limit: found.needed}), alternatives_s=0)
-        assert changed.totals is not None and changed.totals.capex_usd == found.capex_usd
+    said, needed = ((loss, "none"), (["default", loss], "default"), ([loss], "none"))[at]
+    wanted["fabrics"] = [{**fabric, "resilience": said}]
+    content = inputs_from_objects(wanted, ONE_SPEED)
+    found = conflict(optimize.solve(content, alternatives_s=0), "fabrics.storage.resilience")
+    assert (found.value, found.needed) == ("1 leaf", needed) and "a server has one port" in found.detail
+    changed = optimize.solve(with_change(content, {found.limit: found.needed}), alternatives_s=0)
+    assert changed.totals is not None and changed.totals.capex_usd == found.capex_usd
 
 
 def test_a_loss_in_a_list_is_named_by_its_place() -> None:
@@ -366,7 +367,7 @@ def test_a_loss_in_a_list_is_named_by_its_place() -> None:
 # -- floors ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("2", "3")
+@pytest.mark.long
 @pytest.mark.parametrize("racks", (1, 2, 3), ids=str)
 def test_a_floor_too_small_names_the_racks_that_would_do(racks: int) -> None:
     """Servers fill two racks; of four leaves and two spines neither are in one rack, so two more are needed."""

@@ -55,18 +55,28 @@ def test_a_whole_fabric_has_no_fault(form: str, seed: int, tmp_path: Path) -> No
     assert not faults(audit_in(form, drawn(seed), tmp_path))
 
 
-@pytest.mark.parametrize(("name", "seed"), by_seed(*HOLES, few=1))
-def test_a_hole_is_named_in_every_form(name: str, seed: int, tmp_path: Path) -> None:
+def named_in(name: str, seed: int, step: int, tmp_path: Path) -> None:
+    """A hole is named in every so many of the forms that can have it, which are others for the next hole."""
     hole = HOLES[name]
     seeds = (number for number in range(1000 * seed, 1000 * seed + 1000))
     fabric = next(own for number in seeds if hole.fits(own := drawn(number)))
     broken = hole.make(fabric, random.Random(seed))
-    for form in hole.forms or FORMS:
-        if form not in hole.but:
-            folder = tmp_path / form
-            folder.mkdir()
-            told = faults(audit_in(form, broken, folder, hole.claimed))
-            assert {text.split()[0] for text in told} & hole.rules, (form, told)
+    forms = [form for form in hole.forms or FORMS if form not in hole.but]
+    for form in forms[list(HOLES).index(name) % min(step, len(forms)) :: step]:
+        folder = tmp_path / form
+        folder.mkdir()
+        told = faults(audit_in(form, broken, folder, hole.claimed))
+        assert {text.split()[0] for text in told} & hole.rules, (form, told)
+
+
+@pytest.mark.parametrize("name", HOLES)
+def test_a_hole_is_named_in_some_forms(name: str, tmp_path: Path) -> None:
+    named_in(name, 0, 4, tmp_path)
+
+
+@pytest.mark.parametrize(("name", "seed"), by_seed(*HOLES, few=0))
+def test_a_hole_is_named_in_every_form(name: str, seed: int, tmp_path: Path) -> None:
+    named_in(name, seed, 1, tmp_path)
 
 
 # A port of a cage that is split and the cage as a whole, as systems and makers call them: cage from 1, port from 0.

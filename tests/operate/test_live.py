@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fabopt.operate.model import SWITCHES, OperationPlan
 from fabopt.output.export.formats import Options, export
 from fabopt.wiring.build import wiring_of
@@ -72,6 +74,7 @@ def running(plan: OperationPlan, files: Mapping[str, Path]) -> Iterator[Mapping[
             subprocess.run(["ip", "netns", "del", space], capture_output=True, check=False)
 
 
+@pytest.mark.long
 def test_all_sessions_come_up_over_all_links(tmp_path: Path) -> None:
     """As many next hops to a neighbour's loopback as links to it, in both directions."""
     require(["ip", "vtysh"])

@@ -47,7 +47,7 @@ def solved(content: Json) -> Design:
 # -- budgets -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("racks-budget", "growth-2m", "managers-budget")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "needed", "levers"),
     (

@@ -7,7 +7,7 @@ import copy
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -116,13 +116,18 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "twice": lambda value: value * 2 or 7,
     "nothing": lambda value: 0 if value else 3,
 }
+# Those that are the hardest to notice.
+FEW_CHANGES = ("one less", "a cent more")
 
 
+@pytest.mark.parametrize(
+    "ways", [FEW_CHANGES, pytest.param(tuple(CHANGES), marks=pytest.mark.long)], ids=["few", "all"]
+)
 @pytest.mark.parametrize(("name", "path"), claims((int, float)))
-def test_rejects_any_number_that_is_changed(name: str, path: Path_) -> None:
+def test_rejects_any_number_that_is_changed(name: str, path: Path_, ways: Sequence[str]) -> None:
     document = DESIGNS[name]()
-    for what, change in CHANGES.items():
-        assert is_caught(changed(document, path, change)), what
+    for what in ways:
+        assert is_caught(changed(document, path, CHANGES[what])), what
 
 
 @pytest.mark.parametrize(("name", "path"), claims(str))

@@ -151,12 +151,13 @@ def test_servers_given_without_their_spares_are_told(said: Json) -> None:
     assert warned.startswith("warning: ") and "these hold 72 servers, and the case has 64: `servers: 72`" in warned
 
 
-def test_servers_for_gpus_at_work_are_whole_domains() -> None:
+@pytest.mark.parametrize("plans", [20, pytest.param(NUM_PLANS, marks=pytest.mark.long)])
+def test_servers_for_gpus_at_work_are_whole_domains(plans: int) -> None:
     """What is bought works or is a spare of a domain: by GPUs or by those servers, one demand and one step."""
     dice, racks = random.Random(11), next(
         server for server in read_catalog(["reference"], Path()).servers if server.id == "nvidia-gb200-nvl72-tray"
     )  # fmt: skip
-    for _ in range(NUM_PLANS):
+    for _ in range(plans):
         part, domains = dice.randrange(4, 76, 4), dice.randint(1, 40)
         gpus = part * domains
         plan = {"batch": gpus * 4}

@@ -285,6 +285,7 @@ def test_there_is_nothing_to_check_without_a_design(run: Run) -> None:
     assert code == 2 and "no design here to check; found 'infeasible'" in err
 
 
+@pytest.mark.long("xlsx")
 @pytest.mark.parametrize("ending", ["csv", "json", "xlsx"])
 def test_the_bill_of_a_case_is_that_of_its_design(run: Run, ending: str) -> None:
     run("solve", "case.yaml", "--json", "design.json", "--bom", f"a.{ending}")

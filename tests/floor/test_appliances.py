@@ -454,7 +454,7 @@ def test_command_ends_in_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("24")
+@pytest.mark.long("24", "2")
 @pytest.mark.parametrize("seed", range(30))
 def test_boxes_apart_change_nothing_but_the_wiring(seed: int) -> None:
     """Whatever joins them: as one box or as several, the design is the same, and every rule of the wiring holds."""

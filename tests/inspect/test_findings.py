@@ -58,6 +58,7 @@ def test_nothing_is_found_of_what_is_as_planned(name: str) -> None:
     assert list(result.repairs) == list(result.notes) == []
 
 
+@pytest.mark.long("28")
 @pytest.mark.long(but_every=4)
 @pytest.mark.parametrize("seed", range(40))
 def test_ports_are_those_that_differ_and_repairs_give_the_plan(seed: int) -> None:
@@ -392,6 +393,7 @@ def test_switches_that_have_one_name_are_told_by_their_ports(shared: str) -> Non
     assert list(wrong.repairs) == [], "no move on an end without a name"
 
 
+@pytest.mark.long("5", "4")
 @pytest.mark.parametrize("seed", range(6))
 def test_more_evidence_finds_no_less(seed: int) -> None:
     """One exchange is one finding, whichever files tell of it; what some files find, all files find."""

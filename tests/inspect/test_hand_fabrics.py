@@ -50,6 +50,7 @@ def by_seed(*values: str, few: int) -> list[object]:
     ]
 
 
+@pytest.mark.long("hedgehog-0")
 @pytest.mark.parametrize(("form", "seed"), by_seed(*FORMS, few=2))
 def test_a_whole_fabric_has_no_fault(form: str, seed: int, tmp_path: Path) -> None:
     assert not faults(audit_in(form, drawn(seed), tmp_path))

@@ -61,6 +61,7 @@ def test_promtool_passes_rules_and_their_tests(name: str, tmp_path: Path) -> Non
         assert code == 0, said
 
 
+@pytest.mark.long("clos, two tiers")
 @pytest.mark.parametrize("name", ["adapters", "sonic", "eos", "clos, two tiers"])
 def test_a_link_alone_raises_its_own_alarm_alone(name: str, tmp_path: Path) -> None:
     """Each link in turn is down and all others up, by what the exporters say."""

@@ -190,7 +190,7 @@ def test_cables_in_graphviz() -> None:
     assert (drawn.count("node"), drawn.count("edge")) == (len(wiring.devices), len(wiring.links))
 
 
-@pytest.mark.long("four-fabrics-1024-gpus")
+@pytest.mark.long("four-fabrics-1024-gpus", "hall-1024-gpus")
 @needs_graphviz
 @pytest.mark.parametrize("kind", [*MAKERS, "hall-1024-gpus", "four-fabrics-1024-gpus"])
 def test_graphviz_files_can_be_looked_at(kind: str, tmp_path: Path) -> None:

@@ -345,6 +345,7 @@ def test_bars_of_alternatives_run_from_the_most_saved_to_the_most_added(deltas: 
 # -- form -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("front")
 @pytest.mark.parametrize("name", ["plain", "floor", "infeasible", "front", "grown"])
 def test_page_is_well_formed(name: str) -> None:
     """Landmarks, one first heading and no level left out, unique ids, named tables, heads with a scope."""

@@ -310,6 +310,7 @@ def test_bars_are_as_high_as_their_parts() -> None:
 # -- formats ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(".png")
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_same_front_same_bytes(pareto: Front, ending: str) -> None:
     assert plot_bytes(pareto, ending) == plot_bytes(pareto, ending)
@@ -326,6 +327,7 @@ def test_png_is_as_large_as_the_svg_twice(pareto: Front, tmp_path: Path) -> None
     assert len(data) < 500_000
 
 
+@pytest.mark.long("pareto")
 @pytest.mark.parametrize("name", ["pareto", "budgets", "grid"])
 def test_html_opens(browser: Browser, tmp_path: Path, request: pytest.FixtureRequest, name: str) -> None:
     front = request.getfixturevalue(name)

@@ -75,7 +75,7 @@ def with_charges(price: float, kind: str, charges: list[Json]) -> float:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("41-procurement", "41-ruled")
+@pytest.mark.long("41-procurement", "41-ruled", "42-procurement")
 @pytest.mark.parametrize("family", ["linear", "limited", "procurement", "ruled", "three_tier"])
 @pytest.mark.parametrize("seed", range(40, 43))
 def test_the_optimum_is_that_of_brute_force_at_prices_with_charges(family: str, seed: int) -> None:

@@ -126,7 +126,7 @@ def test_offers_of_a_vendor_stay_beside_the_price_of_the_catalog() -> None:
     assert "switches" not in _left_out(parts)
 
 
-@pytest.mark.long("rules3")
+@pytest.mark.long("rules3", "rules5", "rules2", "rules4")
 @pytest.mark.parametrize(
     "rules",
     [

@@ -99,7 +99,7 @@ def test_one_vendor_costs_what_the_best_of_each_does(what: str, family: str, see
     agrees(parts, wanted, {"single_vendor": {name: what}}, least(chosen, wanted))
 
 
-@pytest.mark.long("80", "81", "82", "84", "86")
+@pytest.mark.long("80", "81", "82", "84", "86", "87")
 @pytest.mark.parametrize("seed", range(80, 88))
 def test_lists_by_kind_leave_what_brute_force_is_left(seed: int) -> None:
     parts, wanted = generate("linear", seed)

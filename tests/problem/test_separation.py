@@ -113,7 +113,7 @@ def capex_cents(design: Design) -> int | None:
 
 
 @pytest.mark.long(but_every=3)
-@pytest.mark.long("12")
+@pytest.mark.long("12", "26")
 # the quick ones of the first thirty
 @pytest.mark.parametrize("seed", (0, 1, 2, 3, 5, 7, 10, 12, 13, 15, 16, 17, 22, 23, 24, 26, 27))
 def test_logical_is_the_least_of_all_designs(seed: int) -> None:

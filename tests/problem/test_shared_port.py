@@ -80,6 +80,7 @@ def test_what_a_file_says_of_it_is_held_against_its_case() -> None:
         assert broken(design, **changes) == {"shared_ports_are_told"}, changes
 
 
+@pytest.mark.long("None")
 @pytest.mark.parametrize("port", (None, "reserved", "added"))
 def test_any_separation_is_no_dearer_at_the_same_port(port: str | None) -> None:
     """Where the case leaves the separation to cost, what is shared is on top, unless it says otherwise."""

@@ -31,7 +31,7 @@ def reduced(seed: int) -> tuple[Json, Json]:
     return parts, wanted | {"objective": "capex_usd"}
 
 
-@pytest.mark.long("0")
+@pytest.mark.long("0", "14", "2")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", range(20))
 def test_random_cases_agree(seed: int) -> None:

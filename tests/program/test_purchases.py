@@ -242,7 +242,7 @@ def hurried_item(dice: random.Random) -> tuple[Json, Json]:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("3", "5", "8", "9", "12", "13", "15", "19", "20", "21", "22", "24")
+@pytest.mark.long("3", "5", "8", "9", "12", "13", "15", "19", "20", "21", "22", "24", "10")
 @pytest.mark.parametrize("seed", range(30))
 def test_no_other_orders_of_what_is_expedited_are_better(seed: int) -> None:
     """Three stages with stock, breaks, packs and spares; where the brute force has no orders there are none."""

@@ -183,6 +183,7 @@ def with_twin(parts: Json) -> Json:
     return parts
 
 
+@pytest.mark.long("own3-other3-True")
 @pytest.mark.parametrize(
     ("own", "other", "stays"),
     [
@@ -317,7 +318,7 @@ def test_a_known_design_changes_no_answer() -> None:
 # -- against everything -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("4", "2")
+@pytest.mark.long("4", "2", "0")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", (0, 1, 2, 3, 4, 6, 7, 8, 9, 11))
 def test_random_rules_for_switches_agree_with_no_pruning(seed: int) -> None:

@@ -259,6 +259,7 @@ def test_shortlists_leave_out_nothing_that_is_better(
     assert len(whole) == (1 if spare > 0 else 2)
 
 
+@pytest.mark.long("linear-13-power_w", "linear-2-budget_usd")
 @pytest.mark.parametrize(
     ("family", "seed", "limit"),
     [

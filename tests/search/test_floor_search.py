@@ -55,6 +55,7 @@ def toy_design(seed: int) -> Design:
     return solve(inputs(content, parts), alternatives_s=0)
 
 
+@pytest.mark.long("3")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_floors_equal_brute_force(seed: int) -> None:
@@ -64,7 +65,7 @@ def test_small_floors_equal_brute_force(seed: int) -> None:
     assert design.fabrics[0].placement is not None and design.fabrics[0].placement.policy == "anywhere"
 
 
-@pytest.mark.long("28")
+@pytest.mark.long("28", "16", "27", "31")
 @pytest.mark.parametrize("seed", RULE_SEEDS)
 def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     """Units at the top and for cable managers, switches and cable ends; on these floors never cheaper than without."""
@@ -72,6 +73,7 @@ def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     assert design is None or value_of(toy_design(seed)) <= value_of(design)
 
 
+@pytest.mark.long("39")
 @pytest.mark.parametrize("seed", DEARER_WITHOUT)
 def test_rules_of_racks_are_never_cheaper_with_as_many_servers_in_a_rack(seed: int) -> None:
     """Where a floor is dearer without them, that is for the servers that a rack takes then: said, they cost the same or
@@ -138,6 +140,7 @@ def wide(draw: Draw, seed: int) -> tuple[Json, Json]:
     return content, parts
 
 
+@pytest.mark.long("rack-rules-toy_with_rules-3", "rack-spread-toy-38")
 @pytest.mark.parametrize(
     ("rule", "draw", "seed"),
     [("rack-spread", toy, 38), ("rack-spread", toy, 53), ("rack-spread", toy, 143), ("rack-rules", toy_with_rules, 3)],
@@ -183,6 +186,7 @@ def test_small_floors_without_any_one_rack_equal_brute_force(seed: int) -> None:
     assert row.worst is not None and row.servers_lost is not None and row.servers_lost < content["servers"]
 
 
+@pytest.mark.long("16")
 @pytest.mark.parametrize("seed", ORDER_SEEDS)
 def test_order_in_a_rack_changes_nothing(seed: int) -> None:
     """Switches stand in a rack in the order of their numbers; on these floors no other order costs less."""
@@ -459,6 +463,7 @@ def test_a_large_floor_with_too_few_racks(monkeypatch: pytest.MonkeyPatch) -> No
     assert (design.conflicts[0].limit, design.conflicts[0].value, design.conflicts[0].needed) == ("site.floor", 2, 3)
 
 
+@pytest.mark.long("3", "4", "5")
 @pytest.mark.parametrize("seed", range(6))
 def test_where_a_search_begins_changes_no_answer(seed: int) -> None:
     """As far above the bound as another design was proven, or far beyond that: the same design, ties included."""

@@ -19,6 +19,7 @@ SEEDS = (3, 5, 6, 16, 24, 27, 28, 31, 33, 35)
 HALL: Json = {"rows": 3, "racks_per_row": 6, "rack_units": 32}
 
 
+@pytest.mark.long("3")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_floors_equal_brute_force(seed: int) -> None:
@@ -41,6 +42,7 @@ def racks_of(design: Design, tier: str, fabric: int = 0) -> set[str]:
     return {rack for rack, _ in getattr(placement, tier)}
 
 
+@pytest.mark.long("racks2")
 @pytest.mark.parametrize(
     "racks", ({"leaf": ["C06"]}, {"spine": ["A01", "B03"]}, {"leaf": ["B01", "A01"], "spine": ["B06"]})
 )

@@ -92,7 +92,7 @@ FREEDOMS: list[Json] = [
 
 
 @pytest.mark.long(but_every=3)
-@pytest.mark.long("4-limited")
+@pytest.mark.long("4-limited", "2-three_tier", "0-linear")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "limited"])
 @pytest.mark.parametrize("seed", range(5))
 def test_no_other_rails_and_stripes_are_below(family: str, seed: int) -> None:

@@ -678,6 +678,7 @@ def test_the_gpu_with_the_smallest_share_of_nics_counts() -> None:
     assert "3 x card in box: a NIC serves 3 GPUs of 8, 33.3333 Gb/s per GPU of 34 needed" in json.dumps(told)
 
 
+@pytest.mark.long("9")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     """Three GPUs and two slots, or five GPUs and three."""
@@ -718,7 +719,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("hosted-9", "attached-8", "procurement-910000", "three_tier-5", "limited-2")
+@pytest.mark.long("hosted-9", "attached-8", "procurement-910000", "three_tier-5", "limited-2", "procurement-3")
 @pytest.mark.long(but_every=3)
 @pytest.mark.long(
     *(

@@ -95,6 +95,7 @@ def test_a_surcharge_bears_charges_and_is_worth_less_later() -> None:
     assert [tax.total_usd for tax in design.bom if tax.charge == "tax" and tax.stage == "stage-2"] == [300]
 
 
+@pytest.mark.long("None-row3-nothing_is_left_out")
 @pytest.mark.parametrize(
     ("part", "row", "check"),
     [
@@ -163,7 +164,7 @@ def test_what_cannot_be_expedited_is_refused(terms: Json, why: str) -> None:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("0", "5", "7", "8", "10")
+@pytest.mark.long("0", "5", "7", "8", "10", "6")
 @pytest.mark.long("3")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_designs_are_those_of_the_whole_program(seed: int) -> None:

@@ -143,7 +143,7 @@ def test_leaves_that_nothing_joins_to_a_host_are_not_sized() -> None:
     assert [lower.leaf.id for lower in lowers] == ["dear"]
 
 
-@pytest.mark.long("4", "10")
+@pytest.mark.long("4", "10", "6")
 @pytest.mark.parametrize("seed", range(12))
 def test_attachments_never_lower_the_cost(seed: int) -> None:
     parts, hosted = generate("hosted", seed)

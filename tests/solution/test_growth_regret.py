@@ -82,6 +82,7 @@ def test_orders_are_those_of_the_least_regret() -> None:
     assert worst_of(design) == 0
 
 
+@pytest.mark.long("staged-1-scenarios", "staged-1-chain", "staged_three_tier-1-scenarios")
 @pytest.mark.parametrize("way", ["chain", "scenarios"])
 @pytest.mark.parametrize(("family", "seed"), [("staged", 1), ("staged_three_tier", 1), ("staged_ratios", 1)])
 def test_random_cases_have_the_least_regret_of_all_designs(family: str, seed: int, way: str) -> None:

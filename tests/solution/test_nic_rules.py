@@ -199,6 +199,7 @@ def test_a_rule_is_left_out_where_nothing_keeps_it(rule: str) -> None:
     assert asked.status == "infeasible" and f"rules.{rule}" in {conflict.limit for conflict in asked.conflicts}
 
 
+@pytest.mark.long("one-port")
 @pytest.mark.parametrize("rule", DECIDED)
 def test_a_rule_never_yields_to_a_budget(rule: str) -> None:
     offered, gbps, _, cost, _, cost_without = DECIDED[rule]
@@ -247,7 +248,7 @@ def test_a_single_flow_has_one_link_of_every_boundary() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("limited-2", "attached-1")
+@pytest.mark.long("limited-2", "attached-1", "limited-0", "linear-0")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:

@@ -64,6 +64,7 @@ def cost(answer: Json) -> float:
     return inf if answer["status"] == "infeasible" else float(answer["objective"]["value"])
 
 
+@pytest.mark.long("8", "16")
 @pytest.mark.long(but_every=8)
 @pytest.mark.parametrize("seed", range(64))
 def test_any_is_the_cheapest_of_all_and_tells_its_equals(seed: int) -> None:

@@ -259,7 +259,7 @@ def test_a_row_without_the_switch_bounds_its_price_where_no_end_was_found(monkey
     assert told.endswith("; above $19,000 for small alone at the latest another design is cheaper")
 
 
-@pytest.mark.long("1-False-the cheapest that was found")
+@pytest.mark.long("1-False-the cheapest that was found", "10-True-the cheapest")
 @pytest.mark.parametrize(("proven", "ending"), [(True, "the cheapest"), (False, "the cheapest that was found")])
 @pytest.mark.parametrize("many", [1, 10])
 def test_a_price_up_to_which_it_is_not_proven_is_told_as_what_was_found(

@@ -40,7 +40,7 @@ def superpod(row: dict[str, int]) -> Design:
     return designed(SUPERPOD_PARTS, "dgx-h100", row["servers"], attachments=attachments)
 
 
-@pytest.mark.long("2048-servers")
+@pytest.mark.long("2048-servers", "1024-servers")
 @pytest.mark.parametrize("row", SUPERPOD["cases"], ids=lambda row: f"{row['servers']}-servers")
 def test_superpod(row: dict[str, int]) -> None:
     """NVIDIA DGX SuperPOD H100 Reference Architecture RA-11333-001 V11 (2023-09-22), tables 3 and 7."""

@@ -229,7 +229,7 @@ def test_the_verifier_counts_again_what_is_kept() -> None:
 
 
 @pytest.mark.long(but_every=4)
-@pytest.mark.long("attached-3", "three_tier-2", "three_tier-5", "planes-1")
+@pytest.mark.long("attached-3", "three_tier-2", "three_tier-5", "planes-1", "limited-2")
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, number in SEEDS.items() for seed in range(number * MORE_SEEDS)]
 )

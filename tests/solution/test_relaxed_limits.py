@@ -13,6 +13,7 @@ from tests.samples.relaxed import a_pair, cost
 SEEDS, FEW = 6 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1")), 2
 
 
+@pytest.mark.long("1000-linear", "1001-limited")
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     "seed",

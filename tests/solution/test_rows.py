@@ -78,7 +78,7 @@ def random_inputs(seed: int) -> Inputs:
     return inputs_from_objects(content, parts)
 
 
-@pytest.mark.long("3")
+@pytest.mark.long("3", "9")
 @pytest.mark.long(but_every=3)
 @pytest.mark.parametrize("seed", range(10))
 def test_rows_are_what_solving_gives(seed: int) -> None:

@@ -423,7 +423,9 @@ def test_what_is_not_kept_must_be_told() -> None:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("limited-2", "procurement-1", "ruled-1", "attached-0", "linear-0", "linear-2", "planes-2")
+@pytest.mark.long(
+    "limited-2", "procurement-1", "ruled-1", "attached-0", "linear-0", "linear-2", "planes-2", "ruled-3", "three_tier-1"
+)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])
 def test_random_cases_agree(family: str, seed: int) -> None:
     """Cost, structure, bill and twins; it is never cheaper than without the rule."""

@@ -38,7 +38,7 @@ def sums(design: Json) -> list[float] | None:
     return [design["objective"]["value"], *(design["totals"][name] for name in names)]
 
 
-@pytest.mark.long("0", "2")
+@pytest.mark.long("0", "2", "4", "1")
 @pytest.mark.long(*(str(seed) for seed in range(QUICK, SEEDS)))
 @pytest.mark.parametrize("seed", range(SEEDS), ids=str)
 def test_two_fabrics_are_tied_as_each_is_alone(seed: int) -> None:

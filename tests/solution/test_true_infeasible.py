@@ -36,7 +36,7 @@ def answer(content: Json, parts: Json) -> Design:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("7", "18", "22", "37", "45", "1")
+@pytest.mark.long("7", "18", "22", "37", "45", "1", "15", "52", "12", "38", "29")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_witness_is_against_a_proof(seed: int) -> None:
     """What asks for less has a design too; so has what can be built flat, over runs as long as any of the floor."""
@@ -48,7 +48,7 @@ def test_no_witness_is_against_a_proof(seed: int) -> None:
         assert not is_buildable(content, parts), (content, parts)
 
 
-@pytest.mark.long("75", "1180", "50", "18")
+@pytest.mark.long("75", "1180", "50", "18", "40", "35", "81", "45", "9")
 @pytest.mark.long("4001", "4009")
 @pytest.mark.parametrize("seed", NETWORK_SEEDS)
 def test_no_witness_is_against_a_proof_of_several_fabrics(seed: int) -> None:

@@ -196,7 +196,7 @@ def test_a_straight_front_has_no_knee() -> None:
 # -- servers ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("fabric4")
+@pytest.mark.long("fabric4", "fabric3", "fabric2")
 @pytest.mark.parametrize(
     "fabric",
     [

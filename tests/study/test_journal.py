@@ -82,6 +82,7 @@ def test_without_a_file_there_is_no_journal(folder: Path, run: Run) -> None:
 # -- what --resume takes ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("2-part.json", "2-part.json.journal")
 @pytest.mark.parametrize("named", ["part.json", "part.json.journal"])
 @pytest.mark.parametrize("in_file", [0, 2])
 def test_a_file_and_its_journal_are_taken_up(whole: Front, run: Run, named: str, in_file: int) -> None:

@@ -47,7 +47,7 @@ def points(one: Problem, found: tuple[GradedDesign, ...]) -> list[Any]:
     return [point.model_dump() for point in points_of(one, found, place(one), Settings(), Clock(None))]
 
 
-@pytest.mark.long("linear-8")
+@pytest.mark.long("linear-8", "linear-17")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 8), ("linear", 17), ("attached", 0), ("three_tier", 6)])
 def test_listed_designs_are_those_found_one_by_one(family: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     parts, wanted = generate(family, seed)

@@ -41,6 +41,7 @@ def generate(family: str, seed: int, figures: bool = False) -> tuple[Json, Json]
     return parts, case
 
 
+@pytest.mark.long("hyperx-7", "torus-3")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_cases_agree(family: str, seed: int) -> None:
     """Objective, cost, power, units, switches and cables; ``FABOPT_ORACLE_SEEDS=10`` walks ten times as many seeds."""
@@ -80,6 +81,7 @@ def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
     assert_agrees(family, parts, wanted)
 
 
+@pytest.mark.long("dragonfly-2")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_attachments_agree(family: str, seed: int) -> None:
@@ -118,6 +120,7 @@ def test_any_is_the_cheapest_of_all() -> None:
     assert all(one.capex_usd == capex[family] and "bisection" in one.summary for family, one in others.items())
 
 
+@pytest.mark.long("4")
 @pytest.mark.parametrize("servers", [2, 3, 4])
 def test_few_servers_are_on_the_smallest_torus(servers: int) -> None:
     """A ring has three switches at the least, so few are not too few: the others carry what passes."""

@@ -233,7 +233,7 @@ def _with_rivals(parts: Json, seed: int) -> Json:
     return {**parts, "switches": switches}
 
 
-@pytest.mark.long("linear-20")
+@pytest.mark.long("linear-20", "linear-0", "linear-8")
 @pytest.mark.long(but_every=12)
 @pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize(("family", "seed"), [(f, s) for s in range(24) for f in ("linear", "attached", "three_tier")])

@@ -53,7 +53,7 @@ def generate(seed: int) -> tuple[Json, Json]:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("6")
+@pytest.mark.long("6", "8", "2")
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_cases_agree(seed: int) -> None:
     """Objective, cost, power, units, switches and cables; ``FABOPT_ORACLE_SEEDS=10`` walks ten times as many seeds."""

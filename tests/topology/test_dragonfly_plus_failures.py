@@ -35,6 +35,7 @@ def mesh_of(numbers: Numbers) -> DragonflyPlus:
 # -- on the graph -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("between-(2, 3, 4, 1, 1)", "between-(2, 3, 3, 2, 4)")
 @pytest.mark.parametrize("numbers", NETWORKS, ids=str)
 @pytest.mark.parametrize("kind", ["leaf", "spine", "between"])
 def test_graphs_agree_with_listed_paths(numbers: Numbers, kind: str) -> None:

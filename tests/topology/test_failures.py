@@ -98,6 +98,7 @@ def test_two_planes_lose_half() -> None:
     "content8-1 cable",
     "content9-1 switch",
     "content10-1 core",
+    "content0-1 spine",
 )
 @pytest.mark.parametrize(("content", "survive"), [
     *((TWO_TIERS, survive) for survive in SURVIVED), *((THREE_TIERS, survive) for survive in (*SURVIVED, "1 core")),

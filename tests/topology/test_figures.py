@@ -130,7 +130,7 @@ def cheapest(content: Json, candidates: list[Candidate]) -> float | None:
     return None if optimum.value is None else optimum.value / problem.weights.per_cent / 100
 
 
-@pytest.mark.long("alltoall-three-tiers")
+@pytest.mark.long("alltoall-three-tiers", "bisection-three-tiers", "allreduce-three-tiers")
 @pytest.mark.parametrize("content", [TWO_TIERS, THREE_TIERS, STRIPED], ids=["two-tiers", "three-tiers", "striped"])
 @pytest.mark.parametrize("figure", ["bisection", "alltoall", "allreduce"])
 def test_demand_picks_the_cheapest_that_meets_it(content: Json, figure: str) -> None:
@@ -218,6 +218,7 @@ def test_figures_of_servers_without_gpus_are_per_server(fabric: Json) -> None:
     assert metrics.alltoall_gbps_per_gpu == metrics.allreduce_gbps_per_gpu == metrics.injection_gbps_per_gpu == 200
 
 
+@pytest.mark.long("dragonfly+-1e-300", "dragonfly+-1e-18", "clos-1e-18", "clos-1e-300")
 @pytest.mark.parametrize("most", [1e-300, 1e-18, {"leaf": 1, "spine": 1e-300}])
 @pytest.mark.parametrize("family", ["clos", "dragonfly+"])
 def test_a_ratio_that_takes_more_uplinks_than_there_are_numbers_for(family: str, most: Any) -> None:

@@ -144,7 +144,7 @@ def direct(family: str, seed: int) -> tuple[Json, Json]:
 
 
 @pytest.mark.long(but_every=2)
-@pytest.mark.long("torus-1")
+@pytest.mark.long("torus-1", "dragonfly-4", "torus-6")
 @pytest.mark.parametrize(("family", "seed"), [(one, seed) for one in FAMILIES for seed in range(SEEDS)])
 def test_random_direct_networks_agree(family: str, seed: int) -> None:
     """The cheapest of all networks that survive, however thick their links."""
@@ -212,6 +212,7 @@ def rails(fabric: Json, servers: int, ports: int = 1) -> tuple[Json, Json]:
     return parts, case(servers, WIDE | fabric)
 
 
+@pytest.mark.long("planes that are rails-2 leaves-60")
 @pytest.mark.parametrize(
     ("survive", "gbps"),
     [("1 leaf", 50), ("1 leaf", 90), ("1 spine", 100), ("1 spine", 150), ("2 spines", 100), ("1 cable", 66),

@@ -55,6 +55,7 @@ STRIPES: list[tuple[int, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.long("13-fabric12")
 @pytest.mark.parametrize(("servers", "fabric"), STRIPES)
 def test_every_traffic_is_carried(servers: int, fabric: dict[str, Any]) -> None:
     """All-to-all over all routings, and random halves of the leaves sending to the others, at the ports' full speed."""

@@ -97,6 +97,7 @@ def test_random_cases_agree(seed: int) -> None:
     small.assert_optimum(None if found is None else found.sums, wanted, parts, "" if found is None else found.name)
 
 
+@pytest.mark.long("17")
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_random_demands_on_rings_agree(seed: int) -> None:
     """The cheapest with a least all-reduce above what the cheapest without one has."""

@@ -100,6 +100,7 @@ def test_limits_use_what_stripes_carry() -> None:
     assert kept.fabrics[0].clos.spines_per_pod == 2
 
 
+@pytest.mark.long("21-1")
 @pytest.mark.parametrize(("servers", "ratio"), [(6, 1), (12, 1), (21, 1), (13, 2)])
 def test_three_tiers_promise_no_more_than_the_graph_has(servers: int, ratio: int) -> None:
     """All-to-all of the whole graph by linear program, and every cut that is met, are no less."""

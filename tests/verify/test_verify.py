@@ -138,6 +138,7 @@ def test_rejects_any_word_that_is_changed(name: str, path: Path_) -> None:
         assert mutant == document or is_caught(mutant)
 
 
+@pytest.mark.long("bom-three_tiers", "bom-two_tiers")
 @pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("section", SECTIONS)
 def test_rejects_a_design_with_a_part_missing_or_twice(name: str, section: str) -> None:

@@ -102,6 +102,7 @@ def between(made: Wiring) -> Any:
     return np.flatnonzero(made.links.kind > KINDS.index("attachment-spine"))
 
 
+@pytest.mark.long("dragonfly+")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_link_to_another_switch_is_found(family: str) -> None:
     """The far ends of two links swapped: both ports are used once still, but others are joined."""

@@ -298,6 +298,7 @@ def test_a_clos_within_its_ratios_has_the_figures_anyway(keys: Json) -> None:
     assert (design.fabrics, design.bom) == (free.fabrics, free.bom)
 
 
+@pytest.mark.long("dragonfly")
 @pytest.mark.parametrize("topology", ["hyperx", "torus", "dragonfly"])
 def test_other_families_meet_the_models_demand_on_their_own_graph(topology: str) -> None:
     design = solved({"model": experts(expert=16), "max_exposed_communication": 0.3}, topologies=[topology])

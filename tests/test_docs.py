@@ -204,6 +204,7 @@ def test_pictures_are_of_what_is_drawn_now() -> None:
         assert text == (ROOT / "docs" / "img" / name).read_text(), f"{name}: run `make picture` again"
 
 
+@pytest.mark.long("docs/contributing.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("pycon"), ids=name_of)
 def test_python_sessions_print_what_is_shown(page: Path, desk: Path) -> None:

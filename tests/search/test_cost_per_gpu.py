@@ -217,6 +217,7 @@ def ratio(workload: Json | None = None, servers: int = 16, **keys: Any) -> Desig
     return solved(content)
 
 
+@pytest.mark.long
 def test_no_limit_makes_the_ratio_better() -> None:
     found = [ratio({"max_exposed_communication": most}).objective.value or 0 for most in (0.01, 0.03, 0.2)]
     free = ratio()
@@ -319,7 +320,7 @@ def test_counted_servers_cost_the_same() -> None:
     assert solved(content).objective.value == solved(content | {"include_servers": True}).objective.value
 
 
-@pytest.mark.long("cbc")
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["highs", "cbc"])
 def test_every_engine_gives_the_same_design(engine: str) -> None:
     parts, content = trains(*generate("linear", 0), 0)
@@ -367,6 +368,7 @@ def test_a_changed_value_is_found_out() -> None:
     assert "objective_matches_totals" in failed
 
 
+@pytest.mark.long
 def test_other_kinds_are_compared_by_the_ratio() -> None:
     content = case() | {"servers": 16, "objective": "usd_per_effective_gpu", "rules": LEAST}
     design = optimize.solve(inputs_from_objects(content))

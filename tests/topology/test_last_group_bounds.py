@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import problem_of
@@ -50,6 +51,7 @@ def opened(family: str, seed: int, tiers: int = 2) -> tuple[Json, Json]:
     return catalog, {**case, "fabrics": [fabric], "site": {"servers_per_rack": 1 + seed % 3}}
 
 
+@pytest.mark.long
 def test_no_bound_of_a_span_is_above_its_networks() -> None:
     met: Counter[bool] = Counter()
     exact = 0

@@ -29,6 +29,7 @@ from fabopt.workload.beside import JobMix
 from fabopt.workload.many import FabricBandwidths, StepTimes
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import FabricBandwidth, step_on, workload_of
+from tests.oracles.brute_jobs import crossing, filled, placements
 from tests.paths import ERRORS
 from tests.samples.once import once
 from tests.samples.small import Json, assert_proven
@@ -47,25 +48,8 @@ def _mixes() -> Iterator[tuple[JobMix, int]]:
             yield JobMix(jobs, dice.randrange(len(jobs)), 8 * servers, 8), 8 * dice.randint(1, servers - len(jobs))
 
 
-def _placements(beside: JobMix, block: int) -> Iterator[list[int]]:
-    """GPUs of each job in the block, in all ways in which servers of jobs can lie in it and elsewhere."""
-    outside = beside.gpus - block
-
-    def dealt(jobs: tuple[tuple[int, int], ...], room: int, elsewhere: int) -> Iterator[list[int]]:
-        if not jobs:
-            yield []
-            return
-        gpus = jobs[0][0]
-        for inside in range(0, min(gpus, room) + 1, beside.server_gpus):
-            if gpus - inside <= elsewhere:
-                for others in dealt(jobs[1:], room - inside, elsewhere - gpus + inside):
-                    yield [inside, *others]
-
-    yield from dealt(beside.jobs, block, outside)
-
-
-def _crossing(beside: JobMix, inside: list[int]) -> list[int]:
-    return [0 if held == gpus else held for held, (gpus, _) in zip(inside, beside.jobs, strict=True)]
+def _sizes(beside: JobMix) -> list[int]:
+    return [gpus for gpus, _ in beside.jobs]
 
 
 def test_demand_is_that_of_the_worst_of_all_placements() -> None:
@@ -73,8 +57,8 @@ def test_demand_is_that_of_the_worst_of_all_placements() -> None:
     several = 0
     for beside, block in _mixes():
         every = [
-            sum(gpus * need for gpus, (_, need) in zip(_crossing(beside, inside), beside.jobs, strict=True))
-            for inside in _placements(beside, block)
+            sum(gpus * need for gpus, (_, need) in zip(crossing(_sizes(beside), inside), beside.jobs, strict=True))
+            for inside in placements(_sizes(beside), beside.gpus, block, beside.server_gpus)
         ]
         assert beside.demand_mbps(block) == Fraction(max(every), block)
         assert beside.demand_mbps(np.array([block]))[0] == pytest.approx(max(every) / block)
@@ -83,27 +67,15 @@ def test_demand_is_that_of_the_worst_of_all_placements() -> None:
     assert beside.demand_mbps(beside.gpus) == 0
 
 
-def _filled(beside: JobMix, crossing: list[int], mbps: Fraction, block: int) -> Fraction:
-    """What a GPU of the own job has if all jobs are given the same, little by little, and stop at what they need."""
-    wanting = [gpu for job, gpus in enumerate(crossing) for gpu in [job] * gpus]
-    level, left = Fraction(0), mbps * block
-    while left:
-        open_ones = [job for job in wanting if job == beside.own or beside.jobs[job][1] > level]
-        steps = [beside.jobs[job][1] - level for job in open_ones if job != beside.own]
-        step = min([left / len(open_ones), *steps])
-        level, left = level + step, left - step * len(open_ones)
-    return level
-
-
 def test_a_job_has_what_the_worst_of_all_placements_leaves() -> None:
     """Exactly, in floating point, and as the check counts it; no job less than a fair part of the block."""
     more = 0
     for beside, block in _mixes():
         mbps = Fraction(120)
         shares = [
-            _filled(beside, crossing, mbps, block)
-            for inside in _placements(beside, block)
-            if (crossing := _crossing(beside, inside))[beside.own]
+            filled(out, [need for _, need in beside.jobs], beside.own, mbps * block)
+            for inside in placements(_sizes(beside), beside.gpus, block, beside.server_gpus)
+            if (out := crossing(_sizes(beside), inside))[beside.own]
         ]
         if not shares:
             continue
@@ -119,11 +91,11 @@ def test_all_have_what_they_need_where_the_demand_is_met() -> None:
     """The least that a block must give is the least with which every job in its own worst block has its need."""
     for beside, block in _mixes():
         asked = beside.demand_mbps(block)
-        crossing = [job for job, (gpus, need) in enumerate(beside.jobs) if gpus > beside.server_gpus and need]
-        if not asked or not crossing:
+        out = [job for job, (gpus, need) in enumerate(beside.jobs) if gpus > beside.server_gpus and need]
+        if not asked or not out:
             continue
         for more, is_enough in ((Fraction(1), True), (Fraction(999, 1000), False)):
-            has = [beside.of(job).share_mbps(asked * more, block) >= beside.jobs[job][1] for job in crossing]
+            has = [beside.of(job).share_mbps(asked * more, block) >= beside.jobs[job][1] for job in out]
             assert all(has) == is_enough
 
 

@@ -239,8 +239,9 @@ def _best(wanted: Workload, model: Model, server: Server, gpus: int, reads: bool
         rate = _rate(pool, not writes)
         if reads and writes:
             rate = 1 / (1 / rate + 1 / _rate(pool, True, prompts))
-        if best is None or (not late, rate) > best[0]:
-            best = (not late, rate), pool
+        rank = (False, -pool.prefill_s(COMPARED, prompts)) if late else (True, rate)
+        if best is None or rank > best[0]:
+            best = rank, pool
     return None if best is None else best[1]
 
 

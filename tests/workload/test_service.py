@@ -127,6 +127,9 @@ def test_what_a_file_says_of_it_is_counted_again(edit: str) -> None:
         ({"model": "qwen3-32b", "prompt_tokens": 50_000, "plan": None, "prefill": None},
          r"50,000 \+ 1,024 = 51,024 tokens, and qwen3-32b is made for 40,960"),
         ({"ttft_ms": 100}, r"ttft_ms: no network keeps this: a prompt takes \d+.* ms of computation"),
+        # 68 ms of computation on eight tensor ways; on two, which do more a second, 257
+        ({"model": "llama3-70b", "prompt_tokens": 2048, "output_tokens": 512, "plan": None, "prefill": "auto",
+          "ttft_ms": 50}, r"a prompt takes [67]\d\.\d+ ms of computation"),
         ({"tpot_ms": 5, "plan": {"micro_batch": 64, "expert": 64}}, "tpot_ms: no network keeps this"),
         ({"plan": {"micro_batch": 5000, "expert": 64}}, "5,000 sequences of 5,120 tokens a replica are more than"),
         ({"plan": {"expert": 48}}, "256 experts / 48 ways is no whole number"),

@@ -87,7 +87,7 @@ def show_serving(text: str | None, server_id: str, lengths: str) -> None:
         f"on {server.id}; read, sent: a prompt of {count(prompt)} tokens, which keeps {kept:.3g} GB; sequences of a "
         f"replica: as many as {float(MEMORY_SHARE):.0%} of the memory holds; token: of each of them, with half of the "
         "output written; tokens/s: of a GPU; networks of 400 Gb/s a GPU, with this ratio at leaves, servers anywhere; "
-        "queues, uneven experts and guessed tokens are not counted"
+        "queues and guessed tokens are not counted"
     )
 
 

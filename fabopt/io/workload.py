@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
@@ -18,10 +19,11 @@ from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
-from fabopt.schema.workload import Workload
-from fabopt.units import exact
+from fabopt.schema.workload import Job, Workload
+from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.workload.checks import Wrong, wrongs_of
 from fabopt.workload.jobs import job_gpus
+from fabopt.workload.needs import MOST_MBPS
 from fabopt.workload.plans import KEYS, fastest_plan
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.service import with_pools
@@ -131,13 +133,27 @@ def with_domains(case: Case, catalog: Catalog) -> Case:
     gpus = case.gpus if case.stages is None else case.stages[-1].gpus
     if wanted is None or wanted.gpus_per_domain is not None or not isinstance(wanted.model, Model):
         return case
-    if server is None or server.scale_up is None or gpus is None or wanted.changes.auto or wanted.serves or wanted.jobs:
+    if server is None or server.scale_up is None or gpus is None or wanted.changes.auto or wanted.serves:
         return case
+    if wanted.jobs and (len(wanted.jobs) > 1 or job_gpus(wanted.jobs, gpus, server.gpus)[wanted.jobs[0].title] < gpus):
+        return case  # parts of domains that a job leaves are for others
     ranks, held = ranks_of(wanted.model, wanted.changes.on(wanted.model.plan), gpus), server.scale_up.domain_gpus
     used = domain_in_use(ranks, held, server.gpus)
     if used == held or ranks.gpus != gpus:
         return case
     return case.model_copy(update={"workload": wanted.model_copy(update={"gpus_per_domain": used})})
+
+
+def _sends_too_much(sent: Job, gpus: int, share: Fraction, file: str) -> Iterator[Fault]:
+    """What a job sends goes over some network, in the share of the time that it may be waited for."""
+    seconds, gbits = exact(sent.every_s or 1) * share, 8 * exact(sent.sends_gb or 0) / max(1, gpus)
+    most = Fraction(MOST_MBPS, MBPS_PER_GBPS)
+    if gbits > most * seconds:
+        problem = (
+            f"no network is that fast: {sent.sends_gb:,g} GB of {gpus} GPUs in {float(share):g} of {sent.every_s:g} s "
+            f"are {float(gbits / seconds):,.4g} Gb/s a GPU"
+        )
+        yield fault(file, "workload.jobs", problem, sent.title, allowed=f"up to {float(most):,g} Gb/s a GPU")
 
 
 def check_workload(case: Case, server: Server, file: str) -> list[Fault]:
@@ -180,7 +196,10 @@ def _of_jobs(wanted: Workload, server: Server, gpus: int, file: str) -> Iterator
         else:
             for wrong in wrongs_of(wanted.of_job(job), server=server, gpus=number, model=cast(Model, job.model)):
                 yield _fault_of(wrong, "workload" if wrong.path == "gpus_per_domain" else where, file)
-    if sum(of_job.values()) > gpus:
+        for sent in wanted.jobs:
+            if sent.of == job.title and sent.sends_gb is not None and sent.every_s is not None:
+                yield from _sends_too_much(sent, number, exact(wanted.max_exposed_communication), file)
+    if sum(of_job.values()) > gpus and max(of_job.values()) <= gpus:
         shown = " + ".join(map(str, of_job.values()))
         problem = f"jobs are larger than the cluster: {shown} = {sum(of_job.values())} GPUs"
         yield fault(file, "workload.jobs", problem, len(of_job), allowed=f"up to {gpus} GPUs together")

@@ -197,23 +197,27 @@ def jobs_of(case: Case, server: Server) -> tuple[RunningJob, ...]:
 
     A single job of all GPUs is that model. What jobs are taken to need of uplinks is what keeps the limit on exposed
     communication (the default's, where nothing limits it), without reductions in the network.
+    Spares of scale-up domains lie anywhere, as jobs do.
     """
     wanted = case.workload
     if wanted is None or not wanted.jobs:
         return ()
     all_gpus, limit = gpus_at_work(case, server), exact(wanted.max_exposed_communication)
     limit = limit if limit < 1 else exact(DEFAULT_EXPOSED)
-    gpus = job_gpus(wanted.jobs, all_gpus, server.gpus)
-    running = [(job, _run(case, server, wanted.of_job(job), gpus[job.title])) for job in wanted.jobs if job.model]
+    gpus, used = job_gpus(wanted.jobs, all_gpus, server.gpus), wanted.gpus_per_domain
+    if len(wanted.jobs) == 1 and gpus[wanted.jobs[0].title] == all_gpus:
+        run = _run(case, server, wanted.of_job(wanted.jobs[0]), all_gpus, domains_in_use(case, server))
+        return (RunningJob(wanted.jobs[0], run, 0),)
+    part = None if used is None else Domains(used, used)
+    running = [(job, _run(case, server, wanted.of_job(job), gpus[job.title], part)) for job in wanted.jobs if job.model]
     pauses = pauses_of(wanted.jobs, {job.title: run for job, run in running})
-    if len(wanted.jobs) == 1 and gpus[running[0][0].title] == all_gpus:
-        return (RunningJob(*running[0], 0),)
+    installed = (stages_of(case, server)[-1].servers or 0) * server.gpus
     needs = [
         max(needed_mbps(run, limit, Reach(server.gpus)), *(_mbps(pause, limit) for pause in pauses[job.title]), 0)
         for job, run in running
     ]
     beside = JobMix(
-        tuple((gpus[job.title], need) for (job, _), need in zip(running, needs, strict=True)), 0, all_gpus, server.gpus
+        tuple((gpus[job.title], need) for (job, _), need in zip(running, needs, strict=True)), 0, installed, server.gpus
     )
     # servers of a rack may be of several jobs
     placing = replace(running[0][1].placing, together_gpus=server.gpus)

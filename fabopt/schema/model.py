@@ -40,6 +40,7 @@ class Experts(Strict):
         shared: Experts that every token takes besides.
         dense_layers: Layers without experts.
         servers_per_token: Most scale-up domains that a token is sent to (node-limited routing).
+        balance: Tokens of a GPU's experts, the mean over the most of any. Absent is 1 (even), or, served, 0.7.
         gated: Whether an expert has three matrices in place of two. Absent is the architecture's.
         router_bias: Whether each expert has a number that balances their load (DeepSeek-V3).
         shared_gate: Whether a gate weighs the shared experts (Qwen3-Next).
@@ -51,6 +52,7 @@ class Experts(Strict):
     shared: Annotated[int, Field(ge=0, le=1000)] = 0
     dense_layers: Annotated[int, Field(ge=0, le=10**4)] = 0
     servers_per_token: Size | None = None
+    balance: Annotated[float | None, Field(gt=0, le=1, exclude_if=operator.not_)] = None
     gated: bool | None = None
     router_bias: bool = False
     shared_gate: Annotated[bool, Field(exclude_if=operator.not_)] = False

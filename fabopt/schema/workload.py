@@ -48,16 +48,7 @@ _OF_STEPS = ("gpu_utilization", "measured_gpus", "placement", "scenarios", "deci
 SERVED_KEYS = ("tensor", "expert", "expert_tensor", "micro_batch", "overlap")
 # Keys of a workload that each of its jobs has, and those that say where or when the only job runs.
 OF_A_JOB = ("model", "plan", "gpu_utilization")
-_OF_THE_ONLY_JOB = (
-    "profile",
-    *OF_A_JOB,
-    "task",
-    "gpus_per_domain",
-    "measured_gpus",
-    "placement",
-    "scenarios",
-    "decide_by",
-)
+_OF_THE_ONLY_JOB = ("profile", *OF_A_JOB, "task", "measured_gpus", "placement", "scenarios", "decide_by")
 HOURS_OF_A_DAY = 24
 MOST_JOBS = 16
 # Scenarios between which a regret can be.
@@ -229,6 +220,8 @@ def _are_jobs(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
         raise ValueError("the first job runs a `model`")
     for job in jobs:
         running = [other.title for other in jobs if other.model is not None]
+        if job.of is not None and job.of == job.to:
+            raise ValueError(f"{job.title} is sent from {job.of!r} to itself: leave out `to` if it goes to storage")
         for named in (job.of, job.to):
             if named is not None and named not in running:
                 raise ValueError(f"there is no job {named!r} that runs a model; there are: {', '.join(running)}")

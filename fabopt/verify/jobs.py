@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isclose
 
+from fabopt.problem.demand import gpus_at_work
 from fabopt.schema.model import Model, PlanChanges
 from fabopt.schema.prediction import JobUse, WorkloadUse
 from fabopt.schema.workload import Job
@@ -42,9 +43,10 @@ def jobs_are_recounted(proof: Proof, evidence: Evidence) -> None:
         raise LookupError("jobs without a model")
     running = [job for job in wanted.jobs if job.model is not None]
     gpus = _gpus(running, evidence)
-    proof.holds(sum(gpus) <= evidence.gpus, f"{some(sum(gpus), 'GPU')} of jobs on {evidence.gpus}")
+    at_work = gpus_at_work(evidence.case, evidence.server)
+    proof.holds(sum(gpus) <= at_work, f"{some(sum(gpus), 'GPU')} of jobs on {at_work}")
     if not use.jobs:
-        proof.equal("GPUs of the only job", gpus, [evidence.gpus])
+        proof.equal("GPUs of the only job", gpus, [at_work])
         return
     proof.equal("jobs", [row.name for row in use.jobs], [job.title for job in running])
     proof.equal("GPUs of jobs", [row.gpus for row in use.jobs], gpus)
@@ -67,10 +69,11 @@ def jobs_are_recounted(proof: Proof, evidence: Evidence) -> None:
 def _gpus(running: list[Job], evidence: Evidence) -> list[int]:
     """GPUs of each job: its number, its share in whole servers, or what others leave."""
     servers: list[int | None] = []
+    every = gpus_at_work(evidence.case, evidence.server) // evidence.server.gpus
     for job in running:
-        share = None if job.share is None else int(exact(job.share) * evidence.servers)
+        share = None if job.share is None else int(exact(job.share) * every)
         servers.append(share if job.gpus is None else job.gpus // evidence.server.gpus)
-    left = evidence.servers - sum(number or 0 for number in servers)
+    left = every - sum(number or 0 for number in servers)
     return [(left if number is None else number) * evidence.server.gpus for number in servers]
 
 

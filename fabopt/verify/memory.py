@@ -45,21 +45,25 @@ class CountedMemory:
         if self.trains:
             parts["gradients"] = self._shared(exact(formats.gradient_bytes), self._shares_gradients())
             parts["optimizer"] = self._shared(Fraction(OPTIMIZER[self.plan.optimizer]), zero >= 1)
+            if self.plan.optimizer == "muon":  # the embedding and the output are Adam's
+                ends = self._ends() * (OPTIMIZER["adam"] - OPTIMIZER["muon"]) / self.plan.tensor
+                parts["optimizer"] += ends / (next(self._held())[1] if zero >= 1 else 1)
         parts["activations"] = self._activations()
         if not self.trains:
             parts["kv_cache"] = self._kept_keys()
         return {name: amount for name, amount in parts.items() if amount}
 
+    def _ends(self) -> Fraction:
+        """Parameters of the embedding and the output on the fullest stage."""
+        sizes = self.sizes
+        both = self.plan.pipeline == 1 and not sizes.tied_embeddings
+        return Fraction(sizes.vocabulary * sizes.hidden * (2 if both else 1))
+
     def _held(self) -> Iterator[tuple[Fraction, int]]:
         """Parameters of the fullest stage of which a rank has a part, and the ranks with the same part."""
         plan, sizes, counts = self.plan, self.sizes, parameters(self.sizes)
-        ends = sizes.vocabulary * sizes.hidden
-        dense = Fraction(counts.dense - ends, sizes.layers)
-        of_ends = Fraction(ends)
-        if not sizes.tied_embeddings:
-            dense -= Fraction(ends, sizes.layers)
-            of_ends *= 2 if plan.pipeline == 1 else 1
-        stage = dense * min(self.layers, sizes.layers) + of_ends
+        ends = sizes.vocabulary * sizes.hidden * (1 if sizes.tied_embeddings else 2)
+        stage = Fraction(counts.dense - ends, sizes.layers) * min(self.layers, sizes.layers) + self._ends()
         data = plan.context * self.run.ranks.data
         groups = data // (plan.shard_group or data)
         further = Fraction(counts.further, plan.expert) if self.trains and plan.pipeline == 1 else Fraction(0)

@@ -54,7 +54,10 @@ def counted_calls(run: ModelRun) -> Iterator[Calls]:
                 for operation, groups, message in known[:2]
                 if groups.shape[1] > 1
             )
-            yield Calls("all-gather", near, 2 * held / pieces, Fraction(pieces))
+            sizes = run.model.architecture
+            adams = 0 if is_routed else sizes.vocabulary * sizes.hidden * (1 if sizes.tied_embeddings else 2)
+            moments = held - Fraction(adams, plan.tensor * plan.pipeline)
+            yield Calls("all-gather", near, 2 * moments / pieces, Fraction(pieces))
             del known[:2]
         for operation, groups, message in known:
             if groups.shape[1] > 1 and counts[operation]:

@@ -45,6 +45,11 @@ class Flops:
     hardware: int
 
 
+def end_parameters(model: Architecture) -> int:
+    """Parameters of the embedding and the output, which Muon leaves to Adam."""
+    return model.vocabulary * model.hidden * (1 if model.tied_embeddings else 2)
+
+
 def head_dim(model: Architecture) -> int:
     """Width of an attention head."""
     return model.head_dim if model.head_dim is not None else model.hidden // model.heads

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from fabopt.parts.lookup import Lookup
 from fabopt.schema.model import Architecture, Model, Optimizer, Plan
 from fabopt.schema.server import Precision
 from fabopt.schema.workload import Software
-from fabopt.units import ceil_div
+from fabopt.units import ceil_div, exact
 from fabopt.workload.architecture import FLOPS_PER_WEIGHT, attended, head_dim, kv_width, linear_widths, state_numbers
 from fabopt.workload.gpus import Gpu
 
@@ -60,8 +61,10 @@ WINDOW_TOKENS = 650
 # written, the parameter written in 16 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
 # Muon has one moment. Source: Liu et al. 2025 (Moonlight, arXiv 2502.16982), section 2.
 OPTIMIZER_BYTES: Mapping[Optimizer, int] = {"adam": 30, "muon": 22}
-# Operations of Muon's five iterations of Newton and Schulz for each parameter of a matrix and for each number of its
-# short side m, at most: X X^T and its product with X take 4 m, the square of X X^T 2 m. Source: the same, section 2.1.
+# Operations of Muon's five iterations of Newton and Schulz, in bf16, for each parameter of a matrix and for each number
+# of its short side m, at most: X X^T and its product with X take 4 m, the square of X X^T 2 m. Not for the embedding
+# and the output, which Adam updates. Source: the same, section 2.1; MoonshotAI/Moonlight at abaa96ec,
+# examples/toy_train.py, zeropower_via_newtonschulz5 and get_optimizer.
 MUON_OPERATIONS = 5 * 6
 
 
@@ -246,7 +249,7 @@ class LayerShape:
         return self._timed(shapes) + Times(forward, forward * ATTENTION_BACKWARD)
 
     def _feed_forward_shapes(self, experts: bool) -> Iterator[tuple[int, int, int, int]]:
-        """Two products, or two for each expert of the rank: tokens are dealt evenly."""
+        """Two products, or two for each expert of the rank: tokens are dealt evenly, but for what ``balance`` says."""
         model, routed = self.model, self.model.experts
         if not experts or routed is None:
             yield from self._two(self.tokens, model.feed_forward, model.gated, 1, self.plan.tensor)
@@ -254,10 +257,16 @@ class LayerShape:
         gated = model.gated if routed.gated is None else routed.gated
         width, local = routed.feed_forward or model.feed_forward, ceil_div(routed.count, self.plan.expert)
         ways = self.plan.expert_ways
-        rows = ceil_div(self.tokens * routed.top_k * ways, local * self.plan.tensor)
+        rows = ceil(self.tokens * routed.top_k * ways / (local * self.plan.tensor * self._balance))
         yield from self._two(rows, width, gated, local, ways)
         if routed.shared:
             yield from self._two(self.tokens, routed.shared * width, gated, 1, self.plan.tensor)
+
+    @property
+    def _balance(self) -> Fraction:
+        """Tokens of the experts of a GPU, of those of the fullest: 1 where each has all of them."""
+        routed = self.model.experts
+        return exact(routed.balance or 1) if routed is not None and self.plan.expert > 1 else Fraction(1)
 
     def _two(self, rows: int, width: int, gated: bool, count: int, ways: int) -> Iterator[tuple[int, int, int, int]]:
         inner = ceil_div(width, ways)
@@ -327,7 +336,7 @@ class LayerShape:
         routed, plan = self.model.experts, self.plan
         if routed is None:
             return
-        moved = Fraction(2 * WIDE_BYTES * self.tokens * routed.top_k * self.model.hidden, plan.tensor)
+        moved = 2 * WIDE_BYTES * self.tokens * routed.top_k * self.model.hidden / (plan.tensor * self._balance)
         yield from [moved] * DEALT_COPIES
         if 1 < plan.expert < routed.count:
             yield from [moved * plan.expert_ways] * SORTED_COPIES

@@ -14,14 +14,14 @@ from fractions import Fraction
 from fabopt.schema.model import SHARED_PARAMETERS, Architecture, Model, Optimizer, Plan
 from fabopt.schema.prediction import MemoryUse
 from fabopt.units import ceil_div, exact, plain_fraction
-from fabopt.workload.architecture import expert_layers, head_dim, kept_numbers, kv_width, parameters
+from fabopt.workload.architecture import end_parameters, expert_layers, head_dim, kept_numbers, kv_width, parameters
 from fabopt.workload.ranks import Ranks, sharers_of
 from fabopt.workload.stages import layers_of_stage
 
 # Makers' gigabytes of memory are binary: an H100 of 80 GB reports 81,559 MiB.
 GIB = 2**30
-# Master copy and two moments in 32 bits, Muon's one. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1; Liu et al.
-# 2025 (Moonlight, arXiv 2502.16982), section 2.3.
+# Master copy and two moments in 32 bits, Muon's one, but for the embedding and the output. Source: Rajbhandari et al.
+# 2020 (ZeRO), section 3.1; Liu et al. 2025 (Moonlight, arXiv 2502.16982), section 2.3.
 OPTIMIZER_STATE_BYTES: Mapping[Optimizer, int] = {"adam": 12, "muon": 8}
 _WIDE = 2
 # A logit in 16 bits, and in 32 bits for the loss; at the least in 16 bits, whose place its gradient takes. Source: Hsu
@@ -114,7 +114,11 @@ def _state(model: Model, plan: Plan, data: int) -> tuple[Fraction, Fraction, Fra
     if not training:
         return weights, Fraction(0), Fraction(0)
     gradients = kept(exact(formats.gradient_bytes), plan.shares_gradients)
-    return weights, gradients, kept(Fraction(OPTIMIZER_STATE_BYTES[plan.optimizer]), plan.zero_stage > 0)
+    state = kept(Fraction(OPTIMIZER_STATE_BYTES[plan.optimizer]), plan.zero_stage > 0)
+    if plan.optimizer == "muon":
+        more = OPTIMIZER_STATE_BYTES["adam"] - OPTIMIZER_STATE_BYTES["muon"]
+        state += more * _held_ends(model.architecture, plan) / (sharers if plan.zero_stage else 1)
+    return weights, gradients, state
 
 
 def _held_parameters(model: Architecture, plan: Plan) -> tuple[Fraction, Fraction]:
@@ -122,11 +126,16 @@ def _held_parameters(model: Architecture, plan: Plan) -> tuple[Fraction, Fractio
     of the model.
     """
     counts, (most, _) = parameters(model), layers_of_stage(model.layers, plan)
-    ends = model.vocabulary * model.hidden * (1 if model.tied_embeddings else 2)
     share = Fraction(min(most, model.layers), model.layers)
-    dense = (counts.dense - ends) * share + Fraction(ends, 1 if plan.pipeline == 1 or model.tied_embeddings else 2)
+    dense = (counts.dense - end_parameters(model)) * share / plan.tensor + _held_ends(model, plan)
     routed_share = Fraction(min(most, expert_layers(model)), max(1, expert_layers(model)))
-    return dense / plan.tensor, counts.routed * routed_share / (plan.expert_ways * plan.expert)
+    return dense, counts.routed * routed_share / (plan.expert_ways * plan.expert)
+
+
+def _held_ends(model: Architecture, plan: Plan) -> Fraction:
+    """Parameters of the embedding and the output on that stage, one of them where there are several."""
+    stages = 1 if plan.pipeline == 1 or model.tied_embeddings else 2
+    return Fraction(end_parameters(model), stages * plan.tensor)
 
 
 def _activations(model: Model, plan: Plan, data: int, likely: bool) -> Fraction:

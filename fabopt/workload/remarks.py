@@ -79,7 +79,9 @@ def _parts_of_domains(use: WorkloadUse, case: Case, server: Server, servers: int
     domain = wanted.gpus_per_domain or domain_in_use(ranks, held, server.gpus)
     names = straddlers(ranks, held, OF_LAYERS if domain == held else COMMUNICATORS)
     apart = [f"{name} {ranks.group(name).size}" for name in names]
-    if domain < held and domain <= use.gpus and not use.jobs:
+    if use.jobs:
+        yield from _parts_of_jobs(use, case, server, servers)
+    elif domain < held and domain <= use.gpus:
         yield _spares(use, domain, held, apart, (servers, server.gpus))
     elif domain == held and apart and wanted.gpus_per_domain is None:
         fewer = range(held - server.gpus, held // 2, -server.gpus)
@@ -92,6 +94,27 @@ def _parts_of_domains(use: WorkloadUse, case: Case, server: Server, servers: int
             f"{held}, and what straddles goes over the network: {instead}a plan whose groups divide {held}"
         )
     return domain
+
+
+def _parts_of_jobs(use: WorkloadUse, case: Case, server: Server, servers: int) -> Iterator[str]:
+    """Notes on jobs that take a part of each scale-up domain: whether what they leave is spares, or for other jobs."""
+    wanted, link = case.workload, server.scale_up
+    assert wanted is not None and link is not None
+    given, held = wanted.gpus_per_domain, link.domain_gpus
+    if given is not None and given < held:
+        spares = servers * server.gpus // held * (held - given) if servers * server.gpus % held == 0 else 0
+        left = f"{some(spares, 'GPU')} in all are spares, bought and cabled" if spares else "no spares are bought"
+        yield f"jobs: counted with {given} of the {held} GPUs of each scale-up domain; {left}"
+    for job, row in zip((job for job in wanted.jobs if job.model is not None), use.jobs, strict=False):
+        if given is None and isinstance(job.model, Model):
+            ranks = ranks_of(job.model, wanted.of_job(job).changes.on(job.model.plan), row.gpus)
+            used = domain_in_use(ranks, held, server.gpus)
+            if used < held:
+                yield (
+                    f"{row.name}: counted with {used} of the {held} GPUs of each of {row.gpus // used} scale-up "
+                    "domains; what it leaves of them is for other jobs "
+                    f"(`workload.gpus_per_domain: {used}` buys spares)"
+                )
 
 
 def _spares(use: WorkloadUse, domain: int, held: int, apart: Sequence[str], sizes: tuple[int, int]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import log2
 
 from fabopt.schema.model import Model, Overlap, Plan
 from fabopt.schema.server import Server
@@ -23,6 +24,10 @@ from fabopt.workload.ranks import ranks_of
 from fabopt.workload.stages import SOFTWARE_FACTORS, whole_ps
 from fabopt.workload.timing import FabricBandwidth, ModelRun, Step, step_on, workload_of
 
+# Tokens of a GPU's experts, the mean over the most of any, where a balancer moves experts as prompts change. Source:
+# Zhang et al. 2025, Best Practices for Serving DeepSeek-R1 on H20-96G (lmsys.org/blog/2025-09-26-sglang-ant-group),
+# "Asynchronous Dynamic Load Adjustment": above 70 %, on 16 GPUs. Fewer are more even; each halving takes as much.
+BALANCE, BALANCED_GPUS = Fraction(7, 10), 16
 # Of a GPU's memory that servers of models use: vLLM's `gpu_memory_utilization`, 0.9 by default.
 MEMORY_SHARE = Fraction(9, 10)
 _BYTES_PER_MBPS = Fraction(10**6, 8)
@@ -136,13 +141,15 @@ class Serving:
         """Where all-to-all hides, it does behind the other half of the sequences: two micro-batches take turns. Source:
         deepseek-ai/open-infra-index, 202502OpenSourceWeek/day_6_one_more_thing_deepseekV3R1_inference_system_overview.
 
-        Tokens that are written are sent to each of their experts: kernels of low latency do not pass them on within
-        domains. Source: deepseek-ai/DeepEP, README.md, "Low-latency kernels".
+        Tokens that are read are sent to a domain once, and passed on there; those that are written to each of their
+        experts. Source: deepseek-ai/DeepEP, README.md, "Normal kernels" and "Low-latency kernels".
         """
         changed: dict[str, object] = {"sequence": self.new_tokens if reads else 1}
         sizes = self.model.architecture
-        if sizes.experts is not None and not reads:
-            changed["experts"] = sizes.experts.model_copy(update={"servers_per_token": None})
+        if sizes.experts is not None:
+            copies = (sizes.experts.servers_per_token or sizes.experts.top_k) if reads else None
+            own = {"servers_per_token": copies, "balance": sizes.experts.balance or balance_of(self.plan.expert)}
+            changed["experts"] = sizes.experts.model_copy(update=own)
         hidden = Overlap(**{name: given or 0 for name, given in self.plan.overlap})
         halves = 2 if hidden.expert and sequences > 1 else 1
         at_once = ceil_div(sequences, halves)
@@ -176,6 +183,12 @@ class Serving:
         operations = FLOPS_PER_WEIGHT * sequences * queries * products / plan.tensor
         busy_s = operations / (run.roof.peak("bf16") * run.roof.gpu.matmul["bf16"])
         return max(read_s, busy_s) * SOFTWARE_FACTORS["tuned"]
+
+
+def balance_of(ways: int) -> float:
+    """Tokens of the experts of one of so many GPUs, the mean over the most of any."""
+    doublings = min(log2(ways), log2(BALANCED_GPUS)) / log2(BALANCED_GPUS)
+    return round(1 / (1 + float(1 / BALANCE - 1) * doublings), 3)
 
 
 def served(model: Model, server: Server, gpus: int, prompt: int, output: int) -> Serving | None:

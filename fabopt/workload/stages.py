@@ -8,7 +8,7 @@ from fabopt.schema.model import Model, Plan
 from fabopt.schema.server import Server
 from fabopt.schema.workload import Software, Workload
 from fabopt.units import ceil_div, exact
-from fabopt.workload.architecture import expert_layers, parameters
+from fabopt.workload.architecture import end_parameters, expert_layers, parameters
 from fabopt.workload.kernels import ALL_BIASES, MUON_OPERATIONS, OPTIMIZER_BYTES, WIDE, LayerShape, Roof
 from fabopt.workload.ranks import sharers_of
 
@@ -118,6 +118,7 @@ def optimizer_s(model: Model, plan: Plan, data: int, roof: Roof) -> Fraction:
         return moved_s
     sizes, experts = model.architecture, model.architecture.experts
     narrow = sizes.hidden if experts is None else min(sizes.hidden, experts.feed_forward or sizes.feed_forward)
+    dense -= Fraction(end_parameters(sizes), plan.tensor * plan.pipeline * sharers)
     operations = MUON_OPERATIONS * (dense * min(sizes.hidden, sizes.feed_forward) + routed * narrow)
     return moved_s + operations / (roof.peak("bf16") * roof.gpu.matmul["bf16"])
 

@@ -13,7 +13,7 @@ from math import ceil
 
 from fabopt.schema.model import SHARED_PARAMETERS, Model, Plan
 from fabopt.units import exact
-from fabopt.workload.architecture import expert_layers, kv_width, parameters
+from fabopt.workload.architecture import end_parameters, expert_layers, kv_width, parameters
 from fabopt.workload.collectives import Operation
 from fabopt.workload.ranks import Group, Ranks
 from fabopt.workload.straddling import domains_of_each
@@ -114,7 +114,8 @@ def _context(model: Model, ranks: Ranks) -> Iterator[Traffic]:
 def _expert(model: Model, ranks: Ranks) -> Iterator[Traffic]:
     """Expert: 2 all-to-alls (dispatch, combine) in each layer with experts and pass, of B k b s h / (c t) bytes.
 
-    k: experts a token takes. Between domains a token is sent at most once to each of its ``servers_per_token``. Source:
+    k: experts a token takes; bytes are those of the GPU whose experts get most, where they do not get even parts.
+    Between domains a token is sent at most once to each of its ``servers_per_token``. Source:
     Lepikhin et al. 2020 (GShard), section 3.2; DeepSeek-V3 (arXiv 2412.19437), section 3.2.2.
     """
     plan, architecture = ranks.plan, model.architecture
@@ -122,6 +123,7 @@ def _expert(model: Model, ranks: Ranks) -> Iterator[Traffic]:
         return
     tokens = _tokens(model, plan) / plan.tensor
     message = exact(model.precision.activation_bytes) * tokens * architecture.hidden * architecture.experts.top_k
+    message /= exact(architecture.experts.balance or 1)
     calls = (
         2
         * _passes(model, plan)
@@ -157,9 +159,10 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
     parameters are gathered for the forward and for the backward pass of each micro-batch; under a pipeline once a step,
     and stay (pytorch/torchtitan, `reshard_after_forward`; Llama 3, arXiv 2407.21783, section 3.3.2). Where groups of
     ranks have all shares, these scatter and gather, and each rank then reduces its share with those of other groups.
-    Muon works on whole matrices: moments in shares are gathered in 16 bits (Liu et al. 2025, arXiv 2502.16982, section
-    2.3). Source: Rajbhandari et al. 2020 (ZeRO), section 7; Zhao et al. 2023 (PyTorch FSDP), section 3.2.2; for 175
-    billion parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
+    Muon works on whole matrices, but the embedding's and the output's: moments in shares are gathered in 16 bits (Liu
+    et al. 2025, arXiv 2502.16982, section 2.3; MoonshotAI/Moonlight at abaa96ec, examples/toy_train.py). Source:
+    Rajbhandari et al. 2020 (ZeRO), section 7; Zhao et al. 2023 (PyTorch FSDP), section 3.2.2; for 175 billion
+    parameters on 64 GPUs a replica, 5.47 GB (Qian et al. 2024, HPN, table 3).
     """
     if model.task == "inference":
         return
@@ -177,7 +180,8 @@ def _data(model: Model, ranks: Ranks) -> Iterator[Traffic]:
         yield Traffic("data", "reduce-scatter", group, gradients, reductions, repeats=repeats)
         yield Traffic("data", "all-reduce", elsewhere, gradients / group.size, reductions, repeats=repeats)
         if plan.optimizer == "muon":
-            yield Traffic("data", "all-gather", group, MOMENT_BYTES * held / pieces, pieces, repeats=False)
+            ends = Fraction(end_parameters(model.architecture), plan.tensor * plan.pipeline) if name == "data" else 0
+            yield Traffic("data", "all-gather", group, MOMENT_BYTES * (held - ends) / pieces, pieces, repeats=False)
         again = plan.zero_stage >= SHARED_PARAMETERS and plan.pipeline == 1
         gathers = pieces * (2 * batches if again else 1)
         yield Traffic(

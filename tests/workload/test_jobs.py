@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from fabopt.errors import InputError
 from fabopt.inspect.decisions.decide import Decision, SolvedSide
@@ -30,7 +31,7 @@ from fabopt.workload.many import FabricBandwidths, StepTimes
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import FabricBandwidth, step_on, workload_of
 from tests.oracles.brute_jobs import crossing, filled, placements
-from tests.paths import ERRORS
+from tests.paths import ERRORS, ROOT
 from tests.samples.once import once
 from tests.samples.small import Json, assert_proven
 from tests.samples.workload_samples import H100, MODEL, middle_model
@@ -162,6 +163,79 @@ def test_one_job_of_all_gpus_is_the_model(keys: Json) -> None:
         assert_proven(one)
 
 
+RACKS: Json = {
+    "name": "racks", "server": "nvidia-gb200-nvl72-tray", "gpus": 256, "fabrics": [{"name": "compute"}],
+    "workload": {
+        "jobs": [
+            {"name": "a", "model": "llama3-70b", "gpus": 128, "plan": {"batch": 256, "tensor": 4}},
+            {"name": "b", "model": "llama3-8b", "gpus": 64, "plan": {"batch": 64}},
+        ],
+        "gpus_per_domain": 64, "max_exposed_communication": 0.5,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.long
+def test_jobs_on_racks_have_spares() -> None:
+    """64 of 72 at work: shares are of these, and four racks are bought for 256."""
+    design = _solved(RACKS)
+    assert design.workload is not None
+    assert (design.stages[-1].servers, [row.gpus for row in design.workload.jobs]) == (72, [128, 64])
+    assert any("counted with 64 of the 72" in note and "32 GPUs in all are spares" in note for note in design.notes)
+    assert_proven(design)
+
+
+def test_one_job_of_all_gpus_of_racks_has_the_spares_of_the_model() -> None:
+    plan = {"pipeline": 4, "virtual_stages": 4, "expert": 64, "batch": 4096}
+    model = {"model": "deepseek-v3", "software": "tuned", "max_exposed_communication": 0.9, "plan": plan}
+    plain, one = (
+        inputs_from_objects(asked).case
+        for asked in (RACKS | {"workload": model}, _as_jobs(RACKS | {"workload": model}))
+    )
+    assert plain.workload is not None and one.workload is not None
+    assert plain.workload.gpus_per_domain == one.workload.gpus_per_domain == 64
+
+
+def _as_jobs(case: Json) -> Json:
+    """The case with its model as the only job."""
+    wanted = dict(case["workload"])
+    job = {key: wanted.pop(key) for key in ("model", "plan", "gpu_utilization") if key in wanted}
+    return case | {"workload": wanted | {"jobs": [job]}}
+
+
+def _hold_alike(case: Json) -> None:
+    plain, one = (optimize.solve(inputs_from_objects(asked)) for asked in (case, _as_jobs(case)))
+    assert (one.status, one.totals, one.bom, one.workload) == (plain.status, plain.totals, plain.bom, plain.workload)
+    assert (one.fabrics, one.notes, one.alternatives) == (plain.fabrics, plain.notes, plain.alternatives)
+    assert [check.ok for check in verify(one)] == [check.ok for check in verify(plain)]
+    assert (one.objective.value, one.objective.bound) == (plain.objective.value, plain.objective.bound)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["llama3-405b-8192-gpus", "racks"])
+def test_one_job_of_all_gpus_is_the_shipped_case(name: str) -> None:
+    racks = {
+        "name": "racks", "server": "nvidia-gb200-nvl72-tray", "gpus": 576, "objective": "usd_per_effective_gpu",
+        "workload": {"model": "llama3-70b", "software": "tuned", "plan": {"batch": 1152, "tensor": 4, "pipeline": 2}},
+        "fabrics": [{"name": "compute", "protocol": "infiniband"}],
+    }  # fmt: skip
+    _hold_alike(racks if name == "racks" else yaml.safe_load((ROOT / "cases" / f"{name}.yaml").read_text()))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(12))
+def test_one_job_of_all_gpus_is_the_model_in_random_cases(seed: int) -> None:
+    """Plans, limits, ratios, redundancy and objectives; with and without a design."""
+    dice = random.Random(seed)
+    tensor, pipeline = dice.choice([1, 2, 4, 8]), dice.choice([1, 2, 4])
+    fabric = dice.choice([{}, {"max_oversubscription": 2}, {"min_gbps_per_gpu": 100}, {"tiers": 2}, {"planes": "any"}])
+    wanted: Json = {**TRAINED, "plan": {"tensor": tensor, "pipeline": pipeline}}
+    wanted |= {"max_exposed_communication": dice.choice([0.02, 0.05, 0.2]), "other_jobs": dice.choice([0, 0.25])}
+    case = _case([], fabrics=[{"name": "compute", **fabric}], gpus=dice.choice([64, 128, 256]))
+    case |= {"workload": wanted, "resilience": dice.choice(["none", "default"])}
+    _hold_alike(case | ({"objective": "usd_per_effective_gpu"} if seed % 3 == 0 else {}))
+
+
 def test_a_mix_is_proven_and_recounted() -> None:
     design = _solved(MIX)
     assert_proven(design)
@@ -280,6 +354,8 @@ def test_a_forged_demand_is_refused() -> None:
     ([{**TRAINED, "gpus": 64, "share": 0.5}], ["either `gpus` or `share`"]),
     ([TRAINED, {"name": "c", "sends_gb": 3, "of": "nobody", "every_s": 3}], ["no job 'nobody'", "acme-8"]),
     ([TRAINED, {"name": "c", "sends_gb": 3}], ["`of`", "`every_s`"]),
+    ([TRAINED, {"name": "c", "sends_gb": 1e8, "of": "acme-8", "every_s": 1}], ["1e+08 GB of 128 GPUs", "Gb/s a GPU"]),
+    ([TRAINED, {"name": "c", "sends_gb": 1, "of": "acme-8", "to": "acme-8", "every_s": 1}], ["'acme-8' to itself"]),
     ([TRAINED, TRAINED], ["two jobs are 'acme-8'"]),
     ([{"model": "no-such-model"}], ["workload.jobs[0].model", "unknown model"]),
 ])  # fmt: skip
@@ -291,7 +367,7 @@ def test_what_cannot_be_is_refused_with_the_arithmetic(jobs: list[Json], words: 
 
 
 def test_keys_of_one_job_do_not_go_beside_jobs() -> None:
-    for key, value in (("model", MODEL), ("placement", "packed"), ("gpus_per_domain", 8)):
+    for key, value in (("model", MODEL), ("placement", "packed"), ("task", "training")):
         with pytest.raises(InputError) as refused:
             inputs_from_objects(_case([]) | {"workload": {"jobs": [TRAINED], key: value}})
         assert f"`{key}`" in str(refused.value)

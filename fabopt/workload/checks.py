@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import gcd
 from typing import NamedTuple
@@ -49,9 +49,15 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int, asked: Se
     for size in (gpus, *asked):
         if apart := list(fits_domains(wanted, server, size)):
             return apart
+    parts = _parts_of_domains(server, gpus) if wanted.gpus_per_domain is None else {}
     server = server.in_domains_of(wanted.gpus_per_domain)
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
     of_server = [*fits_server(model, server), *_fits_precision(wanted, model, server)]
+    if fits_gpus and not wanted.changes.auto:
+        fitting = (
+            part for part in parts if not any(_fits_gpus(plan, part)) and not any(_shares_evenly(model, plan, part))
+        )
+        fits_gpus[-1] = _with_part(fits_gpus[-1], next(fitting, None), parts)
     wrongs = [*_fits_model(plan, model), *fits_gpus, *of_server]
     if wanted.changes.auto and wrongs:
         given = wanted.changes.given
@@ -59,8 +65,26 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int, asked: Se
             wrong for wrong in _fits_model(plan, model) if wrong.path in {f"plan.{key}" for key in given} & _ALONE
         ]
         wrongs = [*of_given, *of_server] or [_no_plan(model, plan, server, gpus, given)]
+        if not of_given and not of_server and parts:
+            wrongs[0] = _with_part(wrongs[0], _first_with_a_plan(parts, model, plan, server, given), parts)
     wrongs = wrongs or list(_fits_memory(model, plan, server, gpus))
     return wrongs or list(_fits_limit(wanted, model, plan, server, gpus))
+
+
+def _parts_of_domains(server: Server, gpus: int) -> dict[int, str]:
+    """GPUs at work where whole scale-up domains leave some of theirs out, the most first, and how that is said."""
+    held = 0 if server.scale_up is None else server.scale_up.domain_gpus
+    if held <= server.gpus or gpus % held:
+        return {}
+    return {
+        gpus // held * few: f"takes {few} of the {held} GPUs of each of {some(gpus // held, 'scale-up domain')}"
+        for few in range(held - server.gpus, held // 2, -server.gpus)
+    }
+
+
+def _with_part(wrong: Wrong, gpus: int | None, parts: Mapping[int, str]) -> Wrong:
+    """The fault with the part of the same scale-up domains that a plan comes out in."""
+    return wrong if gpus is None else wrong._replace(hint=f"`gpus: {gpus}` {parts[gpus]}, the others are spares")
 
 
 def fits_domains(wanted: Wanted, server: Server, gpus: int) -> Iterator[Wrong]:

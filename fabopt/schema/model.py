@@ -332,8 +332,7 @@ class PlanChanges(Strict):
     """What a case says otherwise of the model's plan.
 
     Attributes:
-        auto: Whether ways, micro-batch, recomputation and sharding are picked by the predicted step; keys that are
-            given stay.
+        auto: Whether ways, micro-batch, recomputation and sharding are picked by the predicted step; given keys stay.
     """
 
     like = Plan

@@ -133,7 +133,7 @@ def gap_sentences(inquiry: Inquiry) -> Iterator[str]:
             told = [f"fabric {fabric.name}: {_lacking(inquiry.problem, fabric, gap)}"]
             if gap.step in ENDS and not any(remedy.startswith("`catalog.") for remedy in remedies):
                 told += _unjoined(inquiry, index, gap) or ["the catalog has no ports of one speed at both ends"]
-            told += _helping(remedies) if remedies else _helpless(inquiry, gap)
+            told += [f"{WOULD_HELP}: {', or '.join(remedies[:MOST_NAMED])}"] if remedies else _helpless(inquiry, gap)
             yield "; ".join(told)
 
 
@@ -189,10 +189,6 @@ def _unlisted_joins(problem: Problem, picked: Picked) -> dict[tuple[str, str], s
             near, far = (words[item.id] if item else "" for item in (row.assembly.near, row.assembly.far))
             pairs[row.near, row.far].add((near, far))
     return pairs
-
-
-def _helping(remedies: list[str]) -> list[str]:
-    return [f"{WOULD_HELP}: {', or '.join(remedies[:MOST_NAMED])}"]
 
 
 def _helpless(inquiry: Inquiry, gap: Gap) -> list[str]:

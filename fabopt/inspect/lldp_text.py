@@ -99,7 +99,12 @@ def table(text: str, file: str, device: str) -> Discovery:
     if not is_whole and not text.endswith("\n"):
         rows = rows[:-1]  # it may be cut off anywhere
     sightings = [
-        Sighting(SeenEnd(device, (row[0],)), _far(row, columns is _SONIC), _gbps(row, columns)) for row in rows
+        Sighting(
+            SeenEnd(device, (row[0],)),
+            remote(row[1], row[2], row[3] if columns is _SONIC else ""),
+            _gbps(row, columns),
+        )
+        for row in rows
     ]
     return Discovery(file, sightings, frozenset([device] if is_whole else ()), is_whole=False)
 
@@ -124,10 +129,6 @@ def _rows(lines: Sequence[str], rule: int, titles: list[str], columns: Sequence[
         row = ["" if place is None else cells[place] for place in places]
         if row[0] and (row[1] or row[2]):
             yield row
-
-
-def _far(row: Sequence[str], is_sonic: bool) -> SeenEnd:
-    return remote(row[1], row[2], row[3] if is_sonic else "")
 
 
 def _gbps(row: Sequence[str], columns: Sequence[str]) -> float | None:

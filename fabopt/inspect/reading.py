@@ -161,7 +161,7 @@ def read(paths: Sequence[str]) -> Iterator[Discovery]:
     """The discoveries of files in order; a folder stands for its files. ``InputError`` for other files."""
     for path in paths:
         for file in _files(path):
-            data = read_standard_input() if file == STANDARD_STREAM else _bytes(Path(file))
+            data = read_standard_input() if file == STANDARD_STREAM else read_bytes(Path(file), MAX_LIST_BYTES)
             name = "<standard input>" if file == STANDARD_STREAM else shown(Path(file))
             yield from collected(text_of(data, name), name, device_of(file))
 
@@ -175,10 +175,6 @@ def _files(path: str) -> list[str]:
         allowed = f"a file for each device, {MOST_FILES:,} at most"
         raise InputError([fault(path, "", f"a folder of {some(len(files), 'file')}", allowed=allowed)])
     return files
-
-
-def _bytes(path: Path) -> bytes:
-    return read_bytes(path, MAX_LIST_BYTES)
 
 
 def device_of(file: str) -> str:

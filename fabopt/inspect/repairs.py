@@ -80,7 +80,7 @@ def fewest_moves(
     moves: list[Move] = []
     for index, cable in enumerate(there):
         target = became.get(index)
-        moves += _removal(cable) if target is None else _change(cable, wanted[target])
+        moves += [Move("remove", *cable.pairs[0], "", NO_PORT, 0)] if target is None else _change(cable, wanted[target])
     became_wanted = set(became.values())
     for index, cable in enumerate(wanted):
         moves += [] if index in became_wanted else [Move("lay", *cable.pairs[0], cable.label, NO_PORT, 0)]
@@ -206,10 +206,6 @@ def _straightened(cable: _Cable, wanted: _Cable) -> list[Move]:
         return [Move("move", own[0], to[0], wanted.label, stays, 0) for own, to in zip(loose, open_, strict=False)]
     dark = [pair for pair in wanted.pairs if pair not in cable.pairs]
     return [Move("lay", *pair, wanted.label, NO_PORT, 0) for pair in dark[:1]]
-
-
-def _removal(cable: _Cable) -> list[Move]:
-    return [Move("remove", *cable.pairs[0], "", NO_PORT, 0)]
 
 
 def renumbered(moves: Iterable[Move]) -> list[Move]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.schema.case import Case
@@ -29,8 +29,4 @@ def check_charges_fit(case: Case, catalog: Catalog, file: str) -> Iterator[Fault
             for number, name in enumerate(getattr(charge, key) or ()):
                 if name not in names:
                     problem = f"the {'case' if key == 'fabrics' else 'catalog'} has no such {_WORDS[key]}"
-                    yield fault(file, f"{path}.{key}[{number}]", problem, name, hint=_near(name, names))
-
-
-def _near(name: str, names: Sequence[str]) -> str:
-    return did_you_mean(name, names)
+                    yield fault(file, f"{path}.{key}[{number}]", problem, name, hint=did_you_mean(name, names))

@@ -13,7 +13,6 @@ from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.sightings import SeenEnd
 from fabopt.network.structure_links import tori_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
-from fabopt.schema.attachment import Attachment
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.units import sets, some
 from fabopt.wiring.design_file import Embedded
@@ -201,17 +200,15 @@ def subnets_among(
     for fabric in fabrics:
         parts = _by_subnet(plan, [link for link in links if link.fabric == fabric.name])
         managing = {
-            attachment.name for attachment in Embedded(design).wanted[fabric.name].attachments if _manages(attachment)
+            attachment.name
+            for attachment in Embedded(design).wanted[fabric.name].attachments
+            if attachment.kind == "management"
         }
         for number, part in enumerate(parts, 1):
             name = fabric.name if len(parts) == 1 else f"{fabric.name}-{number}"
             adapters = _adapters(plan, part, guids, numbers, managing)
             subnets.append(_subnet(plan, fabric, name, part, guids, adapters, discovery is not None))
     return subnets
-
-
-def _manages(attachment: Attachment) -> bool:
-    return attachment.kind == "management"
 
 
 def _subnet(

@@ -67,7 +67,7 @@ def cash_flow(design: Design, months: int) -> list[Period]:
     """Periods of ``months`` calendar months from the first payment to the last; none without terms of payment."""
     if not has_cash(design):
         return []
-    finance, offset = finance_of(design), _calendar_month(design)
+    finance, offset = finance_of(design), calendar_month(design.case.content.get("start"))
     due_in = grouped(((due.month + offset) // months, due) for due in _dues(design, finance))
     sums, before = dict.fromkeys(KINDS, Fraction(0)), dict.fromkeys(KINDS, 0)
     periods: list[Period] = []
@@ -96,11 +96,6 @@ def _owned(sums: dict[str, Fraction], before: dict[str, int], due: set[str]) -> 
         furthest = max((kind for kind in ORDERS if kind in due), key=lambda kind: step * (sums[kind] - owned[kind]))
         owned[furthest] += step
     return owned
-
-
-def _calendar_month(design: Design) -> int:
-    """The number of month 0 in the calendar, from January of year 0; 0 without one."""
-    return calendar_month(design.case.content.get("start"))
 
 
 def _name(design: Design, number: int, months: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
@@ -138,13 +138,15 @@ def book_of(quote: Quote, name: str | None, url: str) -> PriceBook:
     """
     prices: dict[str, Price | dict[float, Price]] = {}
     terms: dict[str, OrderTerms | OrderTermsByLength] = {}
-    for (id_, length_m), lines in _by_key(quote.with_status("matched")).items():
+    for (id_, length_m), lines in grouped((line.key, line) for line in quote.with_status("matched")).items():
         price, own = _price(quote, lines[0]), terms_of_lines(lines)
         prices[id_] = price if length_m is None else {**_lengths(prices.get(id_)), length_m: price}
         if own != OrderTerms():
             terms[id_] = own if length_m is None else {**_lengths(terms.get(id_)), length_m: own}
     source = PriceSource(url=url, date=quote.date, kind="quote", confidence="high", valid_until=quote.valid_until)
-    doubts = {id_: _doubts(lines) for id_, lines in _by_id(quote.with_status("matched")).items()}
+    doubts = {
+        id_: _doubts(lines) for id_, lines in grouped((line.id, line) for line in quote.with_status("matched")).items()
+    }
     return PriceBook(
         name=name, description=f"Prices of {url}", vendor=quote.vendor or None, source=source, prices=prices,
         terms=terms,
@@ -164,19 +166,10 @@ def _price(quote: Quote, line: QuoteLine) -> Price:
     )
 
 
-def _by_id(lines: Iterable[QuoteLine]) -> dict[str, list[QuoteLine]]:
-    return grouped((line.id, line) for line in lines)
-
-
 def _doubts(lines: Sequence[QuoteLine]) -> tuple[str, ...]:
     """Doubts about the prices of a product, with their lengths."""
     said = ((line.length_m, doubt) for line in lines for doubt in line.doubts)
     return tuple(dict.fromkeys(doubt if m is None else f"{m:g} m: {doubt}" for m, doubt in said))
-
-
-def _by_key(lines: Iterable[QuoteLine]) -> dict[tuple[str, float | None], list[QuoteLine]]:
-    """Lines by the product and length that they price."""
-    return grouped((line.key, line) for line in lines)
 
 
 def _lengths(of_product: Value | dict[float, Value] | None) -> dict[float, Value]:

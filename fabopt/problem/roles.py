@@ -20,7 +20,6 @@ from fabopt.problem.out_of_band import COUNTED, ServersInRacks, as_attachment, c
 from fabopt.problem.separation import combinations
 from fabopt.problem.site import with_distances
 from fabopt.rules.defaults import PAIR, PAIRING
-from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.homing import FEATURE_OF_PAIRING
@@ -238,7 +237,9 @@ def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabri
     shared = [guest for guest in logical_fabrics if guest.separation == "shared"]
     logical = [guest for guest in logical_fabrics if guest.separation == "logical"]
     attachments = [attachment for other in shared for attachment in other.attachments]
-    attachments += [_of_network(attachment, other) for other in logical for attachment in other.attachments]
+    attachments += [
+        attachment.model_copy(update={"network": other.name}) for other in logical for attachment in other.attachments
+    ]
     changes: dict[str, object] = {
         "attachments": (*fabric.attachments, *attachments),
         "carries": tuple(_carried(guest, case) for guest in logical_fabrics),
@@ -292,10 +293,6 @@ def share_notes(case: Case) -> Iterator[str]:
             asked = f"{fabric.name} asks for {fabric.min_gbps_per_gpu or 0:g} Gb/s per GPU"
             less = "" if port == "reserved" else "; with `reserved` for so much less"
             yield f"{SHARED_PORTS} {asked}, {words} {' and '.join(taken)} (`shared_port: {port}`){less}"
-
-
-def _of_network(attachment: Attachment, logical: Fabric) -> Attachment:
-    return attachment.model_copy(update={"network": logical.name})
 
 
 def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:

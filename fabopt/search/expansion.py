@@ -207,10 +207,6 @@ class Expansion:
         sizing = self._bounding(fabric, costs).search(0.0, Sizing(least=most + self.saving))
         return bool(sizing.batches) or sizing.stopped
 
-    def _new_sizing(self) -> Sizing:
-        """An empty sizing; for one fabric without limits bounded by the highest wanted cost."""
-        return Sizing(least=self.most_of_sizes)
-
     @property
     def most_of_sizes(self) -> float:
         """The highest wanted cost of sizes of one fabric without limits; else infinite."""
@@ -253,7 +249,7 @@ class Expansion:
         space = replace(space_of(self.problem, fabric, self._request(fabric, costs)), visit=self.settings.share.over)
         if first:
             return space.any_candidate()
-        sizing = space.search(slack, self._new_sizing())
+        sizing = space.search(slack, Sizing(least=self.most_of_sizes))
         if (self.counts or len(self.problem.fabrics) > 1) and not sizing.stopped:
             known[key] = sizing
         return sizing

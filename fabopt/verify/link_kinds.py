@@ -200,7 +200,11 @@ def _completed(row: ListedRow, others: list[ListedRow], run_m: float, splits: tu
     # links with parts of their own there are in no splitter
     hosts = [other for other in others if other.cable is None or not row.listed.parts]
     hosts = [host for host in hosts if host.far is None or _joins(row, host.far, splits)]
-    long_enough = [host for host in hosts if row.fibre is not None or _covers(host, run_m)]
+    long_enough = [
+        host
+        for host in hosts
+        if row.fibre is not None or (host.run_part is not None and (host.run_part.length_m or 0) >= run_m)
+    ]
     host = next(iter(long_enough or hosts), row)
     if host.cable is not None:
         return replace(row, cable=host.cable, run_part=_none_of(host.run_part))
@@ -216,10 +220,6 @@ def _joins(row: ListedRow, module: Transceiver, splits: tuple[str, str]) -> bool
     if row.fibre is not None and not any(end.connector.endswith(module.connector) for end in row.fibre.both_ends):
         return False
     return module.reach_m >= row.listed.length_m
-
-
-def _covers(row: ListedRow, run_m: float) -> bool:
-    return row.run_part is not None and (row.run_part.length_m or 0) >= run_m
 
 
 def _none_of(part: LinkPart | None) -> LinkPart | None:

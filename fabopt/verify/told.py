@@ -5,20 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from fabopt.verify.editions import named_edition, number_of
-from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.evidence import FabricEvidence
 
 # Files from this version on list the rules left out; earlier ones tell them in notes.
 LISTED_SINCE: Final = number_of("0.3.0")
 
 
-def lists_rules(evidence: Evidence) -> bool:
-    """Whether a file is of a version that lists the default rules left out."""
-    return number_of(named_edition(evidence.design)) >= LISTED_SINCE
-
-
 def is_told(fabric: FabricEvidence, rule: str) -> bool:
     """Whether a file states that a fabric leaves a rule out: in its list, or in a note of an earlier version."""
     design, name = fabric.evidence.design, fabric.designed.name
-    if lists_rules(fabric.evidence):
+    if number_of(named_edition(fabric.evidence.design)) >= LISTED_SINCE:
         return any((row.rule, row.fabric) == (rule, name) for row in design.rules_left_out)
     return any(note.startswith(f"{name}: rule `{rule}` is not kept") for note in design.notes)

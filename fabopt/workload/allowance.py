@@ -36,11 +36,6 @@ def figure_gbps(needs: WorkloadNeeds) -> int | float:
     return gbps(int((exact(needs.pod_gbps_per_gpu) - LAST_DIGIT) * MBPS_PER_GBPS))
 
 
-def figures_needed(workload: ModelRun, reach: Reach) -> tuple[str, ...]:
-    """Keys of the figures that bound the calls which leave the scale-up domains."""
-    return figures_of(step_on(workload, flat(MOST_MBPS, reach)).costs)
-
-
 def figures_of(costs: Iterable[Cost]) -> tuple[str, ...]:
     """Keys of the figures that bound those of some calls which leave the scale-up domains."""
     far = {cost.traffic.operation for cost in costs if cost.place != DOMAIN}
@@ -85,7 +80,7 @@ def needs_of(
     """
     asked = NetworkDemand(
         lambda network: step_on(workload, network).exposed_share <= limit,
-        figures_needed(workload, reach),
+        figures_of(step_on(workload, flat(MOST_MBPS, reach)).costs),
         binding(step_on(workload, flat(max(1, least), reach)).costs),
         workload.placing.counts_on_sizes,
     )

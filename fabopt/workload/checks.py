@@ -257,11 +257,12 @@ def _fits_memory(model: Model, plan: Plan, server: Server, gpus: int) -> Iterato
     near = nearest_plan(model, plan, server, gpus)
     what_fits = _on_more_gpus(model, plan, server, gpus) if near is None else difference(plan, near)
     problem = f"a GPU needs at least {sums} = {float(least.total / GIB):,.1f} GB, and has {server.gpu_memory_gb:g} GB"
-    yield Wrong("plan", problem, _ways_in_words(plan), allowed=f"what fits: {what_fits}")
-
-
-def _ways_in_words(plan: Plan) -> str:
-    return f"tensor {plan.tensor}, context {plan.context}, pipeline {plan.pipeline}"
+    yield Wrong(
+        "plan",
+        problem,
+        f"tensor {plan.tensor}, context {plan.context}, pipeline {plan.pipeline}",
+        allowed=f"what fits: {what_fits}",
+    )
 
 
 def _first_with_a_plan(

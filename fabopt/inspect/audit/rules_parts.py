@@ -28,15 +28,10 @@ REACH_M: Mapping[str, float] = {
 _COPPER = ("dac", "acc", "aec", "aoc", "cat")
 
 
-def pcie_gbps(catalog: Catalog) -> Mapping[int, float]:
-    """Usable Gb/s of sixteen lanes by generation."""
-    return {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps}
-
-
 def slot_limit(server: Server | None, card: Pcie | None, catalog: Catalog) -> Fraction | None:
     """Mb/s that the slot of a server lets through; of a card as fast as the slot where none is known."""
     slot = None if server is None else server.pcie
-    return bus_limit_mbps(card or slot, slot, pcie_gbps(catalog))
+    return bus_limit_mbps(card or slot, slot, {**PCIE_X16_GBPS, **catalog.facts.pcie_x16_gbps})
 
 
 def nic_fits_slot(context: HandContext, speeds: LinkSpeeds) -> Iterator[AuditFinding]:
@@ -83,7 +78,9 @@ def optics_mate(context: HandContext) -> Iterator[AuditFinding]:
         near = link.cable.optics[0] or modules.get((link.a, link.a_port), "")
         far = link.cable.optics[1] or modules.get((link.b, link.b_port), "")
         where = f"{link.a} {link.a_port} - {link.b} {link.b_port}"
-        if bool(link.cable.optics[0]) != bool(link.cable.optics[1]) and not _is_attached(context, link):
+        if bool(link.cable.optics[0]) != bool(link.cable.optics[1]) and (
+            "attachment" not in (context.roles[link.a], context.roles[link.b])  # whose module somebody else may bring
+        ):
             text = f"{where}: a transceiver at one end only, {near or far}"
             yield AuditFinding("A12", where, "1", "2", text, link.line)
         places = (_cages_at(context, link, end) for end in (link.a, link.b))
@@ -93,11 +90,6 @@ def optics_mate(context: HandContext) -> Iterator[AuditFinding]:
             seen[key] = _why_not(context, link, near, far)
         if seen[key]:
             yield AuditFinding("A6", where, f"{near} - {far}", "one standard", f"{where}: {seen[key]}", link.line)
-
-
-def _is_attached(context: HandContext, link: HandLink) -> bool:
-    """Whether an end is an attachment, whose module somebody else may bring."""
-    return "attachment" in (context.roles[link.a], context.roles[link.b])
 
 
 def _why_not(context: HandContext, link: HandLink, near: str, far: str) -> str:

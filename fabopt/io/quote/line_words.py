@@ -151,7 +151,7 @@ def _in_description(text: str, kind: Kind) -> str:
     for index, clause in enumerate(clauses):
         clause = _WITH_BEFORE.sub(" ", clause)
         head, before = _head(clause), _WITH.split(clause, maxsplit=1)[0]
-        if not pattern(kind).search(_last_word(head)):
+        if not pattern(kind).search((head.split() or [""])[-1]):
             for key, what in _SERVICES.items():
                 match = pattern(key).search(before)
                 if (
@@ -299,7 +299,3 @@ def _head(clause: str) -> str:
     before = _WITH.split(clause, maxsplit=1)[0]
     parts = _RELATION.split(before, maxsplit=1)
     return parts[0] if parts[0].strip() else before
-
-
-def _last_word(text: str) -> str:
-    return (text.split() or [""])[-1]

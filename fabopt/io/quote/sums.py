@@ -101,7 +101,7 @@ def _entry(sheet: Sheet, line: QuoteLine, header: Header, mark: str) -> _Entry |
         others = [cells[column] for role in PRICES for column in header.columns(role) if column in cells]
         beside = tuple(amount.value for cell in others if (amount := amount_of(cell, mark)) is not None)
         amounts = stated or beside or tuple(_in_text(text, mark))
-        return _Entry(line.row, "tax" if _TAX.search(text) and not _is_total(text) else "sum", amounts, text)
+        return _Entry(line.row, "tax" if _TAX.search(text) and not _OF_TOTAL.search(text) else "sum", amounts, text)
     if line.status not in ("matched", "left over", "charge"):
         return None
     if not stated and line.unit_price is not None:
@@ -121,11 +121,6 @@ def _in_prose(sheet: Sheet, read: Sequence[tuple[QuoteLine, Header]], mark: str)
     for row in sorted(sheet.rows.keys() - spoken_for):
         text = " ".join(cell.text for _, cell in sorted(sheet.rows[row].items()))
         yield from (_Entry(row, "sum", (value,), text) for value in _in_text(text, mark))
-
-
-def _is_total(text: str) -> bool:
-    """Whether a sum that names a tax is one with it or without it, not the tax."""
-    return _OF_TOTAL.search(text) is not None
 
 
 def _in_text(text: str, mark: str) -> Iterator[Fraction]:

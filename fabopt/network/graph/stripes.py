@@ -63,7 +63,7 @@ def worst_half(links: Ints, hosts: Ints, port_mbps: int, link_mbps: int) -> Frac
         return Fraction(port_mbps)
     kinds, spines = _kinds_of_spines(links)
     exact = len(spines) <= MOST_CLASSES
-    sizes = _sizes(hosts)
+    sizes = [np.flatnonzero(hosts == number) for number in np.unique(hosts)]
     least = half * port_mbps
     for sides in _sets(len(spines), exact):
         inside = (sides * spines) @ kinds.T
@@ -85,11 +85,6 @@ def _kinds_of_spines(links: Ints) -> tuple[Ints, Ints]:
     _, first, counts = np.unique(links, axis=1, return_index=True, return_counts=True)
     order = np.argsort(first)
     return links[:, first[order]], counts[order]
-
-
-def _sizes(hosts: Ints) -> list[Ints]:
-    """Places of the leaves with equal endpoints."""
-    return [np.flatnonzero(hosts == number) for number in np.unique(hosts)]
 
 
 def _sets(kinds: int, exact: bool) -> Iterator[Ints]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from fabopt.inspect.acceptance.runs import Measurement
 from fabopt.inspect.acceptance.verdicts import Acceptance
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import printable
@@ -23,7 +22,7 @@ def acceptance_report(acceptance: Acceptance) -> RenderableType:
         [
             verdict.kind,
             verdict.measurement.test,
-            _servers(verdict.measurement),
+            "" if verdict.measurement.servers is None else str(verdict.measurement.servers),
             size_words(verdict.measurement.size),
             printable(verdict.text),
         ]
@@ -44,10 +43,6 @@ def headline_of_acceptance(acceptance: Acceptance) -> str:
     more = f", {left} not compared" if left else ""
     rows = sum(verdict.measurement.size is not None for verdict in acceptance.verdicts)
     return f"{some(rows, 'measurement')}: {kinds.count('pass')} pass, {fails} fail{more}"
-
-
-def _servers(measurement: Measurement) -> str:
-    return "" if measurement.servers is None else str(measurement.servers)
 
 
 def size_words(size: int | None) -> str:

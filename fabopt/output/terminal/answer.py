@@ -198,11 +198,6 @@ def fabric_line(fabric: FabricDesign) -> str:
     return ", ".join(parts)
 
 
-def nic_line(fabric: FabricDesign) -> str:
-    """State the NICs of every server, and the Gb/s of each GPU."""
-    return _nics(fabric.nic, fabric.metrics.injection_gbps_per_gpu)
-
-
 def logical_lines(fabric: FabricDesign) -> tuple[str, ...]:
     """State the NICs of every server for each logical fabric on this one's switches."""
     return tuple(
@@ -248,15 +243,16 @@ def failure_line(fabric: FabricDesign) -> str:
     return f"left per GPU without {', '.join(parts)} Gb/s" if parts else ""
 
 
-def structure_line(fabric: FabricDesign) -> str:
-    """Describe the links between servers, leaves, spines and cores."""
-    return links_of(fabric.structure, fabric)
-
-
 def about_lines(design: Design, fabric: FabricDesign) -> Iterator[str]:
     """NICs, logical fabrics, structure, bandwidth, bandwidth after failures and subnet managers, a line each."""
     held = slot_words(design, fabric.nic, fabric.metrics.injection_gbps_per_gpu)
-    lines = (nic_line(fabric), held, *logical_lines(fabric), structure_line(fabric), bandwidth_line(fabric))
+    lines = (
+        _nics(fabric.nic, fabric.metrics.injection_gbps_per_gpu),
+        held,
+        *logical_lines(fabric),
+        links_of(fabric.structure, fabric),
+        bandwidth_line(fabric),
+    )
     yield from (line for line in (*lines, failure_line(fabric), manager_line(fabric)) if line)
 
 

@@ -87,7 +87,7 @@ def key_lines(kind: str, wanted: str) -> Iterator[str]:
         (key for key in keys if key.names[-len(words) :] == words), key=lambda key: len(key.steps)
     )
     if not words or not places:
-        last = nearest(words[-1] if words else "", _last_names(keys))
+        last = nearest(words[-1] if words else "", list(dict.fromkeys(key.names[-1] for key in keys)))
         close = (nearest(wanted, [key.path for key in keys]) or last) if len(words) > 1 else last
         hint = f"did you mean `{close}`?" if close else f"`fabopt schema {kind}` prints all keys"
         raise InputError([fault("KEY", "", f"a {kind} has no such key", wanted, hint=hint)])
@@ -123,10 +123,6 @@ def _leads_to(words: tuple[str, ...], steps: tuple[str, ...]) -> bool:
     if steps[0] in (ENTRY, OWN_WORD):
         return _leads_to(words, steps[1:]) or _leads_to(words[1:], steps[1:])
     return words[0] == steps[0] and _leads_to(words[1:], steps[1:])
-
-
-def _last_names(keys: tuple[Key, ...]) -> list[str]:
-    return list(dict.fromkeys(key.names[-1] for key in keys))
 
 
 def keys_of_file(model: type[BaseModel], above: tuple[str, ...] = (), inside: tuple[type, ...] = ()) -> Iterator[Key]:

@@ -207,7 +207,9 @@ class FloorLinks(KindLinks):
         """An option with every cable in the length that its links need."""
         servers, *others = option.rows
         assert servers.assembly is not None
-        longest = self._cabling.longest_of_cables(servers.assembly, shared, self._class_of(run_m))
+        longest = self._cabling.longest_of_cables(
+            servers.assembly, shared, int(classes_of_runs(self._lengths_m, run_m))
+        )
         return Option((self._whole_row(servers.assembly, servers.near_cages, servers.far_cages, longest), *others))
 
     def choices(self, prune: bool) -> Sequence[Choice] | None:
@@ -215,9 +217,6 @@ class FloorLinks(KindLinks):
         by_cage = self.kind.need.one_sided or self.kind.mixes
         choices = list(self._unit_choices()) if by_cage else [self._whole_choice()]
         return None if any(not choice.options for choice in choices) else tuple(choices)
-
-    def _class_of(self, run_m: float) -> int:
-        return int(classes_of_runs(self._lengths_m, run_m))
 
     # -- cage by cage ---------------------------------------------------------------------------------------------
 

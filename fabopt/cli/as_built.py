@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from functools import partial
+from pathlib import Path
 
 from fabopt.cli.evidence import proven, saved_design, wired
-from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.cli.output import check_targets, deliver, deliver_all, page_faults
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, did_you_mean, fault
 from fabopt.inspect.acceptance.results import measured
 from fabopt.inspect.acceptance.verdicts import accepted
@@ -27,7 +28,6 @@ from fabopt.output.terminal.as_built import as_built_report
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
 
-_PAGES = (".html", ".htm")
 _INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"
 
 
@@ -75,16 +75,12 @@ def compare(request: Request, outputs: Outputs) -> int:
     if request.proposals is not None:
         told = proposed_names(design, wiring, reports, names, number)
         deliver(request.proposals, csv_bytes(("found", "planned"), told))
-    writers: list[tuple[str | None, Callable[[Shown], bytes]]] = [
-        (outputs.json, as_built_json),
-        (outputs.findings, findings_csv),
-        (outputs.html, as_built_page),
-    ]
-    for path, content in writers:
-        if path is not None:
-            deliver(path, content(shown))
-    if STANDARD_STREAM not in outputs.given:
-        say(as_built_report(shown))
+    files = (
+        (outputs.json, partial(as_built_json, shown)),
+        (outputs.findings, partial(findings_csv, shown)),
+        (outputs.html, partial(as_built_page, shown)),
+    )
+    deliver_all(files, partial(as_built_report, shown))
     return EXIT_DONE if shown.result.ok else EXIT_CHECK_FAILED
 
 
@@ -97,8 +93,7 @@ def _require_options(request: Request, outputs: Outputs) -> None:
     for path in filter(None, (request.names, request.guids)):
         if path == STANDARD_STREAM:
             faults.append(fault("-", "", "a table of names is a file of its own"))
-    if outputs.html not in (None, STANDARD_STREAM) and PurePath(str(outputs.html)).suffix.lower() not in _PAGES:
-        faults.append(fault(str(outputs.html), "", "a page is not written like this", allowed=", ".join(_PAGES)))
+    faults += page_faults(outputs.html)
     if faults:
         raise refuse(faults)
 
@@ -145,8 +140,7 @@ class AcceptRequest:
 
 def accept_results(request: AcceptRequest, json: str | None, findings: str | None) -> int:
     """Compare results with a design, write the files asked for, print the rest; 1 where a test fails."""
-    targets = [path for path in (json, findings) if path is not None]
-    check_targets(targets)
+    check_targets([json, findings])
     if [request.design, *request.files].count(STANDARD_STREAM) > 1:
         raise InputError([fault("-", "", "only one input can come from standard input")])
     design = saved_design(request.design, request.point)
@@ -155,11 +149,6 @@ def accept_results(request: AcceptRequest, json: str | None, findings: str | Non
         raise InputError([fault(request.design, "fabrics", "there is no design here", design.status, allowed=allowed)])
     design = proven(design, request.design, request.unchecked).design
     acceptance = accepted(design, measured(request.files))
-    for path, content in ((json, acceptance_json), (findings, acceptance_csv)):
-        if path is not None:
-            deliver(path, content(acceptance))
-    if STANDARD_STREAM in targets:
-        tell(headline_of_acceptance(acceptance))
-    else:
-        say(acceptance_report(acceptance))
+    files = ((json, partial(acceptance_json, acceptance)), (findings, partial(acceptance_csv, acceptance)))
+    deliver_all(files, partial(acceptance_report, acceptance), headline_of_acceptance(acceptance))
     return EXIT_DONE if acceptance.ok else EXIT_CHECK_FAILED

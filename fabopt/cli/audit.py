@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from functools import partial
 
 from fabopt.cli.as_built import Outputs
-from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.cli.output import check_targets, deliver_all, page_faults
 from fabopt.cli.quotes import quoted_catalog
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
-from fabopt.inspect.audit.audit import Audit, audited
+from fabopt.inspect.audit.audit import audited
 from fabopt.inspect.audit.reading import KINDS, ratio_of, read_hand_made
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
@@ -20,8 +20,6 @@ from fabopt.output.export.audit import audit_csv, audit_json
 from fabopt.output.html.audit import audit_page
 from fabopt.output.terminal.audit import audit_of_hand_made_report, headline_of_hand_made
 from fabopt.schema.design import Design
-
-_PAGES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
@@ -44,23 +42,13 @@ def audit_hand_made(request: HandMadeRequest, outputs: Outputs) -> int:
     best = _best(request.case, inputs)
     catalog = inputs.catalog if inputs is not None else quoted_catalog(request.catalogs)
     audit = audited(hand, catalog, None if inputs is None else inputs.case, best, claimed)
-    writers: list[tuple[str | None, Callable[[], bytes]]] = [
-        (outputs.json, lambda: audit_json(audit, best)),
-        (outputs.findings, lambda: audit_csv(audit)),
-        (outputs.html, lambda: audit_page(audit)),
-    ]
-    for path, content in writers:
-        if path is not None:
-            deliver(path, content())
-    _show(audit, outputs)
+    files = (
+        (outputs.json, partial(audit_json, audit, best)),
+        (outputs.findings, partial(audit_csv, audit)),
+        (outputs.html, partial(audit_page, audit)),
+    )
+    deliver_all(files, partial(audit_of_hand_made_report, audit), headline_of_hand_made(audit))
     return EXIT_DONE if audit.ok else EXIT_CHECK_FAILED
-
-
-def _show(audit: Audit, outputs: Outputs) -> None:
-    if STANDARD_STREAM in outputs.given:
-        tell(headline_of_hand_made(audit))
-    else:
-        say(audit_of_hand_made_report(audit))
 
 
 def _checked(request: HandMadeRequest, outputs: Outputs) -> float | None:
@@ -73,8 +61,7 @@ def _checked(request: HandMadeRequest, outputs: Outputs) -> float | None:
         faults.append(fault("--claimed", "", "not a ratio", request.claimed, allowed="such as 1:1, 2:1 or 1.5"))
     if request.case is not None and [request.file, request.case.case].count(STANDARD_STREAM) > 1:
         faults.append(fault("-", "", "only one input can come from standard input"))
-    if outputs.html not in (None, STANDARD_STREAM) and PurePath(str(outputs.html)).suffix.lower() not in _PAGES:
-        faults.append(fault(str(outputs.html), "", "a page is not written like this", allowed=", ".join(_PAGES)))
+    faults += page_faults(outputs.html)
     if faults:
         raise refuse(faults)
     return claimed

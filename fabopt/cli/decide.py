@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from functools import partial
 
-from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.output import check_targets, deliver_all, engines_silenced, page_faults, tell
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_NO_ANSWER, Fault, NoAnswerError, fault
 from fabopt.inspect.decisions.decide import Wanted, decided
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM
 from fabopt.output.export.decide import decisions_json
 from fabopt.output.html.decide import decisions_page
 from fabopt.output.terminal.decide import decisions_report
@@ -21,7 +20,6 @@ from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.solution.designs import stopped_design
 
-_PAGES = (".html", ".htm")
 MOST_SIZES = 5
 
 
@@ -55,11 +53,8 @@ def decide_case(request: DecideRequest, json: str | None, html: str | None) -> i
                 return stopped_design(asked, request.solve.engine, str(error))
 
         decisions = decided(inputs, solve, Wanted(request.sizes, request.rent_usd, request.server_usd))
-    for path, content in ((json, decisions_json), (html, decisions_page)):
-        if path is not None:
-            deliver(path, content(decisions))
-    if STANDARD_STREAM not in targets:
-        say(decisions_report(decisions))
+    files = ((json, partial(decisions_json, decisions)), (html, partial(decisions_page, decisions)))
+    deliver_all(files, partial(decisions_report, decisions))
     if not decisions.complete:
         tell("decide: stopped before all questions were answered with proof; a longer --time-limit answers more")
     return EXIT_NO_ANSWER if clock.is_stopped or decisions.best.status == "unknown" else EXIT_DONE
@@ -74,7 +69,6 @@ def _check(request: DecideRequest, html: str | None) -> None:
         faults.append(
             fault("--size", "", "not factors of the servers", list(request.sizes), allowed="such as 0.5 or 2")
         )
-    if html not in (None, STANDARD_STREAM) and PurePath(str(html)).suffix.lower() not in _PAGES:
-        faults.append(fault(str(html), "", "a page is not written like this", allowed=", ".join(_PAGES)))
+    faults += page_faults(html)
     if faults:
         raise refuse(faults)

@@ -6,11 +6,11 @@ import contextlib
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TextIO
 
-from fabopt.errors import InputError, OutputError, fault
+from fabopt.errors import Fault, InputError, OutputError, fault
 from fabopt.io.files import STANDARD_STREAM, check_writable, write_whole
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Without a terminal there is no width to keep to; this one fits the tables.
 PLAIN_WIDTH = 120
 _STDOUT = 1
+_PAGES = (".html", ".htm")
 Heard = Callable[[], contextlib.AbstractContextManager[None]]
 
 
@@ -30,6 +31,13 @@ def check_targets(targets: Sequence[str | None]) -> None:
     for target in given:
         if target != STANDARD_STREAM:
             check_writable(Path(target))
+
+
+def page_faults(target: str | None) -> list[Fault]:
+    """What is wrong with the name of a file for a page: anything but HTML."""
+    if target in (None, STANDARD_STREAM) or PurePath(str(target)).suffix.lower() in _PAGES:
+        return []
+    return [fault(str(target), "", "a page is not written like this", allowed=", ".join(_PAGES))]
 
 
 def deliver(target: str, data: bytes) -> None:
@@ -44,6 +52,19 @@ def deliver(target: str, data: bytes) -> None:
         sys.stdout.buffer.flush()
     except OSError as error:
         _lost(error)
+
+
+def deliver_all(
+    files: Iterable[tuple[str | None, Callable[[], bytes]]], report: Callable[[], RenderableType], headline: str = ""
+) -> None:
+    """Write the files asked for and print the report; its headline aside, if any, where standard output is taken."""
+    given = [(target, content) for target, content in files if target is not None]
+    for target, content in given:
+        deliver(target, content())
+    if STANDARD_STREAM not in dict(given):
+        say(report())
+    elif headline:
+        tell(headline)
 
 
 def say(*blocks: RenderableType) -> None:

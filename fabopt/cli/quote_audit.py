@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path, PurePath
 
 from rich.text import Text
 
 from fabopt.cli.evidence import proven, saved_design
-from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
+from fabopt.cli.output import check_targets, deliver_all, engines_silenced, say
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.quotes import catalog_of_design
 from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest
@@ -149,16 +150,12 @@ def _left_out(quote: Quote) -> list[str]:
 
 
 def _deliver(request: AuditRequest, audit: QuoteAudit, quote: Quote, comparison: QuoteComparison) -> None:
-    if request.redline is not None:
-        deliver(request.redline, redline_bytes(quote, comparison, summary_lines(audit)))
-    if request.findings is not None:
-        deliver(request.findings, findings_csv(audit.findings))
-    if request.json is not None:
-        deliver(request.json, audit_bytes(audit))
-    if STANDARD_STREAM in (request.redline, request.json, request.findings):
-        tell(headline_of_audit(audit))
-    else:
-        say(audit_report(audit))
+    files = (
+        (request.redline, lambda: redline_bytes(quote, comparison, summary_lines(audit))),
+        (request.findings, partial(findings_csv, audit.findings)),
+        (request.json, partial(audit_bytes, audit)),
+    )
+    deliver_all(files, partial(audit_report, audit), headline_of_audit(audit))
 
 
 # -- `fabopt quote request` -------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.network.components import components
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.wiring.design_file import Embedded
@@ -145,19 +146,10 @@ def _networks(wiring: Wiring, links: Links, rows: Ints) -> list[int]:
 
     Where servers are joined to each other, each fabric of them is one network; ``rows``: of links, shape (links,).
     """
-    number = list(range(len(wiring.devices)))
-
-    def root(row: int) -> int:
-        while number[row] != row:
-            number[row] = row = number[number[row]]
-        return row
-
     hosts = [role in HOSTS for role in wiring.devices.role]
-    for a, b in zip(links.a[rows].tolist(), links.b[rows].tolist(), strict=True):
-        if not hosts[a] or hosts[b]:
-            low, high = sorted((root(a), root(b)))
-            number[high] = low
-    return [root(row) for row in range(len(number))]
+    ends = zip(links.a[rows].tolist(), links.b[rows].tolist(), strict=True)
+    passed = ((a, b) for a, b in ends if not hosts[a] or hosts[b])
+    return [*components(range(len(wiring.devices)), passed).values()]
 
 
 def _devices(wiring: Wiring, links: Links, rows: Ints, planned: Sequence[PlannedLink]) -> dict[str, PlannedDevice]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
-from fabopt.io.faults import Model, refuse, validated
+from fabopt.io.faults import document_of, refuse
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
 from fabopt.io.kinds import CASE, PRICE_BOOK
 from fabopt.io.library import find_case, is_path
@@ -54,7 +54,7 @@ def _read(path: Path | str, spelled: Spelled) -> Case:
 
 
 def _case_of(content: object, file: str, spelled: Spelled) -> Case:
-    return _parsed(Case, understood(Case, content, spelled), file)
+    return document_of(Case, understood(Case, content, spelled), file)
 
 
 def read_inputs(
@@ -104,7 +104,7 @@ def inputs_from_objects(
         file = "case"
         parsed = case if isinstance(case, Case) else _case_of(dict(case), file, spelled)
     if isinstance(catalog, Mapping):
-        catalog = _parsed(Catalog, with_empty_kinds(dict(catalog)), "catalog")
+        catalog = document_of(Catalog, with_empty_kinds(dict(catalog)), "catalog")
     if catalog is not None and (faults := check_whole(catalog, "catalog")):
         raise refuse(faults)
     return _assembled(_WrittenCase(parsed, file, base, spelled), catalog, catalogs, price_changes)
@@ -118,14 +118,6 @@ class _WrittenCase:
     file: str
     base: Path
     spelled: Spelled
-
-
-def _parsed(model: type[Model], content: object, file: str) -> Model:
-    faults: list[Fault] = []
-    result = validated(model, content, file, faults)
-    if result is None:
-        raise refuse(faults)
-    return result
 
 
 def _assembled(
@@ -214,7 +206,7 @@ def find_book(name: str, where: str, catalog: Catalog, base: Path, file: str) ->
     """
     if is_path(name):
         path = base / name
-        book = _parsed(PriceBook, parse_yaml(read_bytes(path), shown(path), PRICE_BOOK), shown(path))
+        book = document_of(PriceBook, parse_yaml(read_bytes(path), shown(path), PRICE_BOOK), shown(path))
         return book, shown(path)
     known = {book.name: book for book in catalog.prices if book.name}
     if name not in known:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
-from fabopt.io.faults import key_path, refuse, validated
+from fabopt.io.faults import document_of, key_path, refuse, validated
 from fabopt.io.files import read_bytes, shown, write_whole
 from fabopt.io.kinds import CATALOG, ENTRIES, are_mostly, unlike
 from fabopt.io.library import YAML_ENDINGS, find_catalog
@@ -263,11 +263,7 @@ def _misplaced(entry: Path, words: Sequence[str], noun: str) -> Fault:
 
 def _parse_file(path: Path, data: bytes) -> Catalog:
     file = shown(path)
-    faults: list[Fault] = []
-    catalog = validated(Catalog, with_empty_kinds(parse_yaml(data, file, CATALOG)), file, faults)
-    if catalog is None:
-        raise refuse(faults)
-    return catalog
+    return document_of(Catalog, with_empty_kinds(parse_yaml(data, file, CATALOG)), file)
 
 
 def with_empty_kinds(content: Any) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabopt.errors import Fault, InputError, cut, fault
-from fabopt.io.faults import MAX_FAULTS, Model, refuse, validated
+from fabopt.io.faults import MAX_FAULTS, document_of, refuse, validated
 from fabopt.io.files import (
     MAX_FRONT_BYTES,
     MAX_INPUT_BYTES,
@@ -37,18 +37,18 @@ def read_design(path: Path | str) -> Design:
     The case in it is read like a case file; whether the rest is true is not asked here.
     """
     file = _shown(path)
-    return whole_design(_validated(Design, parse_json(_bytes(path, DESIGN), file, DESIGN), file), file)
+    return whole_design(document_of(Design, parse_json(_bytes(path, DESIGN), file, DESIGN), file), file)
 
 
 def design_in(content: object, file: str) -> Design:
     """Return the design that is an entry of another file, read as strictly."""
-    return whole_design(_validated(Design, content, file), file)
+    return whole_design(document_of(Design, content, file), file)
 
 
 def read_front(path: Path | str) -> Front:
     """Return the sweep or front in a JSON file, like ``read_design``."""
     file = _shown(path)
-    return _validated(Front, parse_json(_bytes(path, FRONT), file, FRONT), file)
+    return document_of(Front, parse_json(_bytes(path, FRONT), file, FRONT), file)
 
 
 def read_design_or_front(path: Path | str) -> Design | Front:
@@ -61,7 +61,9 @@ def read_design_or_front(path: Path | str) -> Design | Front:
     refusal = kind.refusal(content, file)
     if refusal:
         raise refusal
-    return _validated(Front, content, file) if kind is FRONT else whole_design(_validated(Design, content, file), file)
+    return (
+        document_of(Front, content, file) if kind is FRONT else whole_design(document_of(Design, content, file), file)
+    )
 
 
 def whole_design(design: Design, file: str) -> Design:
@@ -78,14 +80,6 @@ def _bytes(path: Path | str, kind: Kind) -> bytes:
         return read_standard_input()
     check_is_file(str(path))
     return read_bytes(Path(path), most)
-
-
-def _validated(model: type[Model], content: Any, file: str) -> Model:
-    faults: list[Fault] = []
-    document = validated(model, content, file, faults)
-    if document is None:
-        raise refuse(faults)
-    return document
 
 
 def _shown(path: Path | str) -> str:

@@ -118,6 +118,15 @@ def validated(model: type[Model], content: object, file: str, faults: list[Fault
     return None
 
 
+def document_of(model: type[Model], content: object, file: str) -> Model:
+    """Return ``content`` as ``model``; ``InputError`` lists all faults of ``file``."""
+    faults: list[Fault] = []
+    document = validated(model, content, file, faults)
+    if document is None:
+        raise refuse(faults)
+    return document
+
+
 def _as_model(model: type[Model], content: object) -> Model:
     if (values := values_in(content)) > MOST_VALUES:
         # native code ends the process where memory ends: this raises ``MemoryError``

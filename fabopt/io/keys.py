@@ -11,7 +11,7 @@ from typing import Any, get_origin
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse, validated
-from fabopt.io.schema_types import branches, inside, keys_at
+from fabopt.io.schema_types import branches_at, keys_at
 from fabopt.io.servers import check_case, check_counted
 from fabopt.schema.case import Case
 
@@ -69,10 +69,7 @@ def _known(steps: Sequence[str | int], container: Any) -> list[str | int]:
 
 def _names_itself(steps: Sequence[str | int]) -> bool:
     """Whether keys at a place are words of the user's own, as those of ``rules``."""
-    kinds: list[Any] = [Case]
-    for step in steps:
-        kinds = [inner for kind in kinds for inner in inside(kind, step)]
-    return any(get_origin(branch) is dict for kind in kinds for branch in branches(kind))
+    return any(get_origin(branch) is dict for branch in branches_at(Case, tuple(steps)))
 
 
 def _inside(container: Any, step: str | int) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fabopt.errors import Fault
-from fabopt.io.faults import refuse, validated
+from fabopt.io.faults import document_of
 from fabopt.io.files import read_bytes, shown
 from fabopt.io.kinds import Kind
 from fabopt.io.text import parse_yaml
@@ -23,8 +22,4 @@ def read_plan(path: str) -> PlanFile:
     refusal = PLAN.refusal(content, file)
     if refusal:
         raise refusal
-    faults: list[Fault] = []
-    plan = validated(PlanFile, content, file, faults)
-    if plan is None:
-        raise refuse(faults)
-    return plan
+    return document_of(PlanFile, content, file)

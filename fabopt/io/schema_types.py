@@ -15,11 +15,15 @@ Steps = tuple[str | int, ...]
 
 def keys_at(model: type[BaseModel], steps: Steps) -> list[str]:
     """Return the keys a model knows at a place in its data; of every branch, where a union stands there."""
+    return list(dict.fromkeys(key for branch in branches_at(model, steps) for key in _fields(branch)))
+
+
+def branches_at(model: type[BaseModel], steps: Steps) -> list[Any]:
+    """Return every type that a value may have at a place in a model's data."""
     kinds: list[Any] = [model]
     for step in steps:
         kinds = [inner for kind in kinds for inner in inside(kind, step)]
-    keys = [key for kind in kinds for branch in branches(kind) for key in _fields(branch)]
-    return list(dict.fromkeys(keys))
+    return [branch for kind in kinds for branch in branches(kind)]
 
 
 def _fields(kind: Any) -> dict[str, Any]:

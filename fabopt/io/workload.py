@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from fabopt.errors import Fault, InputError, did_you_mean, fault
-from fabopt.io.faults import refuse, validated
+from fabopt.io.faults import document_of
 from fabopt.io.files import read_bytes, shown
 from fabopt.io.kinds import MODEL
 from fabopt.io.library import by_name, is_path, names
@@ -46,13 +46,10 @@ def read_model(text: str, base: Path, file: str = "model", where: str = "") -> M
 
 
 def _parsed(path: Path) -> Model:
-    content, faults = parse_yaml(read_bytes(path), shown(path), MODEL), list[Fault]()
+    content = parse_yaml(read_bytes(path), shown(path), MODEL)
     if isinstance(content, dict):
         content = {"name": path.stem, **content}
-    model = validated(Model, content, shown(path), faults)
-    if model is None:
-        raise refuse(faults)
-    return model
+    return document_of(Model, content, shown(path))
 
 
 def with_model(case: Case, base: Path, file: str) -> Case:

@@ -9,8 +9,9 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 def components(things: Iterable[Thing], links: Iterable[tuple[Thing, Thing]]) -> dict[Thing, Thing]:
-    """By thing: one that stands for all that links join it to. Raises ``KeyError`` for an end that is no such thing."""
+    """By thing: the first of all that links join it to. Raises ``KeyError`` for an end that is no such thing."""
     root = {thing: thing for thing in things}
+    place = {thing: number for number, thing in enumerate(root)}
 
     def find(thing: Thing) -> Thing:
         while root[thing] != thing:
@@ -18,5 +19,6 @@ def components(things: Iterable[Thing], links: Iterable[tuple[Thing, Thing]]) ->
         return thing
 
     for a, b in links:
-        root[find(b)] = find(a)
+        first, later = sorted((find(a), find(b)), key=place.__getitem__)
+        root[later] = first
     return {thing: find(thing) for thing in root}

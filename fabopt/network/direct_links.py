@@ -49,6 +49,12 @@ class Mesh(ABC):
     def pairs(self, scope: str) -> LinkEnds:
         """The links of a kind; raises ``LookupError`` for another family's."""
 
+    def all_pairs(self) -> tuple[LinkEnds, Ints]:
+        """Both ends of the links of all scopes, and the place of each link's scope in ``scopes``."""
+        pairs = [self.pairs(scope) for scope in self.scopes]
+        ends = LinkEnds(*map(np.concatenate, zip(*pairs, strict=True)))
+        return ends, np.repeat(np.arange(len(pairs)), [len(of_scope.a) for of_scope in pairs])
+
     @property
     @abstractmethod
     def moves(self) -> list[Ints]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,10 +10,11 @@ from typing import NamedTuple
 from fabopt.errors import InputError, fault
 from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.sightings import SeenEnd
+from fabopt.network.components import components
 from fabopt.network.structure_links import tori_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.units import sets, some
+from fabopt.units import grouped, sets, some
 from fabopt.wiring.design_file import Embedded
 
 # -- GUIDs of an InfiniBand fabric: made up from names until a discovery file has the real ones -----------------------
@@ -254,20 +254,9 @@ def _moved(place: tuple[int, ...], dimension: int, steps: int) -> tuple[int, ...
 
 def _by_subnet(plan: OperationPlan, links: Sequence[NamedLink]) -> list[list[NamedLink]]:
     """Links by connected network of switches."""
-    group = {device.row: device.row for device in plan.devices}
-
-    def root(row: int) -> int:
-        while group[row] != row:
-            group[row] = row = group[group[row]]
-        return row
-
-    for link in links:
-        if plan.device_at[link.a.device].role in SWITCHES:
-            low, high = sorted((root(link.a.device), root(link.b.device)))
-            group[high] = low
-    parts: dict[int, list[NamedLink]] = defaultdict(list)
-    for link in links:
-        parts[root(link.b.device)].append(link)
+    between = [link for link in links if plan.device_at[link.a.device].role in SWITCHES]
+    first = components(sorted(plan.device_at), ((link.a.device, link.b.device) for link in between))
+    parts = grouped((first[link.b.device], link) for link in links)
     return [parts[key] for key in sorted(parts)]
 
 

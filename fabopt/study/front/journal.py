@@ -10,7 +10,7 @@ from pathlib import Path
 from fabopt.design.points import Said, gathered, spread
 from fabopt.errors import Fault, InputError, LostOutputError, NoAnswerError, OutputError, fault
 from fabopt.io.design import parse_json, read_front
-from fabopt.io.faults import Model, refuse, validated
+from fabopt.io.faults import Model, document_of, refuse
 from fabopt.io.files import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
 from fabopt.io.kinds import FRONT
@@ -228,11 +228,7 @@ def _entries(model: type[Model], lines: Sequence[bytes], path: Path) -> Iterator
 
 
 def _parsed(model: type[Model], line: bytes, file: str) -> Model:
-    faults: list[Fault] = []
-    parsed = validated(model, parse_json(line, file, FRONT if model is Front else None), file, faults)
-    if parsed is None:
-        raise refuse(faults)
-    return parsed
+    return document_of(model, parse_json(line, file, FRONT if model is Front else None), file)
 
 
 def _check_same(path: str, before: Front, wanted: Front) -> None:

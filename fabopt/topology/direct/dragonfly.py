@@ -172,9 +172,8 @@ def _most_hops(numbers: tuple[int, ...], used: int) -> int:
 
 def longest_path(mesh: Mesh, sources: range, used: int) -> int:
     """Switches on the longest shortest path from some switches to the first ``used``, by breadth-first search."""
-    pairs = [mesh.pairs(scope) for scope in mesh.scopes]
-    a = np.concatenate([switch for pair in pairs for switch in (pair.a, pair.b)])
-    b = np.concatenate([switch for pair in pairs for switch in (pair.b, pair.a)])
+    ends, _ = mesh.all_pairs()
+    a, b = np.concatenate(ends), np.concatenate(ends[::-1])
     longest = 1
     for source in sources:
         seen = np.zeros(mesh.switches, dtype=np.bool_)

@@ -125,12 +125,7 @@ def worst_flow(mesh: Mesh, failed: str, enough: float = 0.0) -> float:
 @lru_cache(maxsize=16)
 def plane_of(mesh: Mesh) -> tuple[Network, Kinds]:
     """The graph of a network's switches, one endpoint on each, and its symmetries."""
-    a, b, length = [], [], []
-    for scope in mesh.scopes:
-        pairs = mesh.pairs(scope)
-        a.append(pairs.a)
-        b.append(pairs.b)
-        length.append(np.full(len(pairs.a), GLOBAL_LENGTH if scope == "global" else 1))
-    hosts = np.ones(mesh.switches, dtype=np.int64)
-    network = network_of(np.concatenate(a), np.concatenate(b), 1, hosts, 1, np.concatenate(length))
+    ends, scope = mesh.all_pairs()
+    lengths = np.array([GLOBAL_LENGTH if scope == "global" else 1 for scope in mesh.scopes])
+    network = network_of(*ends, 1, np.ones(mesh.switches, dtype=np.int64), 1, lengths[scope])
     return network, kinds_of(network, mesh.moves)

@@ -100,13 +100,9 @@ class GraphNetwork(ABC):
 
     def on_graph(self, hosts: Ints, port_mbps: int) -> Network:
         """The graph of one plane, with ``hosts`` endpoints on each device, shape (devices,), of a speed."""
-        mesh = self.mesh
-        pairs = [mesh.pairs(scope) for scope in mesh.scopes]
-        mbps = np.repeat(
-            [self.speeds_mbps[scope] for scope in mesh.scopes], [len(pairs_of_scope.a) for pairs_of_scope in pairs]
-        )
-        a, b = (np.concatenate([getattr(pairs_of_scope, end) for pairs_of_scope in pairs]) for end in ("a", "b"))
-        return network_of(a, b, mbps, hosts, port_mbps)
+        ends, scope = self.mesh.all_pairs()
+        speeds_mbps = np.array([self.speeds_mbps[scope] for scope in self.mesh.scopes])
+        return network_of(*ends, speeds_mbps[scope], hosts, port_mbps)
 
 
 @dataclass(frozen=True)

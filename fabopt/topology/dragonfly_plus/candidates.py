@@ -211,11 +211,9 @@ def worst_rate(mesh: DragonflyPlus, speeds_mbps: tuple[int, int], failed: str) -
 @lru_cache(maxsize=16)
 def plane_of(mesh: DragonflyPlus, speeds_mbps: tuple[int, int]) -> tuple[Network, Kinds]:
     """The graph of a plane's switches, one endpoint on each leaf, and its symmetries."""
-    pairs = [mesh.pairs(scope) for scope in mesh.scopes]
-    counts = [len(pairs_of_scope.a) for pairs_of_scope in pairs]
-    a, b = (np.concatenate([getattr(pairs_of_scope, end) for pairs_of_scope in pairs]) for end in ("a", "b"))
+    ends, scope = mesh.all_pairs()
     hosts = (np.arange(mesh.switches) < mesh.leaves).astype(np.int64)
-    network = network_of(a, b, np.repeat(speeds_mbps, counts), hosts, 1, np.repeat([1, GLOBAL_LENGTH], counts))
+    network = network_of(*ends, np.array(speeds_mbps)[scope], hosts, 1, np.array([1, GLOBAL_LENGTH])[scope])
     return network, kinds_of(network, mesh.moves)
 
 

@@ -60,19 +60,14 @@ class BoundedHardware(NamedTuple):
     up: CageUse
 
 
-class SwitchedSpace(ABC):
-    """The candidates of one family that a fabric may have, by the switches of servers."""
+class SizedSpace(ABC):
+    """The candidates of one family that a fabric may have."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> None:
         self.problem = problem
         self.fabric = fabric
         self.request = request
         self.costs = request.costs
-        self.bounds = request.costs.bounds(problem, fabric, request.prune)
-
-    def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The store of bounds that depend on the runs of these kinds of links."""
-        return self.bounds.scope(runs)
 
     def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
         """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: of other spaces,
@@ -83,10 +78,26 @@ class SwitchedSpace(ABC):
         return cutoff.close()
 
     def any_candidate(self) -> Sizing:
-        """Some candidate, of the cheapest hardware that has one."""
+        """Some candidate, of the first hardware that has one."""
         cutoff = Cutoff(self.request.caps, 0.0, self.request.prune)
         self._expand_all(cutoff, first=True)
         return cutoff.close()
+
+    @abstractmethod
+    def _expand_all(self, cutoff: Cutoff, first: bool = False) -> None:
+        """Offer all candidates within the cutoff; with ``first``, until one is met."""
+
+
+class SwitchedSpace(SizedSpace):
+    """The candidates of one family that a fabric may have, by the switches of servers, the cheapest hardware first."""
+
+    def __init__(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> None:
+        super().__init__(problem, fabric, request)
+        self.bounds = request.costs.bounds(problem, fabric, request.prune)
+
+    def scope(self, runs: tuple[str, ...]) -> Scope:
+        """The store of bounds that depend on the runs of these kinds of links."""
+        return self.bounds.scope(runs)
 
     def _expand_all(self, cutoff: Cutoff, first: bool = False) -> None:
         blocks = sorted(self._blocks(cutoff), key=lambda bounded: float(bounded.bound[0]))

@@ -24,7 +24,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import Failed
-from fabopt.topology.batch import Batch, Sizing
+from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.design import Failures
@@ -34,7 +34,7 @@ from fabopt.topology.direct.failures import MOST_WORK, worst_flow
 from fabopt.topology.direct.lattices import LONGEST_SIDE, halves, lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
-from fabopt.topology.direct.space import DirectFamily
+from fabopt.topology.direct.space import DirectFamily, SizedSpace
 from fabopt.topology.direct.torus import SHORTEST_SIDE
 from fabopt.topology.family import Space, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
@@ -126,35 +126,20 @@ def has_ports(nic: NicOption) -> bool:
     return nic.ports_per_server >= 4 and nic.ports_per_server % 2 == 0 and not nic.partial_ports
 
 
-class ServerTorusSpace:
+class ServerTorusSpace(SizedSpace):
     """The tori of servers that a fabric may have."""
 
     def __init__(
         self, problem: Problem, fabric: FabricProblem, topology: DirectTopology, request: SpaceRequest
     ) -> None:
-        self.problem = problem
-        self.fabric = fabric
+        super().__init__(problem, fabric, request)
         self.topology = topology
-        self.request = request
-        self.costs = request.costs
 
-    def search(self, slack: float = 0.0, sizing: Sizing | None = None) -> Sizing:
-        """Every candidate that costs at most the least cost met plus ``slack``; ``sizing``: of other spaces,
-        added to.
-        """
-        cutoff = Cutoff(self.request.caps, slack, self.request.prune, sizing)
+    def _expand_all(self, cutoff: Cutoff, first: bool = False) -> None:
         for batch in self._batches():
             self._offer(cutoff, batch)
-        return cutoff.close()
-
-    def any_candidate(self) -> Sizing:
-        """Some candidate: those of the first NIC that has one."""
-        cutoff = Cutoff(self.request.caps, 0.0, self.request.prune)
-        for batch in self._batches():
-            self._offer(cutoff, batch)
-            if cutoff.sizing.batches:
-                break
-        return cutoff.close()
+            if first and cutoff.sizing.batches:
+                return
 
     def _batches(self) -> Iterator[ServerTorusBatch]:
         for protocol, nic in forwarding_nics(self.problem, self.fabric):

@@ -140,7 +140,8 @@ def test_a_picked_plan_says_how_experts_are_split() -> None:
     changes = PlanChanges.model_validate({"auto": True, "tensor": 2, "expert": 1})
     case = Case(name="x", server="h100", gpus=GPUS, workload=Workload(model=model, plan=changes))
     found = with_plan(case, Catalog(servers=(small(80),))).workload
-    best = fastest_plan(model, changes.on(model.plan), small(80), GPUS, kept=changes.given)
+    most = Fraction(1, 20)
+    best = fastest_plan(model, changes.on(model.plan), small(80), GPUS, kept=changes.given, most_exposed=most)
     assert found is not None and best is not None and found.plan.on(model.plan) == best
     near = nearest_plan(model, model.plan.model_copy(update={"expert": 1}), small(6), GPUS)
     assert near is not None and near.expert_tensor is not None

@@ -65,9 +65,10 @@ def service_notes(use: ServingUse) -> Iterator[str]:
 
 def needed_words(needs: WorkloadNeeds) -> str:
     """The bandwidth that a model needs, a range where overlap decides."""
-    if needs.overlapped_gbps_per_gpu is None:
-        return f"{needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1"
-    return f"{needs.overlapped_gbps_per_gpu:g} to {needs.min_gbps_per_gpu:g} Gb/s per GPU at 1:1 (overlap decides)"
+    most, least = needs.min_gbps_per_gpu, needs.overlapped_gbps_per_gpu
+    if least is None:
+        return f"{round(most, 2):,} Gb/s per GPU at 1:1"
+    return f"{round(least, 2):,} to {round(most, 2):,} Gb/s per GPU at 1:1 (overlap decides)"
 
 
 def _parts_of_domains(use: WorkloadUse, case: Case, server: Server, servers: int) -> Generator[str, None, int]:

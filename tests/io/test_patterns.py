@@ -46,6 +46,7 @@ NESTED = {
     "fabopt.inspect.acceptance.nccl_text._REST": "a space or the end parts one repetition from the next",
     "fabopt.inspect.audit.reading._STATEMENT": "a quotation mark or backslash does",
     "fabopt.io.library._NAME": "a point does",
+    "fabopt.io.quote.lines._SUM": "a space or mark does",
     "fabopt.io.quote.matching._GOES_WITH": "a word does",
     "fabopt.schema.operate._NAME": "a point or dash does",
     "fabopt.studio.edit._PLAIN": "a point or space does",

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -131,5 +132,7 @@ def test_nothing_of_a_worker_stays(way: Way, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(pool, "LONGEST_LINE", 50_000)
     monkeypatch.setattr(pool, "PATIENCE_S", 0.3)
     monkeypatch.setattr(asyncio, "create_subprocess_exec", watched)
-    asyncio.run(run())
+    # in a thread of its own: the browser of other tests has a loop in this one
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, run()).result()
     assert started

@@ -147,6 +147,7 @@ def test_a_picked_plan_says_how_experts_are_split() -> None:
     assert near is not None and near.expert_tensor is not None
 
 
+@pytest.mark.long
 def test_a_picked_plan_keeps_the_limit_where_one_does() -> None:
     """Of a model whose fastest plan sends tokens between servers: with a limit one that does not, which a refusal of
     the model's own plan names with its step.

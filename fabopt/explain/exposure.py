@@ -39,8 +39,6 @@ def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     run = workload if neediest is None else neediest.run
     reach = Reach(needs.leaf_gpus, needs.in_network_reduction)
     words = _why(run, step_on(demanding(run), flat(MOST_MBPS, reach)))
-    if neediest is not None and neediest.need_mbps > MOST_MBPS:
-        words = f"{neediest.job.title} waits longer than that for what is sent, however fast the network is"
     yield from _more_exposed(inquiry, words)
     if not jobs:
         yield from _larger_batch(inquiry, workload)

@@ -479,9 +479,18 @@ def test_rules_are_badges_and_parts_are_pinned_banned_and_asked_about(desk: Desk
     text = desk.at("#text").input_value()
     desk.slide("price", "ArrowRight")
     expect(desk.at("#badges")).to_contain_text("switch +5 %", timeout=FULL_MS)
-    assert desk.proven() != before and desk.at("#text").input_value() == text
+    expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+    assert desk.proven() and desk.at("#text").input_value() == text
     desk.at("#price-back").click()
     expect(desk.at("#headline")).to_have_text(before, timeout=FULL_MS)
+    desk.proven()
+    # what is drawn again keeps the focus
+    desk.at("#tab-drawing").click()
+    desk.at("#drawing .box.leaf").first.focus()
+    desk.at("#price").evaluate("slider => { slider.value = 10; slider.dispatchEvent(new Event('input')) }")
+    expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
+    expect(desk.at("#drawing.old")).to_have_count(0, timeout=FULL_MS)
+    expect(desk.at("#drawing .box.leaf").first).to_be_focused()
 
 
 @pytest.mark.long

@@ -207,7 +207,7 @@ def _hold_alike(case: Json) -> None:
     plain, one = (optimize.solve(inputs_from_objects(asked)) for asked in (case, _as_jobs(case)))
     assert (one.status, one.totals, one.bom, one.workload) == (plain.status, plain.totals, plain.bom, plain.workload)
     assert (one.fabrics, one.notes, one.alternatives) == (plain.fabrics, plain.notes, plain.alternatives)
-    assert [check.ok for check in verify(one)] == [check.ok for check in verify(plain)]
+    assert all(check.ok for design in (plain, one) for check in verify(design))
     assert (one.objective.value, one.objective.bound) == (plain.objective.value, plain.objective.bound)
 
 
@@ -306,13 +306,6 @@ def test_without_a_limit_jobs_ask_for_nothing_and_what_is_waited_for_is_said() -
     assert design.workload is not None and design.workload.needs.min_gbps_per_gpu <= THOUSANDTH_GBPS
     assert design.workload.jobs[0].paused > 1
     assert [note for note in design.notes if "acme-8 waits" in note and "for what is sent" in note]
-
-
-@pytest.mark.long
-def test_what_no_network_sends_in_time_is_said_to_be_sent() -> None:
-    jobs = [{**TRAINED, "gpus": 64}, {"name": "c", "sends_gb": 1e9, "of": "acme-8", "every_s": 1}]
-    (limit,) = [one for one in _solved(_case(jobs)).conflicts if one.limit == "workload.max_exposed_communication"]
-    assert limit.detail.startswith("acme-8 waits longer than that for what is sent")
 
 
 @pytest.mark.long

@@ -133,11 +133,20 @@ async function show(id, again = false) {
   place.dataset.of = of;
   try {
     const made = await fillers[id](`/api/answer/${of}`);
-    if (place.dataset.of === now.answer) { place.replaceChildren(...made); place.classList.remove("old"); drawings.mark(); }
+    if (place.dataset.of === now.answer) { replace(place, made); place.classList.remove("old"); drawings.mark(); }
   } catch (error) {
     if (place.dataset.of === now.answer) { place.replaceChildren(make("p", { look: "note", text: error.message })); place.classList.remove("old"); }
     if (mine === drawn && !error.status) place.dataset.of = "";
   }
+}
+
+/** Put new content in a place; what had the focus there has it in the new content, if it is there again. */
+function replace(place, made) {
+  const held = place.contains(document.activeElement) ? document.activeElement : null;
+  const same = (name, value) => all(`[data-${name}]`, place).find((one_) => one_.dataset[name] === value);
+  place.replaceChildren(...made);
+  const there = held && (held.dataset.node ? same("node", held.dataset.node) : held.dataset.rack && same("rack", held.dataset.rack));
+  if (there) there.focus({ preventScroll: true });
 }
 
 /** Have the bill there for who prints the page. */

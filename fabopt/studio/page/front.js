@@ -64,7 +64,7 @@ async function go(path, facts) {
   chart();
   one("#front-stop").hidden = false;
   say("Looking for the points...");
-  try { running = (await post(path, { desk, text: asked, path: does.path(), ...facts })).run; } catch (error) { ended({ words: error.message }); }
+  try { running = (await post(path, { desk, text: asked, path: does.path(), prices: does.prices(), ...facts })).run; } catch (error) { ended({ words: error.message }); }
 }
 
 export const ready = (is) => { one("#front-go").disabled = one("#sweep-go").disabled = !is; };

@@ -42,7 +42,7 @@ export async function showParts(now) {
     const words = make("p", { role: "status", look: "why" });
     const why = async () => {
       words.textContent = "Asking...";
-      try { words.textContent = (await post("/api/why-not", { desk, text: does.text(), path: does.path(), part: part.id })).words; } catch (error) { words.textContent = error.message; }
+      try { words.textContent = (await post("/api/why-not", { desk, text: does.text(), path: does.path(), prices: does.prices(), part: part.id })).words; } catch (error) { words.textContent = error.message; }
     };
     return [make("span", {}, part.words, make("small", { text: ` ${part.id}` })), part.bought || "", make("div", {}, make("span", { look: "tools" }, banning(part), ...pinning(part, "", fabric.value),
       !part.bought && button("Why not?", why, { look: "small", "aria-label": `Why not ${part.id}?` })), words)];

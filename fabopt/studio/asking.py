@@ -66,6 +66,9 @@ def solve(bench: Bench, text: str, path: str | None = None, prices: Mapping[str,
         share=progress.share,
         kept=lambda design: bench.tell("best", answer=kept(bench, design), facts=facts(design)),
     )
+    if known is not None and design.status not in PROVEN:
+        # stopped on the way to the comparisons: what was proven before stays so
+        design = known
     _reached(bench, design, asked, design.alternatives_complete)
     failed = [check.name for check in design.checks if not check.ok]
     return {"code": EXIT_CHECK_FAILED if failed else CODES[design.status], "answer": kept(bench, design)}

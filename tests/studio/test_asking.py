@@ -53,6 +53,20 @@ def test_what_was_proven_is_not_looked_for_again(asked: list[str], tmp_path: Pat
     assert asked[-1] == "2 servers" and len(bench.known) == asking.MOST_KNOWN
 
 
+def test_what_was_proven_stays_so_where_its_comparisons_are_stopped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Asked for again, it is searched again for the sake of its comparisons; a stop finds less than was known."""
+    design, told = small.solved(small.case(servers=2)), list[Message]()
+    changes: list[dict[str, object]] = [{"alternatives_complete": False}, {"status": "feasible"}]
+    ends = iter([design.model_copy(update=change) for change in changes])
+    monkeypatch.setattr("fabopt.studio.asking.optimize.solve", lambda inputs, **more: next(ends))
+    bench = Bench(tmp_path, tmp_path, told.append)
+    for _ in changes:
+        asking.solve(bench, TEXT.format(2))
+    assert {message["status"] for message in told if message["event"] == "answer"} == {"optimal"}
+
+
 class _Slow:
     """A worker whose job takes a while to stop; all desks have it."""
 

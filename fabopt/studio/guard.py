@@ -177,8 +177,9 @@ class Connection(H11Protocol):
         """Whether no request has come, but for those that are answered."""
         return self.cycle is None or self.cycle.response_complete
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, in place of another one where there are too many."""
+        assert isinstance(transport, asyncio.Transport)
         super().connection_made(transport)
         self.since = time.monotonic()
         open_ = [one for one in self.connections if isinstance(one, Connection) and not one.transport.is_closing()]

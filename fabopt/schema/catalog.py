@@ -19,6 +19,7 @@ from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import (
     PROTOCOLS,
     Airflow,
+    CableBody,
     Cages,
     Kilograms,
     OtherNumbers,
@@ -265,7 +266,7 @@ class CableEnd(Strict):
     lane_gbps: Gbps | None = None
 
 
-class Cable(Product, defer_build=False):
+class Cable(CableBody, Product, defer_build=False):
     """A cable with its ends on (DAC, ACC, AEC, AOC).
 
     Attributes:
@@ -317,7 +318,7 @@ class FibreEnd(Strict):
     count: Count = 1
 
 
-class Fibre(Product, defer_build=False):
+class Fibre(CableBody, Product, defer_build=False):
     """A passive element between ports: straight (``connectors``), a breakout or a shuffle (``ends`` with counts).
 
     A shuffle has n connectors at both ends, of n ports each: port i of connector j leads to port j of connector i.

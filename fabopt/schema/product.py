@@ -292,6 +292,20 @@ class Product(Strict):
         return self
 
 
+class CableBody(Strict):
+    """What is laid in trays: a cable with its ends on, or a fibre. Of a splitter, each of its legs.
+
+    Attributes:
+        diameter_mm: Outer diameter, in millimetres; of a splitter, of each leg. Absent is not known.
+        weight_kg_m: Weight of a metre, in kilograms; of a splitter, of each leg. Absent is not known.
+        bend_radius_mm: Smallest bend radius at rest, in millimetres. Absent is not known.
+    """
+
+    diameter_mm: Annotated[float | None, Field(gt=0, le=200, exclude_if=_none)] = None
+    weight_kg_m: Annotated[float | None, Field(gt=0, le=100, exclude_if=_none)] = None
+    bend_radius_mm: Annotated[float | None, Field(gt=0, le=10_000, exclude_if=_none)] = None
+
+
 class Cage(Strict):
     """Equal cages of a device, what fits and into which ports each can be split.
 

@@ -10,14 +10,14 @@ import pytest
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.library import names
 from fabopt.parts.price_books import products
-from fabopt.schema.catalog import Catalog
+from fabopt.schema.catalog import Cable, Catalog
 from fabopt.schema.product import Product, Source
 from tests.basis_table import lines
 from tests.paths import ROOT
 
 # A document has an address, or a name that a reader can look up.
 NAMED = re.compile(
-    r"[a-z0-9-]+\.(com|org|net|io|edu|ai)\b|docs/catalog\.md|data ?sheet|manual|guide|SIGCOMM|ASPLOS|IEEE|RA-1|SP-1|"
+    r"[a-z0-9-]+\.(com|org|net|io|edu|ai|jp)\b|docs/catalog\.md|data ?sheet|manual|guide|SIGCOMM|ASPLOS|IEEE|RA-1|SP-1|"
     r"reference design|ordering|product page|bill of materials|LinkX|BCM957608",
     re.IGNORECASE,
 )
@@ -115,3 +115,19 @@ def test_single_mode_fibre_is_as_long_as_modules_reach() -> None:
     single = [module for module in shipped.transceivers if module.fibre == "smf" and module.price_usd is not None]
     short = {one.id: longest[one.connector] for one in single if longest[one.connector] < min(one.reach_m, 2000)}
     assert short == {}
+
+
+def test_what_is_laid_says_how_thick_and_heavy_it_is_or_is_known_not_to() -> None:
+    """Each figure has a source of its own; armoured, LC and Cat6 leads and shuffles have none that was read."""
+    catalog = _shipped("reference")
+    laid = [*catalog.cables, *catalog.fibres]
+    keys = ("diameter_mm", "weight_kg_m", "bend_radius_mm")
+    without = [(p.id, key) for p in laid for key in keys if getattr(p, key) and p.provenance[key].confidence is None]
+    assert without == []
+    unknown = {product.id for product in laid if product.diameter_mm is None}
+    assert {one for one in unknown if not re.search(r"-lc-|4lc|shuffle|cat6", one)} == set()
+    assert len(unknown) == 11
+    for product in laid:
+        glass = not (isinstance(product, Cable) and product.medium != "AOC")
+        if product.diameter_mm is not None:
+            assert product.diameter_mm == 3 if glass else 4 <= product.diameter_mm <= 9.43

@@ -17,7 +17,7 @@ from fabopt.output.export.formats import Options, export
 from fabopt.program import formulation, naming
 from fabopt.schema.design import Design
 from fabopt.schema.version import VERSION
-from fabopt.verify import editions, rules, structure, verify
+from fabopt.verify import proof, rules, structure, verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
 from tests.paths import ROOT
@@ -52,9 +52,9 @@ def test_the_rule_decides_and_is_proven(monkeypatch: pytest.MonkeyPatch) -> None
     of_program, of_verifier, of_tests = code_of("Add a rule about a tier of switches")
     monkeypatch.setattr(naming, "_MARKED", dict(vars(naming)["_MARKED"]))
     added = run_in(vars(formulation), of_program)[RULE]
-    monkeypatch.setattr(editions, "BROUGHT", {version: set(names) for version, names in editions.BROUGHT.items()})
-    check = run_in({**vars(structure), "since": editions.since}, of_verifier)[RULE]
-    assert RULE in editions.BROUGHT[VERSION]
+    monkeypatch.setitem(proof.BROUGHT, VERSION, set(proof.BROUGHT[VERSION]))
+    check = run_in({**vars(structure), "since": proof.since}, of_verifier)[RULE]
+    assert RULE in proof.BROUGHT[VERSION]
     written = run_in({**vars(small), "verify": verify}, of_tests)
     content = small.case({"switches": {"leaf": ["large"]}})
     without = small.counts(small.solved(content, written["with_mini"]()))

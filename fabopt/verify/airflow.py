@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.catalog import Switch
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 
 
 def wants_airflow(fabric: FabricEvidence) -> bool:

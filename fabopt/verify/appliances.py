@@ -12,9 +12,8 @@ from fabopt.rules.defaults import RACK_SPREAD, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_div, exact, grouped, milliwatts, some
-from fabopt.verify.editions import FIRST, named_edition, since
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import FIRST, Proof, named_edition, since, where
 from fabopt.verify.wiring import CabledDesign
 
 Place = tuple[str, int]

@@ -8,8 +8,8 @@ from fabopt.floor.appliances import appliances_of
 from fabopt.floor.racks import height_m
 from fabopt.rules.defaults import ATTACHMENT_RUNS, is_kept
 from fabopt.units import ceil_decimetres
-from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.proof import FIRST, named_edition
 
 
 def measures_attachments(evidence: Evidence) -> bool:

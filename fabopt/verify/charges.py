@@ -14,9 +14,8 @@ from fabopt.schema.charges import PARTS, Charge, charge_words
 from fabopt.schema.design import BomRow
 from fabopt.schema.product import ProductCharge
 from fabopt.units import cents, exact, rounded, some, usd
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, breaks_of, is_incremental, item_of, product_of
 from fabopt.verify.terms_of_sale import over_months, worth
 

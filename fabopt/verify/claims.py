@@ -13,10 +13,9 @@ from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metr
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
 from fabopt.schema.prediction import WorkloadUse
 from fabopt.units import cents, exact, milliwatts, some
-from fabopt.verify.editions import FIRST, named_edition, number_of, since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, all_kinds
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, has_rules_of, since
 from fabopt.verify.purchases import MOVES, breaks_of, expedite_cents, item_of, offer_of
 from fabopt.verify.totals import totals_of
 
@@ -129,7 +128,7 @@ def _row_says(evidence: Evidence, row: BomRow) -> Iterator[tuple[str, bool]]:
 
 def _fabric_says(proof: Proof, fabric: FabricEvidence) -> None:
     designed, name = fabric.designed, fabric.designed.name
-    if number_of(named_edition(fabric.evidence.design)) >= number_of(WITH_FLOWS):
+    if has_rules_of(fabric.evidence.design, WITH_FLOWS):
         told = [metrics.single_flow_gbps is not None for metrics in (designed.metrics, *_metrics_of_stages(designed))]
         proof.holds(all(told), f"{name}: single_flow_gbps is left out")
     is_whole = not fabric.is_direct or _is_small(fabric)
@@ -176,7 +175,7 @@ def _failing_alone(fabric: FabricEvidence) -> tuple[str, ...]:
     rack of a floor.
     """
     designed = fabric.designed
-    says_racks = number_of(named_edition(fabric.evidence.design)) >= number_of(WITH_RACKS)
+    says_racks = has_rules_of(fabric.evidence.design, WITH_RACKS)
     racks = ("rack",) if says_racks and designed.places.policy else ()
     tiers = [str(tier.role) for tier in designed.tiers]
     return FAILING_ALONE.get(designed.structure.kind, (*tiers, "plane", "cable", *racks))
@@ -193,7 +192,7 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
     """
     design, totals, value = evidence.design, totals_of(evidence), evidence.design.objective.value
     answer = _Sums(exact(value or 0), cents(totals.capex_usd), milliwatts(totals.power_w))
-    names_keys = number_of(design.rules or FIRST) >= number_of("0.3.0")
+    names_keys = has_rules_of(design, "0.3.0")
     placed, before = bool(design.racks.server_racks), list[_Sums]()
     for rival in design.alternatives:
         name, sums = f"{rival.what} {rival.value}", _compared_with(rival)

@@ -6,22 +6,21 @@ it names was not written by that version.
 
 Keys of design files by the version that brought them, and keys of the case in them: no earlier version wrote them.
 
-What rules of a version are about is marked beside them (``fabopt.verify.editions.since``). Of keys with keys below,
+What rules of a version are about is marked beside them (``fabopt.verify.proof.since``). Of keys with keys below,
 only the outer one is here. A key of every file of a version is enough to tell that an earlier version did not write it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from pydantic import BaseModel
 
 from fabopt.schema.design import Design
 from fabopt.schema.version import VERSION
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import BROUGHT, EDITIONS, SUBJECTS, Proof, named_edition, number_of
 
 NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "0.2.0": (
@@ -58,50 +57,13 @@ NEW_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-# Versions whose files may be judged by rules of their own, the last one being this version.
-EDITIONS = ("0.1.0", "0.2.0", "0.3.0")
-FIRST = EDITIONS[0]
-# Names of rules by the version that brought them, as ``since`` marks them; all others are of the first.
-BROUGHT: dict[str, set[str]] = {version: set() for version in EDITIONS[1:]}
-_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
-# Keys of a design file, and of its case below ``case.content``, that a rule is about: by the name of the rule.
-SUBJECTS: dict[str, tuple[str, ...]] = {}
 # Subjects of later rules that the first version had.
 EARLIER_SUBJECTS = frozenset({"case.content.resilience"})
-AnyRule = TypeVar("AnyRule", bound=Callable[..., None])
-
-
-def since(version: str, *subjects: str) -> Callable[[AnyRule], AnyRule]:
-    """Mark a rule with the version that brings it: files of earlier ones are not judged by it.
-
-    ``subjects``: keys of the file that the version brings too; a file with any of them is judged by the rule whatever
-    version it names. Raises ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
-    """
-
-    def marked(rule: AnyRule) -> AnyRule:
-        BROUGHT[version].add(rule.__name__)
-        SUBJECTS[rule.__name__] = subjects
-        return rule
-
-    return marked
-
-
-def number_of(version: str) -> tuple[int, ...]:
-    """A version as numbers that can be compared; raises ``ValueError`` for other words."""
-    match = _VERSION.fullmatch(version)
-    if match is None:
-        raise ValueError(f"{version} is no version of fabopt")
-    return tuple(map(int, match.groups()))
 
 
 def edition_of(version: str) -> str:
     """The newest of ``EDITIONS`` that is no later than a version."""
     return max((edition for edition in EDITIONS if number_of(edition) <= number_of(version)), key=number_of)
-
-
-def named_edition(design: Design) -> str:
-    """The rules that a file names; before files named any, those of the first version."""
-    return FIRST if design.rules is None else design.rules
 
 
 def rules_off(design: Design) -> frozenset[str]:

@@ -20,9 +20,8 @@ from fabopt.schema.resilience import FEED, RACK
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT, across_stripes, through_servers
 from fabopt.verify.clos_counts import ClosCounts
-from fabopt.verify.editions import named_edition, number_of
 from fabopt.verify.evidence import RAIL_ONLY, FabricEvidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, has_rules_of
 
 TIERS = ("leaf", "spine", "core")
 # The version from which files say what several planes leave.
@@ -52,7 +51,7 @@ def failures_leave_bandwidth(proof: Proof, fabric: FabricEvidence) -> None:
         if row.servers_cut_off is not None:
             proof.equal(f"failures at once with servers cut off, {row.failed}", row.count, 1)
             proof.equal(f"servers cut off by {what}", row.servers_cut_off, cut_off(fabric, row.failed))
-        if row.count == 1 and number_of(named_edition(fabric.evidence.design)) >= number_of(OF_PLANES):
+        if row.count == 1 and has_rules_of(fabric.evidence.design, OF_PLANES):
             stated = row.made_up_gbps_per_gpu, row.with_switch_gbps_per_gpu
             what = f"after {what} with planes that make up for it, and with a switch of another"
             proof.equal(f"Gb/s per GPU {what}", stated, beside(fabric, row.failed))

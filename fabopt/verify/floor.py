@@ -11,9 +11,8 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.catalog import Nic, Transceiver
 from fabopt.units import ceil_div, milliwatts, some
-from fabopt.verify.editions import EDITIONS, named_edition
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import EDITIONS, Proof, named_edition
 from fabopt.verify.purchases import unit_milliwatts
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import Wiring

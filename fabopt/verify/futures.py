@@ -10,9 +10,8 @@ from fabopt.schema.futures import Future, Futures, OneFuturePlan
 from fabopt.schema.scenarios import GrowthScenario
 from fabopt.units import cents, exact, plain_fraction, rounded, some, usd
 from fabopt.verify.charges import charge_rows, charges_cents
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.purchases import BilledOrder, breaks_in, cents_at
 from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
 from fabopt.verify.terms_of_sale import of_kind

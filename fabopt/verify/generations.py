@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from fabopt.rules.defaults import ONE_GENERATION, is_asked_for, is_kept
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.told import is_told
 
 INFINIBAND = "infiniband"

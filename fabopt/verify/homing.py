@@ -8,10 +8,9 @@ from fabopt.rules.defaults import PAIR, PAIRING, is_asked_for
 from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair
 from fabopt.schema.resilience import redundancy_kept
 from fabopt.units import some
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.proof import Proof, combined, counts_of, where
+from fabopt.verify.proof import Proof, combined, counts_of, since, where
 from fabopt.verify.wiring import FabricCabling
 
 SINGLE, ANY = "single", "any"

@@ -9,10 +9,9 @@ from itertools import pairwise
 from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.design import TierUse
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.futures import ways_to_grow
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.terms_of_sale import is_late
 
 # Properties that interchangeable switches share besides their cages; parts in these are proven link by link.

@@ -10,10 +10,9 @@ from fabopt.schema.model import Model, PlanChanges
 from fabopt.schema.prediction import JobUse, WorkloadUse
 from fabopt.schema.workload import Job
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.mixes import block_of
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.workload import fabric_named, network_on
 from fabopt.workload.beside import JobMix
 from fabopt.workload.pace import LEAST_LEFT

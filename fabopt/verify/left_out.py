@@ -15,11 +15,10 @@ from fabopt.rules.defaults import (
 )
 from fabopt.schema.rack_rules import SPREAD
 from fabopt.units import grouped
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.generations import mixed_tiers
 from fabopt.verify.nic_rules import breaks_nic_rule
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.racks import spread_sets
 from fabopt.verify.redundancy import breaks_part
 from fabopt.verify.separation import logical_fabrics

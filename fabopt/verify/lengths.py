@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fabopt.floor.group_runs import KINDS, given_m
 from fabopt.rules.defaults import LENGTHS, is_kept
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 
 
 def follows_from_groups(fabric: FabricEvidence) -> bool:

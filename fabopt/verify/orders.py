@@ -13,10 +13,9 @@ from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.charges import order_charges_cents
-from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.futures import ways_to_grow
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import FIRST, Proof, named_edition
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, expedite_cents, item_of, offer_of, order_cents
 from fabopt.verify.terms_of_sale import (
     is_allowed,

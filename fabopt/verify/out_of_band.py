@@ -7,9 +7,8 @@ from collections import Counter
 from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.design import LinkRow
 from fabopt.units import ceil_div, some
-from fabopt.verify.editions import FIRST, named_edition
 from fabopt.verify.evidence import Evidence, FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import FIRST, Proof, named_edition, where
 
 
 def counts_ports(evidence: Evidence) -> bool:

@@ -17,10 +17,9 @@ from fabopt.schema.homing import (
     UNJOINED,
 )
 from fabopt.units import gbps, some
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_LEAF, SERVER_LEAF
-from fabopt.verify.proof import Proof, combined, counts_of, where
+from fabopt.verify.proof import Proof, combined, counts_of, since, where
 from fabopt.verify.redundancy import has_pairs
 from fabopt.verify.wiring import FabricCabling
 

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.clos_counts import ClosCounts
-from fabopt.verify.editions import since
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.mixed_spines import links_are_in_proportion
-from fabopt.verify.proof import Proof, combined, counts_of, distinct
+from fabopt.verify.proof import Proof, combined, counts_of, distinct, since
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 

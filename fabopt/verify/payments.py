@@ -10,10 +10,9 @@ from fractions import Fraction
 from fabopt.schema.design import BomRow
 from fabopt.schema.stages import PERIODS
 from fabopt.units import CENTS_PER_USD, cents, exact, plain_fraction
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.orders import MONTH_DIGITS
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.purchases import MOVES, item_of, offer_of
 from fabopt.verify.terms_of_sale import order_month, weeks_taken
 

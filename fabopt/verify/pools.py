@@ -12,9 +12,8 @@ from fabopt.parts.switches import lanes_of
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 
 ETHERNET = "ethernet"
 

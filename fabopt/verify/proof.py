@@ -1,17 +1,19 @@
-"""The record of a rule, its counts and its contradictions; and codes of rows, by which rules find equal ones.
+"""The record of a rule; marks of rules, by which files are asked for them; and codes of rows, by which rules find equal
+ones.
 
 Arrays of columns and of their numbers have shape (rows,).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from fabopt.errors import cut
-from fabopt.schema.design import Check
+from fabopt.schema.design import Check, Design
 from fabopt.wiring.model import Ints
 
 _MOST_SHOWN = 6
@@ -94,6 +96,52 @@ def as_check(name: str, proof: Proof, subject: str = "") -> Check:
     """The check of a rule for the reader; ``subject`` (a fabric's name) goes before the detail."""
     detail = f"{subject}: {proof.detail}" if subject and proof.detail else proof.detail or subject
     return Check(name=name, ok=not proof.broken, detail=detail)
+
+
+# -- versions: a rule is asked of files of the version that brought it, and of later ones ----------------------------
+
+
+# Versions whose files may be judged by rules of their own, the last one being this version.
+EDITIONS = ("0.1.0", "0.2.0", "0.3.0")
+FIRST = EDITIONS[0]
+# Names of rules by the version that brought them, as ``since`` marks them; all others are of the first.
+BROUGHT: dict[str, set[str]] = {version: set() for version in EDITIONS[1:]}
+_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\.([0-9]{1,4})")
+# Keys of a design file, and of its case below ``case.content``, that a rule is about: by the name of the rule.
+SUBJECTS: dict[str, tuple[str, ...]] = {}
+
+
+def since(version: str, *subjects: str) -> Callable[[AnyRule], AnyRule]:
+    """Mark a rule with the version that brings it: files of earlier ones are not judged by it.
+
+    ``subjects``: keys of the file that the version brings too; a file with any of them is judged by the rule whatever
+    version it names. Raises ``KeyError`` for a version that is not one of ``EDITIONS``, or the first.
+    """
+
+    def marked(rule: AnyRule) -> AnyRule:
+        BROUGHT[version].add(rule.__name__)
+        SUBJECTS[rule.__name__] = subjects
+        return rule
+
+    return marked
+
+
+def number_of(version: str) -> tuple[int, ...]:
+    """A version as numbers that can be compared; raises ``ValueError`` for other words."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        raise ValueError(f"{version} is no version of fabopt")
+    return tuple(map(int, match.groups()))
+
+
+def named_edition(design: Design) -> str:
+    """The rules that a file names; before files named any, those of the first version."""
+    return FIRST if design.rules is None else design.rules
+
+
+def has_rules_of(design: Design, version: str) -> bool:
+    """Whether a file names the rules of a version, or of a later one."""
+    return number_of(named_edition(design)) >= number_of(version)
 
 
 # -- integer codes of rows and words, so that equal ones are found at once --------------------------------------------

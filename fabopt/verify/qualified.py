@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fabopt.schema.product import Product
 from fabopt.units import some
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import all_kinds
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 
 
 @since("0.2.0", "case.content.procurement.qualified")

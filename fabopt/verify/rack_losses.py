@@ -11,10 +11,9 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.resilience import FEED, RACK, FromOutside
 from fabopt.units import MBPS_PER_GBPS, milliwatts, some
 from fabopt.verify.bandwidth import LAST_DIGIT
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.outages import TIERS, plant_of
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.racks import most_milliwatts
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 

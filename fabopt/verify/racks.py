@@ -10,10 +10,9 @@ from fabopt.rules.defaults import RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.catalog import Switch, Transceiver
 from fabopt.schema.design import FabricDesign
 from fabopt.units import exact, milliwatts, some, summed
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import rack_milliwatts
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
 
 SWITCHES = ("leaf", "spine", "core")

@@ -11,9 +11,8 @@ import numpy as np
 
 from fabopt.schema.fabric_design import classes_in_use
 from fabopt.units import ceil_div, some
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, combined, counts_of
+from fabopt.verify.proof import Proof, combined, counts_of, since
 from fabopt.verify.redundancy import standing_detail
 from fabopt.verify.structure import peer_cages
 from fabopt.verify.subnet_manager import manager_detail

@@ -19,10 +19,9 @@ from fabopt.rules.defaults import (
 from fabopt.schema.homing import UNJOINED, asks_for_pair
 from fabopt.schema.resilience import redundancy_kept
 from fabopt.schema.standing import standing_words
-from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
-from fabopt.verify.proof import Proof, combined, where
+from fabopt.verify.proof import Proof, combined, has_rules_of, since, where
 from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
@@ -78,7 +77,7 @@ def _asked(fabric: FabricEvidence) -> tuple[str, ...]:
     gpus = fabric.evidence.servers * fabric.evidence.server.gpus
     wanted, resilience = fabric.wanted, case.resilience_of(fabric.wanted)
     rules = redundancy_kept(case.rules, resilience, wanted.asked_of(gpus))
-    is_early = number_of(named_edition(fabric.evidence.design)) < number_of(BROUGHT_BY)
+    is_early = not has_rules_of(fabric.evidence.design, BROUGHT_BY)
     return tuple(rule for rule in rules if rule not in LATER) if is_early else rules
 
 

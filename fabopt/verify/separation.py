@@ -9,9 +9,8 @@ from functools import cached_property
 from fabopt.schema.case import Fabric
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.choices import allows, offered, priced
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence, FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 
 # The least separation first.
 _WAYS = ("shared", "logical", "physical")

@@ -6,9 +6,8 @@ from fabopt.rules.defaults import WHOLE_SERVERS, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.servers import SERVER, SETTLED, ServerCompared
 from fabopt.units import ceil_div, some
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 
 
 def compares(evidence: Evidence) -> bool:

@@ -14,10 +14,9 @@ from fractions import Fraction
 from fabopt.problem.demand import case_service, gpus_at_work
 from fabopt.schema.prediction import ServingUse, WorkloadNeeds
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.memory import kept_of_sequence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.steps import RecountedStep
 from fabopt.verify.workload import certain_gpus, content_is_needed, fabric_named, network_on, reduces, serves
 from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, tapered

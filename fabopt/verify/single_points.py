@@ -18,9 +18,8 @@ from fabopt.network.graph.losses import Holders, Loss, Served, cut_switches
 from fabopt.network.graph.network import network_of
 from fabopt.schema.losses import Exposed, SinglePoint, WorstRack
 from fabopt.units import some
-from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.proof import Proof
+from fabopt.verify.proof import Proof, has_rules_of, since
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints
 
@@ -294,7 +293,7 @@ def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
     the structure. Source: docs/bandwidth.md.
     """
     design, recounted = cabled.evidence.design, single_points_of(cabled)
-    if number_of(named_edition(design)) < number_of(COUNTED_IN):
+    if not has_rules_of(design, COUNTED_IN):
         recounted = recounted._replace(points=tuple(row.model_copy(update=NOT_COUNTED) for row in recounted.points))
     listed = design.single_points_of_failure
     proof.holds(listed is not None, "the file does not list single points of failure")

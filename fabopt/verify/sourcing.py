@@ -9,10 +9,9 @@ from typing import get_args
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.procurement import SOURCE_TIERS, PartWord, kinds_of_one_vendor
 from fabopt.units import some
-from fabopt.verify.editions import since
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.futures import ways_to_grow
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, since, where
 
 
 def counts_vendors(evidence: Evidence) -> bool:

@@ -11,9 +11,8 @@ from fabopt.schema.design import TierUse
 from fabopt.schema.subnet_manager import ON_A_SERVER, SubnetManagerUse, TwinUse, twins_of, words_of
 from fabopt.units import some
 from fabopt.verify.choices import priced
-from fabopt.verify.editions import named_edition, number_of, since
 from fabopt.verify.evidence import FabricEvidence
-from fabopt.verify.proof import Proof, where
+from fabopt.verify.proof import Proof, has_rules_of, since, where
 from fabopt.verify.told import is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import divide
@@ -33,7 +32,7 @@ def names_managers(fabric: FabricEvidence) -> bool:
     if fabric.designed.subnet_manager is not None:
         return True
     told = any(fabric.switch(tier.role).managed is not None for tier in fabric.designed.tiers)
-    told |= number_of(named_edition(fabric.evidence.design)) >= number_of(UNKNOWN_COUNTS)
+    told |= has_rules_of(fabric.evidence.design, UNKNOWN_COUNTS)
     return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)
 
 

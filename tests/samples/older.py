@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fabopt.schema.hashes import sha256_of
-from fabopt.verify.editions import NEW_KEYS, new_keys, number_of
+from fabopt.verify.editions import NEW_KEYS, new_keys
+from fabopt.verify.proof import number_of
 
 Json = dict[str, Any]
 

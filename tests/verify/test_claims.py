@@ -17,7 +17,8 @@ from fabopt.schema.hashes import sha256_of
 from fabopt.schema.version import VERSION
 from fabopt.solution import optimize
 from fabopt.verify import not_asked, verify
-from fabopt.verify.editions import BROUGHT, EDITIONS, edition_of, rules_are_named, since
+from fabopt.verify.editions import edition_of, rules_are_named
+from fabopt.verify.proof import BROUGHT, EDITIONS, since
 from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
 from tests.samples import small
 from tests.samples.designs_of_families import MAKERS, designed

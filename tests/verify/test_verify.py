@@ -25,8 +25,7 @@ from fabopt.network.clos_links import ClosNumbers
 from fabopt.schema.design import Check
 from fabopt.verify import verified_in_turn, verify
 from fabopt.verify.clos_counts import ClosCounts
-from fabopt.verify.editions import BROUGHT
-from fabopt.verify.proof import QUESTIONS
+from fabopt.verify.proof import BROUGHT, QUESTIONS
 from fabopt.verify.rules import DESIGN_RULES, FABRIC_RULES, FILE_RULES, MONEY_RULES, WIRING_RULES
 from tests.samples.older import as_written_by
 from tests.samples.verify_fixtures import (

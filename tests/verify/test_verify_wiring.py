@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from fabopt.schema.design import Design
 from fabopt.verify import verified_in_turn, verify, verify_wiring, wiring_verified_in_turn
-from fabopt.verify.editions import BROUGHT
-from fabopt.verify.proof import QUESTIONS, combined
+from fabopt.verify.proof import BROUGHT, QUESTIONS, combined
 from fabopt.verify.rules import WIRING_RULES
 from fabopt.verify.wiring import MOST_LINKS
 from fabopt.wiring.build import wiring_of

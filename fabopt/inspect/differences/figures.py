@@ -11,7 +11,7 @@ from fabopt.inspect.differences.sides import Compared
 from fabopt.schema.design import FabricDesign, Number
 from fabopt.schema.losses import SinglePoint
 from fabopt.units import usd
-from fabopt.verify.editions import EDITIONS, named_edition
+from fabopt.verify.proof import EDITIONS, named_edition
 
 Group = Literal["rules and failures", "money", "power and space", "bandwidth", "network", "case"]
 GROUPS: tuple[Group, ...] = ("rules and failures", "money", "power and space", "bandwidth", "network", "case")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 Thing = TypeVar("Thing", bound=Hashable)
 
 
@@ -22,3 +25,15 @@ def components(things: Iterable[Thing], links: Iterable[tuple[Thing, Thing]]) ->
         first, later = sorted((find(a), find(b)), key=place.__getitem__)
         root[later] = first
     return {thing: find(thing) for thing in root}
+
+
+def first_joined(number: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first of all devices that links join each device to, shape (devices,); ``a``, ``b``: their ends, (links,)."""
+    first = np.arange(number)
+    while True:
+        lowest, before = np.minimum(first[a], first[b]), first.copy()
+        np.minimum.at(first, a, lowest)
+        np.minimum.at(first, b, lowest)
+        first = first[first]
+        if (first == before).all():
+            return first

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from fabopt.rules.defaults import ONE_GENERATION, is_asked_for, is_kept
+from fabopt.rules.defaults import ONE_GENERATION, is_kept
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, since, where
-from fabopt.verify.told import is_told
+from fabopt.verify.told import left_out_is_told
 
 INFINIBAND = "infiniband"
 
@@ -30,11 +30,7 @@ def generations_agree(proof: Proof, fabric: FabricEvidence) -> None:
     known: dict[str, str | None] = {tier.role: fabric.switch(tier.role).generation for tier in fabric.designed.tiers}
     mixed = mixed_tiers(fabric)
     if mixed:
-        proof.holds(
-            not is_asked_for(fabric.evidence.case.rules, ONE_GENERATION), f"{mixed[0]}, and the rule is asked for"
-        )
-        told = is_told(fabric, ONE_GENERATION)
-        proof.holds(told, f"{mixed[0]}, and the file does not say that rule {ONE_GENERATION} is left out")
+        left_out_is_told(proof, fabric, ONE_GENERATION, mixed[0])
     proof.note(", ".join(mixed or [f"{role}: {generation or 'not known'}" for role, generation in known.items()]))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS, is_asked_for, is_kept
+from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS, is_kept
 from fabopt.schema.catalog import Nic
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.choices import ANY
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, since, where
-from fabopt.verify.told import is_told
+from fabopt.verify.told import left_out_is_told
 
 
 def _has_open_numbers(fabric: FabricEvidence) -> bool:
@@ -104,6 +104,5 @@ def breaks_nic_rule(fabric: FabricEvidence, rule: str) -> bool:
 def _is_kept_or_told(proof: Proof, fabric: FabricEvidence, rule: str, detail: str) -> None:
     """A rule is kept, or was not asked for by name and the file says that it is left out."""
     if breaks_nic_rule(fabric, rule):
-        proof.holds(not is_asked_for(fabric.evidence.case.rules, rule), f"{detail}, and the rule is asked for")
-        proof.holds(is_told(fabric, rule), f"{detail}, and the file does not say that {rule} is left out")
+        left_out_is_told(proof, fabric, rule, detail)
     proof.note(detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.network.components import first_joined
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, SPINE_CORE
@@ -200,7 +201,7 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     """
     clos, links, devices = cabling.clos, cabling.links, cabling.devices
     above = cabling.between_switches
-    component = components(len(devices), links.a[above], links.b[above])
+    component = first_joined(len(devices), links.a[above], links.b[above])
     switches = np.concatenate([cabling.devices_of(tier.role) for tier in cabling.tiers()])
     alone = clos.tiers == 1 and not cabling.fabric.is_direct
     number = clos.planes * (clos.leaves if alone else 1)
@@ -212,21 +213,6 @@ def planes_are_connected(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("(server, set) pairs that are joined", len(reached), clos.servers * number)
     planes = f"{some(len(switches), 'switch')} in {some(clos.planes, 'connected plane')}"
     proof.note(f"{planes}, {some(clos.servers, 'server')} on each")
-
-
-def components(devices: int, a: Ints, b: Ints) -> Ints:
-    """The least device connected to each device by links, shape (devices,).
-
-    ``a`` and ``b``: the ends of links, shape (links,).
-    """
-    component = np.arange(devices)
-    while True:
-        lowest = np.minimum(component[a], component[b])
-        before = component.copy()
-        np.minimum.at(component, a, lowest)
-        np.minimum.at(component, b, lowest)
-        if (component == before).all():
-            return component
 
 
 def bisection_carries_claim(proof: Proof, cabling: FabricCabling) -> None:

@@ -14,7 +14,6 @@ from fabopt.rules.defaults import (
     TWO_LEAVES,
     TWO_SPINES,
     TWO_SWITCHES,
-    is_asked_for,
 )
 from fabopt.schema.homing import UNJOINED, asks_for_pair
 from fabopt.schema.resilience import redundancy_kept
@@ -22,7 +21,7 @@ from fabopt.schema.standing import standing_words
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE
 from fabopt.verify.proof import Proof, combined, has_rules_of, since, where
-from fabopt.verify.told import is_told
+from fabopt.verify.told import left_out_is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 
@@ -53,9 +52,7 @@ def redundancy_is_kept(proof: Proof, fabric: FabricEvidence) -> None:
         kept = _keeps(fabric, row.rule)
         proof.equal(f"rule {row.rule} is kept", row.kept, kept)
         if kept is False:
-            asked = is_asked_for(fabric.evidence.case.rules, row.rule)
-            proof.holds(not asked, f"rule {row.rule} is not kept, and asked for by name")
-            proof.holds(is_told(fabric, row.rule), f"the file does not say that rule {row.rule} is left out")
+            left_out_is_told(proof, fabric, row.rule, f"rule {row.rule} is not kept")
         words = {True: "kept", False: "not kept", None: "does not apply"}[kept]
         proof.note(f"{row.rule} {words}: {row.detail}")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabopt.rules.defaults import SUBNET_MANAGER, is_asked_for, is_kept
+from fabopt.network.components import first_joined
+from fabopt.rules.defaults import SUBNET_MANAGER, is_kept
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
@@ -13,7 +14,7 @@ from fabopt.units import some
 from fabopt.verify.choices import priced
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, has_rules_of, since, where
-from fabopt.verify.told import is_told
+from fabopt.verify.told import left_out_is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import divide
 from fabopt.wiring.model import Ints
@@ -66,7 +67,7 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("managers of a subnet", said.managers, managers)
     proof.equal("kept", said.kept, managers > 0)
     if not managers:
-        _is_told(proof, fabric)
+        left_out_is_told(proof, fabric, SUBNET_MANAGER, "no subnet has a manager")
     proof.note(f"{some(managers, 'manager')} in each of {some(subnets, 'subnet')} of {nodes:,} ports")
 
 
@@ -134,14 +135,6 @@ def _manages(switch: Switch, nodes: int) -> bool:
     return bool(switch.managed) and (switch.max_managed_nodes is None or switch.max_managed_nodes >= nodes)
 
 
-def _is_told(proof: Proof, fabric: FabricEvidence) -> None:
-    """A rule that is not kept was not asked for by name, and the file says so."""
-    case = fabric.evidence.case
-    proof.holds(not is_asked_for(case.rules, SUBNET_MANAGER), f"the case asks for rule `{SUBNET_MANAGER}` by name")
-    told = is_told(fabric, SUBNET_MANAGER)
-    proof.holds(told, f"the file does not say that rule `{SUBNET_MANAGER}` is left out")
-
-
 def lacks_manager(fabric: FabricEvidence) -> bool:
     """Whether the file states that a fabric's subnets have no manager; ``subnets_are_managed`` counts it again."""
     said = fabric.designed.subnet_manager
@@ -179,18 +172,7 @@ def _joined(cabling: FabricCabling) -> tuple[Ints, Ints]:
     place = _places(cabling, rows)
     near, far = place[cabling.links.a], place[cabling.links.b]
     between = (near >= 0) & (far >= 0)
-    above = list(range(len(rows)))
-
-    def first_of(index: int) -> int:
-        while above[index] != index:
-            above[index] = above[above[index]]
-            index = above[index]
-        return index
-
-    for a, b in set(zip(near[between].tolist(), far[between].tolist(), strict=True)):
-        above[first_of(a)] = first_of(b)
-    first = [first_of(index) for index in range(len(above))]
-    return rows, np.unique(first, return_inverse=True)[1]
+    return rows, np.unique(first_joined(len(rows), near[between], far[between]), return_inverse=True)[1]
 
 
 def _places(cabling: FabricCabling, rows: Ints) -> Ints:

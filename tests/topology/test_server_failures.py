@@ -68,5 +68,5 @@ def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = design(9)
     monkeypatch.setattr("fabopt.topology.server_torus.space.MOST_WORK", 10)
     assert left(design(9)) == {}
-    monkeypatch.setattr("fabopt.verify.server_failures.MOST_WORK", 10)
+    monkeypatch.setattr("fabopt.verify.graph_failures.MOST_WORK", 10)
     assert failed(whole) == ["failures_leave_flow"]

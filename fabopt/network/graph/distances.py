@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.network.components import first_joined
 from fabopt.network.graph.network import Ints, Network
 
 Hops = NDArray[np.int16]
@@ -120,12 +121,5 @@ def components(network: Network) -> Ints:
 
     Shape (switches,).
     """
-    label = np.arange(network.switches)
-    while True:
-        lowest = np.minimum(label[network.a], label[network.b])
-        before = label.copy()
-        np.minimum.at(label, network.a, lowest)
-        np.minimum.at(label, network.b, lowest)
-        label = label[label]
-        if (label == before).all():
-            return np.unique(label, return_inverse=True)[1].ravel().astype(np.int64)
+    first = first_joined(network.switches, network.a, network.b)
+    return np.unique(first, return_inverse=True)[1].ravel().astype(np.int64)

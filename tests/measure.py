@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 
 from fabopt.cli import main as fabopt
-from fabopt.output.terminal.schemas import SCHEMAS
+from fabopt.output.terminal.schema_keys import SCHEMAS
 from fabopt.parts.items import Item, Offer
 from fabopt.problem.fabric import FabricProblem
 from tests.paths import ROOT, TESTS

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from fabopt.output.terminal.schemas import SCHEMAS
+from fabopt.output.terminal.schema_keys import SCHEMAS
 from fabopt.schema.plan import PlanFile
 from fabopt.schema.words import words_of
 

@@ -16,8 +16,7 @@ from fabopt.io.library import by_name, names
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED, check_catalog
 from fabopt.io.text import parse_yaml
-from fabopt.output.terminal.schema_keys import key_lines
-from fabopt.output.terminal.schemas import schema_bytes, schema_file
+from fabopt.output.terminal.schema_keys import key_lines, schema_bytes, schema_file
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, plain, power, printable
 from fabopt.parts.price_books import KIND_OF_WORD, products

@@ -26,7 +26,7 @@ from fabopt.io.quantities import money_usd
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED
 from fabopt.io.spellings import PROTOCOLS, loose
-from fabopt.output.terminal.schemas import schema_file
+from fabopt.output.terminal.schema_keys import schema_file
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.workload import PROFILES
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from fabopt.io.files import write_whole
-from fabopt.output.terminal.schemas import SCHEMAS, schema_bytes
+from fabopt.output.terminal.schema_keys import SCHEMAS, schema_bytes
 
 
 def write_schemas(folder: Path) -> None:

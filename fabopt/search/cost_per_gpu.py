@@ -26,9 +26,8 @@ from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.objective import DecidedBy
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.deadlines import in_time, pace_of, some_reduce
 from fabopt.search.shortlist import Shortlist, can_list, shortlist_of
-from fabopt.search.step_time import prediction_of
+from fabopt.search.step_time import in_time, pace_of, prediction_of, some_reduce
 from fabopt.topology.family import Restriction
 from fabopt.units import rounded, usd
 from fabopt.workload.deadline import CostTimesStep, Deadline

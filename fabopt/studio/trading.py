@@ -14,8 +14,7 @@ from fabopt.io.case import Inputs
 from fabopt.io.files import write_whole
 from fabopt.io.journal import journal_path
 from fabopt.io.keys import content_of
-from fabopt.output.charts.figures import Quantity
-from fabopt.output.charts.points import axes_of, dots_of
+from fabopt.output.charts.points import Quantity, axes_of, dots_of
 from fabopt.output.export.front import readable
 from fabopt.program.copies import processors
 from fabopt.program.settings import Settings

@@ -1,8 +1,10 @@
-"""Runs from attachments to their switches on a floor, recounted from the racks that the file names."""
+"""Runs on a floor, recounted from the racks that the file names: of links along its trays, and of attachments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import numpy as np
 
 from fabopt.floor.appliances import appliances_of
 from fabopt.floor.racks import height_m
@@ -10,6 +12,7 @@ from fabopt.rules.defaults import ATTACHMENT_RUNS, is_kept
 from fabopt.units import ceil_decimetres
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import FIRST, named_edition
+from fabopt.wiring.model import TO_ATTACHMENTS, Floats, Wiring
 
 
 def measures_attachments(evidence: Evidence) -> bool:
@@ -45,3 +48,31 @@ def _runs_m(fabric: FabricEvidence, tier: str) -> Iterator[float]:
                 far_rack, far_unit = switches[number]
                 far = plan.rack_index(far_rack), float(height_m(far_unit, switch.rack_units or 0))
                 yield ceil_decimetres(float(plan.run_m(*near, *far)))
+
+
+# -- metres of cable along the trays of the floor between the ends of every link --------------------------------------
+
+
+def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
+    """Metres of cable along the trays of the floor between the ends of every link, shape (links,).
+
+    NaN where the floor does not decide: links of attachments run as far as the farthest of their kind, or over the
+    site's flat distance, as all links do without a floor.
+    """
+    attached = np.isin(wiring.links.kind, TO_ATTACHMENTS)
+    return np.where(attached, np.nan, ways_m(evidence, wiring))
+
+
+def ways_m(evidence: Evidence, wiring: Wiring) -> Floats:
+    """Metres along the trays between the racks of the ends of every link, shape (links,); NaN where an end
+    has no rack.
+    """
+    links, devices = wiring.links, wiring.devices
+    if evidence.case.site.floor is None:
+        return np.full(len(links), np.nan)
+    plan = evidence.plan
+    rack = np.array([plan.rack_index(name) if name else -1 for name in devices.rack], dtype=np.int64)
+    height = height_m(devices.unit, devices.height_u)
+    run = plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b])
+    measured = (rack[links.a] >= 0) & (rack[links.b] >= 0)
+    return np.where(measured, run, np.nan)

@@ -5,10 +5,10 @@ They are proven for such fabrics only.
 
 from __future__ import annotations
 
+from fabopt.network.components import first_joined
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF
-from fabopt.verify.paths import components
 from fabopt.verify.proof import Proof, combined, counts_of, distinct, where
 from fabopt.verify.wiring import FabricCabling
 
@@ -55,7 +55,7 @@ def rails_never_meet(proof: Proof, cabling: FabricCabling) -> None:
     """
     links, clos = cabling.links, cabling.clos
     above = cabling.between_switches
-    component = components(len(cabling.devices), links.a[above], links.b[above])
+    component = first_joined(len(cabling.devices), links.a[above], links.b[above])
     rows = cabling.of(SERVER_LEAF)
     sets = distinct(component[links.b[rows]])
     proof.equal("sets of switches that servers reach", len(sets), clos.planes)

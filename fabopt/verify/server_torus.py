@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabopt.network.components import first_joined
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.links import bundles_join_boxes
-from fabopt.verify.paths import components
 from fabopt.verify.ports import server_ends
 from fabopt.verify.proof import Proof, combined, distinct, repeated
 from fabopt.verify.wiring import FabricCabling
@@ -71,7 +71,7 @@ def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:
     of_server = np.bincount(ends.server, minlength=len(cabling.devices))[cabling.devices_of("server")]
     wanted = nic.per_server * nic.ports_per_nic
     proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
-    component = components(len(cabling.devices), cabling.links.a, cabling.links.b)
+    component = first_joined(len(cabling.devices), cabling.links.a, cabling.links.b)
     proof.equal("connected sets of servers", len(distinct(component[cabling.devices_of("server")])), 1)
     proof.note(f"{some(len(ends.server), 'server port')}")
 

@@ -18,7 +18,7 @@ from fabopt.cli.schemas import write_schemas
 from fabopt.cli.starter import starter_text
 from fabopt.io.case import read_inputs
 from fabopt.io.design import read_design
-from fabopt.output.terminal.schemas import SCHEMAS, schema_bytes, schema_file
+from fabopt.output.terminal.schema_keys import SCHEMAS, schema_bytes, schema_file
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
 from fabopt.solution import optimize

@@ -14,7 +14,7 @@ from fabopt.inspect.audit.reading import KINDS as HAND_MADE
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import names
 from fabopt.output.export import ALL, FORMATS
-from fabopt.output.terminal.schemas import SCHEMAS
+from fabopt.output.terminal.schema_keys import SCHEMAS
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.catalog import KINDS
 from fabopt.schema.workload import PROFILES

@@ -36,7 +36,7 @@ ENDLESS = {
     "fabopt.io.faults._QUOTED_OR_NUMBER": "a text of our own, shown as it is",
     "fabopt.io.quote.values._ONE_MARK": "what it is read as has 15 digits at most",
     "fabopt.io.recognition._CHANGE": "a text that is shown as it is",
-    "fabopt.output.export.sheet_rows._TEXT_CELL": "a file of our own",
+    "fabopt.output.export.sheets._TEXT_CELL": "a file of our own",
     "fabopt.output.html.space._SAID": "a text of our own",
     "fabopt.program.solvers._CBC_BOUND": "what an engine prints",
     "fabopt.study.sweep.ranges._NUMBER": "an option, read exactly and held against its limits",

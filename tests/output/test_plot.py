@@ -17,9 +17,8 @@ from rich.console import Console
 from fabopt.errors import InputError, OutputError
 from fabopt.output.charts.bars import cost_bars, short_money
 from fabopt.output.charts.compose import charts, trade
-from fabopt.output.charts.figures import Quantity
 from fabopt.output.charts.front import Spot, placed
-from fabopt.output.charts.points import axes_of, dots_of, point_label, shown_label
+from fabopt.output.charts.points import Quantity, axes_of, dots_of, point_label, shown_label
 from fabopt.output.charts.style import FILE_PALETTE
 from fabopt.output.html.front_page import front_table
 from fabopt.output.plot import ENDINGS, plot_bytes, write_plot

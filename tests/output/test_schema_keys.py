@@ -10,8 +10,7 @@ from pydantic import TypeAdapter
 
 from fabopt.errors import InputError
 from fabopt.output.terminal import schema_keys
-from fabopt.output.terminal.schema_keys import WIDTH, key_lines, keys_of_file
-from fabopt.output.terminal.schemas import SCHEMAS
+from fabopt.output.terminal.schema_keys import SCHEMAS, WIDTH, key_lines, keys_of_file
 
 
 def _said(kind: str, key: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fabopt.output.export import sheet_rows, sheets
+from fabopt.output.export import sheets
 from fabopt.output.export.marks import MARK
 from fabopt.output.export.sheets import write_csv, write_workbook
 from fabopt.output.export.spreadsheet import CELL_FORMATS, are_plain, new_book, safe, set_feet, write_marks
@@ -75,7 +75,7 @@ def by_the_library(tables: Mapping[str, pd.DataFrame], mark: str) -> bytes:
 
 @pytest.mark.parametrize("mark", ["", "not proven: x"])
 def test_a_workbook_is_that_of_the_library(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_rows, "_AT_ONCE", 64)
+    monkeypatch.setattr(sheets, "_AT_ONCE", 64)
     path = write_workbook(tmp_path / "book.xlsx", "t", TABLES, mark)
     assert path.read_bytes() == by_the_library(TABLES, mark)
 

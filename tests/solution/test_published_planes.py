@@ -14,7 +14,7 @@ import yaml
 from fabopt.parts.port_types import PortType, parse_split
 from fabopt.parts.switches import CageUse
 from fabopt.schema.design import Design
-from fabopt.topology.direct.loads import Rates
+from fabopt.topology.direct.networks import Rates
 from fabopt.topology.dragonfly_plus.networks import GroupLoad, SpinePorts, frames, networks
 from tests.paths import PUBLISHED
 from tests.samples.once import once

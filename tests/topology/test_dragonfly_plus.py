@@ -21,7 +21,7 @@ from fabopt.output.terminal.answer import fabric_line
 from fabopt.parts.port_types import PortType, parse_split
 from fabopt.parts.switches import CageUse
 from fabopt.schema.structure import DragonflyPlusStructure
-from fabopt.topology.direct.loads import Rates
+from fabopt.topology.direct.networks import Rates
 from fabopt.topology.dragonfly_plus.networks import GroupLoad, SpinePorts, frames, networks
 from fabopt.verify.dragonfly_counts import DragonflyPlusCounts
 from fabopt.wiring.build import wiring_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fabopt.output.charts.figures import Quantity
+from fabopt.output.charts.points import Quantity
 from fabopt.output.charts.style import KINDS, WIDTH, Palette, Spec
 from fabopt.output.words import KIND_NAMES, money
 from fabopt.schema.design import Number

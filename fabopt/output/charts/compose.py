@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabopt.output.charts.bars import cost_bars, short_money
-from fabopt.output.charts.figures import Quantity, setting_of
 from fabopt.output.charts.front import front_chart
-from fabopt.output.charts.points import Dot, axes_of, dots_of
+from fabopt.output.charts.points import Dot, Quantity, axes_of, dots_of, setting_of
 from fabopt.output.charts.style import FILE_PALETTE, WIDTH, Palette, Spec, heading
 from fabopt.output.words import listed, plain, power
 from fabopt.schema.design import Number

@@ -9,8 +9,16 @@ from types import MappingProxyType
 from typing import Any
 
 from fabopt.output.charts.compose import charts, trade
-from fabopt.output.charts.figures import Quantity, setting_of, value_of
-from fabopt.output.charts.points import Axes, axes_of, shown_label, shown_points, why_not
+from fabopt.output.charts.points import (
+    Axes,
+    Quantity,
+    axes_of,
+    setting_of,
+    shown_label,
+    shown_points,
+    value_of,
+    why_not,
+)
 from fabopt.output.charts.render import svg
 from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.html.rendering import drawn, render

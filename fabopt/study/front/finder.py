@@ -27,10 +27,9 @@ from fabopt.schema.front import FrontPoint
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio, RatioSearch
-from fabopt.search.deadlines import in_time, ratio_deadline, useful_deadline
 from fabopt.search.decision import best_ratio
 from fabopt.search.search import Search
-from fabopt.search.step_time import least_bisection_kbps
+from fabopt.search.step_time import in_time, least_bisection_kbps, ratio_deadline, useful_deadline
 from fabopt.solution.subnet_hosts import Host
 from fabopt.study.front.measures import (
     MEASURES,

@@ -18,9 +18,8 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, SpineShares, spine_shares
-from fabopt.topology.clos.hardware import Hardware, ScopedCosts
+from fabopt.topology.clos.hardware import Hardware, Saving, ScopedCosts
 from fabopt.topology.clos.joins import attaches, fewest_together
-from fabopt.topology.clos.last_leaves import Saving
 from fabopt.topology.clos.shape import (
     Ints,
     SwitchUse,

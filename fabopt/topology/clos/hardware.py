@@ -2,24 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 
 from fabopt.parts.nics import NicOption
+from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.topology.clos.blocks import Block
+from fabopt.topology.clos.blocks import Block, Lower
 from fabopt.topology.clos.dominance import SwitchRivals, undominated_nics
-from fabopt.topology.clos.last_leaves import LeavesByPorts, leaves_by_ports
 from fabopt.topology.clos.link_bounds import LinkBounds
-from fabopt.topology.clos.most_ports import MOST_PORTS, MostPorts
 from fabopt.topology.clos.scopes import scope_key
-from fabopt.topology.clos.shape import SwitchUse, usable_ports
+from fabopt.topology.clos.shape import Ints, SwitchUse, usable_ports
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.topology.remembered import Scope, remembered
-from fabopt.units import grouped
+from fabopt.topology.spans import group_sizes
+from fabopt.units import ceil_of, grouped
+
+# -- leaves of a differing last group: the types on offer, and the cost that such leaves can save ---------------------
+
+
+# by the cages' ports, down and up
+LeavesByPorts = Mapping[tuple[PortType, PortType], list[SwitchUse]]
+
+
+def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
+    """Uses of switches by the kinds of their ports, down and up, as parts see them."""
+    by_ports: dict[tuple[PortType, PortType], list[SwitchUse]] = defaultdict(list)
+    for switch in switches:
+        for down, up in product(switch.uses, switch.up_uses):
+            by_ports[down.port, up.port].append(SwitchUse(switch, down, up))
+    return by_ports
+
+
+def most_in_last_group(fabric: FabricProblem, servers: int) -> int:
+    """Most servers of a differing last group, over the group sizes of the fabric; 0 if there is none."""
+    if not fabric.last_may_differ:
+        return 0
+    if fabric.span is None:  # of two groups the smaller one
+        return servers // 2
+    g = group_sizes(fabric, servers - 1)
+    return int((servers - (ceil_of(servers, g) - 1) * g).max(initial=0))
+
+
+class Saving:
+    """Cost that a last group of at most ``most_servers`` can save on some leaves; it fits on one leaf of each rail."""
+
+    def __init__(self, lowers: Sequence[Lower], nic: NicOption, most_servers: int) -> None:
+        self._shares = np.array([lower.share for lower in lowers])
+        on_leaf = [min(most_servers, usable_ports(lower.down, lower.leaf)) for lower in lowers]
+        self._ports = np.array(on_leaf)[:, np.newaxis] * nic.ports_per_server
+
+    def beside(self, share: Floats) -> Floats:
+        """Most that is saved where a port of the other groups has cost ``share``, as an addend: 0 or less.
+
+        Shape of ``share``, (metrics,) or (metrics, sizes).
+        """
+        if not self._shares.size:
+            return np.zeros_like(share)
+        can_be = np.isfinite(share[0])
+        saved = self._ports * (self._shares - np.where(can_be, share, 0.0).T[..., np.newaxis, :])
+        return np.where(can_be, saved.min(axis=-2, initial=0.0).T, 0.0)
+
+
+# -- upper bounds of servers' ports on a leaf, over the group sizes of a fabric ---------------------------------------
+
+
+# More ports than any switch has.
+MOST_PORTS = 2**31
+
+
+class MostPorts:
+    """Upper bounds of servers' ports on leaves of one fabric."""
+
+    def __init__(self, fabric: FabricProblem, servers: int) -> None:
+        self._fabric = fabric
+        self._servers = servers
+
+    @cached_property
+    def on_leaf(self) -> int:
+        """Most server ports of a leaf, a differing last group left out."""
+        if self._fabric.span is None:
+            return MOST_PORTS
+        return int(
+            self.in_groups(np.array(min(self._servers - self._fabric.last_may_differ, self._fabric.span.group[1])))
+        )
+
+    def in_groups(self, g: Ints) -> Ints:
+        """Most server ports of a leaf of a group of ``g`` servers, a differing last group left out, shape of ``g``."""
+        # Rule ``rails_are_aligned``
+        alone = self._fabric.aligned & (g < self._servers)
+        return np.asarray(np.where(alone, g, g * self._together))
+
+    @cached_property
+    def servers_in_last(self) -> int:
+        """Most servers of a differing last group; 0: there is none."""
+        return most_in_last_group(self._fabric, self._servers)
+
+    @cached_property
+    def on_last(self) -> int:
+        """Most server ports of a leaf of a differing last group."""
+        return self.servers_in_last * self._together
+
+    @cached_property
+    def _together(self) -> int:
+        """Most ports of one server on a leaf."""
+        nics = (option for options in self._fabric.nics.values() for option in options)
+        return max((nic.ports_per_plane for nic in nics), default=1)
+
+
+# -- hardware ---------------------------------------------------------------------------------------------------------
 
 
 class ScopedCosts(Costs):

@@ -16,8 +16,7 @@ import numpy as np
 
 from fabopt.network.direct_links import Dragonfly, Mesh
 from fabopt.schema.structure import DragonflyStructure
-from fabopt.topology.direct.loads import Ints, Load
-from fabopt.topology.direct.networks import DirectNetworks, Floats, merged, moore_mean, rounded_up
+from fabopt.topology.direct.networks import DirectNetworks, Floats, Ints, Load, merged, moore_mean, rounded_up
 from fabopt.units import ceil_of
 
 # Switches of a local, a global and a local link; of the farthest two of a network whose pairs of groups have a links.

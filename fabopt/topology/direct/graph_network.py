@@ -23,8 +23,7 @@ from fabopt.schema.resilience import Failed
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.design import Failures, Figures, FilePart, LinkUse, Tier, single_flow
-from fabopt.topology.direct.loads import Ints
-from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, run_of
+from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, Ints, run_of
 
 SERVERS = ("servers_per_group", "groups", "ports_per_server", "ports_per_server_per_leaf")
 

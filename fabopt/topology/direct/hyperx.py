@@ -15,8 +15,7 @@ import numpy as np
 from fabopt.network.direct_links import HyperX
 from fabopt.schema.structure import HyperxStructure
 from fabopt.topology.direct.lattices import MOST_DIMENSIONS, LatticeTopology, halves, smallest_sides, volume
-from fabopt.topology.direct.loads import Ints, Load
-from fabopt.topology.direct.networks import Floats, moore_mean
+from fabopt.topology.direct.networks import Floats, Ints, Load, moore_mean
 
 
 class HyperxTopology(LatticeTopology):

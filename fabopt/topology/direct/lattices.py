@@ -12,8 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from fabopt.network.direct_links import Lattice
-from fabopt.topology.direct.loads import Ints, Load
-from fabopt.topology.direct.networks import DirectNetworks, merged, rounded_up
+from fabopt.topology.direct.networks import DirectNetworks, Ints, Load, merged, rounded_up
 
 MOST_DIMENSIONS = 3
 # No side of a torus is longer; of a HyperX ports forbid it first.

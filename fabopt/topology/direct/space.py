@@ -37,8 +37,7 @@ from fabopt.topology.direct.candidates import (
     may_fit,
 )
 from fabopt.topology.direct.design import has_asked, offer_tried
-from fabopt.topology.direct.loads import Ints, Load, load_of
-from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, fewest_ports
+from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, Ints, Load, fewest_ports, load_of
 from fabopt.topology.family import SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered

@@ -23,8 +23,7 @@ from fabopt.topology.direct.lattices import (
     smallest_sides,
     volume,
 )
-from fabopt.topology.direct.loads import Ints, Load
-from fabopt.topology.direct.networks import Floats
+from fabopt.topology.direct.networks import Floats, Ints, Load
 
 SHORTEST_SIDE = 3
 

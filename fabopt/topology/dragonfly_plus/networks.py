@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabopt.parts.switches import CageUse, SwitchType, cages_beside
-from fabopt.topology.direct.loads import Ints, Rates
+from fabopt.topology.direct.networks import Ints, Rates
 from fabopt.units import Number, Truth, ceil_of
 
 # Products below are computed in 64 bits, others exactly however large; more links than any switch has ports.

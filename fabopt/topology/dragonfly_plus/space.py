@@ -21,7 +21,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import Parts, Shape, SwitchUse, uplinks_that_fit, usable_ports
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.candidates import SwitchedShape
-from fabopt.topology.direct.loads import Ints, Rates, rates_of
+from fabopt.topology.direct.networks import Ints, Rates, rates_of
 from fabopt.topology.direct.space import BoundedHardware, SwitchedSpace
 from fabopt.topology.dragonfly_plus.candidates import NAME, DragonflyPlusBatch, global_joins, leaf_spine_need
 from fabopt.topology.dragonfly_plus.network import HOPS

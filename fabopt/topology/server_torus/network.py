@@ -22,8 +22,7 @@ from fabopt.schema.structure import SwitchlessStructure
 from fabopt.topology.design import Figures, FilePart, LinkUse, single_flow
 from fabopt.topology.direct.graph_network import SERVERS, UniformNetwork
 from fabopt.topology.direct.lattices import halves
-from fabopt.topology.direct.loads import Ints
-from fabopt.topology.direct.networks import DirectNetworks, run_of
+from fabopt.topology.direct.networks import DirectNetworks, Ints, run_of
 
 
 class ServerTorusParts(NamedTuple):

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from fabopt.output.terminal.schema_keys import Key, default_words, keys_of_file
-from fabopt.output.terminal.schema_keys import SCHEMAS
+from fabopt.output.terminal.schema_keys import SCHEMAS, Key, default_words, keys_of_file
 from fabopt.rules.defaults import DEFAULT_RULES, YIELDING
 
 PAGES = Path(__file__).parent

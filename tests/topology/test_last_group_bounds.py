@@ -15,7 +15,7 @@ from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.own_last_groups import LastGroupSizes, least_of_leaves
-from fabopt.topology.clos.share_costs import least_in_pods
+from fabopt.topology.clos.pod_costs import least_in_pods
 from tests.samples.random_cases import generate
 from tests.samples.small import Json
 

@@ -28,6 +28,7 @@ from fabopt.topology.clos.own_last_groups import (
     least_of_leaves,
     ports_that_reach,
 )
+from fabopt.topology.clos.pod_costs import least_in_pods
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice, ports_on_switch
 from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
 from fabopt.topology.clos.shape import (
@@ -43,7 +44,6 @@ from fabopt.topology.clos.shape import (
 from fabopt.topology.clos.share_costs import (
     WorthOfLeaves,
     fewest_of_all_spines,
-    least_in_pods,
     least_with_spines,
 )
 from fabopt.topology.clos.spines import Spines

@@ -20,6 +20,7 @@ from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
 from fabopt.topology.clos.own_last_groups import last_up_limit, with_last_uplinks
+from fabopt.topology.clos.pod_costs import CoreCosts, SpineReach, core_costs, farthest_reach
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
 from fabopt.topology.clos.run_bounds import LinkRows
 from fabopt.topology.clos.shape import (
@@ -34,14 +35,7 @@ from fabopt.topology.clos.shape import (
     uplinks_that_fit,
     usable_ports,
 )
-from fabopt.topology.clos.share_costs import (
-    CoreCosts,
-    SpineReach,
-    core_costs,
-    farthest_reach,
-    fewest_pods,
-    least_with_spines,
-)
+from fabopt.topology.clos.share_costs import fewest_pods, least_with_spines
 from fabopt.topology.clos.stacks import Stacks
 from fabopt.topology.clos.switch_sizes import leaf_size, switch_size
 from fabopt.topology.cutoff import Cutoff

@@ -9,8 +9,8 @@ import numpy as np
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.units import some, summed
 from fabopt.verify.assemblies import CabledAssembly
-from fabopt.verify.attached_runs import measures_attachments, ways_m
 from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, loss_fits, works_together
+from fabopt.verify.floor_runs import measures_attachments, ways_m
 from fabopt.verify.link_kinds import CageEnd, ListedRow
 from fabopt.verify.proof import Proof, coded, combined, distinct, repeated
 from fabopt.verify.wiring import FabricCabling

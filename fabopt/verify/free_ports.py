@@ -16,10 +16,10 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
 from fabopt.schema.product import Cage
 from fabopt.units import some
-from fabopt.verify.attached_runs import measures_attachments
 from fabopt.verify.bandwidth import class_ratios
 from fabopt.verify.clos_counts import Exchanged
 from fabopt.verify.evidence import FabricEvidence
+from fabopt.verify.floor_runs import measures_attachments
 from fabopt.verify.growth import numbers_at_last, stage_of
 from fabopt.verify.link_kinds import ListedRow, attachment_kinds, kinds_in_own_cages
 from fabopt.verify.proof import Proof, where

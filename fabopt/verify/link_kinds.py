@@ -19,8 +19,8 @@ from fabopt.schema.design import LinkPart, LinkRow
 from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
 from fabopt.schema.product import Cage, Product
 from fabopt.units import ceil_div, some
-from fabopt.verify.attached_runs import attached_run_m
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.floor_runs import attached_run_m
 from fabopt.verify.mesh_counts import MeshLinks
 from fabopt.wiring.design_file import item_at
 

@@ -20,10 +20,10 @@ from fabopt.schema.catalog import Switch, Transceiver
 from fabopt.schema.design import TierUse
 from fabopt.units import MBPS_PER_GBPS, ceil_div
 from fabopt.verify.assemblies import CabledAssembly, cable_of
-from fabopt.verify.attached_runs import measured_m
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.closed import require_closed, require_rows
 from fabopt.verify.evidence import RAIL_ONLY, Evidence, FabricEvidence
+from fabopt.verify.floor_runs import measured_m
 from fabopt.verify.link_kinds import LinkKind, all_kinds
 from fabopt.verify.proof import UNPROVABLE, coded
 from fabopt.wiring.build import wiring_of

@@ -114,6 +114,12 @@ def length_m(text: str) -> Fraction | None:
     return _measured(text, _LENGTHS)
 
 
+def length_mm(text: str) -> Fraction | None:
+    """``300 mm``, ``30 cm`` in millimetres; a number without a unit is no such text."""
+    metres = _measured(text, {unit: factor for unit, factor in _LENGTHS.items() if unit})
+    return None if metres is None else metres * 1000
+
+
 def time_s(text: str) -> Fraction | None:
     """``90s``, ``2m``, ``1 h`` in seconds."""
     return _measured(text, _TIMES)
@@ -136,6 +142,7 @@ SPEED = MeasuredText(speed_gbps, "in Gb/s (bits), as 400, 400G or 400 Gb/s")
 MONEY = MeasuredText(money_usd, "in US dollars, as 2000000, 2M or $2,000,000")
 POWER = MeasuredText(power_w, "in watts, as 20000 or 20 kW")
 LENGTH = MeasuredText(length_m, "in metres, as 3 or 3 m")
+MILLIMETRES = MeasuredText(length_mm, "in millimetres, as 300 or 30 cm")
 RATIO = MeasuredText(ratio, "as 2 or 2:1")
 SHARE = MeasuredText(share, "as 0.2 or 20%")
 
@@ -150,6 +157,8 @@ def quantity_under(key: str) -> MeasuredText | None:
         return POWER
     if key.endswith("_m"):
         return LENGTH
+    if key.endswith("_mm"):
+        return MILLIMETRES
     if key == "max_oversubscription":
         return RATIO
     return SHARE if key in SHARES else None

@@ -47,6 +47,7 @@ MAX_RACKS = 20_000
 MAX_CROSSINGS = 4000
 RackSide = Annotated[float, Field(ge=0.1, le=10)]
 Length = Annotated[float, Field(ge=0, le=100)]
+CrossSection = Annotated[float, Field(gt=0, le=10_000)] | None
 CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
 
 
@@ -67,6 +68,10 @@ class Floor(Strict):
         tray_height_m: Height of the cable trays above the floor, in metres.
         drop_m: Metres of cable added each time it goes between a tray and a rack.
         slack_m: Metres added to every cable.
+        tray_width_mm: Width of every tray, in millimetres.
+        tray_depth_mm: Depth of every tray that cables may fill, in millimetres.
+        manager_width_mm: Width of the vertical cable manager at each side of a rack, in millimetres.
+        manager_depth_mm: Depth of these managers, in millimetres.
         cross_trays: Positions in the rows where trays cross them; 0 is before the first rack. Null is both ends.
         blocked: Racks that are not there, such as a column; the tray of the row is cut.
         reserved: Racks that are somebody else's; the tray of the row passes.
@@ -85,6 +90,10 @@ class Floor(Strict):
     tray_height_m: Annotated[float, Field(gt=0, le=100)] = 2.6
     drop_m: Length = 0.3
     slack_m: Length = 0.5
+    tray_width_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
+    tray_depth_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
+    manager_width_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
+    manager_depth_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
     cross_trays: Annotated[tuple[CrossPosition, ...], Field(min_length=1)] | None = None
     blocked: tuple[RackId, ...] = ()
     reserved: tuple[RackId, ...] = ()
@@ -106,6 +115,14 @@ class Floor(Strict):
     def aisles_m(self) -> tuple[float, ...]:
         """The widths between the rows, one fewer than rows."""
         return self.aisle_m if isinstance(self.aisle_m, tuple) else (self.aisle_m,) * (self.rows - 1)
+
+    @property
+    def sections(self) -> dict[str, tuple[float | None, float | None]]:
+        """Width and depth of trays, and of the manager at a side of a rack, in millimetres."""
+        return {
+            "tray": (self.tray_width_mm, self.tray_depth_mm),
+            "manager": (self.manager_width_mm, self.manager_depth_mm),
+        }
 
     @model_validator(mode="after")
     def _tables_fit_memory(self) -> Self:

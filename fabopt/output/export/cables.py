@@ -14,7 +14,6 @@ from string import digits
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabopt.floor.racks import row_of_letters
 from fabopt.network.direct_links import Torus
@@ -24,6 +23,7 @@ from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.orders import order_codes
 from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.wiring.legs import begins_cable, begins_leg, by_cable, legs_of_cables
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
 from fabopt.wiring.numbers import booked_fabrics
 
@@ -66,8 +66,6 @@ def _rows(wiring: Wiring, fabric: FabricDesign, torus: Torus) -> Iterator[tuple[
             name = devices.name[joined[start + within]]
             yield fabric.name, start // torus.switches + 1, name, *point, *empty, *place, *empty
 
-
-Bools = NDArray[np.bool_]
 
 SCHEDULE_COLUMNS = (
     *("cable", "leg", "fabric", "kind", "part", "part_number", "description", "medium", "length_m", "run_m", "bundle"),
@@ -114,9 +112,9 @@ def files_of(asked: Exported) -> Files:
 
 def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
     """One row a breakout end with ``SCHEDULE_COLUMNS``, cable by cable; last the links without a cable on the bill."""
-    order = _by_cable(wiring)
+    order = by_cable(wiring)
     ends, cable = link_ends(wiring).iloc[order], wiring.links.cable[order]
-    starts = np.flatnonzero(_begins_end(wiring, cable))
+    starts = np.flatnonzero(begins_leg(wiring, cable))
     rows = ends.iloc[starts].reset_index(drop=True)
     for side in ("from", "to"):
         rows[f"{side}_port"] = joined(ends[f"{side}_port"].tolist(), starts, "+")
@@ -131,37 +129,13 @@ def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
     return rows.assign(**columns)[list(SCHEDULE_COLUMNS)]
 
 
-def _by_cable(wiring: Wiring) -> Ints:
-    """Links in the order of cables, cages and lanes; those without a cable last."""
-    links = wiring.links
-    cable = np.where(links.cable == NOTHING, len(wiring.cables), links.cable)
-    return np.lexsort((links.b_lane, links.b_cage, links.b, links.a_lane, links.a_cage, links.a, cable))
-
-
-def _ends_of_cables(wiring: Wiring) -> Ints:
-    """Breakout ends of every cable; one more entry, no breakout end, answers for ``NOTHING``."""
-    return np.append(np.maximum(wiring.cables.a_connectors, wiring.cables.b_connectors), 0)
-
-
-def _begins_cable(cable: Ints) -> Bools:
-    """Tell which rows, sorted by cable, begin a cable; a row without one is alone."""
-    begins: Bools = (cable == NOTHING) | (np.diff(cable, prepend=NOTHING) != 0)
-    return begins
-
-
-def _begins_end(wiring: Wiring, cable: Ints) -> Bools:
-    """Tell which links begin a breakout end: all but those that share a straight cable with the link before."""
-    splits: Bools = _ends_of_cables(wiring)[cable] > 1
-    return splits | _begins_cable(cable)
-
-
 def _connectors(wiring: Wiring, cable: Ints, link: Ints, side: str) -> Ints:
     """Return a number for the connector at a side of every row, rising but in a shuffle; breakout ends may share one.
 
     ``cable``, ``link``: of every row, shape (rows,).
     """
     connectors, size = np.append(getattr(wiring.cables, f"{side}_connectors"), 0)[cable], _crossed(wiring, cable)
-    begins = _begins_cable(cable) | (connectors > 1)
+    begins = begins_cable(cable) | (connectors > 1)
     number = np.cumsum(begins)
     lanes = np.flatnonzero(size > 1)
     device, cage, lane = (getattr(wiring.links, f"{side}{key}")[link[lanes]] for key in ("", "_cage", "_lane"))
@@ -182,9 +156,9 @@ def _end_numbers(wiring: Wiring, cable: Ints, link: Ints) -> list[str]:
 
     Of a shuffle ``2-3 of 4 x 4``: the lane of leg 2 nearer the servers and leg 3 at the other end.
     """
-    starts = np.flatnonzero(_begins_cable(cable))
+    starts = np.flatnonzero(begins_cable(cable))
     number = np.arange(len(cable)) - np.repeat(starts, np.diff(starts, append=len(cable))) + 1
-    of, size, links = _ends_of_cables(wiring)[cable], _crossed(wiring, cable), wiring.links
+    of, size, links = legs_of_cables(wiring)[cable], _crossed(wiring, cable), wiring.links
     near, far = (lane[link] % np.maximum(size, 1) + 1 for lane in (links.b_lane, links.a_lane))
     columns = zip(number.tolist(), of.tolist(), size.tolist(), near.tolist(), far.tolist(), strict=True)
     return [
@@ -241,7 +215,7 @@ def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str
 
     A splitter whose breakout ends part is in a bundle of its own, ``A01-B07+B08``; empty without a floor plan.
     """
-    starts = np.flatnonzero(_begins_cable(cable))
+    starts = np.flatnonzero(begins_cable(cable))
     ends = list(zip(joined(from_racks, starts, "+"), joined(to_racks, starts, "+"), strict=True))
     routes = {pair: _route(pair) for pair in dict.fromkeys(ends)}
     return spread([routes[pair] for pair in ends], starts, len(cable))

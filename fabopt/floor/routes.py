@@ -1,0 +1,141 @@
+"""Routes of cables along the trays of a floor, segment by segment.
+
+A *segment* is a piece of a tray between two neighbouring points: middles of racks, and crossings of a row's tray with a
+cross tray. A cable takes the shortest way; of equally short ones that whose points come first, from left to right and
+then row by row, seen from the rack that comes first on the floor. A cable within a rack is in no tray.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import pairwise
+from math import inf
+from typing import NamedTuple
+
+from fabopt.floor.plan import FloorPlan
+from fabopt.floor.racks import row_letters
+
+_NANOMETRES = 10**9
+
+
+class Segment(NamedTuple):
+    """A piece of a tray: ``A03-A04``; from a rack to the cross tray after the fourth ``A04-A:X4``; ``X4 A-B``."""
+
+    name: str
+    is_cross: bool
+
+
+class _Point(NamedTuple):
+    """A rack's middle or a crossing; the order in which equally short ways are taken."""
+
+    x_nm: int
+    row: int
+    name: str
+
+
+class TrayRoutes:
+    """The routes between the racks of a floor, each worked out when it is first asked for."""
+
+    def __init__(self, plan: FloorPlan) -> None:
+        self._plan = plan
+        self._known: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._away: dict[int, tuple[int | float, ...]] = {}
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """All segments, row by row and then cross tray by cross tray."""
+        return tuple(segment for _, _, segment in self._pieces)
+
+    def of(self, rack_a: int, rack_b: int) -> tuple[int, ...]:
+        """Indices of the segments between two racks, from the first on the floor; empty within one rack.
+
+        Raises ``ValueError`` where no tray leads.
+        """
+        first, last = sorted((rack_a, rack_b))
+        if (first, last) not in self._known:
+            self._known[first, last] = tuple(self._walk(first, last))
+        return self._known[first, last]
+
+    def _walk(self, first: int, last: int) -> Iterator[int]:
+        away = self._distances(last)
+        if away[first] == inf:
+            raise ValueError(f"no tray leads from {self._plan.ids[first]} to {self._plan.ids[last]}")
+        here = first
+        while here != last:
+            onward = (
+                (self._points[there], there, index)
+                for there, index, length in self._neighbours[here]
+                if away[there] + length == away[here]
+            )
+            _, here, index = min(onward)
+            yield index
+
+    def _distances(self, target: int) -> tuple[int | float, ...]:
+        """Nanometres of tray from every point to a rack."""
+        if target not in self._away:
+            away: list[int | float] = [inf] * len(self._points)
+            away[target] = 0
+            queue: list[tuple[int | float, int]] = [(0, target)]
+            while queue:
+                so_far, here = heappop(queue)
+                for there, _, length in self._neighbours[here] if so_far == away[here] else ():
+                    if so_far + length < away[there]:
+                        away[there] = so_far + length
+                        heappush(queue, (so_far + length, there))
+            self._away[target] = tuple(away)
+        return self._away[target]
+
+    @cached_property
+    def _points(self) -> tuple[_Point, ...]:
+        """Racks by their index, then crossings, cross tray by cross tray."""
+        plan = self._plan
+        racks = zip(plan.x_m.tolist(), plan.row.tolist(), plan.ids, strict=True)
+        pitch = plan.floor.rack_pitch_m
+        crossings = (
+            (position * pitch, row, f"X{position}")
+            for position in plan.floor.cross_positions
+            for row in range(plan.floor.rows)
+        )
+        return tuple(_Point(_nm(x_m), row, name) for x_m, row, name in (*racks, *crossings))
+
+    @cached_property
+    def _pieces(self) -> tuple[tuple[int, int, Segment], ...]:
+        """The points at both ends of every segment, with it."""
+        return (*self._of_rows(), *self._of_cross_trays())
+
+    def _of_rows(self) -> Iterator[tuple[int, int, Segment]]:
+        points, blocked = self._points, {index for index, cut in enumerate(self._plan.blocked.tolist()) if cut}
+        order = sorted(range(len(points)), key=lambda index: (points[index].row, points[index]))
+        for near, far in pairwise(order):
+            if points[near].row == points[far].row and not blocked & {near, far}:
+                yield near, far, Segment(f"{self._name(near)}-{self._name(far)}", False)
+
+    def _name(self, point: int) -> str:
+        name, letters = self._points[point].name, row_letters(self._points[point].row)
+        return name if point < len(self._plan) else f"{letters}:{name}"
+
+    def _of_cross_trays(self) -> Iterator[tuple[int, int, Segment]]:
+        rows = self._plan.floor.rows
+        for number, position in enumerate(self._plan.floor.cross_positions):
+            start = len(self._plan) + number * rows
+            for row in range(rows - 1):
+                name = f"X{position} {row_letters(row)}-{row_letters(row + 1)}"
+                yield start + row, start + row + 1, Segment(name, True)
+
+    @cached_property
+    def _neighbours(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+        """For every point those next to it, with the segment between and its nanometres."""
+        row_nm = [_nm(row_m) for row_m in self._plan.row_m.tolist()]
+        joined: list[list[tuple[int, int, int]]] = [[] for _ in self._points]
+        for index, (near, far, _) in enumerate(self._pieces):
+            a, b = self._points[near], self._points[far]
+            length = abs(a.x_nm - b.x_nm) + abs(row_nm[a.row] - row_nm[b.row])
+            joined[near].append((far, index, length))
+            joined[far].append((near, index, length))
+        return tuple(map(tuple, joined))
+
+
+def _nm(metres: float) -> int:
+    return round(metres * _NANOMETRES)

@@ -8,10 +8,11 @@ from contextlib import suppress
 import numpy as np
 
 from fabopt.explain.demands import changed
-from fabopt.explain.levers import UNSETTLED, advice
+from fabopt.explain.levers import UNSETTLED, advice, halfway_to_precision
 from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.runs import measured_runs
 from fabopt.explain.what_if import Inquiry
+from fabopt.floor.loads import LOAD_KEYS, RACK_LIMITS, with_floor
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, parts_of, rule_of, with_parts, without_parts
 from fabopt.floor.racks import racks_needed
@@ -38,6 +39,9 @@ SPREAD_WORDS = {
 }
 # So many times the racks of a row, and so many more, are looked at first.
 MORE_RACKS = 2
+# Limits on what racks and rows take are looked at in thousandths of their units.
+PARTS = 1000
+SETTLED = "; a thousandth less would not do"
 # Obstacles that are told where nothing is proven.
 MOST_TOLD = 3
 
@@ -49,11 +53,7 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     plan, needed = site.plan, racks_needed(problem.servers, site.servers_per_rack)
     if (fitting := servers_with_nics(problem)) is not None:
-        detail = f"power of {site.rack_power_w:,.16g} W a rack (`site.floor.rack_power_w`) is enough for "
-        detail += f"{some(fitting, 'server')} with the NICs and modules of all fabrics, the leanest at their most"
-        yield Conflict(
-            limit="site.servers_per_rack", value=site.servers_per_rack, needed=max(1, fitting), detail=detail
-        )
+        yield _too_many_in_rack(problem, fitting)
         return
     if plan.server_racks is not None and needed > len(plan.server_racks):
         detail = f"{some(problem.servers, 'server')}, {site.servers_per_rack} a rack, fill {some(needed, 'rack')}"
@@ -83,6 +83,21 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     runs = [*measured_runs(inquiry)]
     yield from runs or _far_apart(problem, plan)
+
+
+def _too_many_in_rack(problem: Problem, fitting: int) -> Conflict:
+    """The conflict of servers in a rack that do not fit with their NICs."""
+    floor = problem.floor.plan.floor
+    said = [
+        f"{limit.most(floor):,.16g} {limit.unit} a rack (`site.floor.{limit.key}`)"
+        for limit in RACK_LIMITS
+        if getattr(floor, limit.key) is not None and limit.unit == "W"
+    ]
+    detail = f"power of {' and '.join(said)} is enough for "
+    detail += f"{some(fitting, 'server')} with the NICs and modules of all fabrics, the leanest at their most"
+    return Conflict(
+        limit="site.servers_per_rack", value=problem.floor.servers_per_rack, needed=max(1, fitting), detail=detail
+    )
 
 
 def more_racks(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -144,6 +159,33 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
             f"{longest_m:g} m; cross trays shorten runs"
         )
         yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
+
+
+def load_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Conflicts of limits on what racks and rows take that alone prevent a design."""
+    floor = inquiry.case.site.floor
+    for key in () if floor is None else LOAD_KEYS:
+        value = getattr(floor, key)
+        if value is not None:
+            limit = f"site.floor.{key}"
+            yield from inquiry.of_limit(limit, value, _raised(inquiry, key, value))
+
+
+def _raised(inquiry: Inquiry, key: str, value: float) -> Iterator[Conflict]:
+    """The conflict of one such limit, with the least value found that gives a design."""
+
+    def ask(scaled: int) -> int | None:
+        return None if inquiry.design(with_floor(inquiry.case, {key: scaled / PARTS})) is None else scaled
+
+    if inquiry.design(with_floor(inquiry.case, {key: None})) is None:
+        return
+    fails, highest = int(value * PARTS), PARTS if key == "breaker_share" else None
+    works = highest or 2 * fails
+    while ask(works) is None:
+        fails, works = works, GROWTH * works
+    needed, is_least = closest(works, fails, ask, halfway_to_precision)
+    detail = f"without it there is a design{SETTLED if is_least else ''}"
+    yield advice(f"site.floor.{key}", value, needed / PARTS, detail, is_least)
 
 
 def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -15,14 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from fabopt.floor.loads import NO_LOAD, RackLoad, added, load_of, most_in_rack, times_in
 from fabopt.floor.placement import FreeSpace
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, spreads_attachments
-from fabopt.floor.racks import Ints
+from fabopt.floor.racks import Ints, row_of_letters
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Floor
 from fabopt.schema.design import Place
@@ -49,9 +50,9 @@ class Appliance(NamedTuple):
         return max(1, ceil(self.attachment.rack_units or 0))
 
     @property
-    def power_mw(self) -> int:
-        """Power of a device; 0 where nobody asks."""
-        return milliwatts(self.attachment.power_w or 0)
+    def load(self) -> RackLoad:
+        """RackLoad of a device; 0 where nobody asks. Its heat goes to air."""
+        return load_of(milliwatts(self.attachment.power_w or 0), None, self.attachment.weight_kg)
 
 
 def appliances_of(case: Case) -> Iterator[Appliance]:
@@ -79,7 +80,7 @@ class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
     ``places``: (rack, lowest unit) of every installed device, by fabric and attachment, each rack from the bottom up;
-    ``hosts``: those that stand with switches, which have no place yet.
+    ``hosts``: those that stand with switches, which have no place yet; ``row_air_mw``: heat to air by row, from 0.
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
@@ -96,6 +97,7 @@ class ApplianceRacks:
                 for appliance in self.appliances
             }
         )
+        self.row_air_mw: Mapping[int, int] = MappingProxyType(space.row_air_mw)
 
     def has_place(self, key: ApplianceKey) -> bool:
         """Whether the devices of an attachment are in racks, or will be once switches are."""
@@ -127,12 +129,17 @@ class ApplianceRacks:
         return tuple(sorted({*self.listed, *racks_in_use(self.places.values())}))
 
 
+_EMPTY: Final = (0, NO_LOAD)
+
+
 class _SpaceBelow:
     """Racks being filled with appliances from the bottom up. ``spreads``: over two racks at least."""
 
     def __init__(self, floor: Floor, spreads: bool) -> None:
         self._floor, self._spreads = floor, spreads
-        self._used: dict[str, tuple[int, int]] = {}
+        self._used: dict[str, tuple[int, RackLoad]] = {}
+        self._most, self._row_mw = most_in_rack(floor), milliwatts(floor.row_air_w or 0)
+        self.row_air_mw: Counter[int] = Counter()
 
     def put(self, appliance: Appliance, racks: tuple[str, ...]) -> tuple[Place, ...]:
         """Places of an appliance's devices, each in the first rack with space; fewer where the racks end.
@@ -144,27 +151,34 @@ class _SpaceBelow:
         numbers = half if sum(half.values()) == boxes else self._numbers(appliance, racks, boxes)
         places: list[Place] = []
         for rack, number in numbers.items():
-            units, power_mw = self._used.get(rack, (0, 0))
+            units, load = self._used.get(rack, _EMPTY)
             places += ((rack, units + 1 + index * appliance.units) for index in range(number))
-            self._used[rack] = units + number * appliance.units, power_mw + number * appliance.power_mw
+            self._used[rack] = units + number * appliance.units, added((load, appliance.load.times(number)))
+            self.row_air_mw[_row(rack)] += number * appliance.load.air_mw
         return tuple(places)
 
     def _numbers(self, appliance: Appliance, racks: tuple[str, ...], most: int) -> dict[str, int]:
         """Number of devices for each rack, up to ``most`` in one."""
         numbers: dict[str, int] = {}
+        in_rows = Counter(self.row_air_mw)
         left = appliance.attachment.boxes
         for rack in racks:
-            number = min(left, most, self._fit(appliance, *self._used.get(rack, (0, 0))))
+            number = min(left, most, self._fit(appliance, *self._used.get(rack, _EMPTY)))
+            if self._row_mw and appliance.load.air_mw:
+                number = min(number, max(0, self._row_mw - in_rows[_row(rack)]) // appliance.load.air_mw)
             if number:
                 numbers[rack] = number
+                in_rows[_row(rack)] += number * appliance.load.air_mw
             left -= number
         return numbers
 
-    def _fit(self, appliance: Appliance, units: int, power_mw: int) -> int:
-        most = (self._floor.rack_units - units) // appliance.units
-        if self._floor.rack_power_w is not None and appliance.power_mw:
-            most = min(most, (milliwatts(self._floor.rack_power_w) - power_mw) // appliance.power_mw)
-        return most
+    def _fit(self, appliance: Appliance, units: int, load: RackLoad) -> int:
+        left = RackLoad(*(most - used for most, used in zip(self._most, load, strict=True)))
+        return min((self._floor.rack_units - units) // appliance.units, times_in(appliance.load, left))
+
+
+def _row(rack: str) -> int:
+    return row_of_letters(rack.rstrip("0123456789"))
 
 
 def racks_of_appliances(case: Case) -> int:
@@ -190,7 +204,7 @@ def may_hold(plan: FloorPlan, space: FreeSpace, racks: Ints, appliances: Iterabl
     racks = np.unique(racks)
     for appliance in appliances:
         boxes = appliance.attachment.boxes
-        room = np.minimum(space.units[racks] // appliance.units, space.power_mw[racks] // max(1, appliance.power_mw))
+        room = np.minimum(space.units // appliance.units, space.times(appliance.load))[racks]
         if np.minimum(room, _most_in_rack(plan, racks, boxes)).sum() < boxes:
             return False
     return True
@@ -212,7 +226,7 @@ def place_hosts(
     there. Where attachments are spread, no rack has more than half of the devices of one, rounded up.
     """
     # Rule ``hosts_stand_with_switches``
-    units, power_mw, top_unit = space.units.copy(), space.power_mw.copy(), space.top_unit.copy()
+    left = space
     places: dict[str, tuple[Place, ...]] = {}
     for appliance, switches in hosts:
         attachment = appliance.attachment
@@ -220,16 +234,14 @@ def place_hosts(
         there: Counter[int] = Counter()
         of_devices: list[Place] = []
         for own in switches:
-            has_room = (units[racks] >= appliance.units) & (power_mw[racks] >= appliance.power_mw)
+            has_room = (left.units[racks] >= appliance.units) & (left.times(appliance.load)[racks] >= 1)
             fitting = [rack for rack in racks[has_room].tolist() if there[rack] < most]
             if not fitting:
                 return None
             away = np.round(plan.tray_m(np.array(fitting)[:, None], own[None, :]).max(axis=1), 6)
             rack = fitting[int(np.argmin(away))]
             there[rack] += 1
-            of_devices.append((plan.ids[rack], int(top_unit[rack]) - appliance.units + 1))
-            units[rack] -= appliance.units
-            top_unit[rack] -= appliance.units
-            power_mw[rack] -= appliance.power_mw
+            of_devices.append((plan.ids[rack], int(left.top_unit[rack]) - appliance.units + 1))
+            left = left.below(rack, appliance.units, appliance.load)
         places[attachment.name] = tuple(of_devices)
     return places

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabopt.floor.loads import load_of_server
 from fabopt.floor.plan import FloorPlan, run_m
 from fabopt.floor.rack_rules import RackLimits
 from fabopt.floor.racks import Floats, Ints, height_m, servers_that_fit
@@ -189,7 +190,7 @@ def usual_servers_per_rack(site: Site, server: Server) -> ServersPerRack:
         return ServersPerRack(domain, "a scale-up domain fills a rack")
     if server.rack_units is None and server.power_w is None:
         return ServersPerRack(USUAL_SERVERS, "as the racks of a DGX SuperPOD have")
-    fit = servers_that_fit(HALL, server.rack_units or 1, server.power_w)
+    fit = servers_that_fit(HALL, server.rack_units or 1, load_of_server(server))
     return ServersPerRack(max(1, fit), f"{HALL.rack_units} units and {RACK_POWER_W / 1000:g} kW a rack")
 
 

@@ -9,21 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
+from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import WHOLE, Part, Policy, Share, switch_racks_of
 from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
-from fabopt.schema.case import Floor
+from fabopt.floor.server_racks import racks_of_servers
 from fabopt.units import ceil_div
 
 # In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
 BESIDE_SERVERS: Policy = "top-of-rack"
 IN_SERVER_RACKS: tuple[Policy, ...] = (BESIDE_SERVERS,)
 FAR_AWAY_M = 1e6
-UNLIMITED = np.iinfo(np.int64).max // 4
+# Which quantity of a load rows are limited in.
+AIR = RackLoad._fields.index("air_mw")
+Amount = TypeVar("Amount", int, Ints)
 
 
 # Indices of racks, shape (racks named,), by the tier that is pinned to them.
@@ -32,17 +36,17 @@ Pins = Mapping[int, Ints]
 
 @dataclass(frozen=True)
 class ServerSize:
-    """Units and power of the servers of a full rack.
+    """Units and load of the servers of a full rack.
 
     ``height_u``: of one server. ``places``: the lowest unit of each, from 1, shape (servers of a rack,). ``units``:
-    from the bottom, reserved for servers. ``power_mw``: of all. ``is_whole``: they are sold as a whole rack, which
+    from the bottom, reserved for servers. ``load``: of all. ``is_whole``: they are sold as a whole rack, which
     contains its own management and power units.
     """
 
     height_u: float
     places: Ints
     units: int
-    power_mw: int
+    load: RackLoad = NO_LOAD
     is_whole: bool = False
 
 
@@ -84,7 +88,7 @@ class Layout:
         """A key that equal layouts of one plan share."""
         pins = tuple((tier, racks.tobytes()) for tier, racks in sorted(self.pins.items()))
         size, racks = self.server_size, (self.server_racks.tobytes(), self.switch_racks.tobytes())
-        of_size = size.height_u, size.places.tobytes(), size.units, size.power_mw, size.is_whole
+        of_size = size.height_u, size.places.tobytes(), size.units, size.load, size.is_whole
         return self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins
 
     @property
@@ -163,14 +167,28 @@ class Layout:
         return self._by_rack("switches", Part.of, switches), self._by_rack("cable_ends", Part.of, ends)
 
     @cached_property
-    def free_mw(self) -> Ints:
-        """Power of each rack for this fabric, in milliwatts, shape (racks,)."""
-        limit = self.plan.floor.rack_power_w
-        if limit is None:
-            return np.full(len(self.plan), UNLIMITED)
-        taken = np.where(self.servers_in_rack > 0, self.server_size.power_mw, 0)
-        free_mw = np.maximum(0, int(limit * 1000) - taken)
-        return self._by_rack("power_mw", lambda part, amounts: amounts // part.whole * part.own, free_mw)
+    def free_load(self) -> Ints:
+        """What each rack takes of this fabric, of each quantity of a load, shape (quantities, racks)."""
+        has_servers = self.servers_in_rack > 0
+        free = np.full((len(NO_LOAD), len(self.plan)), UNLIMITED)
+        beside, alone = self.share.beside.load, self.share.alone.load
+        for row, (most, servers) in enumerate(zip(self.plan.most_in_rack, self.server_size.load, strict=True)):
+            if most < UNLIMITED:
+                left = max(0, most - servers)
+                free[row] = np.where(has_servers, _own_part(beside[row], left), _own_part(alone[row], most))
+        return free
+
+    @cached_property
+    def free_row_mw(self) -> Ints | None:
+        """Heat to air in milliwatts that each row takes of this fabric, shape (rows,); negative where servers are too
+        hot; None: any. Of fabrics whose shares differ beside servers and elsewhere, the middle of the two.
+        """
+        if self.plan.row_air_mw is None:
+            return None
+        racks = np.bincount(self.plan.row[self.server_racks], minlength=self.plan.floor.rows)
+        left = self.plan.row_air_mw - racks * self.server_size.load.air_mw
+        beside, alone = (_own_part(room.load[AIR], left) for room in (self.share.beside, self.share.alone))
+        return beside if (left < 0).any() or self.share.beside == self.share.alone else (beside + alone) // 2
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
@@ -304,12 +322,15 @@ class Layout:
         return np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run)
 
 
-def racks_for(units: int, power_mw: int, floor: Floor, limits: RackLimits, switches: int) -> int:
-    """Fewest empty racks for switches: by their rack units, their power (mW) and the most switches in a rack."""
-    needed = empty_racks(units, switches, floor.rack_units, limits)
-    if floor.rack_power_w:
-        needed = max(needed, ceil_div(power_mw, max(1, int(floor.rack_power_w * 1000))))
-    return max(1, needed)
+def _own_part(part: Part, amount: Amount) -> Amount:
+    return amount // part.whole * part.own
+
+
+def racks_for(units: int, load: RackLoad, plan: FloorPlan, limits: RackLimits, switches: int) -> int:
+    """Fewest empty racks for switches: by their rack units, their load and the most switches in a rack."""
+    needed = empty_racks(units, switches, plan.floor.rack_units, limits)
+    by_load = (ceil_div(amount, max(1, most)) for amount, most in zip(load, plan.most_in_rack, strict=True) if amount)
+    return max(1, needed, *by_load)
 
 
 def leaves_kept_units(plan: FloorPlan, server_size: ServerSize) -> bool:
@@ -345,8 +366,7 @@ def layouts(
         return []
     worth_it: list[Layout] = []
     for policy, racks in switch_racks_of(plan, needed, wanted, len(usable) - needed):
-        server_racks = _server_racks(plan, usable, racks, needed)
-        if len(server_racks) == needed:
+        for server_racks in racks_of_servers(plan, usable, racks, needed, server_size.load.air_mw):
             switch_racks = racks
             if len(racks) < wanted:
                 nearest = plan.from_centre(server_racks)
@@ -354,14 +374,3 @@ def layouts(
             in_racks = (servers, per_rack, server_size, server_racks, switch_racks)
             worth_it.append(Layout(plan, policy, *in_racks, share_in(policy), spread_over, pins or {}))
     return worth_it
-
-
-def _server_racks(plan: FloorPlan, usable: Ints, for_switches: Ints, needed: int) -> Ints:
-    """Up to ``needed`` racks for servers, shape (racks found,): as the case names them, else in the order of the floor,
-    pinned ones only if others are too few. ``usable``, ``for_switches``: racks, each of shape (racks listed,).
-    """
-    if plan.server_racks is not None:
-        return plan.server_racks[np.isin(plan.server_racks, usable)][:needed]
-    left = usable[~np.isin(usable, for_switches)]
-    is_pinned = plan.pinned[left]
-    return np.sort(np.concatenate([left[~is_pinned], left[is_pinned]])[:needed])

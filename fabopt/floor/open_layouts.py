@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from fabopt.floor.layouts import Layout, Pins, ServerSize, leaves_kept_units
+from fabopt.floor.loads import RackLoad
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import WHOLE, Share
 from fabopt.floor.racks import Ints
@@ -41,15 +42,16 @@ class OpenLayout(Layout):
     def _leaf_racks(self) -> Ints:
         return self.leaf_racks
 
-    def racks_above(self, units: int, power_mw: int, switches: int) -> Ints:
-        """Racks for ``switches`` spines and cores with ``units`` and ``power_mw`` in all, as indices, shape (racks
+    def racks_above(self, units: int, load: RackLoad, switches: int) -> Ints:
+        """Racks for ``switches`` spines and cores with ``units`` and ``load`` in all, as indices, shape (racks
         permitted,).
 
         Racks of servers are among them if the others are too few.
         """
         free = self.switch_racks
         needed = units + int(self.plan.limits.managers(np.asarray(switches)))
-        has_room = self.free_units[free].sum() >= needed and self.free_mw[free].sum() >= power_mw
+        has_power = self.free_load[0, free].sum() >= load.power_mw
+        has_room = self.free_units[free].sum() >= needed and has_power
         if has_room and self.most[0][free].sum() >= switches:
             return free
         return np.union1d(free, self.server_racks)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabopt.floor.layouts import Layout
+from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
 from fabopt.floor.racks import Ints, Positions, height_m
@@ -20,23 +22,48 @@ SEVERAL = -1
 class FreeSpace:
     """Space left for switches of a fabric in every rack, each of shape (racks,).
 
-    ``units``: whole ones; ``power_mw``: milliwatts; ``top_unit``: the highest free unit; ``installed``: number of
-    switches; ``cable_ends``: at them; ``most``: limits of these two in each rack.
+    ``units``: whole ones; ``load``: of each quantity, shape (quantities, racks); ``top_unit``: the highest free unit;
+    ``installed``: number of switches; ``cable_ends``: at them; ``most``: limits of these two in each rack. ``row``: of
+    each rack; ``row_mw``: heat to air in milliwatts that each row still takes, shape (rows,); None: any.
     """
 
     units: Ints
-    power_mw: Ints
+    load: Ints
     top_unit: Ints
     installed: Ints
     cable_ends: Ints
     most: tuple[Ints, Ints]
     limits: RackLimits
+    row: Ints
+    row_mw: Ints | None
+
+    def times(self, load: RackLoad) -> Ints:
+        """How often each rack, in a row by itself, takes a load, shape (racks,)."""
+        most = np.full(len(self.units), UNLIMITED)
+        for free, amount in zip(self.load, load, strict=True):
+            if amount:
+                most = np.minimum(most, free // amount)
+        if self.row_mw is not None and load.air_mw:
+            most = np.minimum(most, self.row_mw[self.row] // load.air_mw)
+        return most
+
+    def takes(self, racks: Ints, load: RackLoad) -> bool:
+        """Whether rows take a load in each of ``racks``, shape (loads,), repeated for several."""
+        if self.row_mw is None:
+            return True
+        counts = np.bincount(self.row[racks], minlength=len(self.row_mw))
+        return bool((counts * load.air_mw <= self.row_mw).all())
+
+    @property
+    def is_overdrawn(self) -> bool:
+        """Whether a rack or a row has more than it takes before any switch is there."""
+        return bool((self.load < 0).any()) or (self.row_mw is not None and bool((self.row_mw < 0).any()))
 
     def switches(self, size: SwitchSize) -> Ints:
         """Number of further switches of a size that each rack holds, shape (racks,)."""
-        by_units = self.limits.most_switches(self.units, self.installed, size.units)
-        by_power = self.power_mw // max(1, size.power_mw)
-        most = np.minimum(by_units, by_power)
+        most = self.limits.most_switches(self.units, self.installed, size.units)
+        if any(size.load):
+            most = np.minimum(most, self.times(size.load))
         if self.limits.switches < NO_LIMIT:
             most = np.minimum(most, self.most[0] - self.installed)
         if size.cable_ends:
@@ -64,40 +91,58 @@ class FreeSpace:
         return replace(
             self,
             units=self.units - taken,
-            power_mw=self.power_mw - counts * size.power_mw,
+            load=self.load - np.outer(size.load, counts) if any(size.load) else self.load,
             top_unit=self.top_unit - taken,
             installed=installed,
             cable_ends=self.cable_ends + counts * size.cable_ends,
+            row_mw=self._rows_without(racks, size.load),
         )
 
+    def below(self, rack: int, units: int, load: RackLoad) -> FreeSpace:
+        """The space left with one more device in a rack, which is no switch."""
+        there = np.bincount([rack], minlength=len(self.units))
+        return replace(
+            self,
+            units=self.units - units * there,
+            load=self.load - np.outer(load, there),
+            top_unit=self.top_unit - units * there,
+            row_mw=self._rows_without(np.array([rack]), load),
+        )
 
-def space_in(layout: Layout, nics_mw: int = 0) -> FreeSpace:
+    def _rows_without(self, racks: Ints, load: RackLoad) -> Ints | None:
+        if self.row_mw is None:
+            return None
+        return np.asarray(self.row_mw - np.bincount(self.row[racks], minlength=len(self.row_mw)) * load.air_mw)
+
+
+def space_in(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
     """Space for a fabric in the racks of a layout before any switch is installed.
 
-    ``nics_mw``: power of its NICs in every rack of servers; ``power_mw`` is negative where it exceeds the free power.
+    ``nics``: load of its NICs in every rack of servers; ``load`` is negative where it exceeds what is free.
     """
-    none = np.zeros(len(layout.plan), dtype=np.int64)
-    power_mw = layout.free_mw
-    if nics_mw:
-        power_mw = power_mw - np.where(layout.servers_in_rack > 0, nics_mw, 0)
-    return FreeSpace(layout.free_units, power_mw, layout.top_unit, none, none, layout.most, layout.plan.limits)
+    none, plan = np.zeros(len(layout.plan), dtype=np.int64), layout.plan
+    load, row_mw = layout.free_load, layout.free_row_mw
+    if any(nics):
+        load = load - np.outer(nics, layout.servers_in_rack > 0)
+    space = FreeSpace(layout.free_units, load, layout.top_unit, none, none, layout.most, plan.limits, plan.row, row_mw)
+    return replace(space, row_mw=space._rows_without(layout.server_racks, nics)) if any(nics) else space
 
 
 class _Filling:
     """A layout whose racks are filled with switches, each rack from the top down.
 
-    ``nics_mw``: power of NICs in every rack of servers.
+    ``nics``: load of NICs in every rack of servers.
     """
 
-    def __init__(self, layout: Layout, nics_mw: int) -> None:
+    def __init__(self, layout: Layout, nics: RackLoad) -> None:
         self.layout = layout
-        self.space = space_in(layout, nics_mw)
+        self.space = space_in(layout, nics)
 
     def install(self, racks: Ints, size: SwitchSize) -> Positions | None:
         """Install a switch in each of ``racks`` (repeated for several); None if a rack has no space."""
         counts = np.bincount(racks, minlength=len(self.space.units))
         # Rule ``boxes_fit_racks``
-        if not len(racks) or (counts > self.space.switches(size)).any():
+        if not len(racks) or (counts > self.space.switches(size)).any() or not self.space.takes(racks, size.load):
             return None
         order = np.argsort(racks, kind="stable")
         before = np.empty(len(racks), dtype=np.int64)
@@ -109,9 +154,15 @@ class _Filling:
     def leaves(self, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
         """Leaves in their servers' racks (top of rack), or in the nearest racks for switches."""
         # Rule ``boxes_fit_racks``
-        if (self.space.power_mw < 0).any():
+        if self.space.is_overdrawn:
             return None
-        return self.install(_leaf_racks(self.layout, numbers, self.space.switches(size)), size)
+        return self.install(_leaf_racks(self.layout, numbers, self.space.switches(size), self.rows(size)), size)
+
+    def rows(self, size: SwitchSize) -> RowRoom:
+        """How many switches of a size rows take beside what racks do."""
+        if self.space.row_mw is None or not size.load.air_mw:
+            return RowRoom()
+        return RowRoom(self.space.row.tolist(), (self.space.row_mw // size.load.air_mw).tolist())
 
     def spines(self, numbers: ClosNumbers, size: SwitchSize, leaf_racks: Ints) -> Positions | None:
         """Spines of every pod of every plane, in racks nearest to their leaves on average."""
@@ -124,7 +175,7 @@ class _Filling:
         most = self.layout.most_together(numbers.spines, self.layout.plan.limits.spread_spines)
         orders = nearest.T.tolist()
         counts, at_most = [numbers.spines] * len(orders), [most] * len(orders)
-        racks = _dealt(orders, counts, self.space.switches(size).tolist(), at_most)
+        racks = _dealt(orders, counts, self.space.switches(size).tolist(), at_most, self.rows(size))
         return self.install(np.array(racks, dtype=np.int64), size)
 
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
@@ -132,14 +183,13 @@ class _Filling:
         count = numbers.planes * numbers.cores
         nearest = _for_cores(self.layout, spine_racks)
         most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
-        space = np.minimum(self.space.switches(size)[nearest], most)
-        racks = np.repeat(nearest, space)[:count]
-        return self.install(racks, size) if len(racks) == count else None
+        racks = _dealt([nearest.tolist()], [count], self.space.switches(size).tolist(), [most], self.rows(size))
+        return self.install(np.array(racks, dtype=np.int64), size)
 
 
 def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -> tuple[Positions, ...] | None:
     """Positions of leaves, spines and cores; ``sizes``: by tier from the leaves up. None if they do not fit."""
-    filling = _Filling(layout, sizes[0].nics_mw)
+    filling = _Filling(layout, sizes[0].nics)
     leaves = filling.leaves(numbers, sizes[0])
     if leaves is None or len(sizes) == 1:
         return None if leaves is None else (leaves,)
@@ -152,11 +202,14 @@ def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -
 
 def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
     """Positions of the leaves as of ``place``: they do not depend on spines and cores."""
-    return _Filling(layout, size.nics_mw).leaves(numbers, size)
+    return _Filling(layout, size.nics).leaves(numbers, size)
 
 
-def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
-    """Rack of every leaf in the order of numbers; empty if they do not fit. ``space``: leaves that each rack holds."""
+def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints, rows: RowRoom) -> Ints:
+    """Rack of every leaf in the order of numbers; empty if they do not fit.
+
+    ``space``: leaves that each rack holds; ``rows``: that rows do.
+    """
     leaf, spreads = np.arange(numbers.planes * numbers.leaves), layout.spreads_leaves
     plane, group, rail = leaf // numbers.leaves, numbers.group_of_leaf(leaf), numbers.rail_of_leaf(leaf)
     counts = np.bincount(group)
@@ -169,7 +222,8 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints) -> Ints:
     own = _own_rack(layout, numbers)
     stays = np.isin(own, layout.racks_of(0)) & (space[own] >= counts)
     most = np.where(stays, counts, together).tolist()
-    racks = np.array(_dealt(layout.nearest_to_groups(numbers.g), counts.tolist(), space.tolist(), most), dtype=np.int64)
+    dealt = _dealt(layout.nearest_to_groups(numbers.g), counts.tolist(), space.tolist(), most, rows)
+    racks = np.array(dealt, dtype=np.int64)
     return racks[np.argsort(np.lexsort((rail, plane, group)))] if racks.size else racks
 
 
@@ -200,7 +254,24 @@ def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> b
     return sets.shape[1] < FEWEST_RACKS or bool((sets != sets[:, :1]).any(axis=1).all())
 
 
-def _dealt(orders: list[list[int]], counts: list[int], space: list[int], most: list[int]) -> list[int]:
+class RowRoom:
+    """``row``: of each rack; ``space``: how many switches of a size each row still takes. Empty where nothing limits
+    rows.
+    """
+
+    def __init__(self, row: Sequence[int] = (), space: Sequence[int] = ()) -> None:
+        self.row, self.space = row, list(space)
+
+    def take(self, rack: int, wanted: int) -> int:
+        """How many of ``wanted`` switches the row of a rack takes; they are in it from then on."""
+        if not self.row:
+            return wanted
+        taken = min(wanted, self.space[self.row[rack]])
+        self.space[self.row[rack]] -= taken
+        return taken
+
+
+def _dealt(orders: list[list[int]], counts: list[int], space: list[int], most: list[int], rows: RowRoom) -> list[int]:
     """Racks of ``counts`` switches by ``orders`` of racks, each rack filled before the next; empty if space ends.
 
     ``most``: switches of each order in one rack.
@@ -210,6 +281,7 @@ def _dealt(orders: list[list[int]], counts: list[int], space: list[int], most: l
         missing = count
         for rack in order:
             taken = min(missing, space[rack], at_most)
+            taken = rows.take(rack, taken) if taken else 0
             if taken:
                 space[rack] -= taken
                 racks += [rack] * taken

@@ -7,16 +7,19 @@ they are rounded to a nanometre, so that equal runs are equal numbers in whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fabopt.floor.loads import most_in_rack
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits
 from fabopt.floor.racks import DIGITS, Bools, Floats, Ints, Racks, height_m
 from fabopt.schema.case import Floor
-from fabopt.units import ceil_decimetres
+from fabopt.units import ceil_decimetres, milliwatts
 
 # -- trays: the shortest way along them from rack to rack -------------------------------------------------------------
 
@@ -24,6 +27,7 @@ from fabopt.units import ceil_decimetres
 # Racks of a floor whose distances are kept in a table: 32 MB at this many.
 _MOST_IN_TABLE = 2000
 _LEFT, _RIGHT = 0, 1
+NOTHING_TAKEN: Final[Mapping[int, int]] = MappingProxyType({})
 
 
 class Trays:
@@ -160,7 +164,9 @@ class FloorPlan(Racks):
     usable              neither blocked nor reserved, nor one of ``taken``, which hold attachments
     pinned              switches are pinned to it
 
-    ``limits``: of every rack. ``server_racks``: named by the case for servers, in its order, shape (racks named,);
+    ``limits``: of every rack; ``most_in_rack``: what its devices may load it with. ``row_air_mw``: heat to air, in
+    milliwatts, that each row takes beside that of attachments in racks of their own, shape (rows,); None: any.
+    ``server_racks``: named by the case for servers, in its order, shape (racks named,);
     None: any.
 
     Arrays that list racks hold their indices and have shape (racks listed,).
@@ -172,9 +178,14 @@ class FloorPlan(Racks):
         taken: Iterable[str] = (),
         limits: RackLimits = NO_LIMITS,
         pinned: Iterable[str] = (),
+        row_taken_mw: Mapping[int, int] = NOTHING_TAKEN,
     ) -> None:
         super().__init__(floor)
-        self.limits = limits
+        self.limits, self.most_in_rack = limits, most_in_rack(floor)
+        self.row_air_mw: Ints | None = None
+        if floor.row_air_w is not None:
+            most_mw = milliwatts(floor.row_air_w)
+            self.row_air_mw = np.array([most_mw - row_taken_mw.get(row, 0) for row in range(floor.rows)])
         self.pinned = self.marked(pinned)
         self.server_racks = None if floor.server_racks is None else self.indices(floor.server_racks)
         self.blocked = self.marked(floor.blocked)

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
+from fabopt.floor.loads import NO_LOAD, RackLoad, added, most_in_rack
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.floor.racks import Ints
@@ -106,16 +107,16 @@ def _in_every_row(plan: FloorPlan, needed: int, wanted: int) -> Iterator[tuple[P
 
 
 class SwitchSize(NamedTuple):
-    """Needs of a switch in a rack: its height in units (perhaps a fraction), its largest power with modules, and cable
+    """Needs of a switch in a rack: its height in units (perhaps a fraction), its largest load with modules, and cable
     ends, the ports of its cages in use.
 
-    ``nics_mw``: for a leaf, power of its fabric's NICs and their modules in every full rack of servers.
+    ``nics``: for a leaf, the load of its fabric's NICs and their modules in every full rack of servers.
     """
 
     height_u: float
-    power_mw: int
+    load: RackLoad = NO_LOAD
     cable_ends: int = 0
-    nics_mw: int = 0
+    nics: RackLoad = NO_LOAD
 
     @property
     def units(self) -> int:
@@ -147,12 +148,12 @@ ALL: Final = Part(0, 1, 1)
 
 
 class Room(NamedTuple):
-    """Parts of a rack's free units, power, switches and cable ends."""
+    """Parts of a rack's free units, switches and cable ends, and of each quantity of its load."""
 
     units: Part = ALL
-    power_mw: Part = ALL
     switches: Part = ALL
     cable_ends: Part = ALL
+    load: tuple[Part, ...] = (ALL,) * len(NO_LOAD)
 
 
 @dataclass(frozen=True)
@@ -167,17 +168,18 @@ WHOLE: Final = Share(Room(), Room())
 
 
 class _Need(NamedTuple):
-    """Units, milliwatts, switches and cable ends of a rack."""
+    """Units, switches, cable ends and load of a rack."""
 
     units: int
-    power_mw: int
     switches: int
     cable_ends: int
+    load: RackLoad
 
 
 def equal_share(index: int, fabrics: int) -> Share:
     """The share of one of several fabrics with equal parts."""
-    room = Room(*[Part(index, 1, fabrics)] * len(Room._fields))
+    part = Part(index, 1, fabrics)
+    room = Room(part, part, part, (part,) * len(NO_LOAD))
     return Share(room, room)
 
 
@@ -189,15 +191,18 @@ def shares_by_need(
     ``needs``: by fabric and tier; ``with_servers``: whether a fabric's leaves are spread over the ``server_racks``.
     """
     alone = _rooms([_of_rack(plan, tiers, racks) for tiers in away_from_servers(needs, with_servers)])
-    nics_mw = [tiers[0][1].nics_mw if tiers else 0 for tiers in needs]
+    nics = [tiers[0][1].nics if tiers else NO_LOAD for tiers in needs]
     if not any(with_servers):
-        beside = alone
-        if any(nics_mw):
-            beside = [room._replace(power_mw=part) for room, part in zip(alone, _parts(nics_mw), strict=True)]
+        by_nics = [_parts(column) if any(column) else None for column in zip(*nics, strict=True)]
+        beside = [
+            room._replace(load=tuple(parts[index] if parts else own for own, parts in pairs))
+            for index, room in enumerate(alone)
+            for pairs in (tuple(zip(room.load, by_nics, strict=True)),)
+        ]
         return [Share(*rooms) for rooms in zip(beside, alone, strict=True)]
     leaves = [tiers[:1] if own else () for tiers, own in zip(needs, with_servers, strict=True)]
     counted = [_of_rack(plan, tiers, server_racks) for tiers in leaves]
-    beside = _rooms([one._replace(power_mw=one.power_mw + mw) for one, mw in zip(counted, nics_mw, strict=True)])
+    beside = _rooms([one._replace(load=added((one.load, own))) for one, own in zip(counted, nics, strict=True)])
     return [Share(*rooms) for rooms in zip(beside, alone, strict=True)]
 
 
@@ -211,10 +216,9 @@ def racks_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]]) -> int:
     if none are enough.
     """
     limits, floor = plan.limits, plan.floor
-    power = np.inf if floor.rack_power_w is None else floor.rack_power_w * 1000
-    room = (floor.rack_units - limits.kept_units, power, limits.switches, limits.cable_ends)
+    room = (floor.rack_units - limits.kept_units, limits.switches, limits.cable_ends, *most_in_rack(floor))
     for racks in range(FEWEST_RACKS, plan.usable_racks):
-        needed = [_of_rack(plan, tiers, racks) for tiers in needs]
+        needed = [_columns(_of_rack(plan, tiers, racks)) for tiers in needs]
         if all(sum(column) <= most for column, most in zip(zip(*needed, strict=True), room, strict=True)):
             return racks
     return plan.usable_racks
@@ -225,14 +229,20 @@ def _of_rack(plan: FloorPlan, tiers: Sequence[Tier], racks: int) -> _Need:
     counted = [(ceil_div(count, racks), size) for count, size in tiers]
     switches = sum(count for count, _ in counted)
     units = sum(count * size.units for count, size in counted) + int(plan.limits.managers(np.asarray(switches)))
-    power_mw, ends = (sum(count * size[field] for count, size in counted) for field in (1, 2))
-    return _Need(units, int(power_mw), switches, int(ends))
+    ends = sum(count * size.cable_ends for count, size in counted)
+    return _Need(units, switches, ends, added(size.load.times(count) for count, size in counted))
+
+
+def _columns(need: _Need) -> tuple[int, ...]:
+    return *need[:-1], *need.load
 
 
 def _rooms(needs: Sequence[_Need]) -> list[Room]:
     """The rooms of fabrics in proportion to needs; equal where no fabric has a need."""
-    columns = [_parts(column if any(column) else (1,) * len(needs)) for column in zip(*needs, strict=True)]
-    return [Room(*parts) for parts in zip(*columns, strict=True)]
+    columns = [
+        _parts(column if any(column) else (1,) * len(needs)) for column in zip(*map(_columns, needs), strict=True)
+    ]
+    return [Room(units, switches, ends, tuple(load)) for units, switches, ends, *load in zip(*columns, strict=True)]
 
 
 def _parts(needs: Sequence[int]) -> list[Part]:

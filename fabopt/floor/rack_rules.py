@@ -113,7 +113,7 @@ def _kept_limits(case: Case) -> RackLimits:
         exact(rules.manager_units_per_switch),
         NO_LIMIT if rules.switches is None else rules.switches,
         NO_LIMIT if rules.cable_ends is None else rules.cable_ends,
-        rules.power == "largest" and floor is not None and floor.rack_power_w is not None,
+        rules.power == "largest" and floor is not None and floor.limits_power,
         rules.side_m,
         rules.spare_m,
         rules.spare_fraction,

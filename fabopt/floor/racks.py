@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fabopt.floor.loads import RackLoad, load_of_server, most_in_rack, times_in
 from fabopt.schema.case import Floor, Site
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div, exact
@@ -61,19 +62,13 @@ def height_m(unit: ArrayLike, height_u: ArrayLike) -> Floats:
     return np.round(RACK_FOOT_M + units * UNIT_M, DIGITS)
 
 
-def servers_that_fit(
-    floor: Floor, server_units: float, server_power_w: float | None, keep_units: float = 0, keep_power_w: float = 0
-) -> int:
-    """Return the most servers for a rack's units and power, with ``keep_units`` and ``keep_power_w`` left free.
+def servers_that_fit(floor: Floor, server_units: float, server: RackLoad, keep_units: int = 0) -> int:
+    """Return the most servers for what a rack holds and takes, with ``keep_units`` left free.
 
-    A server fills whole units.
-
-    ``server_power_w`` may be None only on a floor without ``rack_power_w``.
+    A server fills whole units; ``server``: its load.
     """
-    fit = int((floor.rack_units - exact(keep_units)) // ceil(exact(server_units)))
-    if floor.rack_power_w is not None and server_power_w:
-        fit = min(fit, int((exact(floor.rack_power_w) - exact(keep_power_w)) // exact(server_power_w)))
-    return max(0, fit)
+    fit = (floor.rack_units - keep_units) // ceil(exact(server_units))
+    return max(0, min(fit, times_in(server, most_in_rack(floor))))
 
 
 def servers_per_rack(site: Site, server: Server, keep_units: int = 0) -> int | None:
@@ -87,7 +82,7 @@ def servers_per_rack(site: Site, server: Server, keep_units: int = 0) -> int | N
         return server.rack.servers
     if site.floor is None or server.rack_units is None:
         return None
-    return servers_that_fit(site.floor, server.rack_units, server.power_w, keep_units)
+    return servers_that_fit(site.floor, server.rack_units, load_of_server(server), keep_units)
 
 
 def racks_needed(servers: int, per_rack: int) -> int:

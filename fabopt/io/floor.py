@@ -8,6 +8,7 @@ from math import ceil
 
 from fabopt.errors import Fault, fault
 from fabopt.floor.appliances import ApplianceRacks, on_a_floor
+from fabopt.floor.loads import RACK_LIMITS, RackLimit, load_of_server
 from fabopt.floor.rack_rules import kept_units
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
 from fabopt.rules.defaults import RACK_RULES, is_asked_for
@@ -32,6 +33,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     assert site.floor is not None
     check = _FloorCheck(site.floor, file)
     check.lengths()
+    check.breaker()
     check.cross_trays()
     check.rack_lists()
     if server is not None and check.figures_known(server) and check.one_fits(server):
@@ -119,40 +121,55 @@ class _FloorCheck:
         return rack_id(row, min(max(int(match[2]), 1), self.floor.racks_per_row) - 1)
 
     def figures_known(self, server: Server) -> bool:
-        needed = ["rack_units"] if self.floor.rack_power_w is None else ["rack_units", "power_w"]
+        needed = {"rack_units": ""} | {limit.of: limit.key for limit in self.limits}
         missing = [name for name in needed if getattr(server, name) is None]
         for name in missing:
-            hint = "give it one in the catalog" + (", or leave out `site.floor.rack_power_w`" * (name == "power_w"))
+            hint = "give it one in the catalog"
+            hint += f", or leave out `site.floor.{needed[name]}`" if needed[name] else ""
             self.report("server", f"it has no {name}, so the floor cannot say what fits a rack", server.id, hint=hint)
         return not missing
 
+    @property
+    def limits(self) -> list[RackLimit]:
+        """What the case limits in a rack."""
+        return [limit for limit in RACK_LIMITS if getattr(self.floor, limit.key) is not None]
+
     def one_fits(self, server: Server) -> bool:
         floor, before = self.floor, len(self.faults)
-        units, power_w = server.rack_units if server.rack is None else server.rack.rack_units, server.power_w
+        units = server.rack_units if server.rack is None else server.rack.rack_units
         if units is not None and units > floor.rack_units:
             problem = f"no {_sold(server)} fits a rack: it takes {some(units, 'unit')}"
             self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
-        if floor.rack_power_w is not None and power_w is not None and power_w > floor.rack_power_w:
-            problem = f"no {_sold(server)} fits a rack: it uses {power_w:,.16g} W"
-            in_kw = floor.rack_power_w < _LEAST_W
-            hint = f"it is in watts: write `{plain(floor.rack_power_w)} kW`" if in_kw else ""
-            allowed = f"at least {power_w:.16g}"
-            self.report("site.floor.rack_power_w", problem, plain(floor.rack_power_w), allowed=allowed, hint=hint)
+        for limit in self.limits:
+            load, given = limit.amount(load_of_server(server)), getattr(floor, limit.key)
+            if load <= limit.most(floor):
+                continue
+            share = f" and {floor.breaker_share:g} of it may be in use" if limit.is_shared(floor) else ""
+            problem = f"no {_sold(server)} fits a rack: it {limit.verb} {load:,.16g} {limit.unit}{share}"
+            in_kw = limit.unit == "W" and given < _LEAST_W
+            hint = f"it is in watts: write `{plain(given)} kW`" if in_kw else ""
+            least = limit.needed(floor, load)
+            self.report(f"site.floor.{limit.key}", problem, plain(given), allowed=f"at least {least:.16g}", hint=hint)
         return len(self.faults) == before
+
+    def breaker(self) -> None:
+        if self.floor.breaker_share is not None and self.floor.rack_power_w is None:
+            problem = "it is a share of `site.floor.rack_power_w`, the rating of a rack's breaker, which is not given"
+            self.report("site.floor.breaker_share", problem, plain(self.floor.breaker_share))
 
     def servers_per_rack(self, server: Server, wanted: int | None) -> None:
         assert server.rack_units is not None
         if server.rack is not None:
             return
-        most = servers_that_fit(self.floor, server.rack_units, server.power_w)
+        load = load_of_server(server)
+        most = servers_that_fit(self.floor, server.rack_units, load)
         if wanted is None or wanted <= most:
             return
         rack, per_server = some(self.floor.rack_units, "unit"), some(server.rack_units, "unit")
-        if self.floor.rack_power_w is not None:
-            rack, per_server = (
-                f"{rack} and {self.floor.rack_power_w:,.16g} W",
-                f"{per_server} and {server.power_w:,.16g} W",
-            )
+        for limit in self.limits:
+            what = f" {limit.what}" if limit.what else ""
+            rack += f" and {limit.most(self.floor):,.16g} {limit.unit}{what}"
+            per_server += f" and {limit.amount(load):,.16g} {limit.unit}{what}"
         problem = f"so many {server.id} do not fit a rack: it has {rack}, each takes {per_server}"
         self.report("site.servers_per_rack", problem, wanted, allowed=f"at most {most}")
 
@@ -206,17 +223,15 @@ class _FloorCheck:
                 self.report(
                     f"{path}.rack_units", problem, plain(attachment.rack_units), allowed=f"at most {floor.rack_units}"
                 )
-            if floor.rack_power_w is None:
-                continue
-            most = f"{floor.rack_power_w:,.16g} W"
-            if attachment.power_w is None:
-                hint = "give it one, or leave out `site.floor.rack_power_w`"
-                self.report(f"{path}.power_w", f"missing, and a rack has {most}", hint=hint)
-            elif attachment.power_w > floor.rack_power_w:
-                problem = f"no device of {attachment.name} fits a rack: it has {most}"
-                self.report(
-                    f"{path}.power_w", problem, plain(attachment.power_w), allowed=f"at most {floor.rack_power_w:.16g}"
-                )
+            for limit in self.limits:
+                key, most = limit.of, limit.most(floor)
+                given, said = getattr(attachment, key), f"{most:,.16g} {limit.unit}"
+                if given is None:
+                    hint = f"give it one, or leave out `site.floor.{limit.key}`"
+                    self.report(f"{path}.{key}", f"missing, and a rack has {said}", hint=hint)
+                elif given > most:
+                    problem = f"no device of {attachment.name} fits a rack: it has {said}"
+                    self.report(f"{path}.{key}", problem, plain(given), allowed=f"at most {most:.16g}")
 
     def devices_have_places(self, case: Case) -> None:
         """Report attachments with too few racks for their devices."""
@@ -226,11 +241,12 @@ class _FloorCheck:
             if not missing:
                 continue
             racks = attachment.racks or placed.free
-            power = f" and {attachment.power_w:,.16g} W" if self.floor.rack_power_w is not None else ""
+            devices = f"{some(attachment.boxes, 'device')} of {some(attachment.rack_units or 0, 'unit')}"
             room = some(self.floor.rack_units, "unit")
-            if self.floor.rack_power_w is not None:
-                room += f" and {self.floor.rack_power_w:,.16g} W"
-            devices = f"{some(attachment.boxes, 'device')} of {some(attachment.rack_units or 0, 'unit')}{power}"
+            for limit in self.limits:
+                what = f" {limit.what}" if limit.what else ""
+                devices += f" and {getattr(attachment, limit.of):,.16g} {limit.unit}{what}"
+                room += f" and {limit.most(self.floor):,.16g} {limit.unit}{what}"
             problem = f"no room for {devices} in {some(len(racks), 'rack')} of {room}, with what else is there: "
             problem += f"{missing} without a place"
             hint = "name more racks" if attachment.racks else "give the floor more racks"

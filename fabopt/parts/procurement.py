@@ -72,7 +72,7 @@ class Terms:
     airflow: Airflow | None = None
     start: str | None = None
     price_rules: PriceRules = ANY_PRICE
-    on_floor: bool = False
+    racks_look_at: tuple[str, ...] = ()
 
     @property
     def chance_unit(self) -> int:
@@ -102,7 +102,7 @@ def terms_of(case: Case) -> Terms:
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
-        case.start, price_rules_of(case), case.site.has_floor,
+        case.start, price_rules_of(case), case.site.racks_look_at,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
+from fabopt.floor.loads import ANY_LOAD, added, load_of, load_of_server, times_in
 from fabopt.parts.finance import Weights, energy_cents_per_mw, weights_of
 from fabopt.parts.instalments import Instalments, calendar_month
 from fabopt.parts.item_table import ItemTable
@@ -34,7 +35,6 @@ from fabopt.schema.case import Case, Stage
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
-from fabopt.units import milliwatts
 from fabopt.workload.pace import Pace
 from fabopt.workload.service import Service
 
@@ -289,9 +289,9 @@ def problem_of(case: Case, catalog: Catalog, prune: bool = True, offering: Offer
 
 
 def servers_with_nics(problem: Problem) -> int | None:
-    """Servers that a rack's power allows with their leanest NICs, if fewer than its height allows; else None."""
+    """Servers that a rack takes with their leanest NICs, if fewer than fit without; else None."""
     site, server = problem.site, problem.server
-    if site.rack_power_w is None or server.rack is not None:
+    if site.most_in_rack == ANY_LOAD or server.rack is not None:
         return None
     choices = [fabric.nics for fabric in problem.fabrics]
     choices += [logical.nics for fabric in problem.fabrics for logical in fabric.logical_fabrics]
@@ -299,7 +299,7 @@ def servers_with_nics(problem: Problem) -> int | None:
         min((nic.most_mw(problem.links, protocol) for protocol, nics in choice.items() for nic in nics), default=0)
         for choice in choices
     )
-    fitting = milliwatts(site.rack_power_w) // (milliwatts(server.power_w or 0) + least_mw)
+    fitting = times_in(added((load_of_server(server), load_of(least_mw, None, None))), site.most_in_rack)
     return fitting if fitting < problem.floor.servers_per_rack else None
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from fabopt.floor.appliances import ApplianceRacks
 from fabopt.floor.group_runs import GroupRuns, counted_m, given_m, group_runs
+from fabopt.floor.loads import ANY_LOAD, RackLoad
 from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import POLICIES, Policy
@@ -47,7 +48,7 @@ class FlatSite:
 
     ``method``: of search; ``runs_are_alike``: whether all links of a kind have the same run; ``settles``: whether a
     search without time limit always decides whether there is a design; ``policies``: rules of placing switches;
-    ``rack_power_w``: the limit of a rack's power, None: no limit; ``rack_limits``: see ``RackLimits``;
+    ``most_in_rack``: what devices may load a rack with; ``rack_limits``: see ``RackLimits``;
     ``servers_per_rack``: servers in a full rack, where known.
     """
 
@@ -58,7 +59,7 @@ class FlatSite:
     settles = True
     policies: tuple[Policy, ...] = ()
     measures_attachments: bool = False
-    rack_power_w: float | None = None
+    most_in_rack: RackLoad = ANY_LOAD
     rack_limits: RackLimits = NO_LIMITS
     servers_per_rack: int | None = None
 
@@ -100,9 +101,9 @@ class FloorSite:
     groups = None
 
     @property
-    def rack_power_w(self) -> float | None:
-        """The most that a rack may use, if that is limited."""
-        return self.plan.floor.rack_power_w
+    def most_in_rack(self) -> RackLoad:
+        """What devices may load a rack with."""
+        return self.plan.most_in_rack
 
     @property
     def rack_limits(self) -> RackLimits:
@@ -154,7 +155,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     if floor is None:
         return FlatSite(given, group_runs(case.site, server, servers))
     appliances, per_rack = ApplianceRacks(case, floor), servers_in_rack(case, server)
-    plan = FloorPlan(floor, appliances.taken, rack_limits(case), case.pinned_racks)
+    plan = FloorPlan(floor, appliances.taken, rack_limits(case), case.pinned_racks, appliances.row_air_mw)
     assert per_rack is not None, "a case with a floor is refused if its server has no height"
     method: Method = "layouts"
     several = len(case.fabrics) > 1

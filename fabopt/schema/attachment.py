@@ -55,6 +55,7 @@ class Attachment(Strict):
         boxes: Devices that the ports belong to, each with one port of management.
         rack_units: Height of a device in rack units; with it devices are told apart and stand in racks.
         power_w: Power of a device in watts, which counts in its rack.
+        weight_kg: Weight of a device, in kilograms.
         racks: Racks of the floor for these devices, in this order. Null is the last ones that are free.
         stands: Where the devices are on a floor; `apart` from servers and switches, or `with-switches` of the fabric.
             Null is `apart`; of management, if no `racks` are named, `with-switches`.
@@ -76,6 +77,7 @@ class Attachment(Strict):
     boxes: Count = 1
     rack_units: Annotated[float, Field(gt=0, le=100)] | None = None
     power_w: Watts | None = None
+    weight_kg: Annotated[float | None, Field(gt=0, le=10**5, exclude_if=is_open)] = None
     racks: Annotated[tuple[RackId, ...], Field(min_length=1)] | None = None
     stands: Annotated[Standing | None, Field(exclude_if=is_open)] = None
     max_oversubscription: Ratio | None = None
@@ -156,7 +158,7 @@ class Attachment(Strict):
 
     @model_validator(mode="after")
     def _devices_are_alike(self) -> Self:
-        for key in ("power_w", "racks"):
+        for key in ("power_w", "weight_kg", "racks"):
             if self.rack_units is None and getattr(self, key) is not None:
                 raise ValueError(f"`{key}` goes with `rack_units`, the height of a device")
         lanes = self._lanes

@@ -21,7 +21,7 @@ from fabopt.schema.product import (
     Airflow,
     CableBody,
     Cages,
-    Kilograms,
+    Cooled,
     OtherNumbers,
     Pcie,
     PriceSource,
@@ -37,7 +37,7 @@ REDUCES = "sharp"
 KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
 
 
-class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
+class Switch(Modular, Manageable, Cooled, Product, Purchasable, defer_build=False):
     """A switch.
 
     Attributes:
@@ -47,7 +47,6 @@ class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
         max_ports: Most logical ports that the ASIC drives. Absent is what the cages split into.
         ports_per_cage_pair: Most logical ports of two neighbouring cages.
         rack_units: Height in rack units.
-        weight_kg: Weight, in kilograms.
         power_w: Typical power without optics, in watts. Without one a switch is listed, never chosen.
         power_max_w: Most power that its maker states, in watts.
         power_supplies: Power supplies, half of them on each feed. Absent is not known.
@@ -65,7 +64,6 @@ class Switch(Modular, Manageable, Product, Purchasable, defer_build=False):
     max_ports: Count | None = None
     ports_per_cage_pair: Count | None = None
     rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
-    weight_kg: Kilograms = None
     power_w: Watts | None = None
     power_max_w: Watts | None = None
     power_supplies: Count | None = None

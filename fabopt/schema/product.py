@@ -174,10 +174,33 @@ def _none(said: object) -> bool:
     return not said
 
 
+def _unsaid(said: object) -> bool:
+    return said is None
+
+
 # What orders the same thing by another name.
 OtherNumbers = Annotated[tuple[Word, ...], Field(exclude_if=_none)]
 # Of a device, where it is known.
 Kilograms = Annotated[float | None, Field(gt=0, le=10**5, exclude_if=_none)]
+Inlet = Literal["C14", "C16", "C20"]
+
+
+class Cooled(Strict):
+    """What a hall has to know of a device's air, water and power strips.
+
+    Attributes:
+        weight_kg: Weight, in kilograms; of a rack-scale system that of the whole rack.
+        liquid_share: Share of its heat that goes to liquid, 0 for one that air cools alone. Absent is not known.
+        air_m3_h: Air that its maker states, in cubic metres an hour. Absent follows from its heat to air.
+        inlet_c: Least and most temperature of that air, in degrees Celsius.
+        inlets: Inlets of power cords, by type of IEC 60320 and how many of it.
+    """
+
+    weight_kg: Kilograms = None
+    liquid_share: Annotated[float | None, Field(ge=0, le=1, exclude_if=_unsaid)] = None
+    air_m3_h: Annotated[float | None, Field(gt=0, le=10**6, exclude_if=_unsaid)] = None
+    inlet_c: Annotated[tuple[float, float] | None, Field(exclude_if=_unsaid)] = None
+    inlets: Annotated[dict[Inlet, Count], Field(exclude_if=_none)] = {}
 
 
 class Purchasable(Strict):

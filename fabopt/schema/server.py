@@ -18,7 +18,7 @@ from fabopt.schema.base import (
 )
 from fabopt.schema.product import (
     Cages,
-    Kilograms,
+    Cooled,
     Pcie,
     Product,
     Purchasable,
@@ -143,7 +143,7 @@ class WholeRack(Strict):
         return self
 
 
-class Server(Product, Purchasable, defer_build=False):
+class Server(Cooled, Product, Purchasable, defer_build=False):
     """The device with one set of rails; of a rack-scale system, the compute tray.
 
     Attributes:
@@ -154,7 +154,6 @@ class Server(Product, Purchasable, defer_build=False):
         nic_slots: Slots for NICs that are chosen.
         pcie: PCI Express of these slots.
         rack_units: Height in rack units.
-        weight_kg: Weight, in kilograms.
         power_w: Power with the NICs that are built in, in watts; of a rack-scale system that of the whole rack.
         power_supplies: Power supplies, half of them on each feed. Absent is not known.
         scale_up: Its NVLink-class domain.
@@ -170,7 +169,6 @@ class Server(Product, Purchasable, defer_build=False):
     nic_slots: Annotated[int, Field(ge=0, le=1000)] = 0
     pcie: Pcie | None = None
     rack_units: Annotated[float, Field(gt=0, le=1000)] | None = None
-    weight_kg: Kilograms = None
     power_w: Watts | None = None
     power_supplies: Count | None = None
     scale_up: ScaleUp | None = None

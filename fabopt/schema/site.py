@@ -9,6 +9,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from fabopt.schema.attachment import RackId, is_open
 from fabopt.schema.base import Count, Metres, Strict
 from fabopt.schema.rack_rules import RackIds, RackRules
+from fabopt.units import exact
 
 # -- how far links run where a case says it, by kind ------------------------------------------------------------------
 
@@ -65,6 +66,14 @@ class Floor(Strict):
         aisle_m: Width of the aisles between rows, in metres; one number, or one for each aisle in order.
         rack_units: Units of a rack.
         rack_power_w: Power that a rack can be given by one of its feeds alone, in watts. Null is no limit.
+        breaker_share: Share of `rack_power_w` that may be in use for long, where that is the rating of a breaker. Null
+            is all of it.
+        rack_air_w: Heat that the air takes out of a rack, in watts. Null is no limit.
+        row_air_w: Heat that the air takes out of the racks of a row, in watts. Null is no limit.
+        rack_kg: Weight that a rack carries, in kilograms. Null is no limit.
+        floor_kg_m2: Weight that the floor carries under the base of a rack, in kilograms for a square metre. Null is no
+            limit.
+        air_dt_k: By how much air warms on its way through a rack, in kelvins. Null is 11.1.
         tray_height_m: Height of the cable trays above the floor, in metres.
         drop_m: Metres of cable added each time it goes between a tray and a rack.
         slack_m: Metres added to every cable.
@@ -87,6 +96,12 @@ class Floor(Strict):
     aisle_m: Length | tuple[Length, ...] = 1.2
     rack_units: Annotated[int, Field(ge=1, le=100)] = 48
     rack_power_w: Annotated[float, Field(gt=0, le=1e7)] | None = None
+    breaker_share: Annotated[float | None, Field(gt=0, le=1, exclude_if=is_open)] = None
+    rack_air_w: Annotated[float | None, Field(gt=0, le=1e7, exclude_if=is_open)] = None
+    row_air_w: Annotated[float | None, Field(gt=0, le=1e9, exclude_if=is_open)] = None
+    rack_kg: Annotated[float | None, Field(gt=0, le=1e5, exclude_if=is_open)] = None
+    floor_kg_m2: Annotated[float | None, Field(gt=0, le=1e5, exclude_if=is_open)] = None
+    air_dt_k: Annotated[float | None, Field(ge=1, le=100, exclude_if=is_open)] = None
     tray_height_m: Annotated[float, Field(gt=0, le=100)] = 2.6
     drop_m: Length = 0.3
     slack_m: Length = 0.5
@@ -105,6 +120,18 @@ class Floor(Strict):
         """Ids of the racks that it names for servers, and for switches of any tier."""
         for_switches = self.network_racks if isinstance(self.network_racks, tuple) else ()
         return (*(self.server_racks or ()), *for_switches)
+
+    @property
+    def usable_power_w(self) -> float | None:
+        """What a feed gives a rack for long: of a breaker's rating its share; None: no limit."""
+        if self.rack_power_w is None or self.breaker_share is None:
+            return self.rack_power_w
+        return float(exact(self.rack_power_w) * exact(self.breaker_share))
+
+    @property
+    def limits_power(self) -> bool:
+        """Whether it limits power, or the heat that comes of it, in racks or rows."""
+        return any(limit is not None for limit in (self.rack_power_w, self.rack_air_w, self.row_air_w))
 
     @property
     def cross_positions(self) -> tuple[int, ...]:
@@ -162,6 +189,18 @@ class Site(Strict):
     def says_servers_per_rack(self) -> bool:
         """Whether it is known how many servers a rack has, from here or from the floor."""
         return self.servers_per_rack is not None or self.has_floor
+
+    @property
+    def racks_look_at(self) -> tuple[str, ...]:
+        """Keys of switches that racks look at beside power and height; none without a floor."""
+        floor = self.floor
+        if not floor:
+            return ()
+        asked = {
+            "weight_kg": floor.rack_kg is not None or floor.floor_kg_m2 is not None,
+            "liquid_share": floor.rack_air_w is not None or floor.row_air_w is not None,
+        }
+        return ("power_max_w", *(key for key, is_asked in asked.items() if is_asked))
 
     @property
     def has_floor(self) -> bool:

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any, Final
 
 from fabopt.explain.freedoms import value_of
+from fabopt.floor.loads import LOAD_KEYS
 from fabopt.io.case import Inputs
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
@@ -341,6 +342,9 @@ def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:
         return
     for where in _PLACES if own else ():
         yield CaseChange("placement", where, {"site.floor.network_racks": where}, index=0)
+    for key in LOAD_KEYS:
+        if key != "rack_power_w" and getattr(case.site.floor, key) is not None:
+            yield CaseChange(f"site.floor.{key}", "none", {f"site.floor.{key}": None}, RowsShown.CHEAPER)
     runs = dict.fromkeys(("server-leaf", "leaf-spine", "spine-core"), FLAT_RUN_M)
     keys: Keys = {"site.floor": None, "site.distances_m": runs}
     yield CaseChange("flat runs", f"{FLAT_RUN_M} m", keys, effort=QUICK)

@@ -30,6 +30,7 @@ from fabopt.solution.notes_on_parts import (
     protocol_notes,
     rack_notes,
     stand_in_notes,
+    weight_notes,
 )
 from fabopt.solution.price_basis import derived_notes, price_notes
 from fabopt.solution.question import Answers, Question
@@ -73,6 +74,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
         *airflow_notes(inputs.case, inputs.catalog, design),
+        *weight_notes(inputs.case, inputs.catalog, design),
         *offer_notes(design),
         *firm_notes(design),
         *quote_notes(design),

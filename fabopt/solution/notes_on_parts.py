@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fabopt.floor.loads import is_cooling_told
 from fabopt.floor.rack_rules import keys_without_racks, parts_of, rule_of
 from fabopt.parts.pools import pool_verdict, ports_text, shortfall_text
 from fabopt.parts.procurement import airflow_of
@@ -11,10 +12,11 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE, RACK_RULES, RACK_SPREAD
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Cable, Catalog, Transceiver
+from fabopt.schema.catalog import Cable, Catalog, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.operate import Roce
 from fabopt.schema.resilience import FEED, survives_loss_of
+from fabopt.schema.server import Server
 from fabopt.solution.question import Answers
 from fabopt.topology.candidate import Ends
 from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
@@ -219,6 +221,20 @@ def pair_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
 
 
 # -- notes on the parts of the default rules of racks that an answer keeps --------------------------------------------
+
+
+def weight_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+    """With a limit on weight or heat, the products whose weight or cooling the catalog does not have."""
+    used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
+    switches = [switch for switch in catalog.switches if switch.id in used]
+    products: list[Switch | Server] = [*switches, *(server for server in catalog.servers if server.id in design.parts)]
+    unknown = ", ".join(sorted(product.id for product in products if product.weight_kg is None))
+    if unknown and "weight_kg" in case.site.racks_look_at:
+        rest = f"the catalog has no weight of {unknown}, nor of cards, modules and cables"
+        yield f"`site.floor`: racks weigh at least what is counted: {rest}"
+    unknown = ", ".join(sorted(product.id for product in products if not is_cooling_told(product)))
+    if unknown and "liquid_share" in case.site.racks_look_at:
+        yield f"`site.floor`: all heat of {unknown} counts, as the catalog does not say what liquid takes of it"
 
 
 def rack_notes(asked: Case, answered: Case) -> Iterator[str]:

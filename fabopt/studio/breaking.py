@@ -180,7 +180,7 @@ def _feed(whole: Whole, name: str) -> Broken:
     feeds = FEEDS[: evidence.case.site.rack_rules.feeds]
     if name not in feeds:
         raise InputError([fault("name", "", "racks have no such feed", name, allowed=", ".join(feeds))])
-    used, limit_w = most_milliwatts(whole.cablings[0].cabled), evidence.plan.floor.rack_power_w
+    used, limit_w = most_milliwatts(whole.cablings[0].cabled), evidence.plan.floor.usable_power_w
     over = {rack for rack, power in used.items() if limit_w is not None and power > milliwatts(limit_w)}
     single = {evidence.server.id} if evidence.server.power_supplies == 1 else set()
     for product, role in dict(zip(devices.product, devices.role, strict=True)).items():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_div, exact, grouped, milliwatts, some
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.floor import usable_milliwatts
 from fabopt.verify.proof import FIRST, Proof, named_edition, since, where
 from fabopt.verify.wiring import CabledDesign
 
@@ -132,25 +134,53 @@ class _Filled:
         self._floor = floor
         self._units: Counter[str] = Counter()
         self._used_mw: Counter[str] = Counter()
+        self._row_mw: Counter[str] = Counter()
+        self._kg: dict[str, Fraction] = defaultdict(Fraction)
 
     def places(self, attachment: Attachment, racks: tuple[str, ...], most: int) -> list[Place]:
         """Places for its devices, no more than ``most`` in a rack; fewer if racks are full."""
-        high, limit = _height(attachment), self._floor.rack_power_w
+        high = _height(attachment)
         placed: list[Place] = []
         for rack in racks:
-            room = [self._floor.rack_units - self._units[rack]]
-            room += [] if limit is None else [milliwatts(limit) - self._used_mw[rack]]
-            needs = (high, milliwatts(attachment.power_w or 0))
-            fit = min([left // need for left, need in zip(room, needs, strict=False) if need], default=most)
+            limits: list[tuple[int | Fraction, Fraction]] = [
+                (high, Fraction(self._floor.rack_units - self._units[rack])),
+                *self._loads(attachment, rack, placed),
+            ]
+            fit = min([int(left // need) for need, left in limits if need], default=most)
             number = max(0, min(fit, most, attachment.boxes - len(placed)))
             placed += [(rack, self._units[rack] + 1 + index * high) for index in range(number)]
         return placed
 
+    def _loads(
+        self, attachment: Attachment, rack: str, placed: list[Place]
+    ) -> Iterator[tuple[int | Fraction, Fraction]]:
+        """What a device takes of each limit of its rack and row, and what is left of it; ``placed``: of its own."""
+        floor, row = self._floor, _row(rack)
+        power_mw, kg = milliwatts(attachment.power_w or 0), exact(attachment.weight_kg or 0)
+        if floor.rack_power_w is not None:
+            yield power_mw, usable_milliwatts(floor) - self._used_mw[rack]
+        if floor.rack_air_w is not None:
+            yield power_mw, Fraction(milliwatts(floor.rack_air_w) - self._used_mw[rack])
+        if floor.row_air_w is not None:
+            own = sum(_row(other) == row for other, _ in placed)
+            yield power_mw, Fraction(milliwatts(floor.row_air_w) - self._row_mw[row] - own * power_mw)
+        if floor.rack_kg is not None:
+            yield kg, exact(floor.rack_kg) - self._kg[rack]
+        if floor.floor_kg_m2 is not None:
+            base = exact(floor.rack_pitch_m) * exact(floor.rack_depth_m)
+            yield kg, exact(floor.floor_kg_m2) * base - self._kg[rack]
+
     def put(self, attachment: Attachment, places: list[Place]) -> None:
-        """Add the units and power of its devices."""
+        """Add the units, power and weight of its devices."""
         for rack, _ in places:
             self._units[rack] += _height(attachment)
             self._used_mw[rack] += milliwatts(attachment.power_w or 0)
+            self._row_mw[_row(rack)] += milliwatts(attachment.power_w or 0)
+            self._kg[rack] += exact(attachment.weight_kg or 0)
+
+
+def _row(rack: str) -> str:
+    return rack.rstrip("0123456789")
 
 
 def _height(attachment: Attachment) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from fractions import Fraction
 from math import ceil
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.catalog import Nic, Transceiver
-from fabopt.units import ceil_div, milliwatts, some
+from fabopt.schema.site import Floor
+from fabopt.units import ceil_div, exact, milliwatts, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import EDITIONS, Proof, named_edition
 from fabopt.verify.purchases import unit_milliwatts
@@ -86,11 +88,16 @@ def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     if floor.rack_power_w is not None:
         used = rack_milliwatts(cabled.evidence, cabled.wiring)
         most = max(used.values(), default=0)
-        limit = milliwatts(floor.rack_power_w)
-        proof.holds(most <= limit, f"a rack uses {most / 1000:g} W of {floor.rack_power_w:g}")
+        limit = usable_milliwatts(floor)
+        proof.holds(most <= limit, f"a rack uses {most / 1000:g} W of {float(limit) / 1000:g}")
     proof.note(
         f"{some(len(taken), 'rack')} in use, at most {some(max(len(units) for units in taken.values()), 'unit')}"
     )
+
+
+def usable_milliwatts(floor: Floor) -> Fraction:
+    """What a feed gives a rack for long: of a breaker's rating its share."""
+    return exact(floor.rack_power_w or 0) * exact(floor.breaker_share or 1) * 1000
 
 
 def frames(evidence: Evidence) -> dict[str, set[int]]:
@@ -108,8 +115,25 @@ def frames(evidence: Evidence) -> dict[str, set[int]]:
 
 def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
     """Power in milliwatts of servers, switches, their modules, and attachments without modules, by rack."""
+    used = whole_racks_milliwatts(evidence)
+    for rack, used_mw in zip(wiring.devices.rack, device_milliwatts(evidence, wiring), strict=True):
+        if rack:
+            used[rack] += used_mw
+    return used
+
+
+def whole_racks_milliwatts(evidence: Evidence) -> Counter[str]:
+    """Power of rack-scale systems, by rack."""
+    if evidence.server.rack is None:
+        return Counter()
+    return Counter(dict.fromkeys(evidence.design.racks.server_racks, unit_milliwatts(evidence.server)))
+
+
+def device_milliwatts(evidence: Evidence, wiring: Wiring) -> list[int]:
+    """Power in milliwatts of every device with its modules, of attachments without; of a server in a rack-scale system
+    that of its NICs.
+    """
     devices, modules = wiring.devices, wiring.modules
-    used: Counter[str] = Counter()
     attachment_w = {
         (name, attachment.name): attachment.power_w
         for name, fabric in evidence.wanted.items()
@@ -122,19 +146,16 @@ def rack_milliwatts(evidence: Evidence, wiring: Wiring) -> Counter[str]:
     }
     if evidence.server.rack is not None:
         of_product[evidence.server.id] = 0
-        used.update(dict.fromkeys(evidence.design.racks.server_racks, unit_milliwatts(evidence.server)))
     if counts_nics(evidence):
         of_product[evidence.server.id] += _nics_milliwatts(evidence)
-    columns = zip(devices.role, devices.product, devices.rack, devices.fabric, strict=True)
-    for role, product, rack, fabric in columns:
-        if role == "attachment" and rack:
-            used[rack] += milliwatts(attachment_w[fabric, product] or 0)
-        elif rack:
-            used[rack] += of_product[product]
+    used = [
+        milliwatts(attachment_w[fabric, product] or 0) if role == "attachment" else of_product[product]
+        for role, product, fabric in zip(devices.role, devices.product, devices.fabric, strict=True)
+    ]
     roles = {"leaf", "spine", "core"} | ({"server"} if counts_nics(evidence) else set())
     for device, part in zip(modules.device.tolist(), modules.part, strict=True):
         if devices.role[device] in roles:
-            used[devices.rack[device]] += milliwatts(evidence.part(part, Transceiver).power_w or 0)
+            used[device] += milliwatts(evidence.part(part, Transceiver).power_w or 0)
     return used
 
 

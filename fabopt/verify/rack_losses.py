@@ -9,9 +9,10 @@ import numpy as np
 from fabopt.network.graph.outage import nothing
 from fabopt.schema.catalog import Switch
 from fabopt.schema.resilience import FEED, RACK, FromOutside
-from fabopt.units import MBPS_PER_GBPS, milliwatts, some
+from fabopt.units import MBPS_PER_GBPS, some
 from fabopt.verify.bandwidth import LAST_DIGIT
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.floor import usable_milliwatts
 from fabopt.verify.outages import TIERS, plant_of
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.racks import most_milliwatts
@@ -93,10 +94,11 @@ def feeds_carry_racks(proof: Proof, cabled: CabledDesign) -> None:
     """
     evidence = cabled.evidence
     proof.equal("feeds of a rack", evidence.case.site.rack_rules.feeds, 2)
-    limit_w = evidence.plan.floor.rack_power_w
-    proof.holds(limit_w is not None, "the case does not say what a feed gives")
+    floor = evidence.plan.floor
+    proof.holds(floor.rack_power_w is not None, "the case does not say what a feed gives")
     most = max(most_milliwatts(cabled).values(), default=0)
-    proof.holds(limit_w is None or most <= milliwatts(limit_w), f"a rack uses up to {most / 1000:g} W")
+    is_carried = floor.rack_power_w is None or most <= usable_milliwatts(floor)
+    proof.holds(is_carried, f"a rack uses up to {most / 1000:g} W")
     supplies = {evidence.server.id: evidence.server.power_supplies}
     for fabric in evidence.fabrics:
         if _asks(fabric, FEED):

@@ -11,7 +11,7 @@ from fabopt.schema.catalog import Switch, Transceiver
 from fabopt.schema.design import FabricDesign
 from fabopt.units import exact, milliwatts, some, summed
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.floor import rack_milliwatts
+from fabopt.verify.floor import rack_milliwatts, usable_milliwatts
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
 
@@ -47,12 +47,13 @@ def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
 
 
 def _power_fits(proof: Proof, cabled: CabledDesign) -> None:
-    limit_w = cabled.evidence.plan.floor.rack_power_w
-    if limit_w is None:
+    floor = cabled.evidence.plan.floor
+    if floor.rack_power_w is None:
         return
+    limit = usable_milliwatts(floor)
     typical, most = rack_milliwatts(cabled.evidence, cabled.wiring), most_milliwatts(cabled)
     for rack, used in most.items():
-        proof.holds(used <= milliwatts(limit_w), f"{rack} uses up to {used / 1000:g} W of {limit_w:g}")
+        proof.holds(used <= limit, f"{rack} uses up to {used / 1000:g} W of {float(limit) / 1000:g}")
     told = [f"{max(used.values(), default=0) / 1000:g} W" for used in (most, typical)]
     proof.note(f"up to {told[0]} in a rack, typically {told[1]}")
 

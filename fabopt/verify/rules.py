@@ -23,6 +23,7 @@ from fabopt.verify import (
     failures,
     fit,
     floor,
+    floor_loads,
     free_ports,
     futures,
     generations,
@@ -260,6 +261,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     left_out.left_out_spread_is_broken,
     racks.named_racks_are_kept,
     rack_losses.feeds_carry_racks,
+    floor_loads.loads_fit_racks,
     appliances.attachments_stand_apart,
     appliances.hosts_stand_with_switches,
 )

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from fabopt.cli.starter import Starter, starter_text
 from fabopt.errors import InputError
+from fabopt.floor.loads import load_of_server
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import (
     height_m,
@@ -259,22 +260,28 @@ def server(**keys: Any) -> Server:
 
 
 @pytest.mark.parametrize(
-    ("floor", "units", "power_w", "keep", "most"),
+    ("floor", "units", "keys", "keep", "most"),
     [
-        ({}, 8, 10_000, {}, 6),
-        ({"rack_power_w": 40_000}, 8, 10_000, {}, 4),
-        ({"rack_power_w": 40_000}, 8, 10_000.1, {}, 3),
-        ({"rack_power_w": 40_000}, 8, 10_000, {"keep_power_w": 1}, 3),
-        ({}, 8, None, {"keep_units": 1}, 5),
-        ({"rack_units": 42}, 1.4, 0, {}, 21),
-        ({"rack_units": 7}, 8, 1, {}, 0),
-        ({"rack_power_w": 40_000}, 8, 10_000, {"keep_power_w": 50_000}, 0),
+        ({}, 8, {"power_w": 10_000}, 0, 6),
+        ({"rack_power_w": 40_000}, 8, {"power_w": 10_000}, 0, 4),
+        ({"rack_power_w": 40_000}, 8, {"power_w": 10_000.1}, 0, 3),
+        ({"rack_power_w": 50_000, "breaker_share": 0.8}, 8, {"power_w": 10_000}, 0, 4),
+        ({"rack_power_w": 49_999, "breaker_share": 0.8}, 8, {"power_w": 10_000}, 0, 3),
+        ({"rack_air_w": 40_000}, 8, {"power_w": 10_000}, 0, 4),
+        ({"row_air_w": 30_000}, 8, {"power_w": 10_000}, 0, 3),
+        ({"rack_air_w": 40_000}, 1, {"power_w": 10_000, "liquid_share": 0.8}, 0, 20),
+        ({"rack_kg": 500}, 8, {"weight_kg": 130.45}, 0, 3),
+        ({"rack_kg": 500}, 8, {}, 0, 6),
+        ({"floor_kg_m2": 1000}, 8, {"weight_kg": 130.45}, 0, 5),
+        ({}, 8, {}, 1, 5),
+        ({"rack_units": 42}, 1.4, {"power_w": 0}, 0, 21),
+        ({"rack_units": 7}, 8, {"power_w": 1}, 0, 0),
     ],
 )
-def test_servers_that_fit(
-    floor: dict[str, Any], units: float, power_w: float | None, keep: dict[str, float], most: int
-) -> None:
-    assert servers_that_fit(Floor(rows=1, racks_per_row=1, **floor), units, power_w, **keep) == most
+def test_servers_that_fit(floor: dict[str, Any], units: float, keys: dict[str, float], keep: int, most: int) -> None:
+    """A base of 0.6 m x 1.2 m carries 720 kg at 1,000 kg/m2."""
+    load = load_of_server(server(**keys))
+    assert servers_that_fit(Floor(rows=1, racks_per_row=1, **floor), units, load, keep) == most
 
 
 def test_servers_per_rack_are_given_or_what_fits() -> None:

@@ -225,8 +225,8 @@ def test_leaves_of_a_last_group_of_its_own_stand_near_its_servers(spread: bool, 
         servers=7, ports=2, planes=2, k=k, g=4, u=4, spines=2, groups_per_pod=2, own_k=last_k, own_u=2,
         nics=1, ports_per_nic=4, shared_cages=False,
     )  # fmt: skip
-    size = SwitchSize(1, 0)
-    for layout in layouts(plan, 7, 1, ServerSize(8, np.array([1]), 8, 0, False), 2):
+    size = SwitchSize(1)
+    for layout in layouts(plan, 7, 1, ServerSize(8, np.array([1]), 8), 2):
         leaves = place_leaves(layout, numbers, size)
         assert leaves is not None and len(leaves.rack) == 2 * (2 // k + 2 // last_k)
         assert not spread or is_spread(layout, numbers, 0, leaves.rack)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fabopt.floor.loads import RackLoad
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import Part, SwitchSize, away_from_servers, equal_share, racks_by_need, shares_by_need
 from fabopt.floor.rack_rules import RackLimits
@@ -12,7 +13,7 @@ from fabopt.schema.case import Floor
 from fabopt.units import ceil_div
 
 # Leaves and spines of a large fabric, leaves of two small ones; all of one unit and 1 kW.
-ONE = SwitchSize(1.0, 1_000_000, 64)
+ONE = SwitchSize(1.0, RackLoad(1_000_000), 64)
 NEEDS = (((32, ONE), (16, ONE)), ((1, ONE),), ((4, ONE), (2, ONE)))
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.oracles.brute_halls import most_servers, power_of, takes
 from tests.oracles.brute_rack_losses import left_without_racks, wanted_gbps
 
 Json = dict[str, Any]
@@ -440,10 +441,8 @@ def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
     rules, server, without_rack = rules_of(case), catalog["servers"][0], wanted_gbps(case)
     hall = Hall(case["site"]["floor"], rules, case["fabrics"][0].get("racks", {}))
-    power = hall.floor.get("rack_power_w")
     per_rack = (hall.units - rules.kept) // server["rack_units"]
-    if power is not None:
-        per_rack = min(per_rack, int(power // server["power_w"]))
+    per_rack = case["site"].get("servers_per_rack") or min(per_rack, most_servers(hall.floor, server))
     if not per_rack:
         return None
     needed = -(-case["servers"] // per_rack)
@@ -489,7 +488,7 @@ def place(
 
     ``without_rack``: Gb/s per GPU that are left without any one of them.
     """
-    limit = hall.floor.get("rack_power_w", math.inf)
+    limit = power_of(hall.floor)
     room = np.full(len(hall.racks), hall.units - rules.kept)
     watts = np.full(len(hall.racks), float(limit))
     room[list(chosen)] -= per_rack * server["rack_units"]
@@ -526,6 +525,8 @@ def place(
         limits = ([size.leaf["cages"][0]["count"] - -(-one // per_down) for one in busiest(size)],
                   [size.spine["cages"][0]["count"]] * size.spines)  # fmt: skip
         above = Costs(catalog, (form, size.up), spine, size.uplinks, size.of_leaf, limits)
+    optics = [one["power_w"] for one in catalog["transceivers"] if (one["form_factor"], one["split"]) == near]
+    modules_w = server["nics"][0]["count"] * max(optics, default=0)
     best = math.inf
     for order in permutations(range(len(switches))) if orders else [tuple(range(len(switches)))]:
         heights = stack(hall, racks, switches, heats, ports, room, watts, order, rules)
@@ -535,6 +536,8 @@ def place(
             a, b = np.array(size.uplinks.a), np.array(size.uplinks.b) + size.leaves
             cost = cost + above.of(hall.run_m(racks[:, a], heights[:, a], racks[:, b], heights[:, b]))
         cost = np.where(np.isfinite(heights).all(axis=1), cost, np.inf)
+        good = takes(hall, racks, list(chosen), (server, per_rack, modules_w), switches, heats)
+        cost = np.where(good, cost, np.inf)
         if rules.spread:
             cost = np.where(apart(size, racks, server_rack), cost, np.inf)
         if without_rack is not None:
@@ -654,6 +657,31 @@ def toy_with_rules(seed: int) -> tuple[Json, Json]:
         switch["power_max_w"] = dice.choice([200, 400, 800])
     asked = {"rack-rules": True, "rack-spread": dice.random() < 0.5}
     return {**case, "rules": asked, "site": {**case["site"], "rack_rules": rules}}, catalog
+
+
+def toy_with_halls(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy that limits heat to air and weight, of racks and rows, with servers a rack said."""
+    case, catalog = toy(seed)
+    dice, server, site = random.Random(f"halls {seed}"), catalog["servers"][0], case["site"]
+    server |= {"weight_kg": dice.choice([20, 40]), "liquid_share": dice.choice([0, 0, 0.5])}
+    for switch in catalog["switches"]:
+        switch |= {"weight_kg": dice.choice([5, 10, 25]), "liquid_share": dice.choice([0, 0, 0.8])}
+    of_rack = (site["floor"].get("rack_units", 42) - 2) // server["rack_units"]
+    site["servers_per_rack"] = of_rack = dice.choice([1, 2, max(1, of_rack - 1)])
+    case["servers"] = min(case["servers"], 4)
+    rows = site["floor"]["rows"]
+    site["floor"]["racks_per_row"] = dice.choice([4, 5] if rows == 1 else [3])
+    for key in ("rack_power_w", *(() if dice.random() < 0.5 else ("network_racks", "blocked"))):
+        site["floor"].pop(key, None)
+    air_w, kg = of_rack * server["power_w"] * (1 - server["liquid_share"]), of_rack * server["weight_kg"]
+    keys = {
+        "rack_air_w": air_w + dice.choice([50, 150, 400, 700]), "rack_kg": kg + dice.choice([4, 8, 15, 30]),
+        "row_air_w": dice.choice([1, 2, 3]) * air_w + dice.choice([100, 300, 600, 1200]),
+        "floor_kg_m2": (kg + dice.choice([4, 8, 15, 30])) / 0.72 + 1,
+    }  # fmt: skip
+    asked = dice.sample(sorted(keys), dice.choice([1, 1, 2]))
+    site["floor"] |= {key: round(keys[key], 3) for key in asked}
+    return case, catalog
 
 
 def toy_without_rack(seed: int) -> tuple[Json, Json]:

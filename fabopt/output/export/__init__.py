@@ -14,6 +14,6 @@ WORK = ("crew", "labels")
 # In the place of every format.
 ALL = "all"
 FORMATS = (
-    *("cables", *WORK, "ports", "racks", "trays", "drawing", "netbox"),
+    *("cables", *WORK, "ports", "racks", "trays", "air", "weight", "power", "drawing", "netbox"),
     *("dot", "graphml", "drawio", "acceptance", *PLANNED),
 )

@@ -123,7 +123,7 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
             rows.append(RackRow(row_letters(row), racks))
     rules = embedded.case.site.rack_rules
     strips = 0 if rules.pdu_units or embedded.server.rack is not None else rules.feeds
-    return Elevation(tuple(rows), floor.rack_units, floor.rack_power_w, strips)
+    return Elevation(tuple(rows), floor.rack_units, floor.usable_power_w, strips)
 
 
 def _rack(embedded: Embedded, plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:

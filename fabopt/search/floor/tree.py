@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fabopt.floor.arrangements import InPlaces
 from fabopt.floor.group_runs import classes_of_runs
+from fabopt.floor.loads import added
 from fabopt.floor.open_layouts import OpenLayout
 from fabopt.floor.placement import FreeSpace, is_spread, space_in
 from fabopt.floor.policies import SwitchSize
@@ -160,9 +161,9 @@ class Sized:
     def has_room(self, layout: OpenLayout) -> bool:
         """Whether the switches of each tier alone fit a layout."""
         counts = (sum(switches_added(self.clos, role)) for role in TIER_ROLES)
-        space = space_in(layout, self.sizes[0].nics_mw)
+        space = space_in(layout, self.sizes[0].nics)
         fits = (int(space.switches(size).sum()) >= count for size, count in zip(self.sizes, counts, strict=False))
-        return bool((space.power_mw >= 0).all()) and all(fits)
+        return not space.is_overdrawn and all(fits)
 
     def candidates(self, layout: OpenLayout, positions: tuple[Positions, ...]) -> list[tuple[float, Candidate]]:
         """Least costs and candidates with switches at ``positions``, the cheapest management first; empty if an earlier
@@ -260,6 +261,10 @@ class _Tier:
         self.rest = _sums_from(cheapest.min(axis=1))
         self.alike = sized.alike[number]
 
+    def rows_take(self, chosen: Sequence[int]) -> bool:
+        """Whether rows take the switches in their chosen racks."""
+        return self.space.row_mw is None or self.space.takes(self.racks[list(chosen)], self.size.load)
+
     def positions(self, chosen: Sequence[int]) -> Positions:
         """Positions of the switches in their chosen racks."""
         racks = np.array(chosen, dtype=np.int64)
@@ -305,11 +310,11 @@ class _Tree:
         counts = [len(pair.first_of_b) for pair in sized.pairs]
         above = list(zip(counts, sized.sizes, strict=True))[1:]
         units = sum(count * size.units for count, size in above)
-        power_mw = sum(count * size.power_mw for count, size in above)
-        nics_mw = sized.sizes[0].nics_mw
-        upper = layout.racks_above(units, power_mw, sum(counts[1:]))
+        load = added(size.load.times(count) for count, size in above)
+        nics = sized.sizes[0].nics
+        upper = layout.racks_above(units, load, sum(counts[1:]))
         self._racks = [layout.leaf_racks, *(layout.pins.get(tier, upper) for tier in range(1, len(counts)))]
-        self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout, nics_mw))
+        self._leaves = _Tier(layout, sized, 0, self._racks[0], layout.server_positions, space_in(layout, nics))
         self.least = max(sized.floor, sized.fixed + self._leaves.rest[0] + sized.beyond[0])
 
     def places(self) -> Iterator[tuple[Positions, ...]]:
@@ -364,7 +369,7 @@ class _Tree:
                 least = cost + tier.rest[switch + 1] + links + later
                 if max(least, self.sized.floor) <= self.limit and least < np.inf:
                     chosen.append(rack)
-                    if self._outlives(tier, chosen, below):
+                    if tier.rows_take(chosen) and self._outlives(tier, chosen, below):
                         yield from put(cost, known, position)
                     chosen.pop()
 

@@ -272,7 +272,7 @@ def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Cl
     if not hosts:
         return clos
     sizes = switch_sizes(problem, fabric, clos.parts)
-    space = space_in(placement.layout, sizes[0].nics_mw)
+    space = space_in(placement.layout, sizes[0].nics)
     for of_tier, size in zip(placement.positions, sizes, strict=True):
         space = space.without(of_tier.rack, size)
     racks = np.unique(np.concatenate([*_at_first(clos, placement)]))

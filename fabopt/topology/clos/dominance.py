@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from fabopt.floor.loads import ANY_LOAD
 from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
@@ -97,7 +98,7 @@ class SwitchRivals:
             and (managers is None or managers.manages_as(own, theirs))
             and (fabric.roce is None or _holds_as(switch, other))
             and (generations is None or own.generation in (None, theirs.generation))
-            and (not self._weighs_racks or self._draws(switch) <= self._draws(other))
+            and (not self._weighs_racks or self._loads_no_more(switch, other))
         )
 
     def _serves_as(self, switch: SwitchType, other: SwitchType) -> bool:
@@ -126,10 +127,12 @@ class SwitchRivals:
     def _weighs_racks(self) -> bool:
         """Whether racks limit the power or the cable ends of what is in them."""
         site = self.problem.site
-        return site.rack_power_w is not None or site.rack_limits.cable_ends != NO_LIMIT
+        return site.most_in_rack != ANY_LOAD or site.rack_limits.cable_ends != NO_LIMIT
 
-    def _draws(self, switch: SwitchType) -> int:
-        return switch_size(self.problem, switch, (), self.protocol).power_mw
+    def _loads_no_more(self, switch: SwitchType, other: SwitchType) -> bool:
+        """Whether ``switch`` loads a rack no more than ``other``, of no quantity."""
+        loads = (switch_size(self.problem, one, (), self.protocol).load for one in (switch, other))
+        return all(own <= theirs for own, theirs in zip(*loads, strict=True))
 
     def _loads_racks_as(self, own: CageUse, use: CageUse) -> bool:
         """Whether a group of cages has no more cable ends, and no hungrier modules."""

@@ -12,6 +12,7 @@ import numpy as np
 from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
 from fabopt.floor.group_runs import counted_m
 from fabopt.floor.layouts import BESIDE_SERVERS, IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
+from fabopt.floor.loads import RackLoad, added, load_of_server, load_of_switch
 from fabopt.floor.open_layouts import OpenLayout, open_layouts
 from fabopt.floor.policies import (
     Policy,
@@ -31,7 +32,7 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
-from fabopt.units import ceil_div, milliwatts
+from fabopt.units import ceil_div
 
 # A candidate of a fabric whose switches could be anywhere: what its switches need is about what all need.
 Sketch = tuple[Parts, Shape]
@@ -60,14 +61,13 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     """
     floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
     sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem), pins=pins)
-    sums = SwitchSums(*(sum(column) for column in zip(*(switch_sums(*sketch) for sketch in sketches), strict=True)))
+    of_fabrics = [switch_sums(*sketch) for sketch in sketches]
     hosts = [(one.attachment.boxes, one) for one in floor.appliances.hosts.values()]
-    sums = sums._replace(
-        units=sums.units + sum(boxes * one.units for boxes, one in hosts),
-        power_mw=sums.power_mw + sum(boxes * one.power_mw for boxes, one in hosts),
-    )
+    units = sum(one.units for one in of_fabrics) + sum(boxes * one.units for boxes, one in hosts)
+    load = added((*(one.load for one in of_fabrics), *(one.load.times(boxes) for boxes, one in hosts)))
+    switches = sum(one.switches for one in of_fabrics)
     wanted = [
-        racks_for(sums.units, sums.power_mw, floor.plan.floor, limits, sums.switches)
+        racks_for(units, load, floor.plan, limits, switches)
         # with rules turned off, the layouts that they would take are looked at too: nothing is dearer without a rule
         for limits in dict.fromkeys((floor.plan.limits, limits_if_kept(problem.case)))
     ]
@@ -77,7 +77,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     worth_it = [
         layout
         for over in (None, *(SPREADS if outlives else as_the_rule))
-        for racks in dict.fromkeys(max(of_limits, min(sums.switches, over or 1)) for of_limits in wanted)
+        for racks in dict.fromkeys(max(of_limits, min(switches, over or 1)) for of_limits in wanted)
         for layout in sized(racks, lambda policy: equal, over)
     ]
     if len(sketches) > 1:
@@ -148,7 +148,7 @@ def _server_size(problem: Problem) -> ServerSize:
         float(server.rack_units or 1),
         np.array(server.units_in_rack(per_rack)),
         server.units_kept(per_rack),
-        server.sold_for(per_rack) * milliwatts(server.power_w or 0),
+        load_of_server(server).times(server.sold_for(per_rack)).limited(problem.floor.plan.most_in_rack),
         server.rack is not None,
     )
 
@@ -193,10 +193,10 @@ def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -
 
 
 class SwitchSums(NamedTuple):
-    """Rack units, milliwatts without modules, and number of some switches."""
+    """Rack units, load without modules, and number of some switches."""
 
     units: int
-    power_mw: int
+    load: RackLoad
     switches: int
 
 
@@ -204,9 +204,10 @@ def switch_needs(problem: Problem, fabric: FabricProblem, sketch: Sketch) -> tup
     """Switches of each tier of a candidate with the space that each takes of a rack, then devices that stand with them,
     which count as switches, so that racks cut by need have room for them.
     """
+    most = problem.floor.plan.most_in_rack
     hosts = (host for host in problem.floor.appliances.hosts.values() if host.fabric == fabric.name)
     switches = zip(_tier_counts(*sketch), switch_sizes(problem, fabric, sketch[0]), strict=False)
-    return (*switches, *((host.attachment.boxes, SwitchSize(host.units, host.power_mw)) for host in hosts))
+    return (*switches, *((host.attachment.boxes, SwitchSize(host.units, host.load.limited(most))) for host in hosts))
 
 
 def _tier_counts(parts: Parts, shape: Shape) -> tuple[int, int, int]:
@@ -221,5 +222,5 @@ def switch_sums(parts: Parts, shape: Shape) -> SwitchSums:
     tiers = zip((parts.leaf, parts.spine, parts.core), _tier_counts(parts, shape), strict=True)
     counted = [(switch, count) for switch, count in tiers if switch is not None]
     units = sum(max(1, ceil_div(int(switch.product.rack_units * 1000), 1000)) * count for switch, count in counted)
-    power_mw = sum(switch.item.power_mw * count for switch, count in counted)
-    return SwitchSums(units, power_mw, sum(count for _, count in counted))
+    load = added(load_of_switch(switch.product, switch.item.power_mw).times(count) for switch, count in counted)
+    return SwitchSums(units, load, sum(count for _, count in counted))

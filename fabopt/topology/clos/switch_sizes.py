@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabopt.floor.loads import ANY_LOAD, NO_LOAD, RackLoad, load_of, load_of_switch
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.link_table import LinkTable
@@ -14,7 +15,7 @@ from fabopt.problem.subnet_manager import Twin
 from fabopt.topology.clos.shape import Parts
 from fabopt.units import milliwatts
 
-_POWERED: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
+_MODULES: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], int] = Lookup()
 
 
 def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple[SwitchSize, ...]:
@@ -29,45 +30,48 @@ def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple
         for switch, uses in tiers
         if switch is not None
     )
-    return leaf._replace(nics_mw=nics_mw(problem, fabric, parts.nic, parts.protocol)), *above
+    return leaf._replace(nics=nics_load(problem, fabric, parts.nic, parts.protocol)), *above
 
 
 def leaf_size(
     problem: Problem, fabric: FabricProblem, nic: NicOption, leaf: SwitchType, uses: tuple[CageUse, ...], protocol: str
 ) -> SwitchSize:
-    """Rack space, power and cable ends of a leaf, and NIC power of a full rack of servers."""
+    """Rack space, load and cable ends of a leaf, and the load of NICs of a full rack of servers."""
     size = switch_size(problem, leaf, uses, protocol)
-    return size._replace(nics_mw=nics_mw(problem, fabric, nic, protocol))
+    return size._replace(nics=nics_load(problem, fabric, nic, protocol))
 
 
-def nics_mw(problem: Problem, fabric: FabricProblem, nic: NicOption, protocol: str) -> int:
-    """Power that the NICs bought for a fabric and for logical ones on it take in a full rack of servers, with the
-    hungriest modules in all their cages, and those of built-in NICs; 0 where no rack has a limit on it.
+def nics_load(problem: Problem, fabric: FabricProblem, nic: NicOption, protocol: str) -> RackLoad:
+    """RackLoad of the NICs bought for a fabric and for logical ones on it in a full rack of servers, with the hungriest
+    modules in all their cages, and those of built-in NICs; 0 where no rack has a limit on it. Their heat goes to air.
     """
-    if problem.site.rack_power_w is None:
-        return 0
+    if problem.site.most_in_rack == ANY_LOAD:
+        return NO_LOAD
     nics = [nic, *(demand.nic for demand in fabric.attachments if demand.nic is not None)]
-    return problem.floor.servers_per_rack * sum(option.most_mw(problem.links, protocol) for option in nics)
+    used_mw = problem.floor.servers_per_rack * sum(option.most_mw(problem.links, protocol) for option in nics)
+    return load_of(used_mw, None, None).limited(problem.site.most_in_rack)
 
 
 def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
-    """Rack units of a switch, its power with the hungriest modules in all cages of the groups in use, and the ports of
+    """Rack units of a switch, its load with the hungriest modules in all cages of the groups in use, and the ports of
     these (each 0 where no rack has a limit on it). The maker's maximum counts if it is more, and where the switch may
     be exchanged for its managed twin the hungrier of both.
     """
     uses = switch.whole(*uses)
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
-    if problem.site.rack_power_w is None:
-        return SwitchSize(float(switch.product.rack_units), 0, ends)
+    most, height_u = problem.site.most_in_rack, float(switch.product.rack_units)
+    if most == ANY_LOAD:
+        return SwitchSize(height_u, NO_LOAD, ends)
     links = problem.links
-    size = _POWERED.of(links, (switch, uses, protocol), _powered, links, switch, uses, protocol)
+    modules_mw = _MODULES.of(links, (switch, uses, protocol), _modules_mw, links, uses, protocol)
     rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
     switches: list[SwitchType | Twin] = [switch, *(rule.twins[switch.id] for rule in rules if switch.id in rule.twins)]
-    modules_mw = size.power_mw - switch.item.power_mw
     power_mw = max(switch.item.power_mw for switch in switches) + modules_mw
     if problem.site.rack_limits.largest_power:
         power_mw = max(power_mw, *(milliwatts(switch.product.power_max_w or 0) for switch in switches))
-    return size._replace(power_mw=power_mw, cable_ends=ends)
+    loads = (load_of_switch(switch.product, power_mw) for switch in switches)
+    load = RackLoad(*(max(amounts) for amounts in zip(*loads, strict=True)))
+    return SwitchSize(height_u, load.limited(most), ends)
 
 
 def _cable_ends(uses: tuple[CageUse, ...]) -> int:
@@ -78,9 +82,7 @@ def _cable_ends(uses: tuple[CageUse, ...]) -> int:
     return sum(ports.values())
 
 
-def _powered(links: LinkTable, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
+def _modules_mw(links: LinkTable, uses: tuple[CageUse, ...], protocol: str) -> int:
+    """Power of the hungriest modules in all cages of the groups in use."""
     cages = {use.group: use for use in uses}
-    modules_mw = 0
-    for use in cages.values():
-        modules_mw += use.of_group * links.hungriest_mw(use.port, protocol)
-    return SwitchSize(float(switch.product.rack_units), switch.item.power_mw + modules_mw)
+    return sum(use.of_group * links.hungriest_mw(use.port, protocol) for use in cages.values())

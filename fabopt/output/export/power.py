@@ -1,0 +1,45 @@
+"""The power of every rack by feed, with one feed lost, and the outlets of its power strips."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.halls import OUTLETS, Hall, hall_of, unknown_words
+from fabopt.output.export.sheets import csv_file
+from fabopt.wiring.design_file import Embedded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POWER_COLUMNS = (
+    *("rack", "feed_a_w", "feed_b_w", "one_feed_w", "breaker_share", "outlets_c13", "outlets_c19"),
+    *("limit_w", "unknown"),
+)
+
+
+def files_of(asked: Exported) -> Files:
+    """``power.csv``."""
+    feeds = Embedded(asked.design).case.site.rack_rules.feeds
+    return {"power.csv": csv_file(power_table(hall_of(asked), feeds))}
+
+
+def power_table(hall: Hall, feeds: int) -> pd.DataFrame:
+    """One row a rack with ``POWER_COLUMNS``: each feed's share in use, and all on one at makers' maximum."""
+    import pandas as pd
+
+    rows = []
+    for rack, devices in hall.by_rack.items():
+        used_w = sum(device.power_w for device in devices)
+        most_w = sum(device.most_w for device in devices)
+        outlets: Counter[str] = Counter()
+        for device in devices:
+            outlets.update({OUTLETS[inlet]: number for inlet, number in device.inlets.items()})
+        share = None if hall.floor.rack_power_w is None else round(most_w / hall.floor.rack_power_w, 4)
+        rest_w = used_w - used_w / feeds
+        amounts = round(used_w - rest_w, 3), round(rest_w, 3), round(most_w, 3)
+        counts = outlets["C13"], outlets["C19"]
+        unknown = unknown_words(devices, "inlets")
+        rows.append((rack, *amounts, share, *counts, hall.floor.usable_power_w, unknown))
+    return pd.DataFrame(rows, columns=list(POWER_COLUMNS))

@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import combinations
 
 from fabopt.workload.beside import JobMix
 
 
-def block_of(beside: JobMix, block: int, first: int | None = None) -> list[int]:
-    """The job of each server in the worst block of so many GPUs: those that need most for each GPU, one by one.
-
-    ``first``: a job that goes in before others. One server of each job stays outside, as nothing crosses otherwise.
-    """
-    left = {job: gpus // beside.server_gpus - 1 for job, (gpus, _) in enumerate(beside.jobs)}
-    held: list[int] = []
-    while (len(held) + 1) * beside.server_gpus <= block and any(number > 0 for number in left.values()):
-        fitting = [job for job, number in left.items() if number > 0]
-        held.append(max(fitting, key=lambda job: (job == first, beside.jobs[job][1], -job)))
-        left[held[-1]] -= 1
-    return held
+def block_of(beside: JobMix, block: int) -> list[int]:
+    """The job of each server in the worst block of so many GPUs, but those of jobs that are all in it."""
+    filled = (_filled(beside, block, jobs) for jobs in _that_cross(beside, block))
+    return max(filled, key=lambda servers: sum(beside.jobs[job][1] for job in servers))
 
 
 def level_mbps(beside: JobMix, mbps: Fraction, block: int) -> Fraction:
-    """Mb/s for each GPU of the own job over the boundary of a block, which every server fills alike until it has what
-    it needs.
+    """Mb/s for each GPU of the own job over the boundary of the worst block, which every server fills alike until it
+    has what it needs.
     """
-    servers = block_of(beside, block, beside.own)
+    return min(
+        _level(beside, mbps * block / beside.server_gpus, _filled(beside, block, jobs, beside.own))
+        for jobs in _that_cross(beside, block)
+        if beside.own in jobs
+    )
+
+
+def _that_cross(beside: JobMix, block: int) -> Iterator[tuple[int, ...]]:
+    """Jobs that may cross the boundary of a block together, as each has a server outside: of as many as can."""
+    outside = max(1, (beside.gpus - block) // beside.server_gpus)
+    return combinations(range(len(beside.jobs)), min(outside, len(beside.jobs)))
+
+
+def _filled(beside: JobMix, block: int, jobs: tuple[int, ...], first: int | None = None) -> list[int]:
+    """The job of each server in a block: those of ``jobs`` that need most for each GPU, one by one, ``first`` before
+    others.
+    """
+    held: list[int] = []
+    for job in sorted(jobs, key=lambda job: (job != first, -beside.jobs[job][1], job)):
+        room = block // beside.server_gpus - len(held)
+        held += [job] * min(room, beside.jobs[job][0] // beside.server_gpus - 1)
+    return held
+
+
+def _level(beside: JobMix, left: Fraction, servers: list[int]) -> Fraction:
+    """What the own job has of ``left`` Mb/s, each server's counted for one of its GPUs."""
     others = sorted(beside.jobs[job][1] for job in servers if job != beside.own)
-    left = mbps * block / beside.server_gpus
     filling = max(1, len(servers) - len(others)) + len(others)
     for need in others:
         if need >= left / filling:

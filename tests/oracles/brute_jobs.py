@@ -68,20 +68,13 @@ def _blocks(there: FabricBandwidth, gpus: int) -> Iterator[tuple[str, int, Fract
             yield name, block, mbps
 
 
-def _room(sizes: Sequence[int], gpus: int, server_gpus: int) -> int:
-    """GPUs of the cluster, as if outside of each block there were room for a server of every job beside: so it is
-    counted of blocks that hold nearly all servers.
-    """
-    return gpus + len(sizes) * server_gpus
-
-
 def is_enough(there: FabricBandwidth, jobs: Sequence[Job], gpus: int, server_gpus: int) -> bool:
     """Whether NICs give what the neediest job needs, and every block what those in it need in every placement."""
     sizes = [job.gpus for job in jobs]
     return there.server_mbps >= max(job.need for job in jobs) and all(
         sum(out * job.need for out, job in zip(crossing(sizes, inside), jobs, strict=True)) <= mbps * block
         for _, block, mbps in _blocks(there, gpus)
-        for inside in placements(sizes, _room(sizes, gpus, server_gpus), block, server_gpus)
+        for inside in placements(sizes, gpus, block, server_gpus)
     )
 
 
@@ -93,7 +86,7 @@ def working_gpus(there: FabricBandwidth, jobs: Sequence[Job], gpus: int, server_
         for name, block, mbps in _blocks(there, gpus):
             worst = [
                 filled(out, needs, own, mbps * block)
-                for inside in placements(sizes, _room(sizes, gpus, server_gpus), block, server_gpus)
+                for inside in placements(sizes, gpus, block, server_gpus)
                 if (out := crossing(sizes, inside))[own]
             ]
             has[name] = min([there.server_mbps, *worst])

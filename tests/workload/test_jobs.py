@@ -36,17 +36,19 @@ from tests.samples.once import once
 from tests.samples.small import Json, assert_proven
 from tests.samples.workload_samples import H100, MODEL, middle_model
 
-NUM_MIXES = 60
+NUM_MIXES = 400
 
 
 def _mixes() -> Iterator[tuple[JobMix, int]]:
-    """Random jobs of servers of 8 GPUs, and blocks outside of which every job may have a server."""
-    dice = random.Random(5)
-    for _ in range(NUM_MIXES):
-        jobs = tuple((8 * dice.randint(1, 5), dice.choice([0, 50, 100, 100, 400])) for _ in range(dice.randint(1, 3)))
-        servers = sum(gpus for gpus, _ in jobs) // 8 + dice.randint(0, 3)
-        if servers > len(jobs):
-            yield JobMix(jobs, dice.randrange(len(jobs)), 8 * servers, 8), 8 * dice.randint(1, servers - len(jobs))
+    """Random jobs of servers of 8 GPUs, and blocks of one server up to all but one."""
+    for seed in range(NUM_MIXES):
+        dice = random.Random(seed)
+        needs = [0, 50, 100, 100, 400, dice.randint(1, 400)]
+        jobs = tuple((8 * dice.randint(1, 5), dice.choice(needs)) for _ in range(dice.randint(1, 4)))
+        servers = sum(gpus for gpus, _ in jobs) // 8 + dice.choice([0, 0, 1, 3])
+        if servers > 1:
+            block = dice.choice([servers - 1, dice.randint(1, servers - 1)])
+            yield JobMix(jobs, dice.randrange(len(jobs)), 8 * servers, 8), 8 * block
 
 
 def _sizes(beside: JobMix) -> list[int]:
@@ -63,6 +65,8 @@ def test_demand_is_that_of_the_worst_of_all_placements() -> None:
         ]
         assert beside.demand_mbps(block) == Fraction(max(every), block)
         assert beside.demand_mbps(np.array([block]))[0] == pytest.approx(max(every) / block)
+        for last in range(8, min(block, beside.gpus - block) + 1, 8):  # a last block has as many uplinks
+            assert beside.demand_mbps(last) * last <= max(every)
         several += len(every) > 1
     assert several > NUM_MIXES // 2
     assert beside.demand_mbps(beside.gpus) == 0

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.rules.defaults import SCATTERED_RANKS, is_kept
+from fabopt.rules.defaults import MOST_ROBUST_RATIO, ROBUST_DESIGNS, SCATTERED_RANKS, is_kept
 from fabopt.schema.base import ratio
-from fabopt.schema.case import Case, Fabric, Oversubscription, Stage
+from fabopt.schema.case import EFFECTIVE, Case, Fabric, Oversubscription, Stage
 from fabopt.schema.model import Model
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
@@ -31,7 +31,7 @@ from fabopt.units import ceil_div, exact, mbps
 from fabopt.workload.allowance import step_limit
 from fabopt.workload.beside import JobMix
 from fabopt.workload.jobs import Pause, RunningJob, job_gpus, needed_mbps, pauses_of
-from fabopt.workload.needs import Reach
+from fabopt.workload.needs import MOST_RATIO, Reach
 from fabopt.workload.pace import JobPace, MixPace, Pace, pace_of_run
 from fabopt.workload.placement import Domains, Placing, uplink_share
 from fabopt.workload.ranks import ranks_of
@@ -294,6 +294,15 @@ def _in_scenario(case: Case, server: Server, workload: ModelRun, wanted: Workloa
 def computing(case: Case) -> Fabric | None:
     """The fabric that GPUs compute over: the first of that role."""
     return next((fabric for fabric in case.fabrics if fabric.role == "compute"), None)
+
+
+def most_open_ratio(case: Case, workload: ModelRun) -> int:
+    """The most oversubscription at a boundary whose ratio neither the case nor what jobs need limits.
+
+    Jobs that come and go ask little of a boundary today. Rule ``robust-designs``.
+    """
+    is_mix = workload.placing.beside is not None and case.objective != EFFECTIVE
+    return MOST_ROBUST_RATIO if is_mix and is_kept(case.rules, ROBUST_DESIGNS) else MOST_RATIO
 
 
 def mix_of(case: Case, needs: WorkloadNeeds, workload: ModelRun) -> MixPace | None:

@@ -21,6 +21,7 @@ from fabopt.problem.demand import (
     jobs_of,
     longest_step_s,
     mix_of,
+    most_open_ratio,
     stages_of,
 )
 from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
@@ -230,12 +231,12 @@ def with_needs(
     assert workload is not None
     limit = exact(case.workload.max_exposed_communication)
     least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs_of(case, server) if limit < 1)])
-    workload = demanding(workload)
+    workload, most_open = demanding(workload), most_open_ratio(case, workload)
     asked = max(1, least)
     if fabric.min_gbps_per_gpu is not None:
         asked = mbps(fabric.min_gbps_per_gpu)
     offered = _least_offered(fabric, offering, server, pcie, asked)
-    needs = needs_of(workload, fabric, limit, reach, least, offered, figures)
+    needs = needs_of(workload, fabric, limit, reach, least, offered, figures, most_open)
     return _filled(case, fabric, asked, needs), needs
 
 

@@ -10,11 +10,20 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeVar
 
 from fabopt.problem.attachments import LogicalFabric
+from fabopt.problem.demand import most_open_ratio
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.nic_rules import parted, together
 from fabopt.problem.problem import Problem
 from fabopt.problem.subnet_manager import INFINIBAND
-from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, REDUNDANCY, SUBNET_MANAGER, YIELDING, is_asked_for
+from fabopt.rules.defaults import (
+    MOST_ROBUST_RATIO,
+    NIC_RULES,
+    ONE_GENERATION,
+    REDUNDANCY,
+    SUBNET_MANAGER,
+    YIELDING,
+    is_asked_for,
+)
 
 # Rules that can be left out: those of NICs, that of generations and that of subnet managers.
 OF_NICS: Final = frozenset(NIC_RULES)
@@ -38,6 +47,14 @@ class RulePart(NamedTuple):
     def path(self) -> str:
         """The dotted key of the case that turns it off."""
         return f"rules.{self.rule}" if self.key is None else f"site.rack_rules.{self.key}"
+
+
+def holds_mix(problem: Problem) -> bool:
+    """Whether rule ``robust-designs`` limits ratios of jobs beside each other."""
+    needs, pace = problem.needs, problem.pace
+    if needs is None or pace is None or most_open_ratio(problem.case, pace.workload) > MOST_ROBUST_RATIO:
+        return False
+    return any(key.startswith("max_oversubscription") for key in needs.sets)
 
 
 def is_bound(problem: Problem, rules: frozenset[str]) -> bool:

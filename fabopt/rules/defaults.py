@@ -64,7 +64,7 @@ REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES, PAIR
 # Rules about the NICs that a fabric may have, in the order in which they are kept where not all can be.
 NIC_RULES: Final = (TESTED_NICS, SLOT_SPEED, ONE_PORT, NIC_PAIRING)
 # Rules of which *what else* has a row without them, in this order.
-WITH_ROWS: Final = (ONE_GENERATION, *NIC_RULES, SUBNET_MANAGER)
+WITH_ROWS: Final = (ONE_GENERATION, *NIC_RULES, ROBUST_DESIGNS, SUBNET_MANAGER)
 # Compute of more GPUs does not stand on one switch.
 MOST_ON_ONE_SWITCH: Final = 128
 # The most oversubscription at a boundary, where the case says none, of what rule ``robust-designs`` picks.
@@ -163,10 +163,11 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             f"of designs with no more than {MOST_ROBUST_RATIO}:1 at a boundary whose cost of a working GPU the model "
             "cannot tell from the least, the one is picked that costs least where flows are hashed, a spine is lost, "
             "GPUs are a quarter faster or all servers send to all others; if another beats it in cost, objective and "
-            "bisection at once, that one",
+            "bisection at once, that one; whatever decides, jobs beside each other have no more at a boundary",
             "robust_choice_is_recounted",
             "docs/workloads.md#what-the-model-cannot-tell-apart",
-            off="the least is picked",
+            lost=f"no more than {MOST_ROBUST_RATIO}:1, for jobs that need more than those of today",
+            off="the least is picked; what jobs need is enough",
         ),
         DefaultRule(
             SCATTERED_RANKS,

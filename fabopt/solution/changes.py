@@ -20,7 +20,7 @@ from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.problem.rules_kept import is_bound
+from fabopt.problem.rules_kept import holds_mix, is_bound
 from fabopt.problem.separation import combinations, is_open
 from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.orders import all_uses
@@ -29,6 +29,7 @@ from fabopt.rules.defaults import (
     INTERCHANGEABLE,
     NIC_RULES,
     NO_RULES,
+    ROBUST_DESIGNS,
     RULES_KEPT,
     SUBNET_MANAGER,
     WITH_ROWS,
@@ -125,7 +126,8 @@ def redundancy_of(case: Case) -> Iterator[CaseChange]:
 
 def _without_rules(case: Case, problem: Problem) -> Iterator[CaseChange]:
     for rule in WITH_ROWS:
-        if is_kept(case.rules, rule) and is_bound(problem, frozenset({rule})):
+        held = holds_mix(problem) if rule == ROBUST_DESIGNS else is_bound(problem, frozenset({rule}))
+        if is_kept(case.rules, rule) and held:
             added: Callable[[FabricProblem], FabricProblem] | None = None
             is_apart, effort = True, USUAL
             if rule in NIC_RULES:

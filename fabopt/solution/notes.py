@@ -9,7 +9,8 @@ from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.planes import planes_words
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes, share_notes
-from fabopt.rules.defaults import ATTACHMENT_RUNS, NO_RULES, is_kept
+from fabopt.problem.rules_kept import holds_mix
+from fabopt.rules.defaults import ATTACHMENT_RUNS, DEFAULT_RULES, MOST_ROBUST_RATIO, NO_RULES, ROBUST_DESIGNS, is_kept
 from fabopt.schema.attachment import HOST_UNITS, HOST_W, WITH_SWITCHES
 from fabopt.schema.design import Design
 from fabopt.schema.roles import COULD_GIVE
@@ -159,6 +160,12 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     """Notes on this design: its model's step, slower ports, whole racks, lengths, and strips without ports."""
     if design.workload is not None:
         yield from workload_notes(design.workload, problem.case, problem.server, problem.servers)
+        if design.fabrics and holds_mix(problem):
+            yield (
+                f"rule `{ROBUST_DESIGNS}`: no boundary whose ratio the case leaves open has more than "
+                f"{MOST_ROBUST_RATIO}:1, as jobs come and go; `rules: {{{ROBUST_DESIGNS}: false}}` asks for what these "
+                f"need alone ({DEFAULT_RULES[ROBUST_DESIGNS].anchor})"
+            )
     if design.serving is not None:
         yield from service_notes(design.serving)
     yield from _slower_than_built_in(problem, design)

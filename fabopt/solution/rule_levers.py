@@ -14,8 +14,9 @@ from fabopt.design.bill import bill, totals_of
 from fabopt.floor.rack_rules import with_parts
 from fabopt.problem.lifted import purchased, unlimited
 from fabopt.problem.rack_parts import parts_that_yield
+from fabopt.problem.rules_kept import holds_mix
 from fabopt.program.settings import StoppedError, Work
-from fabopt.rules.defaults import NO_RULES, RACK_SPREAD, REDUNDANCY, YIELDING, is_asked_for, without
+from fabopt.rules.defaults import NO_RULES, RACK_SPREAD, REDUNDANCY, ROBUST_DESIGNS, YIELDING, is_asked_for, without
 from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict, Design, Needed, Totals
 from fabopt.schema.left_out import NOT_OF_THE_CASE, NearestDesign
@@ -154,6 +155,7 @@ def _keys(case: Case, answers: Answers) -> Iterator[str]:
     if case.rules == NO_RULES:
         yield from (RESILIENCE,) if any(part.removeprefix(RULES) in REDUNDANCY for part in parts) else ()
         return
+    parts += [RULES + ROBUST_DESIGNS for answer in answers.tried if holds_mix(answer.problem)]
     keys = dict.fromkeys(parts)
     if len([key for key in keys if key.startswith(RACK_RULES)]) > 1:
         yield WHOLE

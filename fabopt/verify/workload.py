@@ -5,7 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.problem.demand import case_workload, computing, jobs_of, longest_step_s, parts_of, runs_of
+from fabopt.problem.demand import (
+    case_workload,
+    computing,
+    jobs_of,
+    longest_step_s,
+    most_open_ratio,
+    parts_of,
+    runs_of,
+)
 from fabopt.rules.defaults import MOST_ROBUST_RATIO
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.objective import DecidedBy
@@ -71,7 +79,8 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs if limit < 1)])
     written = _as_written(wanted, needs)
     figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
-    again = needs_of(demanding(workload), written, limit, reach, least, offered, figures)
+    most_open = most_open_ratio(evidence.case, workload)
+    again = needs_of(demanding(workload), written, limit, reach, least, offered, figures, most_open)
     proof.equal("needs", needs, again)
     content_is_needed(proof, wanted, needs)
     _step_is_in_time(proof, evidence, workload, claimed)

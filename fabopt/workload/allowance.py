@@ -72,17 +72,19 @@ def needs_of(
     least: int,
     offered: Fraction,
     figures: Collection[str] = (),
+    most_open: int = MOST_RATIO,
 ) -> WorkloadNeeds:
     """A workload's needs of a fabric; ``least``: Mb/s per GPU, ``offered``: Mb/s per GPU of the slowest NICs.
 
     ``figures``: keys that all families of the fabric can be asked for. Where neighbouring ranks are put together,
-    ratios depend on the servers of leaves and pods: they are open, and every design is timed (``step_limit``).
+    ratios depend on the servers of leaves and pods: they are open up to ``most_open``, and every design is timed
+    (``step_limit``).
     """
     asked = NetworkDemand(
         lambda network: step_on(workload, network).exposed_share <= limit,
         figures_of(step_on(workload, flat(MOST_MBPS, reach)).costs),
         binding(step_on(workload, flat(max(1, least), reach)).costs),
-        workload.placing.counts_on_sizes,
+        most_open if workload.placing.counts_on_sizes else None,
     )
     overlapped = _overlapped_gbps(workload, limit, reach, least)
     needs = needs_where(asked, fabric, reach, least, offered, figures)
@@ -91,14 +93,14 @@ def needs_of(
 
 class NetworkDemand(NamedTuple):
     """What is asked of a network. ``keeps``: whether one will do, as all do with more bandwidth anywhere; ``figures``:
-    keys of figures that bound what leaves the domains; ``binding``: the communicator that is waited for; ``is_open``:
-    whether ratios are, since they depend on the servers of leaves and pods.
+    keys of figures that bound what leaves the domains; ``binding``: the communicator that is waited for; ``most_open``:
+    the largest ratio, where these depend on the servers of leaves and pods.
     """
 
     keeps: Callable[[FabricBandwidth], bool]
     figures: Collection[str]
     binding: str | None
-    is_open: bool = False
+    most_open: int | None = None
 
 
 def needs_where(
@@ -107,8 +109,8 @@ def needs_where(
     """What is asked of a fabric; arguments as of ``needs_of``."""
     given = fabric.max_oversubscription
     own = given if isinstance(given, Oversubscription) else Oversubscription(leaf=given, spine=given)
-    if asked.is_open:
-        leaf, spine = (Fraction(MOST_RATIO) if ratio is None else exact(ratio) for ratio in (own.leaf, own.spine))
+    if asked.most_open is not None:
+        leaf, spine = (exact(asked.most_open if ratio is None else ratio) for ratio in (own.leaf, own.spine))
     else:
         leaf, spine = (Fraction(1) if ratio is None else exact(ratio) for ratio in (own.leaf, own.spine))
         if own.leaf is None:

@@ -374,3 +374,36 @@ def test_families_that_are_not_timed_are_refused() -> None:
     with pytest.raises(InputError) as refused:
         inputs_from_objects(_case([TRAINED | {"gpus": 64}], fabrics=[{"name": "compute", "topologies": ["dragonfly"]}]))
     assert "`workload.jobs` asks for" in str(refused.value)
+
+
+IN_GROUPS: Json = {
+    "name": "in-groups", "server": "nvidia-dgx-h100", "gpus": 512,
+    "fabrics": [{"name": "compute", "protocol": "infiniband"}],
+    "workload": {"jobs": [{"name": name, "model": "llama3-8b", "gpus": 16, "plan": "auto"} for name in ("a", "b")]},
+}  # fmt: skip
+
+
+def test_no_boundary_above_small_jobs_has_more_than_the_ratio_of_the_rule() -> None:
+    """Two jobs of two servers ask next to nothing of leaves of 32; whatever comes after them asks for more."""
+    held, free = (_solved(IN_GROUPS | {"rules": rules}) for rules in ({}, {"robust-designs": False}))
+    leaves = [next(tier for tier in design.fabrics[0].tiers if tier.role == "leaf") for design in (held, free)]
+    ratios = [leaf.down_ports / leaf.up_ports for leaf in leaves]
+    assert ratios[0] <= 8 < ratios[1]
+    assert held.workload is not None and held.workload.needs.max_oversubscription == {"leaf": 8, "spine": 8}
+    assert any("`rules: {robust-designs: false}`" in note for note in held.notes)
+    assert not any("robust-designs" in note for note in free.notes)
+    assert held.totals is not None and free.totals is not None
+    assert held.totals.capex_usd > free.totals.capex_usd
+    for design in (held, free):
+        assert_proven(design)
+
+
+@pytest.mark.long
+def test_a_budget_that_only_a_leaner_network_keeps_is_refused_with_the_rule() -> None:
+    """The rule never gives way to a limit; its key is named with the price that solving the case with it gives."""
+    free = _solved(IN_GROUPS | {"rules": {"robust-designs": False}})
+    assert free.totals is not None
+    refused = _solved(IN_GROUPS | {"limits": {"budget_usd": free.totals.capex_usd}})
+    assert refused.status == "infeasible"
+    prices = {conflict.limit: conflict.capex_usd for conflict in refused.conflicts}
+    assert prices["rules.robust-designs"] == free.totals.capex_usd

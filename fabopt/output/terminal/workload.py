@@ -88,17 +88,18 @@ def cost_of_ratio(tapers: dict[str, dict[str, int | float]], ratio: int) -> str:
 
 def needs_line(use: WorkloadUse) -> str:
     """State the Gb/s that the workload needs of the network, the ratios it allows, and the binding communicator."""
-    return needs_words("the job that needs most" if use.jobs else use.model, use.needs)
+    return needs_words("the job that needs most" if use.jobs else use.model, use.needs, bool(use.demanded_gbps_per_gpu))
 
 
-def needs_words(model: str, needs: WorkloadNeeds) -> str:
-    """The needs of a model in words."""
+def needs_words(model: str, needs: WorkloadNeeds, is_timed: bool = False) -> str:
+    """The needs of a model in words; ``is_timed``: whether each design is, whatever its ratios."""
     if not needs.min_gbps_per_gpu:
         return f"{model} needs no network: nothing leaves the scale-up domains"
     if needs.min_gbps_per_gpu <= LEAST_GBPS:
         return f"{model} is given no least bandwidth: what its GPUs wait is weighed against what the network costs"
     ratios = ", ".join(f"{_ratio(ratio)} at the {role}" for role, ratio in needs.max_oversubscription.items())
-    timed = "" if max(needs.max_oversubscription.values()) < ANY_RATIO else ": each design is timed"
+    is_timed |= max(needs.max_oversubscription.values()) >= ANY_RATIO
+    timed = ": each design is timed" if is_timed else ""
     ratios = ratios.replace("any", "any ratio", 1) if ratios.startswith("any") else f"at most {ratios}"
     binds = f"; {needs.binding} binds" if needs.binding is not None else ""
     if needs.min_gbps_per_gpu >= NO_BANDWIDTH_GBPS:

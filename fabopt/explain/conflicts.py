@@ -16,7 +16,7 @@ from fabopt.errors import InputError
 from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_conflicts
-from fabopt.explain.exposure import exposure_conflicts
+from fabopt.explain.exposure import asking_conflicts, exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, load_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
@@ -37,12 +37,12 @@ from fabopt.explain.what_if import (
     Inquiry,
     Supposition,
     Watch,
+    runs_on,
     share_of_limits,
     size_of,
     with_needed,
     with_servers,
 )
-from fabopt.io.workload import check_workload
 from fabopt.parts.nics import NicOption
 from fabopt.problem.demand import stages_of
 from fabopt.problem.lifted import unlimited
@@ -91,7 +91,7 @@ def _sizes(inquiry: Inquiry, most: int) -> Sequence[int]:
     case, server = inquiry.case, inquiry.problem.server
     if case.workload is None or not isinstance(case.workload.model, Model):
         return range(1, most + 1)
-    return [size for size in range(1, most + 1) if not check_workload(with_servers(case, size), server, "")]
+    return [size for size in range(1, most + 1) if runs_on(case, server, size)]
 
 
 def _largest(inquiry: Inquiry, sizes: Sequence[int], first_guess: int) -> tuple[int, bool]:
@@ -282,7 +282,7 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
         return _asked(
             inquiry, largest_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules
         )
-    demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts)
+    demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts, asking_conflicts)
     others = (delivery_conflicts, run_conflicts, named_rules)
     return _asked(inquiry, *demands, *OF_PARTS, _known(size), more_racks, *others)
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
+from fabopt.explain.asking import asking_words
 from fabopt.explain.levers import Lever, advice, move_each_alone
 from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.what_if import Inquiry, Supposition, narrowed
@@ -152,7 +153,8 @@ def _left_out(inquiry: Inquiry, fabric: Fabric) -> str:
     needs, least = inquiry.problem.needs, "min_gbps_per_gpu"
     if needs is None or needs.fabric != fabric.name or least not in needs.sets:
         return LEFT_OUT
-    return f"the case leaves it out, which takes what its model needs: {needed_words(needs)}"
+    asks = asking_words(inquiry.problem)
+    return f"the case leaves it out, which takes what its model needs: {needed_words(needs)}{asks and f'; {asks}'}"
 
 
 def _priorities(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[Conflict]:

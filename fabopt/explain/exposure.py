@@ -6,16 +6,19 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
+from fabopt.explain.asking import asking_words, limit_of, neediest_job, sent_by
 from fabopt.explain.demands import changed
 from fabopt.explain.levers import advice
-from fabopt.explain.relaxation import closest
-from fabopt.explain.what_if import Inquiry
+from fabopt.explain.relaxation import closest, halfway
+from fabopt.explain.what_if import Inquiry, with_needed
 from fabopt.problem.demand import case_workload, jobs_of
 from fabopt.schema.case import Case
-from fabopt.schema.design import Conflict
+from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS
 from fabopt.units import some
+from fabopt.workload.jobs import Pause
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
+from fabopt.workload.overlap import key_of
 from fabopt.workload.stress import demanding
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on
 
@@ -27,6 +30,8 @@ SHARES = 10_000
 PERCENT = 100
 # How often the sequences of a step are doubled until there is a design.
 MOST_DOUBLINGS = 6
+# How often the period of a sending is.
+MOST_PERIODS = 12
 
 
 def exposure_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -118,3 +123,67 @@ def _reducing_switches(inquiry: Inquiry, name: str) -> Iterator[Conflict]:
     if inquiry.design(changed(inquiry.problem.asked, fabric, protocol="infiniband")) is not None:
         detail = "its switches add gradients up on their way, which takes fewer steps"
         yield Conflict(limit=limit, value=fabric.protocol, needed="infiniband", detail=detail)
+
+
+# -- what asks for more than any NIC gives ---------------------------------------------------------------------------
+
+
+def asking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Conflicts of a workload that asks for more than any NIC gives: with longer waits, a sending less often, or more
+    of its calls hidden behind computation.
+    """
+    problem, needs = inquiry.problem, inquiry.problem.needs
+    run = case_workload(problem.case, problem.server)
+    if needs is None or run is None or "min_gbps_per_gpu" not in needs.sets or limit_of(problem.case) >= 1:
+        return
+    if any(any(fabric.nics.values()) for fabric in problem.fabrics if fabric.name == needs.fabric):
+        return
+    neediest = neediest_job(problem)
+    asks = asking_words(problem) or f"{run.model.name} asks for {needs.min_gbps_per_gpu:,.4g} Gb/s a GPU"
+    pause = None if neediest is None else sent_by(neediest, limit_of(problem.case))
+    if pause is not None:
+        yield from _less_often(inquiry, pause, asks)
+    else:
+        where = "workload" if neediest is None else _key(inquiry.case, neediest.job.title)
+        yield from _more_hidden(inquiry, run if neediest is None else neediest.run, where)
+    yield from _more_exposed(inquiry, f"with longer waits less is asked for; {asks}")
+
+
+def _key(case: Case, title: str) -> str:
+    """The dotted key of a job."""
+    jobs = () if case.workload is None else case.workload.jobs
+    return next(f"workload.jobs.{job.name or place}" for place, job in enumerate(jobs) if job.title == title)
+
+
+def _less_often(inquiry: Inquiry, pause: Pause, asks: str) -> Iterator[Conflict]:
+    """The conflict of the period of a sending: the least in whole seconds that gives a design."""
+    limit = f"{_key(inquiry.case, pause.sent.title)}.every_s"
+    inquiry.tell(limit)
+
+    def ask(seconds: int) -> int | None:
+        case = with_needed(inquiry, inquiry.case, [Needed(limit=limit, needed=seconds)])
+        return None if inquiry.design(case) is None else seconds
+
+    fails = math.floor(pause.every_s)
+    for times in range(1, MOST_PERIODS + 1):
+        works = ask(math.ceil(pause.every_s) << times)
+        if works is not None:
+            least, is_least = closest(works, fails, ask, halfway)
+            yield advice(limit, pause.sent.every_s or 0, least, f"a sending less often; {asks}", is_least)
+            return
+
+
+def _more_hidden(inquiry: Inquiry, run: ModelRun, where: str) -> Iterator[Conflict]:
+    """The conflict of overlap: all hidden of calls over the network that may be, where that gives a design."""
+    far = (traffic for traffic in run.traffic if run.crossings.of_domain(traffic.group, run.domain_gpus).cut)
+    bands = {key_of(traffic): run.range_of(traffic) for traffic in far}
+    open_ones = {key: band for key, band in bands.items() if band.low < band.high}
+    changes = [Needed(limit=f"{where}.plan.overlap.{key}", needed=float(band.high)) for key, band in open_ones.items()]
+    if not changes:
+        return
+    first, low = changes[0], float(next(iter(open_ones.values())).low)
+    inquiry.tell(first.limit)
+    if inquiry.design(with_needed(inquiry, inquiry.case, changes)) is not None:
+        detail = "as much hidden behind computation as the software can"
+        conflict = advice(first.limit, low, float(next(iter(open_ones.values())).high), detail)
+        yield conflict.model_copy(update={"together": tuple(changes) if len(changes) > 1 else (), "minimal": False})

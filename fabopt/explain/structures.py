@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fabopt.explain.demands import changed, with_key
 from fabopt.explain.freedoms import ROLES, not_on_sale
-from fabopt.explain.what_if import Inquiry, size_of, with_servers
+from fabopt.explain.what_if import Inquiry, runs_on, size_of, with_servers
 from fabopt.parts.rails import RAIL_ONLY
 from fabopt.problem.fabric import FabricProblem
 from fabopt.rules.choices import ATTACHMENTS, FABRIC_CHOICES, SWITCHES, FabricChoice
@@ -117,6 +117,8 @@ def _shown(value: object) -> Number | str | None:
 
 SMALLEST_GRID = SHORTEST_SIDE**2
 LARGEST_GRID = LONGEST_SIDE**3
+# Grids of so many times the servers are looked at.
+MOST_TIMES = 2
 RULE = f"the servers of a torus are a grid: the product of two or three sides of {SHORTEST_SIDE} to {LONGEST_SIDE:,}"
 
 
@@ -163,8 +165,13 @@ def _size(inquiry: Inquiry) -> Conflict:
     servers = inquiry.problem.servers
     wanted = size_of(inquiry, servers)
     inquiry.tell(wanted.limit)
-    below = filter(lattices_of, range(min(servers, LARGEST_GRID), SMALLEST_GRID - 1, -1))
-    above = filter(lattices_of, range(max(servers, SMALLEST_GRID), LARGEST_GRID + 1))
+
+    def may_be(size: int) -> bool:
+        return bool(lattices_of(size)) and runs_on(inquiry.case, inquiry.problem.server, size)
+
+    below = filter(may_be, range(min(servers, LARGEST_GRID), SMALLEST_GRID - 1, -1))
+    more = max(servers, SMALLEST_GRID)
+    above = filter(may_be, range(more, min(LARGEST_GRID, MOST_TIMES * more) + 1))
     near = [size for size in (next(below, None), next(above, None)) if size is not None]
     near.sort(key=lambda size: abs(size - servers))
     needed = inquiry.first_with_design((size, with_servers(inquiry.case, size)) for size in near)

@@ -6,7 +6,6 @@ A fabric's own keys take precedence, then the needs of a model (filled in by ``f
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -30,7 +29,7 @@ from fabopt.schema.workload import (
 from fabopt.units import ceil_div, exact, mbps
 from fabopt.workload.allowance import step_limit
 from fabopt.workload.beside import JobMix
-from fabopt.workload.jobs import Pause, RunningJob, job_gpus, needed_mbps, pauses_of
+from fabopt.workload.jobs import RunningJob, job_gpus, needed_mbps, pauses_of
 from fabopt.workload.needs import MOST_RATIO, Reach
 from fabopt.workload.pace import JobPace, MixPace, Pace, pace_of_run
 from fabopt.workload.placement import Domains, Placing, uplink_share
@@ -213,7 +212,7 @@ def jobs_of(case: Case, server: Server) -> tuple[RunningJob, ...]:
     pauses = pauses_of(wanted.jobs, {job.title: run for job, run in running})
     installed = (stages_of(case, server)[-1].servers or 0) * server.gpus
     needs = [
-        max(needed_mbps(run, limit, Reach(server.gpus)), *(_mbps(pause, limit) for pause in pauses[job.title]), 0)
+        max(needed_mbps(run, limit, Reach(server.gpus)), *(pause.least_mbps(limit) for pause in pauses[job.title]), 0)
         for job, run in running
     ]
     beside = JobMix(
@@ -225,11 +224,6 @@ def jobs_of(case: Case, server: Server) -> tuple[RunningJob, ...]:
         RunningJob(job, replace(run, placing=replace(placing, beside=beside.of(own))), need, pauses[job.title])
         for own, ((job, run), need) in enumerate(zip(running, needs, strict=True))
     )
-
-
-def _mbps(pause: Pause, limit: Fraction) -> int:
-    """Mb/s with which a pause takes no more than a share of the time."""
-    return math.ceil(pause.megabits / (pause.every_s * limit))
 
 
 def case_service(case: Case, server: Server) -> Service | None:

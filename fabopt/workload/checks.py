@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import gcd
+from math import gcd, lcm
 from typing import NamedTuple
 
 from fabopt.schema.model import Model, Plan
@@ -48,12 +48,13 @@ def wrongs_of(wanted: Wanted, model: Model, server: Server, gpus: int, asked: Se
     plan = wanted.changes.on(model.plan)
     for size in (gpus, *asked):
         if apart := list(fits_domains(wanted, server, size)):
-            return apart
+            return [_with_sizes(wrong, wanted, model, server, size) for wrong in apart]
     parts = _parts_of_domains(server, gpus) if wanted.gpus_per_domain is None else {}
     server = server.in_domains_of(wanted.gpus_per_domain)
     fits_gpus = list(_fits_gpus(plan, gpus)) or list(_shares_evenly(model, plan, gpus))
     of_server = [*fits_server(model, server), *_fits_precision(wanted, model, server)]
     if fits_gpus and not wanted.changes.auto:
+        fits_gpus[0] = _with_sizes(fits_gpus[0], wanted, model, server, gpus)
         fitting = (
             part for part in parts if not any(_fits_gpus(plan, part)) and not any(_shares_evenly(model, plan, part))
         )
@@ -98,9 +99,8 @@ def fits_domains(wanted: Wanted, server: Server, gpus: int) -> Iterator[Wrong]:
         whole = f"a multiple of {server.gpus} up to {most}" if most >= server.gpus else "nothing: leave it out"
         yield Wrong("gpus_per_domain", problem, few, allowed=whole)
     elif few < most and gpus > few and gpus % few:
-        below = gpus - gpus % few
         problem = f"{gpus} GPUs / {few} of each scale-up domain is no whole number"
-        yield Wrong("gpus_per_domain", problem, few, allowed=f"{below} or {below + few} GPUs",
+        yield Wrong("gpus_per_domain", problem, few, allowed=f"a multiple of {few} GPUs",
                     hint="spares are not among the GPUs of the case")  # fmt: skip
 
 
@@ -154,10 +154,8 @@ def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
                     "last stage", plan.data, allowed=needed, hint="left out, it is what remains")  # fmt: skip
         return
     if gpus % replica:
-        below = gpus - gpus % replica
-        near = " or ".join(str(number) for number in (below, below + replica) if number)
         yield Wrong("plan", f"{product} = {replica} does not divide the {gpus} GPUs of the last stage", gpus,
-                    allowed=f"a multiple of {replica} GPUs, such as {near}")  # fmt: skip
+                    allowed=f"a multiple of {replica} GPUs")  # fmt: skip
         return
     data = gpus // replica
     yield from _deals_experts(plan, data)
@@ -167,6 +165,28 @@ def _fits_gpus(plan: Plan, gpus: int) -> Iterator[Wrong]:
         near = " or ".join(str(number) for number in (below, below + step) if number)
         yield Wrong("plan.batch", f"{data} data x {plan.micro_batch} micro_batch = {step} does not divide the batch",
                     plan.batch, allowed=f"a multiple of {step}, such as {near}")  # fmt: skip
+
+
+def _with_sizes(wrong: Wrong, wanted: Wanted, model: Model, server: Server, gpus: int) -> Wrong:
+    """A fault of the number of GPUs with the nearest numbers that would do."""
+    near = " or ".join(map(str, _near_that_run(wanted, model, server, gpus)))
+    is_of_size = near and wrong.allowed.endswith("GPUs") and wrong.allowed.startswith("a multiple")
+    return wrong._replace(allowed=f"{wrong.allowed}, such as {near}") if is_of_size else wrong
+
+
+def _near_that_run(wanted: Wanted, model: Model, server: Server, gpus: int) -> Iterator[int]:
+    """The nearest numbers of GPUs below and above, in whole servers or parts of domains, that the plan runs on."""
+    plan = wanted.changes.on(model.plan)
+    replica = replica_gpus(plan)
+    step = lcm(replica, server.gpus, wanted.gpus_per_domain or 1)
+    for first, sign in ((gpus // step, -1), (gpus // step + 1, 1)):
+        for times in range(first, first + sign * MOST_NEAR, sign):
+            number = step * times
+            if number <= 0 or plan.batch % (number // replica * plan.micro_batch):
+                continue
+            if not any(_fits_gpus(plan, number)) and not any(_shares_evenly(model, plan, number)):
+                yield number
+                break
 
 
 def _deals_experts(plan: Plan, data: int) -> Iterator[Wrong]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -20,10 +21,19 @@ _MEGABITS_OF_GB = 8000
 
 
 class Pause(NamedTuple):
-    """What each GPU of a job sends, in megabits, every so many seconds, while it waits."""
+    """What each GPU of a job sends, in megabits, every so many seconds, while it waits.
+
+    ``sent``: as the case says it; ``gpus``: those that send it together, or of each replica that takes it.
+    """
 
     megabits: Fraction
     every_s: Fraction
+    sent: Job
+    gpus: int
+
+    def least_mbps(self, share: Fraction) -> int:
+        """Whole Mb/s with which it takes no more than a share of the time."""
+        return math.ceil(self.megabits / (self.every_s * share))
 
     def share(self, workload: ModelRun, network: Networks[RateT]) -> RateT:
         """The share of time that it takes; an array for ``FabricBandwidths``."""
@@ -92,7 +102,8 @@ def pauses_of(jobs: Sequence[Job], runs: Mapping[str, ModelRun]) -> dict[str, tu
         if job.sends_gb is None or job.of is None or job.every_s is None:
             continue
         megabits, every_s = exact(job.sends_gb) * _MEGABITS_OF_GB, exact(job.every_s)
-        pauses[job.of].append(Pause(megabits / runs[job.of].ranks.gpus, every_s))
-        if job.to is not None:
-            pauses[job.to].append(Pause(megabits / replica_gpus(runs[job.to].plan), every_s))
+        moved = {job.of: runs[job.of].ranks.gpus}
+        moved |= {} if job.to is None else {job.to: replica_gpus(runs[job.to].plan)}
+        for title, gpus in moved.items():
+            pauses[title].append(Pause(megabits / gpus, every_s, job, gpus))
     return {title: tuple(of_job) for title, of_job in pauses.items()}

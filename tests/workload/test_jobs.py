@@ -126,7 +126,7 @@ GPUS = 128
 THOUSANDTH_GBPS = 0.001
 
 
-def _case(jobs: list[Json], **keys: Any) -> Json:
+def small_case(jobs: list[Json], **keys: Any) -> Json:
     return {
         "name": "jobs",
         "catalog": [str(ERRORS / "_fast.yaml")],
@@ -143,7 +143,7 @@ def _solved(case: Json) -> Design:
     return once(lambda: optimize.solve(inputs_from_objects(case), alternatives_s=0), case)
 
 
-MIX = _case(
+MIX = small_case(
     [
         {**TRAINED, "share": 0.5},
         {"name": "tune", "model": MODEL, "gpus": 16, "plan": {"tensor": 2, "batch": 64}, "hours": 12},
@@ -156,10 +156,10 @@ MIX = _case(
 @pytest.mark.parametrize("keys", [{}, pytest.param({"objective": "usd_per_effective_gpu"}, marks=pytest.mark.long)])
 def test_one_job_of_all_gpus_is_the_model(keys: Json) -> None:
     """The same design and the same words, by number, share, or what is left."""
-    case = _case([], **keys) | {"workload": TRAINED}
+    case = small_case([], **keys) | {"workload": TRAINED}
     plain = _solved(case)
     for size in ({}, {"share": 1}, {"gpus": 128}):
-        one = _solved(_case([TRAINED | size], **keys))
+        one = _solved(small_case([TRAINED | size], **keys))
         assert one.workload == plain.workload
         assert one.fabrics == plain.fabrics
         assert one.notes == plain.notes
@@ -235,7 +235,7 @@ def test_one_job_of_all_gpus_is_the_model_in_random_cases(seed: int) -> None:
     fabric = dice.choice([{}, {"max_oversubscription": 2}, {"min_gbps_per_gpu": 100}, {"tiers": 2}, {"planes": "any"}])
     wanted: Json = {**TRAINED, "plan": {"tensor": tensor, "pipeline": pipeline}}
     wanted |= {"max_exposed_communication": dice.choice([0.02, 0.05, 0.2]), "other_jobs": dice.choice([0, 0.25])}
-    case = _case([], fabrics=[{"name": "compute", **fabric}], gpus=dice.choice([64, 128, 256]))
+    case = small_case([], fabrics=[{"name": "compute", **fabric}], gpus=dice.choice([64, 128, 256]))
     case |= {"workload": wanted, "resilience": dice.choice(["none", "default"])}
     _hold_alike(case | ({"objective": "usd_per_effective_gpu"} if seed % 3 == 0 else {}))
 
@@ -278,14 +278,14 @@ def test_every_job_is_named_where_figures_of_steps_are() -> None:
 
 def test_less_is_bought_for_a_mix_than_for_its_hungriest_job_alone() -> None:
     """GPUs that need less leave uplinks to those that need more, but for jobs that fill a leaf."""
-    alone, mixed = (_solved(_case([job])) for job in (TRAINED, {**TRAINED, "gpus": 16}))
+    alone, mixed = (_solved(small_case([job])) for job in (TRAINED, {**TRAINED, "gpus": 16}))
     assert alone.totals is not None
     assert mixed.totals is not None
     assert mixed.totals.capex_usd < alone.totals.capex_usd
 
 
 def test_a_part_of_the_cluster_beside_nothing() -> None:
-    design = _solved(_case([{**TRAINED, "gpus": 64}]))
+    design = _solved(small_case([{**TRAINED, "gpus": 64}]))
     assert design.workload is not None
     assert [row.gpus for row in design.workload.jobs] == [64]
     assert_proven(design)
@@ -293,7 +293,7 @@ def test_a_part_of_the_cluster_beside_nothing() -> None:
 
 def test_a_job_of_all_gpus_for_a_part_of_the_day_is_proven() -> None:
     """Its needs are those of the model, its GPUs work for half of the day."""
-    whole, half = (_solved(_case([{**TRAINED, "hours": hours}])) for hours in (24, 12))
+    whole, half = (_solved(small_case([{**TRAINED, "hours": hours}])) for hours in (24, 12))
     assert_proven(half)
     assert half.workload is not None and whole.workload is not None
     assert half.workload.jobs[0].min_gbps_per_gpu == whole.workload.needs.min_gbps_per_gpu
@@ -315,9 +315,9 @@ def test_without_a_limit_jobs_ask_for_nothing_and_what_is_waited_for_is_said() -
 @pytest.mark.long
 def test_the_number_of_servers_that_a_no_names_is_one_on_which_the_model_runs() -> None:
     """Sixteen servers of eight GPUs; the batch of 1,024 comes out in powers of two."""
-    whole = _solved(_case([], workload={"model": MODEL}))
+    whole = _solved(small_case([], workload={"model": MODEL}))
     assert whole.totals is not None
-    case = _case([], workload={"model": MODEL}, limits={"budget_usd": whole.totals.capex_usd - 1})
+    case = small_case([], workload={"model": MODEL}, limits={"budget_usd": whole.totals.capex_usd - 1})
     sizes = {one.limit: one.needed for one in _solved(case).conflicts}
     assert sizes["gpus"] == GPUS // 2
     assert _solved(case | {"gpus": GPUS // 2}).status == "optimal"
@@ -358,7 +358,7 @@ def test_a_forged_demand_is_refused() -> None:
 ])  # fmt: skip
 def test_what_cannot_be_is_refused_with_the_arithmetic(jobs: list[Json], words: list[str]) -> None:
     with pytest.raises(InputError) as refused:
-        optimize.solve(inputs_from_objects(_case(jobs)))
+        optimize.solve(inputs_from_objects(small_case(jobs)))
     for word in words:
         assert word in str(refused.value)
 
@@ -366,13 +366,15 @@ def test_what_cannot_be_is_refused_with_the_arithmetic(jobs: list[Json], words: 
 def test_keys_of_one_job_do_not_go_beside_jobs() -> None:
     for key, value in (("model", MODEL), ("placement", "packed"), ("task", "training")):
         with pytest.raises(InputError) as refused:
-            inputs_from_objects(_case([]) | {"workload": {"jobs": [TRAINED], key: value}})
+            inputs_from_objects(small_case([]) | {"workload": {"jobs": [TRAINED], key: value}})
         assert f"`{key}`" in str(refused.value)
 
 
 def test_families_that_are_not_timed_are_refused() -> None:
     with pytest.raises(InputError) as refused:
-        inputs_from_objects(_case([TRAINED | {"gpus": 64}], fabrics=[{"name": "compute", "topologies": ["dragonfly"]}]))
+        inputs_from_objects(
+            small_case([TRAINED | {"gpus": 64}], fabrics=[{"name": "compute", "topologies": ["dragonfly"]}])
+        )
     assert "`workload.jobs` asks for" in str(refused.value)
 
 

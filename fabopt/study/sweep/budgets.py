@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.explain.relaxation import halfway, nearest
-from fabopt.explain.what_if import with_servers
+from fabopt.explain.what_if import runs_on, with_servers
 from fabopt.parts.finance import weights_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of
@@ -98,12 +98,18 @@ class MostServers:
             self._last, most = (
                 (unmanaged, most) if self._affords(unmanaged, budget_cents) else (self._last, unmanaged - 1)
             )
-        best = self._halved(budget_cents, most) if shrinks(self.problem) else self._downwards(budget_cents, most)
+        if shrinks(self.problem):
+            halved = self._halved(budget_cents, most)
+            self._last = self._last if halved is None else halved
+            best = None if halved is None else next(filter(self._runs, range(halved, self.fewest - 1, -1)), None)
+        else:
+            best = self._downwards(budget_cents, most)
+            self._last = self._last if best is None else best
         if best is not None:
-            self._last = best
             return Bought(*self.at(best))
         # in families that not every number of servers fits, the fewest may have no design though the case has one
-        sizes = (self.at(servers) for servers in (self.fewest, self.problem.servers))
+        fewest = next(filter(self._runs, range(self.fewest, self.problem.servers)), self.problem.servers)
+        sizes = (self.at(servers) for servers in (fewest, self.problem.servers))
         problem, cheapest = next((size for size in sizes if size[1] is not None), (self.problem, None))
         return Bought(problem, None, cheapest)
 
@@ -146,6 +152,9 @@ class MostServers:
         graded = self.at(servers)[1]
         return graded is not None and _capex(graded) <= budget_cents
 
+    def _runs(self, servers: int) -> bool:
+        return runs_on(self.problem.asked, self.problem.server, servers)
+
     def _halved(self, budget_cents: int, most: int) -> int | None:
         """The largest affordable number, given that smaller ones are affordable too (a single server aside)."""
         guesses = [self.problem.servers]
@@ -166,7 +175,7 @@ class MostServers:
                      and self._affords(servers, budget_cents)), None)  # fmt: skip
 
     def _downwards(self, budget_cents: int, most: int) -> int | None:
-        for servers in range(most, max(self._last, self.fewest) - 1, -1):
+        for servers in filter(self._runs, range(most, max(self._last, self.fewest) - 1, -1)):
             if self._affords(servers, budget_cents):
                 return servers
         return self._last or None

@@ -11,6 +11,7 @@ from fabopt.explain.what_if import runs_on
 from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.server import ScaleUp
 from fabopt.schema.workload import Workload
 from fabopt.study.sweep.budgets import MostServers
 from fabopt.workload.checks import wrongs_of
@@ -27,7 +28,7 @@ def _servers_that_run(content: Json, most: int) -> list[int]:
     return [servers for servers in range(1, most + 1) if runs_on(problem.asked, problem.server, servers)]
 
 
-@pytest.mark.parametrize("jobs", [False, True])
+@pytest.mark.parametrize("jobs", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_budget_buys_servers_that_the_model_runs_on(jobs: bool) -> None:
     """A batch of 1,024 on servers of 8 GPUs: powers of two of them; of a job beside a half of them, too."""
     given: Json = {"jobs": [TRAINED | {"share": 0.5}]} if jobs else {"model": MODEL}
@@ -57,5 +58,7 @@ def test_numbers_of_gpus_that_a_refusal_names_run_the_plan() -> None:
 
 
 def test_parts_of_domains_that_a_refusal_names_run_the_plan() -> None:
-    [wrong] = wrongs_of(Workload(model=middle_model(), gpus_per_domain=8), middle_model(), H100, 100)
+    """A batch of 64 is no multiple of 96 or 104 data ranks."""
+    server = H100.model_copy(update={"scale_up": ScaleUp(domain_gpus=16, gbps_per_gpu=3600)})
+    [wrong] = wrongs_of(Workload(model=middle_model(), gpus_per_domain=8), middle_model(), server, 100)
     assert wrong.path == "gpus_per_domain" and wrong.allowed == "a multiple of 8 GPUs, such as 64"

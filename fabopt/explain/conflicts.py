@@ -37,12 +37,11 @@ from fabopt.explain.what_if import (
     Inquiry,
     Supposition,
     Watch,
-    runs_on,
     share_of_limits,
     size_of,
     with_needed,
-    with_servers,
 )
+from fabopt.io.workload import runs_on, with_servers
 from fabopt.parts.nics import NicOption
 from fabopt.problem.demand import stages_of
 from fabopt.problem.lifted import unlimited

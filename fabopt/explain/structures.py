@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from fabopt.explain.demands import changed, with_key
 from fabopt.explain.freedoms import ROLES, not_on_sale
-from fabopt.explain.what_if import Inquiry, runs_on, size_of, with_servers
+from fabopt.explain.what_if import Inquiry, size_of
+from fabopt.io.workload import runs_on, with_servers
 from fabopt.parts.rails import RAIL_ONLY
 from fabopt.problem.fabric import FabricProblem
 from fabopt.rules.choices import ATTACHMENTS, FABRIC_CHOICES, SWITCHES, FabricChoice

@@ -15,7 +15,6 @@ from typing import NamedTuple, TypeVar
 from fabopt.explain.relaxation import nearest
 from fabopt.io.case import Inputs
 from fabopt.io.keys import with_change
-from fabopt.io.workload import check_workload
 from fabopt.parts.finance import Weights
 from fabopt.problem.demand import stages_of
 from fabopt.problem.fabric import FabricProblem
@@ -30,7 +29,6 @@ from fabopt.program.settings import Clock, Settings, StoppedError, Work, unbroke
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Conflict, Needed, Number
-from fabopt.schema.server import Server
 from fabopt.schema.stages import Stage
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
@@ -363,22 +361,6 @@ def size_of(inquiry: Inquiry, servers: int, stage: int = -1) -> Size:
     said: Case | Stage = inquiry.case if stages is None else stages[stage]
     key, gpus = ("servers", 1) if said.gpus is None else ("gpus", inquiry.problem.server.gpus)
     return Size(key if stages is None else f"stages.{said.name}.{key}", servers * gpus)
-
-
-def with_servers(case: Case, servers: int) -> Case:
-    """The case with ``servers`` servers at its last stage."""
-    stages = case.stages
-    if stages is None:
-        return case.model_copy(update={"servers": servers, "gpus": None})
-    last = stages[-1].model_copy(update={"servers": servers, "gpus": None})
-    return case.model_copy(update={"stages": (*stages[:-1], last)})
-
-
-def runs_on(case: Case, server: Server, servers: int) -> bool:
-    """Whether what a case runs does on ``servers`` servers at its last stage: its model, or each of its jobs, as its
-    plan splits it; true without a model.
-    """
-    return not check_workload(with_servers(case, servers), server, "")
 
 
 def spent_of(problem: Problem, sums: Sums) -> dict[str, int]:

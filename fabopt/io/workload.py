@@ -166,6 +166,22 @@ def check_workload(case: Case, server: Server, file: str) -> list[Fault]:
     return [_fault_of(wrong, "workload", file) for wrong in wrongs]
 
 
+def with_servers(case: Case, servers: int) -> Case:
+    """The case with ``servers`` servers at its last stage."""
+    stages = case.stages
+    if stages is None:
+        return case.model_copy(update={"servers": servers, "gpus": None})
+    last = stages[-1].model_copy(update={"servers": servers, "gpus": None})
+    return case.model_copy(update={"stages": (*stages[:-1], last)})
+
+
+def runs_on(case: Case, server: Server, servers: int) -> bool:
+    """Whether what a case runs does on ``servers`` servers at its last stage: its model, or each of its jobs, as its
+    plan splits it; true without a model.
+    """
+    return not check_workload(with_servers(case, servers), server, "")
+
+
 def _fault_of(wrong: Wrong, where: str, file: str) -> Fault:
     return fault(file, f"{where}.{wrong.path}", wrong.problem, wrong.value, allowed=wrong.allowed, hint=wrong.hint)
 

@@ -8,7 +8,10 @@ import pytest
 
 import fabopt
 from fabopt.output.terminal.answer import infeasible_lines
+from fabopt.output.terminal.no_screen import line_of
 from fabopt.output.terminal.workload import needs_line
+from fabopt.schema.conflict import Needed
+from tests.workload.test_jobs import TRAINED, small_case
 
 CASE: dict[str, Any] = {
     "name": "waits",
@@ -55,3 +58,26 @@ def test_bandwidth_that_the_case_says_goes_first_and_no_other_is_shown() -> None
     assert design.status == "optimal" and design.workload is not None
     assert "however fast the network is" in needs_line(design.workload)
     assert not any("1e+06" in note for note in design.notes)
+
+
+def test_a_sending_that_no_nic_carries_is_named_with_its_job_and_levers() -> None:
+    """By hand: 90 GB of 64 GPUs are 11.25 Gb a GPU, in a twentieth of 0.3 s 750 Gb/s; NICs of 400 want 0.5625 s."""
+    sent = {"name": "checkpoint", "sends_gb": 90, "of": "acme-8", "every_s": 0.3}
+    case = small_case([{**TRAINED, "gpus": 64}, sent])
+    told = {one.limit: one for one in fabopt.solve(case, alternatives_s=0).design.conflicts}
+    asks = "job checkpoint asks for it: 64 GPUs of acme-8 send 90 GB every 0.3 s, 11.25 Gb a GPU in 5 % of that time"
+    assert asks in told["fabrics.compute.min_gbps_per_gpu"].detail
+    assert (told["workload.jobs.checkpoint.every_s"].needed, told["workload.jobs.checkpoint.every_s"].minimal) == (
+        1,
+        True,
+    )
+    share = told["workload.max_exposed_communication"].needed
+    assert share == pytest.approx(11.25 / 400 / 0.3, abs=1e-4)
+    for workload in ({"jobs": [{**TRAINED, "gpus": 64}, {**sent, "every_s": 1}]},
+                     {"max_exposed_communication": share, "jobs": case["workload"]["jobs"]}):  # fmt: skip
+        assert fabopt.solve(case | {"workload": workload}, alternatives_s=0).status == "optimal"
+
+
+def test_the_line_that_sends_less_often_is_of_its_job() -> None:
+    change = Needed(limit="workload.jobs.checkpoint.every_s", needed=8)
+    assert line_of(change) == ("every_s: 8", "job checkpoint")

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from fabopt.explain.what_if import runs_on
 from fabopt.io.case import inputs_from_objects
+from fabopt.io.workload import runs_on
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.server import ScaleUp

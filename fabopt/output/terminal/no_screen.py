@@ -204,6 +204,8 @@ _LOST_VALUES = {
     "price_basis": "prices of these kinds alone: {was}",
     "only_priced_by": "prices of {was} alone",
     "only_orderable": "an order code and a price for each part",
+    "max_exposed_communication": "waits of at most {was} of the time",
+    "every_s": "a sending every {was} s",
     "lead_time_weeks": "",
     "supply": "",
     "lengths": "",
@@ -217,7 +219,7 @@ def lost_with(design: Design, change: Needed) -> str:
     key, needed = change.limit, change.needed
     word = key.rpartition(".")[2]
     was = _stated(design, key)
-    if _is_spending(key) or was is None:
+    if _is_spending(key) or was is None or ".plan.overlap." in key:
         return ""
     if key.startswith(_RULES) or word in LOST_WITH:
         return LOST_WITH.get(word, f"rule {word}")
@@ -239,6 +241,8 @@ def line_of(change: Needed) -> tuple[str, str]:
     nouns = {"fabrics": "fabric ", "stages": "stage ", "catalog": "catalog: "}
     if words[0] in nouns and len(words) > 2:
         return _nested(words[2:], value), f"{nouns[words[0]]}{words[1]}"
+    if words[:2] == ["workload", "jobs"]:
+        return _nested(words[3:], value), f"job {words[2]}"
     return _nested(words, value), ""
 
 

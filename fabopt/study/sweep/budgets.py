@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.explain.relaxation import halfway, nearest
-from fabopt.explain.what_if import runs_on, with_servers
+from fabopt.io.workload import runs_on, with_servers
 from fabopt.parts.finance import weights_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem, problem_of

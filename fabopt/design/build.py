@@ -347,10 +347,21 @@ def parts_of(problem: Problem, fabrics: Sequence[FabricDesign], rows: Sequence[B
     parts: dict[str, dict[str, Any]] = {
         FACTS: {"kind": "facts", "pcie_x16_gbps": {str(k): v for k, v in sorted(problem.pcie_x16_gbps.items())}}
     }
+    if problem.links.limits.optics is not None and problem.catalog.facts.optics is not None:
+        parts[FACTS]["optics"] = _unsourced(dump(problem.catalog.facts.optics))
+    if problem.catalog.facts.latency:
+        parts[FACTS]["latency"] = [dump(row) for row in problem.catalog.facts.latency]
     for part_id in sorted(ids & products.keys()):
         kind, product = products[part_id]
         parts[part_id] = {"kind": kind, **_facts_for(fabrics, dump(product))}
     return parts
+
+
+def _unsourced(facts: Any) -> Any:
+    """Facts of a catalog without their sources, which it keeps."""
+    if isinstance(facts, list):
+        return [_unsourced(row) for row in facts]
+    return {key: _unsourced(facts[key]) for key in facts if key != "source"} if isinstance(facts, dict) else facts
 
 
 def _facts_for(fabrics: Sequence[FabricDesign], product: dict[str, Any]) -> dict[str, Any]:

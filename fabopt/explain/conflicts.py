@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from fabopt.errors import InputError
+from fabopt.explain.channels import loss_conflicts
 from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_conflicts
@@ -275,14 +276,14 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """Conflicts where no spending gives a design."""
     placing = _asked(inquiry, floor_conflicts, load_conflicts, rack_rule_conflicts, torus_conflicts)
     if placing:
-        return [*placing, *_asked(inquiry, more_racks)]
+        return [*_asked(inquiry, loss_conflicts), *placing, *_asked(inquiry, more_racks)]
     size = _asked(replace(inquiry, report=lambda conflict: None), size_advice)
     if any(map(_is_far_too_many, size)):
         return _asked(
             inquiry, largest_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules
         )
     demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts, asking_conflicts)
-    others = (delivery_conflicts, run_conflicts, named_rules)
+    others = (loss_conflicts, delivery_conflicts, run_conflicts, named_rules)
     return _asked(inquiry, *demands, *OF_PARTS, _known(size), more_racks, *others)
 
 

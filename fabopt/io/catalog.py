@@ -22,8 +22,9 @@ from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_books import products
 from fabopt.problem.names import alike
 from fabopt.schema.base import Strict
-from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog, Facts
+from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.facts import Facts, Optics
 from fabopt.schema.price_book import PriceBook
 from fabopt.units import some
 
@@ -142,7 +143,23 @@ def merged(catalogs: Sequence[Catalog]) -> Catalog:
     }
     pcie = {generation: gbps for catalog in catalogs for generation, gbps in catalog.facts.pcie_x16_gbps.items()}
     rents = tuple(rent for catalog in catalogs for rent in catalog.facts.rents)
-    return Catalog(facts=Facts(pcie_x16_gbps=pcie, rents=rents), **content)
+    delays = {(row.part, row.of): row for catalog in catalogs for row in catalog.facts.latency}
+    told: dict[str, Any] = {"optics": _optics(catalogs), "latency": tuple(delays.values())}
+    return Catalog(facts=Facts(pcie_x16_gbps=pcie, rents=rents, **told), **content)
+
+
+def _optics(catalogs: Sequence[Catalog]) -> Optics | None:
+    """Losses of all catalogs, of rows about the same thing the later one; None where none says any."""
+    told = [catalog.facts.optics for catalog in catalogs if catalog.facts.optics is not None]
+    if not told:
+        return None
+    budgets = {(row.standard, row.fibre): row for optics in told for row in optics.budgets}
+    pairs = {(row.connector, row.fibre, row.grade): row for optics in told for row in optics.pairs}
+    glass = {row.fibre: row for optics in told for row in optics.glass}
+    splice = next((optics.splice for optics in reversed(told) if optics.splice is not None), None)
+    return Optics(
+        budgets=tuple(budgets.values()), pairs=tuple(pairs.values()), glass=tuple(glass.values()), splice=splice
+    )
 
 
 def check_whole(catalog: Catalog, file: str) -> list[Fault]:

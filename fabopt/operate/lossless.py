@@ -18,6 +18,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.operate import Queues
 from fabopt.units import mbps
 from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.latency import paths_of
 
 _PRIORITIES = range(8)
 
@@ -90,6 +91,7 @@ def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessS
     """Every switch that routes and carries RDMA, in the order of the design."""
     embedded = Embedded(design)
     paths = {fabric.name: fabric.metrics.max_switch_hops for fabric in design.fabrics}
+    farthest = {path.fabric: path for fabric in design.fabrics for path in paths_of(embedded, fabric)}
     wanted = {fabric.name: fabric for fabric in embedded.case.fabrics}
     lengths = _longest_m(plan)
     for device in plan.devices:
@@ -97,8 +99,11 @@ def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessS
             switch = embedded.part(device.product, Switch)
             said, switches = wanted[device.fabric].roce, paths[device.fabric]
             priorities, mtu = (said.lossless_priorities, said.mtu) if said else (1, plan.queues.mtu)
-            # A path of n switches has n + 1 cables.
-            rtt_ns = round_trip_ns((switches + 1) * lengths[device.fabric], switches, switch.latency_ns)
+            path = farthest.get(device.fabric)
+            if path is not None and not path.unknown:
+                rtt_ns = path.round_trip_ns
+            else:  # a path of n switches has n + 1 cables
+                rtt_ns = round_trip_ns((switches + 1) * lengths[device.fabric], switches, switch.latency_ns)
             ports = list(_ports(plan, device, switch, mtu))
             yield LosslessSwitch(device, switch, ports, priorities, mtu, rtt_ns)
 

@@ -15,7 +15,10 @@ from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageS
 from fabopt.schema.futures import Number
 from fabopt.schema.losses import SinglePoint
 from fabopt.units import some
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.latency import Path, paths_of
 
+NS_PER_US = BYTES_PER_KB = 1000
 # Titles of columns, and whether each holds numbers.
 Columns = Sequence[tuple[str, bool]]
 
@@ -244,6 +247,28 @@ STAGE_COLUMNS = (
     ("stage", False), ("month", True), ("servers", True), ("buys", True), ("uses", True), ("installed", False),
     ("new cables", True), ("recabled", True), ("free ports", False), ("ratio", False),
 )  # fmt: skip
+
+
+PATH_COLUMNS = (
+    ("fabric", False), ("to a server", False), ("switches", True), ("one way, us", True), ("base round trip, us", True),
+    ("bandwidth-delay product", True), ("without", False),
+)  # fmt: skip
+
+
+def latency(design: Design) -> Statement | None:
+    """How long messages take without load; None where the catalog says nothing of it."""
+    embedded = Embedded(design)
+    paths = [path for fabric in design.fabrics for path in paths_of(embedded, fabric)] if embedded.delays else []
+    about = "without load; `fabopt export --to latency` has each part with its source"
+    rows = StatedTable(PATH_COLUMNS, [_path(path) for path in paths])
+    return statement_of("latency", "Latency", about, rows) if paths else None
+
+
+def _path(path: Path) -> list[str]:
+    switches = sum(int(step.number) for step in path.steps if step.part == "switch")
+    times = (f"{ns / NS_PER_US:.2f}" for ns in (path.one_way_ns, path.round_trip_ns))
+    filled = f"{path.bandwidth_delay_bytes / BYTES_PER_KB:,.0f} kB"
+    return [path.fabric, path.name, str(switches), *times, filled, ", ".join(path.unknown)]
 
 
 def growth(design: Design) -> Statement | None:

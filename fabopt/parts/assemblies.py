@@ -9,19 +9,16 @@ An ``Assembly`` is one way to realise the links between a near and a far kind of
 ``FAR``    the same with its single end at the far cage
 ``WHOLE``  a splitter with its single end at a near cage, all of whose ports go to one device
 ``CROSS``  a shuffle: n connectors of n ports at each end, port i of connector j to port j of connector i, n x n links
-
-How far a module reaches over a fibre with connections inside it, where both losses are known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from math import inf, isqrt
+from math import isqrt
 from typing import NamedTuple
 
 from fabopt.parts.items import Item
-from fabopt.schema.catalog import Fibre, Transceiver
 
 
 class Mode(Enum):
@@ -136,19 +133,3 @@ def _key(assembly: Assembly, near: Item | bool, far: Item | bool) -> _RivalKey:
 def _looked_at(item: Item | None) -> Item | bool:
     """The item itself where no other can dominate it; else whether there is one."""
     return item if item is not None and item.varies else item is not None
-
-
-# Attenuation to plan with, in dB a kilometre: indoor single-mode (TIA-568 as quoted for 400G-DR8), and multimode.
-SINGLE_MODE, SINGLE_MODE_DB_PER_KM, MULTIMODE_DB_PER_KM = "smf", 0.4, 3.0
-
-
-def reach_over(fibre: Fibre, module: Transceiver) -> float:
-    """Longest run in metres; the module's reach where the fibre's loss or the module's budget is not known.
-
-    loss inside the fibre + attenuation x length <= budget; below 0 where the loss alone is too much.
-    """
-    if fibre.loss_db is None:
-        return module.reach_m
-    per_km = SINGLE_MODE_DB_PER_KM if fibre.fibre == SINGLE_MODE else MULTIMODE_DB_PER_KM
-    left_db = inf if module.loss_budget_db is None else module.loss_budget_db - fibre.loss_db
-    return min(module.reach_m, round(left_db / per_km * 1000, 6) if left_db < inf else inf)

@@ -13,7 +13,8 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-from fabopt.parts.assemblies import Assembly, Mode, dominates, reach_over, undominated
+from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
+from fabopt.parts.channels import ChannelLimits
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
@@ -79,12 +80,14 @@ class LinkTable:
     """The assemblies of a catalog, worked out on demand.
 
     ``prune`` drops an assembly that another one of the same mode dominates in every part's price and power; parts whose
-    price depends on the quantity, or that are in stock or short, are never dropped for that.
+    price depends on the quantity, or that are in stock or short, are never dropped for that. ``limits``: how far
+    modules reach by what channels lose.
     """
 
-    def __init__(self, catalog: Catalog, item_table: ItemTable, prune: bool = True) -> None:
+    def __init__(self, catalog: Catalog, item_table: ItemTable, limits: ChannelLimits, prune: bool = True) -> None:
         self._catalog = catalog
         self._item_table = item_table
+        self.limits = limits
         self._prune = prune
 
     def assemblies(
@@ -178,7 +181,11 @@ class LinkTable:
         ids = {item.id for item in assembly.items}
         fibres = [fibre for fibre in self._catalog.fibres if fibre.id in ids]
         modules = [module for module in self._catalog.transceivers if module.id in ids]
-        reaches = [reach_over(fibre, module) for fibre in fibres for module in modules]
+        reaches = [
+            min(self.limits.reach_m(fibre, module, standard) for standard in module.standard_by_split.values())
+            for fibre in fibres
+            for module in modules
+        ]
         reaches += [cable.reach_m for cable in self._catalog.cables if cable.id in ids and cable.reach_m is not None]
         reach_m = min(reaches, default=None)
         return self._lengths_on_sale(assembly.cable.id, 0.0, reach_m, longer=True)[-1].length_m or 0.0
@@ -212,7 +219,7 @@ class LinkTable:
     def _modules(self, port: PortType, protocol: str, all_: bool) -> tuple[_Module, ...]:
         of_lane = self._modules_by_lane.get(port.lane, ())
         fitting = [module for module in of_lane if _module_fits(module, port, protocol)]
-        return tuple(_useful(fitting) if self._prune and not all_ else fitting)
+        return tuple(_useful(fitting, self.limits) if self._prune and not all_ else fitting)
 
     @cached_property
     def _modules_by_lane(self) -> Mapping[Lane, Sequence[_Module]]:
@@ -255,7 +262,7 @@ class LinkTable:
                 if fibre.protocols and protocol not in fibre.protocols:
                     continue
                 name = f"{near.item.id}|{fibre.id}|{far.item.id}"
-                reach_m = min(reach_over(fibre, near.product), reach_over(fibre, far.product))
+                reach_m = min(self.limits.reach_m(fibre, end.product, end.standard) for end in (near, far))
                 yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
@@ -273,7 +280,8 @@ class LinkTable:
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != straight:
                     continue
                 for fibre in (own for own in fibres if not own.protocols or protocol in own.protocols):
-                    for cable in self._lengths_on_sale(fibre.id, run_m, reach_over(fibre, module.product)):
+                    reach_m = self.limits.reach_m(fibre, module.product, module.standard)
+                    for cable in self._lengths_on_sale(fibre.id, run_m, reach_m):
                         name, medium = f"{module.item.id}|{fibre.id}|", module.product.fibre
                         yield Assembly(name, medium, Mode.LINK, 1, module.item, cable, None, cable.length_m or 0.0)
 
@@ -341,14 +349,18 @@ def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
     )
 
 
-def _useful(modules: Sequence[_Module]) -> list[_Module]:
+def _useful(modules: Sequence[_Module], limits: ChannelLimits) -> list[_Module]:
     """Drop a transceiver where another one with the same optics has the reach and takes no more money and power."""
+
+    def allowed_db(module: _Module) -> float:
+        return limits.budget_db(module.product, module.standard)
+
     kept: list[_Module] = []
     for module in sorted(modules, key=lambda module: (module.item.unit_costs, module.item.power_mw, module.item.id)):
         if not any(
             other.optics == module.optics
             and other.product.reach_m >= module.product.reach_m
-            and (other.product.loss_budget_db or inf) >= (module.product.loss_budget_db or inf)
+            and allowed_db(other) >= allowed_db(module)
             and dominates(other.item, module.item)
             for other in kept
         ):

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from fabopt.parts.channels import ChannelLimits
 from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.item_table import ItemTable, item_table_of
 from fabopt.parts.link_table import LinkTable
@@ -13,9 +14,10 @@ from fabopt.parts.port_types import PortTypes
 from fabopt.parts.price_basis import payable
 from fabopt.parts.price_books import products
 from fabopt.parts.procurement import Terms, allowed, built_in, qualified_parts, terms_of
-from fabopt.rules.defaults import INTERCHANGEABLE, ONE_GENERATION, SUBNET_MANAGER, is_kept
+from fabopt.rules.defaults import INTERCHANGEABLE, ONE_GENERATION, OPTIC_LOSS, SUBNET_MANAGER, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Nic, Switch
+from fabopt.schema.facts import Optics
 from fabopt.schema.product import Airflow
 
 
@@ -92,7 +94,14 @@ def _ports_of(switch: Switch) -> Hashable:
 
 def what_decides(case: Case, catalog: Catalog) -> Hashable:
     """Everything of a case that its offering depends on: those of two cases that agree in it are the same."""
-    return named_products(case, catalog), terms_of(case), is_kept(case.rules, INTERCHANGEABLE), weighs_pools(case)
+    rules = is_kept(case.rules, INTERCHANGEABLE), is_kept(case.rules, OPTIC_LOSS), case.site.optical_margin_db
+    return named_products(case, catalog), terms_of(case), *rules, weighs_pools(case)
+
+
+def channel_limits(case: Case, catalog: Catalog) -> ChannelLimits:
+    """How far modules reach by rule ``optic-loss``, or without it."""
+    optics = (catalog.facts.optics or Optics()) if is_kept(case.rules, OPTIC_LOSS) else None
+    return ChannelLimits(optics, case.site.optical_margin_db)
 
 
 def weighs_pools(case: Case) -> bool:
@@ -109,7 +118,7 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     item_table = item_table_of(offered, terms)
     if prune and not whole:
         item_table = undominated(case, offered, item_table, named, qualified)
-    links = LinkTable(offered, item_table, prune and not weighs_pools(case))
+    links = LinkTable(offered, item_table, channel_limits(case, catalog), prune and not weighs_pools(case))
     ports = PortTypes(offered, qualified)
     return Offering(what_decides(case, catalog), named, terms, offered, item_table, ports, links, qualified)
 

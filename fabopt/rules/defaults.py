@@ -44,6 +44,7 @@ LENGTHS: Final = "lengths"
 NIC_PAIRING: Final = "nic-pairing"
 ONE_GENERATION: Final = "one-generation"
 ONE_PORT: Final = "one-port"
+OPTIC_LOSS: Final = "optic-loss"
 PAIR: Final = "pair"
 PAIRING: Final = "pairing"
 RACK_RULES: Final = "rack-rules"
@@ -127,6 +128,14 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             without="NICs that need several ports for what a GPU must get",
             lost="one port for a GPU",
             off="ports in one plane carry it together",
+        ),
+        DefaultRule(
+            OPTIC_LOSS,
+            "an optical link loses no more than its standard allows, less `site.optical_margin_db`, where losses and "
+            "budget are known",
+            "channels_fit_budgets",
+            "docs/optics.md",
+            off="the reach of modules, and connections inside a fibre, alone decide",
         ),
         DefaultRule(
             PAIR,

@@ -14,6 +14,7 @@ from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Count, Gbps, Metres, Split, Strict, Text, Watts, Word, parse_split
 from fabopt.schema.chassis import Modular
 from fabopt.schema.facts import Facts as Facts
+from fabopt.schema.facts import Grade
 from fabopt.schema.facts import Rent as Rent
 from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import (
@@ -154,7 +155,7 @@ class Transceiver(Product, Purchasable, defer_build=False):
         connector: Kind of connector.
         connectors: Number of connectors.
         reach_m: Longest run, in metres.
-        loss_budget_db: Most loss of a channel, in dB, its own connections left out. Absent is not known.
+        loss_budget_db: Most loss of a channel, in dB, where it is not that of its standard. Absent is not known.
         lane_gbps: Speed of a lane, in Gb/s.
         protocols: Protocols that it runs. Empty is any.
         split_protocols: Protocols of splits that not all of `protocols` run at.
@@ -327,6 +328,7 @@ class Fibre(CableBody, Product, defer_build=False):
         ends: Ends of a breakout; of a shuffle, with the same number of connectors at both.
         lengths: Lengths that are sold.
         loss_db: Loss of the connections inside it, in dB, beside those at the modules and that of the glass.
+        grade: How well its plugs are made, which sets what they lose. Absent is not known.
         protocols: Protocols that it is used with. Empty is any.
     """
 
@@ -335,6 +337,7 @@ class Fibre(CableBody, Product, defer_build=False):
     ends: tuple[FibreEnd, FibreEnd] | None = None
     lengths: Lengths
     loss_db: Annotated[float | None, Field(ge=0, le=100, exclude_if=is_open)] = None
+    grade: Annotated[Grade | None, Field(exclude_if=is_open)] = None
     protocols: Annotated[tuple[Protocol, ...], Field(exclude_if=lambda protocols: not protocols)] = ()
 
     @model_validator(mode="after")

@@ -163,6 +163,10 @@ class Floor(Strict):
         return self
 
 
+def _none(margin_db: object) -> bool:
+    return margin_db == 0
+
+
 class Site(Strict):
     """Where things stand, on a floor or at flat distances.
 
@@ -171,12 +175,14 @@ class Site(Strict):
         floor: The plan of the hall; runs of cables are then measured on it.
         servers_per_rack: Servers in a rack. Null with a floor is the most that fit beside what `rack_rules` keep.
         rack_rules: What is kept in every rack, such as room for cable managers, and the most switches.
+        optical_margin_db: Loss that every optical link keeps below the budget of its standard, in dB.
     """
 
     distances_m: Distances | None = None
     floor: Floor | None = None
     servers_per_rack: Count | None = None
     rack_rules: RackRules = RackRules()
+    optical_margin_db: Annotated[float, Field(ge=0, le=100, exclude_if=_none)] = 0.0
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -254,7 +254,7 @@ def at_factor(base: Problem, indices: frozenset[int], factor: Fraction, prune: b
     old = base.offering
     if prune:
         item_table = undominated(base.case, old.offered, item_table, old.named, old.qualified)
-    links = LinkTable(old.offered, item_table, prune and not weighs_pools(base.case))
+    links = LinkTable(old.offered, item_table, old.links.limits, prune and not weighs_pools(base.case))
     offering = replace(old, item_table=item_table, links=links)
     repriced = bound_alike(problem_of(base.case, base.catalog, prune, offering), base)
     energy = tuple(cents / unit for cents in base.energy_cents_per_mw)

@@ -10,10 +10,11 @@ from fabopt.parts.pools import pool_verdict, ports_text, shortfall_text
 from fabopt.parts.procurement import airflow_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE, RACK_RULES, RACK_SPREAD
+from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE, OPTIC_LOSS, RACK_RULES, RACK_SPREAD, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Catalog, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LinkRow
+from fabopt.schema.facts import Optics
 from fabopt.schema.operate import Roce
 from fabopt.schema.resilience import FEED, survives_loss_of
 from fabopt.schema.server import Server
@@ -21,6 +22,8 @@ from fabopt.solution.question import Answers
 from fabopt.topology.candidate import Ends
 from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
 from fabopt.units import grouped, some
+from fabopt.wiring.channels import channels_of
+from fabopt.wiring.design_file import Embedded
 
 # -- notes on airflow: switches of unknown airflow, or without a common direction -------------------------------------
 
@@ -40,6 +43,25 @@ def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]
     if wanted is None and sold and not set.intersection(*sold.values()):
         ways = "; ".join(f"{id_} is sold with {' and '.join(sorted(sold[id_]))}" for id_ in sorted(sold))
         yield f"no one airflow goes for all switches: {ways}; `site.rack_rules.airflow` asks for one ({ANCHOR})"
+
+
+# -- the note on what optical links lose ------------------------------------------------------------------------------
+
+
+def loss_notes(design: Design) -> Iterator[str]:
+    """What rule ``optic-loss`` came to: by standard the link with least to spare, and budgets that are not known."""
+    embedded = Embedded(design)
+    channels = [channel for fabric in design.fabrics for channel in channels_of(embedded, fabric)]
+    if not channels or embedded.optics == Optics() or not is_kept(embedded.case.rules, OPTIC_LOSS):
+        return  # a catalog without such facts has told that by having none
+    known = grouped((one.standard, one) for one in channels if one.budget_db is not None)
+    least = [min(ones, key=lambda one: one.margin_db or 0.0) for ones in known.values()]
+    told = [f"{one.standard} loses up to {one.loss.largest_db:.2f} of {one.budget_db:g} dB" for one in least]
+    unknown = sorted({one.standard for one in channels if one.budget_db is None})
+    told += [f"the budget of {', '.join(unknown)} is not known"] if unknown else []
+    plugs = sorted({plug for one in channels for plug in one.loss.unknown})
+    told += [f"what {', '.join(plugs)} lose is not known"] if plugs else []
+    yield DEFAULT_RULES[OPTIC_LOSS].note("; ".join(told))
 
 
 # -- notes on modules and cables with one maker's coding in devices of another whose accepted coding is unknown -------

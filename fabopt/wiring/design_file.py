@@ -20,6 +20,7 @@ from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LogicalUse
+from fabopt.schema.facts import Delay, Facts, Optics
 from fabopt.schema.product import Cage, Product
 from fabopt.schema.server import Server
 
@@ -122,6 +123,17 @@ class Embedded:
         if self.case.site.floor is None:
             raise LookupError("the case has no floor")
         return FloorPlan(self.case.site.floor, (), rack_limits(self.case))
+
+    @cached_property
+    def optics(self) -> Optics:
+        """Losses and budgets of optical channels; of a file without them none is known."""
+        return Optics.model_validate_json(json.dumps(self.design.parts.get("facts", {}).get("optics", {})))
+
+    @cached_property
+    def delays(self) -> tuple[Delay, ...]:
+        """How long parts of paths take; of a file without them none is known."""
+        told = {"latency": self.design.parts.get("facts", {}).get("latency", [])}
+        return Facts.model_validate_json(json.dumps(told)).latency
 
     @cached_property
     def server(self) -> Server:

@@ -15,7 +15,7 @@ TOLD = "is told beside a figure, and counts in none"
 PLANNED = "is of the plan of a running fabric, which `fabopt.operate` proves when it is made"
 BOOKS = "is of worths in the books, which are shown and decide nothing"
 UNREAD = {
-    "PriceSource.url": TOLD, "PriceSource.confidence": TOLD, "Source.url": TOLD, "Source.confidence": TOLD,
+    "PriceSource.confidence": TOLD, "Source.confidence": TOLD,
     "Model.sources": TOLD, "Model.confidence": TOLD, "Model.parameters_b": TOLD, "Model.active_parameters_b": TOLD,
     "Growth.minutes_per_moved_cable": TOLD, "Finance.depreciation_years": BOOKS,
     "Fabric.min_bisection_gbps_per_gpu": "is read by `figures_meet_demand` under the name of its figure",

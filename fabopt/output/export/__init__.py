@@ -15,5 +15,6 @@ WORK = ("crew", "labels")
 ALL = "all"
 FORMATS = (
     *("cables", *WORK, "ports", "racks", "trays", "air", "weight", "power", "drawing", "netbox"),
+    *("channel-loss", "latency"),
     *("dot", "graphml", "drawio", "acceptance", *PLANNED),
 )

@@ -26,7 +26,7 @@ from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, in_column
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import pages_line
-from fabopt.output.statements import StatedTable, Statement, futures, growth, links, single_points, tiers
+from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
 from fabopt.output.terminal.answer import (
     about_lines,
     conflict_quantity,
@@ -176,8 +176,9 @@ def fabric_view(design: Design, fabric: FabricDesign, sheet: DrawnSheet | None) 
 
 
 def _later(design: Design) -> Iterator[Statement]:
-    """Growth, its futures and the cash flow, as far as the design has them."""
-    yield from (statement for statement in (growth(design), futures(design), cash_quarters(design)) if statement)
+    """Latency, growth, its futures and the cash flow, as far as the design has them."""
+    stated = (latency(design), growth(design), futures(design), cash_quarters(design))
+    yield from (statement for statement in stated if statement)
 
 
 def chart(design: Design, statement: Statement) -> tuple[str, Any] | None:

@@ -201,6 +201,7 @@ _LOST_VALUES = {
     "rails": "{was} rails",
     "striping": "{was} stripes",
     "max_switch_hops": "paths of at most {was} switches",
+    "optical_margin_db": "{less}{was} dB of margin on every optical link",
     "price_basis": "prices of these kinds alone: {was}",
     "only_priced_by": "prices of {was} alone",
     "only_orderable": "an order code and a price for each part",

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.statements import StatedTable, Statement, futures, growth, links, single_points, tiers
+from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
 from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,
@@ -73,7 +73,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
-    for statement in (growth(design), futures(design), cash_years(design)):
+    for statement in (latency(design), growth(design), futures(design), cash_years(design)):
         yield from _statement(statement)
     yield _heading("Proof")
     yield _line(search_line(design))

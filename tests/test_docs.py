@@ -31,6 +31,7 @@ from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.program.deliveries import Deliveries
 from fabopt.program.formulation import RULES, Program
+from fabopt.program.labour import Visits
 from fabopt.program.payments import Payments
 from fabopt.program.purchases import Purchases
 from fabopt.program.regret import Regrets
@@ -278,7 +279,7 @@ def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
     methods = [
         method
-        for holder in (Program, Purchases, Payments, Deliveries, Regrets, Sourcing)
+        for holder in (Program, Purchases, Payments, Deliveries, Regrets, Visits, Sourcing)
         for method in vars(holder).values()
         if callable(method)
     ]
@@ -353,11 +354,12 @@ RECOUNTS = frozenset({
     "metrics_are_recomputed", "figures_are_recomputed", "bom_covers_parts", "bom_names_products", "power_adds_up",
     "totals_add_up", "energy_is_paid", "stages_add_up", "objective_matches_totals", "workload_is_recomputed",
     "single_points_are_listed", "futures_are_recounted", "charges_are_counted",
+    "labour_is_counted",
 })  # fmt: skip
 # Checks of the wiring, port by port, that search has to meet; it makes no other table of it.
 OF_STAGES = frozenset({"stages_are_fabrics", "stages_only_add"})
-# Constraints that leave no design out: two say what a variable means, one makes bounds better.
-AUXILIARY = frozenset({"held_if_used", "worst_regret_is_held", "large_orders_cover_no_more"})
+# Constraints that leave no design out: three say what a variable means, one makes bounds better.
+AUXILIARY = frozenset({"held_if_used", "worst_regret_is_held", "large_orders_cover_no_more", "visits_are_paid"})
 MARK = re.compile(r"[Rr]ules? ``(\w+)``(?: and ``(\w+)``)?")
 
 

@@ -17,6 +17,7 @@ from fabopt.program.orders import (
     Picked,
     all_uses,
     booked_uses,
+    common_uses,
     energy_of,
     order_of,
     stage_power_mw,
@@ -244,8 +245,7 @@ def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int)
     """The lines of a stage, in the bill's order."""
     booked = (booked_uses(fabric.name, of_fabric) for fabric, of_fabric in zip(problem.fabrics, picked, strict=True))
     uses = [(name, _at(uses, stage)) for fabric in booked for name, uses in fabric.items()]
-    server, more = problem.server_item, problem.server_adds[stage]
-    shared = {server: more} if server is not None and more else {}
+    shared = _at(common_uses(problem, {(stage, item): n for _, adds in uses for item, n in adds.items()}), stage)
     used = {item for _, adds in uses for item in adds} | set(shared)
     early = [item for item, count in _at(order.bought, stage).items() if item not in used and count]
     spares = _at(order.spares, stage)

@@ -10,6 +10,7 @@ from typing import Any
 
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
+from fabopt.io.charges import labour_notes, with_labour_of_moves
 from fabopt.io.faults import document_of, refuse
 from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
 from fabopt.io.kinds import CASE, PRICE_BOOK
@@ -123,7 +124,7 @@ class _WrittenCase:
 def _assembled(
     named: _WrittenCase, catalog: Catalog | None, catalogs: Sequence[str] | None, price_changes: Sequence[str]
 ) -> Inputs:
-    case, file, base, spelled = named.case, named.file, named.base, named.spelled
+    case, file, base, spelled = with_labour_of_moves(named.case), named.file, named.base, named.spelled
     if catalog is None and catalogs:
         catalog = read_catalog(catalogs, Path(), "--catalog", "")
         case = case.model_copy(update={"catalog": tuple(catalogs)})
@@ -156,7 +157,7 @@ def _assembled(
     catalog = with_stock(changed(with_price_books(catalog, [*priced, *alone]), changes), case)
     if faults := check_counted(case, catalog, file):
         raise refuse(faults)
-    notes = [*spelled.notes, *remarks]
+    notes = [*spelled.notes, *remarks, *labour_notes(case)]
     for name, book in zip(case.prices, books, strict=False):
         what = "replace" if book.vendor is None else f"are offers of {book.vendor}, in place of"
         notes.append(f"prices of the price book {name} {what} the catalog's")

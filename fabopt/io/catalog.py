@@ -25,6 +25,7 @@ from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog
 from fabopt.schema.design import MOVED_CABLE
 from fabopt.schema.facts import Facts, Optics
+from fabopt.schema.labour import LABOUR
 from fabopt.schema.price_book import PriceBook
 from fabopt.units import some
 
@@ -198,6 +199,9 @@ def _twice(origins: Sequence[Origin]) -> list[Fault]:
             if name == MOVED_CABLE and kind != _PRICES:
                 file = origin.file_of(kind, name)
                 faults.append(fault(file, "", f"the {noun} `{name}` is what a bill calls the moving of cables"))
+            if name.startswith(LABOUR) and kind != _PRICES:
+                file = origin.file_of(kind, name)
+                faults.append(fault(file, "", f"the {noun} `{name}` begins as a bill's lines of labour do"))
             seen[key] = origin, kind, name
     return faults
 

@@ -1,4 +1,4 @@
-"""Cross checks of a case's charges against its fabrics and its catalog."""
+"""Cross checks of a case's charges against its fabrics and its catalog; what its labour leaves out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.labour import KINDS_OF_TASK, LABOUR
 
 _WORDS = {"fabrics": "fabric", "vendors": "vendor", "asics": "ASIC", "parts": "product"}
 
@@ -25,8 +26,26 @@ def check_charges_fit(case: Case, catalog: Catalog, file: str) -> Iterator[Fault
         path = f"charges[{index}]"
         if charge.name in known["parts"] or charge.name == MOVED_CABLE:
             yield fault(file, f"{path}.name", "this is the id of a product", charge.name, hint="give it another name")
+        if charge.name.startswith(LABOUR):
+            problem = "this is the name of a line of labour"
+            yield fault(file, f"{path}.name", problem, charge.name, hint="give it another name, or use `site.labour`")
         for key, names in known.items():
             for number, name in enumerate(getattr(charge, key) or ()):
                 if name not in names:
                     problem = f"the {'case' if key == 'fabrics' else 'catalog'} has no such {_WORDS[key]}"
                     yield fault(file, f"{path}.{key}[{number}]", problem, name, hint=did_you_mean(name, names))
+
+
+def with_labour_of_moves(case: Case) -> Case:
+    """The case in which moving a cable costs its labour, and no more than that unless the case says so."""
+    if case.site.labour is None or "usd_per_moved_cable" in case.growth.model_fields_set:
+        return case
+    return case.model_copy(update={"growth": case.growth.model_copy(update={"usd_per_moved_cable": 0})})
+
+
+def labour_notes(case: Case) -> Iterator[str]:
+    """Name the tasks that are in no sum, for their minutes are not known."""
+    known = () if case.site.labour is None else case.site.labour.minutes.known
+    unknown = [task for task in KINDS_OF_TASK if task not in known]
+    if known and unknown:
+        yield f"labour is without {', '.join(unknown)}: `site.labour.minutes` does not say how long these take"

@@ -13,6 +13,7 @@ from fabopt.output.words import count, joined, listed, measured, money, percent,
 from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageStructure, TierUse
 from fabopt.schema.futures import Number
+from fabopt.schema.labour import MOVED, TaskMinutes
 from fabopt.schema.losses import SinglePoint
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
@@ -325,6 +326,8 @@ def moving_line(design: Design) -> str | None:
     if not recabled:
         return None
     minutes = design.case.content.get("growth", {}).get("minutes_per_moved_cable", 0)
+    if given := design.case.content.get("site", {}).get("labour"):
+        minutes = float(sum(task.minutes for task in TaskMinutes(**given["minutes"]).tasks_of(MOVED)))
     return f"{some(recabled, 'cable')} to recable: about {measured(round(recabled * minutes / 60), 'hour')} of work"
 
 

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from fabopt.parts.charges import BorneCharge, Calendar, amounts_of, borne_by, borne_by_lump
 from fabopt.parts.finance import present_cents, price_cents
 from fabopt.parts.items import FuturePrices, Item, Offer
+from fabopt.parts.labour import ends_of, visit_of, work_on
 from fabopt.parts.procurement import FutureTerms, Terms, expedite_cents, is_late, soonest_weeks, supply_by
 from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.labour import MOVED, Labour
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.units import cents, exact, milliwatts, rounded
@@ -76,6 +78,16 @@ class ItemTable:
         items = tuple(
             replace(item, offers=tuple(repriced(item, offer) for offer in item.offers)) for item in self.items
         )
+        return self._with_items(
+            [item if item.work is None else replace(item, work=items[item.work.index]) for item in items]
+        )
+
+    def with_work(self, work: Mapping[int, Item]) -> ItemTable:
+        """The table with the labour on items, by their number."""
+        items = (replace(item, work=work[item.index]) if item.index in work else item for item in self.items)
+        return self._with_items(list(items))
+
+    def _with_items(self, items: Sequence[Item]) -> ItemTable:
         return _table(
             items,
             {product_id: items[item.index] for product_id, item in self.single.items()},
@@ -97,7 +109,8 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     Rule ``parts_are_offered``: a product without a price or a power figure cannot.
     """
     builder = _Numbering(terms or Terms())
-    if builder.terms.charges or any(product.charges for kind in KINDS for product in getattr(catalog, kind)):
+    labour = builder.terms.labour
+    if builder.terms.charges or labour or any(p.charges for kind in KINDS for p in getattr(catalog, kind)):
         builder.calendar = Calendar(builder.terms.finance, builder.terms.months)
     builder.add_pieces("switch", catalog.switches)
     builder.add_pieces("nic", catalog.nics)
@@ -111,7 +124,9 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     if len(builder.terms.months) > 1:
         builder.add_moves()
     builder.add_lumps()
-    return _table(builder.items, builder.single, builder.by_length)
+    work = {} if labour is None else builder.add_work(labour, catalog)
+    table = _table(builder.items, builder.single, builder.by_length)
+    return table.with_work(work) if work else table
 
 
 class _Sold(NamedTuple):
@@ -162,9 +177,31 @@ class _Numbering:
         """Add charges on fabrics and servers, each as an item whose only cost is the charge."""
         for charge in self.terms.charges:
             if charge.is_lump:
-                borne = borne_by_lump(charge, self.terms.charges)
-                item = self._new("other", charge.name, Purchasable(price_usd=0.0), 0, borne=borne)
-                self.items[-1] = self.single[charge.name] = replace(item, is_lump=True)
+                self.single[charge.name] = self._lump(charge.name, borne_by_lump(charge, self.terms.charges))
+
+    def add_work(self, labour: Labour, catalog: Catalog) -> dict[int, Item]:
+        """Add the labour on a unit of each item as an item, equal ones once, and that on servers and of visits.
+
+        Returns it by the number of the item. Servers are racked whoever buys them (``fabopt.problem.labour``).
+        """
+        ends = {part.id: ends_of(part) for part in catalog.cables} | {part.id: ends_of(part) for part in catalog.fibres}
+        known: dict[str, Item] = {}
+        work: dict[int, Item] = {}
+        for item in [item for item in self.items if item.kind not in ("server", "other") or item.id == MOVED_CABLE]:
+            kind = MOVED if item.id == MOVED_CABLE else item.kind
+            borne = work_on(labour, kind, ends.get(item.id, 1))
+            if borne is not None:
+                name = f"{borne.name}-{borne.usd_cents}"
+                known[name] = work[item.index] = known.get(name) or self._lump(name, (borne,))
+        for fixed in (work_on(labour, "server", 1), visit_of(labour)):
+            if fixed is not None:
+                self.single[fixed.name] = self._lump(fixed.name, (fixed,))
+        return work
+
+    def _lump(self, name: str, borne: tuple[BorneCharge, ...]) -> Item:
+        self._new("other", name, Purchasable(price_usd=0.0), 0, borne=borne)
+        self.items[-1] = replace(self.items[-1], is_lump=True)
+        return self.items[-1]
 
     def _new(
         self,

@@ -72,8 +72,8 @@ class Item:
     ``vendor``: its maker, if one is named, ``seller``: the vendor of the offer, else the maker; ``counted``: part
     numbers of the kind are limited; ``sourced``: a rule distinguishes makers of the kind; ``rationed``: its maker's
     supply a quarter is limited; ``dated``: the date of its order counts. ``borne``: charges on each unit that is
-    bought; ``is_lump``: it is no part, but a charge on a fabric or its servers. ``calendar``: where any item bears a
-    charge.
+    bought; ``is_lump``: it is no part, but a charge on a fabric or its servers, or labour. ``calendar``: where any item
+    bears a charge. ``work``: the labour of installing a unit, an item of its own; None: none is paid.
     """
 
     index: int
@@ -101,6 +101,7 @@ class Item:
     borne: tuple[BorneCharge, ...] = ()
     is_lump: bool = False
     calendar: Calendar | None = None
+    work: Item | None = None
 
     @cached_property
     def unit_cents(self) -> tuple[int, ...]:
@@ -109,15 +110,17 @@ class Item:
 
     @cached_property
     def unit_costs(self) -> tuple[int, ...]:
-        """Cents of a single unit at each stage; with charges its present values too, which need not follow from these,
-        and where growth may end those in every future, whose prices may differ by kind (0: the stage does not come).
+        """Cents of a single unit at each stage, installed; with charges its present values too, which need not follow
+        from these, and where growth may end those in every future, whose prices may differ by kind (0: the stage does
+        not come).
 
         Of equal length for all items of a table.
         """
         present = () if self.calendar is None else tuple(offer.present[0] for offer in self.offers)
         futures = zip(*(offer.futures for offer in self.offers), strict=True)
         in_futures = (0 if prices is None else prices[1][0] for future in futures for prices in future)
-        return (*self.unit_cents, *present, *in_futures)
+        costs = (*self.unit_cents, *present, *in_futures)
+        return costs if self.work is None else tuple(map(sum, zip(costs, self.work.unit_costs, strict=True)))
 
     @cached_property
     def bare(self) -> Item:
@@ -229,6 +232,10 @@ class Item:
             return 0
         price_break = self.break_of(units)
         return self.base_at(prices, price_break) + units * prices[price_break]
+
+    def work_cents(self, stage: int, present: bool = False) -> int:
+        """Cents of the labour on one unit that a stage installs."""
+        return 0 if self.work is None else self.work.cost(stage, 1, present)
 
     def worth_cents(self, stage: int, units: int) -> int:
         """Present value of one order at the month of a stage, in cents."""

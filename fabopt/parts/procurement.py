@@ -16,6 +16,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Switch
 from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
+from fabopt.schema.labour import Labour
 from fabopt.schema.procurement import Procurement, Spares, lists_at
 from fabopt.schema.product import Airflow, Product, Purchasable, Supply
 from fabopt.units import CENTS_PER_USD, ceil_div, cents, exact, rounded
@@ -59,7 +60,7 @@ class Terms:
     ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether the quarter or year of
     an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
     month that is month 0, if given. ``price_rules``: which prices may be paid. ``on_floor``: whether what is bought has
-    places in racks.
+    places in racks. ``labour``: what installing costs; None: it is not counted.
     """
 
     months: tuple[int, ...] = (0,)
@@ -73,6 +74,7 @@ class Terms:
     start: str | None = None
     price_rules: PriceRules = ANY_PRICE
     racks_look_at: tuple[str, ...] = ()
+    labour: Labour | None = None
 
     @property
     def chance_unit(self) -> int:
@@ -102,7 +104,7 @@ def terms_of(case: Case) -> Terms:
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
-        case.start, price_rules_of(case), case.site.racks_look_at,
+        case.start, price_rules_of(case), case.site.racks_look_at, case.site.labour,
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from fabopt.parts.procurement import FutureTerms, Terms
 from fabopt.problem.demand import case_service, demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.fabric_case import fabric_of, timed, with_needs
+from fabopt.problem.labour import NO_LABOUR, StageLabour, labour_of
 from fabopt.problem.limits import ExactLimits, limits_of, tighter
 from fabopt.problem.quotas import Delivery, deliveries_of
 from fabopt.problem.roles import settled, with_separations
@@ -89,6 +90,7 @@ class Problem:
     server_item: Item | None
     pcie_x16_gbps: Mapping[int, float]
     site: Site
+    labour: StageLabour
     # metrics that break ties before the documented order, as names of the program's levels
     then: tuple[str, ...] = ()
     # where the case has a model: what it needs of the computing fabric, and how long its steps take
@@ -212,10 +214,10 @@ class Problem:
         return uses
 
     def least_lump_cents(self, present: bool = False) -> int:
-        """Least sum, in cents, of charges on fabrics and their servers."""
+        """Least sum, in cents, of charges on fabrics and their servers, and the labour of every design."""
         if not self.case.charges:
-            return 0
-        return sum(
+            return self.labour.cents(present)
+        return self.labour.cents(present) + sum(
             min(
                 sum(
                     item.cost(stage, count, present)
@@ -228,7 +230,7 @@ class Problem:
 
     @property
     def fixed_cents(self) -> int:
-        """Least cost of any design in cents: the servers, if they count, and charges on fabrics."""
+        """Least cost of any design in cents: the servers, if they count, charges on fabrics, and labour."""
         return self.least_server_cents() + self.least_lump_cents()
 
     @property
@@ -337,6 +339,7 @@ def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | 
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
         site=site,
+        labour=labour_of(item_table, [server.sold_for(stage.servers) for stage in stages]),
         needs=needs,
         pace=pace,
         service=case_service(case, server),
@@ -376,7 +379,8 @@ def with_objective(problem: Problem, metric: str, limits: ExactLimits) -> Proble
 def alone(problem: Problem, fabric: FabricProblem) -> Problem:
     """The problem of one fabric of several, without servers and limits: a relaxation of the whole problem."""
     stages = tuple(replace(stage, limits=ExactLimits()) for stage in problem.stages)
-    return replace(problem, fabrics=(fabric,), stages=stages, limits=ExactLimits(), server_item=None)
+    free = replace(problem, stages=stages, limits=ExactLimits(), server_item=None, labour=NO_LABOUR)
+    return replace(free, fabrics=(fabric,))
 
 
 def _stage(stage: Stage, case: Case) -> StageProblem:

@@ -128,6 +128,7 @@ class _Places:
                 for other in fitting
                 if other is not item
                 and other.kind == item.kind
+                and other.work is item.work
                 and is_plain(other)
                 and other.power_mw <= item.power_mw
                 and other.spares is None

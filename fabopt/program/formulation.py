@@ -19,6 +19,7 @@ from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
 from fabopt.program.deliveries import Deliveries
+from fabopt.program.labour import Visits, with_work
 from fabopt.program.levels import LACKING, Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Variables, add_rules, rule, rules_of
@@ -56,12 +57,14 @@ class Program:
     numbers: dict[Hashable, int] = field(init=False, default_factory=dict)
     links: dict[tuple[Key, int], pulp.LpVariable] = field(init=False, default_factory=dict)
     purchases: Purchases = field(init=False)
+    visits: Visits = field(init=False)
     regrets: Regrets | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.lp = pulp.LpProblem("fabopt", pulp.LpMinimize)
         self.pick = [PICK.binary(index) for index in range(len(self.candidates))]
         self._add_links()
+        self.visits = Visits(self.problem.labour, self.lp, list(zip(self.pick, self.candidates, strict=True)))
         self.purchases = Purchases(self.problem, self.lp, *self._purchased())
         add_rules(self, first=True)
         add_rules(self.purchases)
@@ -73,6 +76,7 @@ class Program:
             self.regrets = Regrets(*given)
             add_rules(self.regrets)
         links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
+        add_rules(self.visits)
         add_rules(Sourcing(self.problem, self.lp, list(zip(self.candidates, self.pick, strict=True)), links))
 
     # -- variables --------------------------------------------------------------------------------------------
@@ -131,7 +135,8 @@ class Program:
         return on_pick, on_links
 
     def _level(self, name: str, weight: Weight, orders: Sequence[tuple[pulp.LpVariable, int]] = ()) -> Level:
-        """A weighted sum of uses, servers and ``orders``, with its coefficients reduced."""
+        """A weighted sum of uses with their labour, servers and ``orders``, with its coefficients reduced."""
+        weight = with_work(weight)
         on_pick, on_links = self._sum(weight)
         for key, options in self.options.items():
             least = min(on_links[key, a] for a in range(len(options)))
@@ -148,12 +153,14 @@ class Program:
         terms = [(self.pick[index], value) for index, value in on_pick.items() if value]
         terms += [(self.links[key], value) for key, value in on_links.items() if value]
         # a constant that is no whole number would round those of rows that hold the sum
+        terms += self.visits.terms(weight)
         return Level(name, pulp.LpAffineExpression([*terms, *orders], constant=0), offset)
 
     def _of_servers(self, weight: Weight) -> int:
-        """The servers' weighted sum, if they count."""
+        """The weighted sum of the servers, if they count, and of the labour of every design."""
         server, adds = self.problem.server_item, self.problem.server_adds
-        return 0 if server is None else sum(weight(stage, server) * count for stage, count in enumerate(adds))
+        fixed = sum(weight(stage, item) * units for (stage, item), units in self.problem.labour.standing.items())
+        return fixed + sum(weight(stage, server) * count for stage, count in enumerate(adds) if server is not None)
 
     def _cents(self, stage: int, item: Item, present: bool = False) -> int:
         """Price of a unit on the variables that use it, in cents; 0 for an item that is ordered by itself."""
@@ -378,7 +385,7 @@ class Program:
 
 RULES = (
     *rules_of(Program, first=True), *rules_of(Purchases), *rules_of(Program), *rules_of(Payments),
-    *rules_of(Deliveries), *rules_of(Regrets), *rules_of(Sourcing),
+    *rules_of(Deliveries), *rules_of(Regrets), *rules_of(Visits), *rules_of(Sourcing),
 )  # fmt: skip
 
 

@@ -59,16 +59,31 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
     for logical in candidate.equipment:
         for key, count in booked[logical.name].items():
             booked[fabric][key] -= count
-    return {name: {key: count for key, count in uses.items() if count} for name, uses in booked.items()}
+    return {name: with_work(uses) for name, uses in booked.items()}
+
+
+def with_work(uses: Uses) -> dict[tuple[int, Item], int]:
+    """Uses with the labour on them, without those of no unit."""
+    labour = (((stage, item.work), count) for (stage, item), count in uses.items() if item.work is not None)
+    return {key: count for key, count in summed((*uses.items(), *labour)).items() if count}
+
+
+def common_uses(problem: Problem, uses: Uses) -> dict[tuple[int, Item], int]:
+    """Units that are no fabric's, by stage: servers, if they count, the labour on them, and visits.
+
+    ``uses``: of all fabrics.
+    """
+    common, busy = dict(problem.labour.standing), {stage for (stage, _), count in uses.items() if count}
+    common |= {(stage, visit): 1 for stage, visit in problem.labour.open_visits.items() if stage in busy}
+    if problem.server_item is not None:
+        common |= {(stage, problem.server_item): count for stage, count in enumerate(problem.server_adds) if count}
+    return common
 
 
 def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
-    """Units of each item that each stage adds over all fabrics, servers included if they count."""
+    """Units of each item that each stage adds over all fabrics, with labour, and servers if they count."""
     counts = summed((key, count) for of_fabric in picked for key, count in stage_uses(of_fabric).items())
-    if problem.server_item is not None:
-        for stage, count in enumerate(problem.server_adds):
-            counts[stage, problem.server_item] = count
-    return {key: count for key, count in counts.items() if count}
+    return with_work(counts) | common_uses(problem, counts)
 
 
 # -- orders -----------------------------------------------------------------------------------------------------

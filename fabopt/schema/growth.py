@@ -20,7 +20,7 @@ class Growth(Strict):
     Attributes:
         recabling: Whether a later stage may move cables that an earlier one installed.
         usd_per_moved_cable: Cost of moving one cable, in US dollars; an estimate of twenty minutes of a technician with
-            planning and test.
+            planning and test. With `site.labour` 0 unless given, beside the labour.
         minutes_per_moved_cable: Time to move one cable, in minutes; an estimate.
         decide_by: What decides where growth is uncertain; the expected total cost (`mean`), or the worst `regret`.
     """

@@ -8,6 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabopt.schema.attachment import RackId, is_open
 from fabopt.schema.base import Count, Metres, Strict
+from fabopt.schema.labour import Labour
 from fabopt.schema.rack_rules import RackIds, RackRules
 from fabopt.units import exact
 
@@ -176,6 +177,7 @@ class Site(Strict):
         servers_per_rack: Servers in a rack. Null with a floor is the most that fit beside what `rack_rules` keep.
         rack_rules: What is kept in every rack, such as room for cable managers, and the most switches.
         optical_margin_db: Loss that every optical link keeps below the budget of its standard, in dB.
+        labour: What the crew that installs everything costs. Null counts no labour.
     """
 
     distances_m: Distances | None = None
@@ -183,6 +185,7 @@ class Site(Strict):
     servers_per_rack: Count | None = None
     rack_rules: RackRules = RackRules()
     optical_margin_db: Annotated[float, Field(ge=0, le=100, exclude_if=_none)] = 0.0
+    labour: Annotated[Labour | None, Field(exclude_if=is_open)] = None
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

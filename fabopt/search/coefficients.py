@@ -37,6 +37,7 @@ def stage_weights(
     rows = [
         [
             weights.per_cent * shares[item.index] * _least_cents(item, stage, present, most)
+            + weights.per_cent * item.work_cents(stage, present)
             + of_item(weights, stage, item)
             for item in problem.item_table.items
         ]
@@ -50,8 +51,17 @@ def _all_of_it(problem: Problem) -> Floats:
 
 
 def _least_cents(item: Item, stage: int, present: bool, most: int | None) -> float:
-    """Least cents of a unit in use; 0 for charges on fabrics, which are in ``fixed_objective``."""
+    """Least cents of a unit in use, labour apart; 0 for charges on fabrics, which are in ``fixed_objective``, and for
+    labour, which is on its parts.
+    """
     return 0.0 if item.is_lump else item.least_cents(stage, present, most) * spare_share(item)
+
+
+def _least_ever(item: Item) -> float:
+    """Least cents of an installed unit at any stage."""
+    if item.is_lump:
+        return 0.0
+    return item.least_ever() * spare_share(item) + min(map(item.work_cents, range(len(item.offers))))
 
 
 def _with_others(problem: Problem, weights: Floats) -> Floats:
@@ -84,7 +94,7 @@ def weights_table(problem: Problem) -> tuple[Floats, Floats]:
     case or its last stage. NIC slots are a limit too where several fabrics share them.
     """
     items = problem.item_table.items
-    cents = np.array([0 if item.is_lump else item.least_ever() * spare_share(item) for item in items], dtype=float)
+    cents = np.array([_least_ever(item) for item in items], dtype=float)
     power = np.array([item.power_mw for item in items], dtype=float)
     units = np.array([item.rack_milliunits for item in items], dtype=float)
     nics = np.array([item.kind == "nic" for item in items], dtype=float)

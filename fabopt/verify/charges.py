@@ -15,6 +15,7 @@ from fabopt.schema.design import BomRow
 from fabopt.schema.product import ProductCharge
 from fabopt.units import cents, exact, rounded, some, usd
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.labour import labour_of_bill
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, breaks_of, is_incremental, item_of, product_of
 from fabopt.verify.terms_of_sale import over_months, worth
@@ -52,9 +53,9 @@ def charges_are_counted(proof: Proof, evidence: Evidence) -> None:
     """The bill has a line for every charge of every stage and fabric, to the cent, and no other.
 
     Per unit bought: usd, or percent x (price at its break and stage + charges in its base), rounded to the cent; per
-    fabric: usd once at the first stage; per server of a fabric: usd x servers that the stage adds. Yearly sums are paid
-    ahead until ``finance.years`` have passed, and are in the present value only. Source: case file, ``charges``;
-    catalog, ``charges``.
+    fabric: usd once at the first stage; per server of a fabric: usd x servers that the stage adds; labour on what the
+    lines put to use (``labour_is_counted``). Yearly sums are paid ahead until ``finance.years`` have passed, and are in
+    the present value only. Source: case file, ``charges`` and ``site.labour``; catalog, ``charges``.
     """
     claimed = [row for row in evidence.design.bom if row.charge is not None]
     expected = charge_rows(evidence)
@@ -137,6 +138,10 @@ def _ledgers(evidence: Evidence) -> Ledgers:
             for rule, due in _owed(evidence, item, stage, price):
                 owe(stage, row.fabric, rule, due, units)
         before[stage, item] += row.quantity
+    for stage, name_of_fabric, name, words, unit, units in labour_of_bill(evidence):
+        work = _Rule(name, "installation", words, 0, 0, frozenset(), False)
+        due = Due(unit, 0, worth(unit, evidence.case.finance, evidence.months[stage]))
+        owe(stage, name_of_fabric, work, due, units)
     for fabric in evidence.design.fabrics:
         for lump in evidence.case.charges:
             if lump.per != "unit" and _is_for(lump, fabric.name, fabric.protocol):

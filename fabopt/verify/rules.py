@@ -34,6 +34,7 @@ from fabopt.verify import (
     homing,
     interchangeable,
     jobs,
+    labour,
     last_group,
     left_out,
     lengths,
@@ -289,6 +290,7 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     sourcing.vendors_are_kept,
     sourcing.quarterly_supply_lasts,
     charges.charges_are_counted,
+    labour.labour_is_counted,
     payments.payments_keep_budgets,
     futures.futures_are_recounted,
 )

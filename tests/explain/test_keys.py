@@ -28,7 +28,7 @@ CHECKED = "is refused when the case is read where nothing could keep it (exit 2)
 WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Case": {"description": TOLD, "prices": MONEY, "have": MONEY, "charges": MONEY, "scenarios": FUTURE,
              "operate": OPERATED, "maximize": MEANING},
-    "Charge": {"*": MONEY},
+    "Charge": {"*": MONEY}, "Labour": {"*": MONEY}, "TaskMinutes": {"*": MONEY},
     "PriceSource": {"*": TOLD}, "Source": {"*": TOLD},
     "Stage": {"probability": FUTURE}, "GrowthScenario": {"*": FUTURE},
     "Workload": {"profile": NEED, "gpu_utilization": NEED, "software": NEED, "spreading": NEED,

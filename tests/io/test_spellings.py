@@ -29,6 +29,7 @@ PLAIN = {
     *("servers_per_rack", "ports_per_switch", "pdus_per_rack", "pdus", "checkpoint_gb", "checkpoint_window_s"),
     *("max_part_numbers", "minimum", "order_from_month", "racks", "switches", "cable_ends", "management_units"),
     *("manager_units_per_switch", "patch_panel_units", "pdu_units", "switch_racks", "have", "queue_pairs"),
+    *("rack", "pull", "dress", "label", "clean", "inspect", "test", "plug"),
     *("percent", "months", "acceptance_months", "depreciation_years", "min_sources", "max_vendors"),
     *(
         "quarterly_supply",

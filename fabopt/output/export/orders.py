@@ -25,6 +25,7 @@ from fabopt.output.purchased import Beside, beside_use, shared_rows
 from fabopt.parts.names import OrderCode, order_code, wanted_airflow
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
+from fabopt.schema.labour import LABOUR
 from fabopt.units import grouped, summed
 
 
@@ -164,8 +165,9 @@ def quote_table(design: Design) -> QuoteTable:
 
 
 def is_asked_for(row: BomRow) -> bool:
-    """Whether a vendor quotes for a line: for parts bought, and charges but for taxes."""
-    return row.quantity > 0 and (row.kind != OWN_WORK or row.charge not in (None, "tax"))
+    """Whether a vendor quotes for a line: for parts bought, and charges but for taxes and labour."""
+    is_own = row.charge in (None, "tax") or row.id.startswith(LABOUR)
+    return row.quantity > 0 and (row.kind != OWN_WORK or not is_own)
 
 
 def _quote_row(

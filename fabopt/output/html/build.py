@@ -21,6 +21,7 @@ from fabopt.output.html.proof import check_groups, checks_sentence, holds_togeth
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import drawn, render
 from fabopt.output.html.space import with_links, words_of
+from fabopt.output.labour import labour
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, in_column
@@ -176,8 +177,8 @@ def fabric_view(design: Design, fabric: FabricDesign, sheet: DrawnSheet | None) 
 
 
 def _later(design: Design) -> Iterator[Statement]:
-    """Latency, growth, its futures and the cash flow, as far as the design has them."""
-    stated = (latency(design), growth(design), futures(design), cash_quarters(design))
+    """Latency, labour, growth, its futures and the cash flow, as far as the design has them."""
+    stated = (latency(design), labour(design), growth(design), futures(design), cash_quarters(design))
     yield from (statement for statement in stated if statement)
 
 

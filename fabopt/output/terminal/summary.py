@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fabopt.output.labour import labour
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
@@ -73,7 +74,7 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
-    for statement in (latency(design), growth(design), futures(design), cash_years(design)):
+    for statement in (latency(design), labour(design), growth(design), futures(design), cash_years(design)):
         yield from _statement(statement)
     yield _heading("Proof")
     yield _line(search_line(design))

@@ -50,8 +50,10 @@ class TradedSums:
         if key not in self._known:
             stage, item = key
             self._known[key] = [
-                weights.per_cent * item.cost(stage, 1, bool(weights.energy)) + of_item(weights, stage, item)
+                weights.per_cent * (item.cost(stage, 1, is_worth) + item.work_cents(stage, is_worth))
+                + of_item(weights, stage, item)
                 for weights in self._weights
+                for is_worth in (bool(weights.energy),)
             ]
         return self._known[key]
 

@@ -1,0 +1,32 @@
+"""Labour as charges: what one person's minutes on a unit come to, once for each unit that is installed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fabopt.parts.charges import BorneCharge
+from fabopt.schema.catalog import Cable, Fibre
+from fabopt.schema.labour import LABOUR, VISIT, VISIT_WORDS, Labour, work_words
+from fabopt.units import cents
+
+
+def ends_of(part: Cable | Fibre) -> int:
+    """The ends of a cable or fibre, those of a splitter counted one by one."""
+    ends = part.ends if isinstance(part, Cable) else part.both_ends
+    return sum(end.count for end in ends)
+
+
+def work_on(labour: Labour, kind: str, ends: int) -> BorneCharge | None:
+    """The labour on a unit of a kind with so many ends, in cents; None: no task is known, or it costs nothing."""
+    tasks = labour.minutes.tasks_of(kind, ends)
+    usd_cents = labour.cents_of(tasks)
+    return _charge(f"{LABOUR}{kind}", work_words(tasks, kind), usd_cents) if usd_cents else None
+
+
+def visit_of(labour: Labour) -> BorneCharge | None:
+    """What a stage pays for the crew to come; None: nothing."""
+    return _charge(VISIT, VISIT_WORDS, cents(labour.visit_usd)) if cents(labour.visit_usd) else None
+
+
+def _charge(name: str, words: str, usd_cents: int) -> BorneCharge:
+    return BorneCharge(name, "installation", words, usd_cents, Fraction(0), frozenset(), False)

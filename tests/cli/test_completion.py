@@ -47,7 +47,7 @@ def completed(run: Run, monkeypatch: pytest.MonkeyPatch, line: str) -> list[str]
         ("fabopt pareto pod.yaml --minimize p", ["power_w"]),
         ("fabopt pareto pod.yaml --maximize g", ["gbps_per_gpu", "gpu_utilization"]),
         ("fabopt export design.json --to eos", ["eos"]),
-        ("fabopt export design.json --to cables,po", ["cables,ports"]),
+        ("fabopt export design.json --to cables,po", ["cables,ports", "cables,power"]),
         ("fabopt export design.json --stage ", ["day-1", "month-18"]),
         ("fabopt as-built design.json --stage m", ["month-18"]),
         ("fabopt export broken.json --stage ", []),

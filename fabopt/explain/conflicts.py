@@ -21,6 +21,7 @@ from fabopt.explain.exposure import asking_conflicts, exposure_conflicts
 from fabopt.explain.floor import floor_conflicts, load_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
+from fabopt.explain.halls import hall_conflicts
 from fabopt.explain.levers import UNSETTLED, advice, joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach, run_conflicts, uncovered_runs
@@ -196,6 +197,8 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         return tuple(told)
     if unmet := _asked(inquiry, uncovered_runs) or _asked(inquiry, exposure_conflicts):
         return tuple(unmet)
+    if far := _asked(inquiry, hall_conflicts):
+        return (*far, *_asked(inquiry, size_advice))
     if unpaired := _asked(inquiry, one_port_conflicts):
         return (*unpaired, *_asked(inquiry, named_rules))
     if problem.limits.are_set or any(stage.limits.are_set for stage in problem.stages):

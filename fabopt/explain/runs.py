@@ -174,13 +174,16 @@ def _field(kind: str) -> str:
     return kind.replace("-", "_")
 
 
-def run_conflict(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
-    """Conflicts of one kind: the longest run that parts reach, and a part as long as the wanted run."""
-    return inquiry.of_limit(f"site.distances_m.{kind}", _given_m(inquiry.problem, kind), _run(inquiry, kind))
+def run_conflict(inquiry: Inquiry, kind: str, run_m: float | None = None) -> Iterator[Conflict]:
+    """Conflicts of one kind: the longest run that parts reach, and a part as long as the wanted run.
+
+    ``run_m``: the run of every design, in metres; None: as far as the case gives it.
+    """
+    given = _given_m(inquiry.problem, kind) if run_m is None else run_m
+    return inquiry.of_limit(f"site.distances_m.{kind}", given, _run(inquiry, kind, given))
 
 
-def _run(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
-    given = _given_m(inquiry.problem, kind)
+def _run(inquiry: Inquiry, kind: str, given: float | None) -> Iterator[Conflict]:
     if given is not None and given <= SHORTEST_RUN_M:
         return
     lengths = _lengths_on_sale(inquiry.problem)
@@ -197,6 +200,8 @@ def _run(inquiry: Inquiry, kind: str) -> Iterator[Conflict]:
 
     def between(works: float, fails: float) -> float | None:
         inside = [metres for metres in lengths if works < metres < fails]
+        if inside and works == SHORTEST_RUN_M:
+            return inside[-1]  # the longest part, as a rule
         return inside[len(inside) // 2] if inside else None
 
     if ask(SHORTEST_RUN_M) is None:

@@ -20,14 +20,6 @@ _TOGETHER = 512
 _SENT_TOGETHER = 64
 
 
-def uniform(network: Network) -> Floats:
-    """Demand where every endpoint sends 1 to each other one, shape (switches, switches); 0 on the diagonal."""
-    hosts = network.hosts.astype(np.float64)
-    demand = np.multiply.outer(hosts, hosts)
-    np.fill_diagonal(demand, 0)
-    return demand
-
-
 def arc_loads(network: Network, demand: Floats) -> Floats:
     """Load of every arc of ``network.arcs``; ``demand``: from each switch to each, shape (switches, switches).
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import random
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from fabopt.cli import main
 from fabopt.errors import InputError
 from fabopt.schema.design import Design
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
 from tests.oracles.brute_labour import ends_of, folded, unit_usd
 from tests.samples.adapter import differences, outline, outline_of_best, run
-from tests.samples.growth_samples import eight, grown
+from tests.samples.bare import bare
+from tests.samples.growth_samples import eight, grown, own
 from tests.samples.growth_samples import solved as solved_growth
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, assert_proven, case, catalog, comparable, inputs, product, solved, usd
@@ -210,3 +214,30 @@ def test_tasks_without_minutes_are_told() -> None:
     notes = inputs(with_labour({"usd_per_hour": 60, "minutes": {"rack": 20, "pull": 4}})).notes
     assert "labour is without dress, label, clean, inspect, test, plug: `site.labour.minutes` does not say how long " \
         "these take" in notes  # fmt: skip
+
+
+def test_a_budget_that_labour_breaks_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the parts alone cost is no budget for parts and labour."""
+    budget = usd(solved(case()))
+    (tmp_path / "catalog.yaml").write_text(yaml.safe_dump(catalog()))
+    wanted = bare(with_labour(LABOUR, limits={"budget_usd": budget}, catalog=["./catalog.yaml"]))
+    (tmp_path / "case.yaml").write_text(yaml.safe_dump(wanted))
+    assert main(["solve", str(tmp_path / "case.yaml"), "--alternatives", "0"]) == 3
+    shown = " ".join("".join(capsys.readouterr()).split())
+    assert "over the budget (labour is $" in shown, shown
+
+
+# -- visits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ratio", "visits"), [(2, 2), (1, 1)])
+def test_a_stage_without_new_servers_is_visited_where_it_installs_anything(ratio: int, visits: int) -> None:
+    """16 servers on four leaves: at 2:1 one spine is enough, and 1:1 at the second stage asks for another."""
+    labour = {"usd_per_hour": 60, "minutes": {"rack": {"switch": 30}}, "visit_usd": 1000}
+    design = solved_growth(eight(), grown(own(16, ratio), 16, site={"labour": labour}))
+    assert_proven(design)
+    assert len([row for row in design.bom if row.id == "labour-visit"]) == visits
+    later = {(row.id, row.total_usd) for row in design.bom if row.stage == "stage-2" and row.charge}
+    assert later == ({("labour-switch", 30), ("labour-visit", 1000)} if visits > 1 else set())
+    plain = solved_growth(eight(), grown(own(16, ratio), 16))
+    assert usd(design) == usd(plain) + 6 * 30 + visits * 1000

@@ -18,6 +18,7 @@ CASES = (
     FOLDER / "networks-case.yaml",
     FOLDER / "regret-case.yaml",
     FOLDER / "sources-case.yaml",
+    FOLDER / "visits-case.yaml",
 )
 
 

@@ -21,10 +21,11 @@ from fabopt.output.terminal.first_screen import (
     labelled,
     network_words,
 )
-from fabopt.output.words import dollars, limit_name, listed, measured, plain, power
+from fabopt.output.words import Number, dollars, limit_name, listed, measured, plain, power
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.conflict import WOULD_HELP
 from fabopt.schema.design import Conflict, Design, Needed
+from fabopt.schema.labour import LABOUR
 from fabopt.units import some
 
 MOST_LINES, MOST_LEVERS = 15, 5
@@ -152,18 +153,20 @@ def _nearest(design: Design) -> Iterator[ScreenRow]:
     whole = None if nearest.design is None else design_in(nearest.design, "nearest.design")
     texts = [nearest.summary] if whole is None else ["; ".join(network_words(whole, most)) for most in (MOST_NAMED, 0)]
     what = next((f": {text}" for text in texts if len(text) <= MOST_LETTERS), "")
-    yield ScreenRow("Cheapest", f"{', '.join([*words, *_over(design)])}; all else as asked{what}")
+    labour = 0 if whole is None else round(sum(row.total_usd for row in whole.bom if row.id.startswith(LABOUR)), 2)
+    yield ScreenRow("Cheapest", f"{', '.join([*words, *_over(design, labour)])}; all else as asked{what}")
 
 
-def _over(design: Design) -> Iterator[str]:
-    """By how much the nearest design exceeds each limit of the case: ``$1 over the budget``."""
+def _over(design: Design, labour_usd: Number) -> Iterator[str]:
+    """By how much the nearest design, with its labour, exceeds each limit of the case: ``$1 over the budget``."""
     limits = design.case.content.get("limits") or {}
     shown = {"budget_usd": dollars, "power_w": power, "rack_units": plain}
     for key, name in _SPENDING.items():
         most = limits.get(key)
         rest = 0 if most is None else round(getattr(design.nearest, _USED[key]) - most, 2)
         if rest > 0:
-            yield f"{shown[key](rest)} over {name}"
+            told = f" (labour is {dollars(labour_usd)} of the price)" if labour_usd and key == "budget_usd" else ""
+            yield f"{shown[key](rest)} over {name}{told}"
 
 
 # -- levers -----------------------------------------------------------------------------------------------------------

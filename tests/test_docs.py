@@ -499,7 +499,7 @@ KEY_TABLES = {
     "fabrics": ("Fabric", "OutOfBand", "Attachment"),
     "sites": ("Site", "Distances", "Floor", "RackRules"),
     "stages": ("Stage", "Growth", "GrowthScenario"),
-    "buying": ("CaseLimits", "Finance", "Charge", "Payment", "Procurement"),
+    "buying": ("CaseLimits", "Finance", "Charge", "Labour", "TaskMinutes", "Payment", "Procurement"),
 }
 
 

@@ -88,6 +88,7 @@ class LinkTable:
         self._catalog = catalog
         self._item_table = item_table
         self.limits = limits
+        self._reaches: dict[tuple[str, str, str], float] = {}
         self._prune = prune
 
     def assemblies(
@@ -182,13 +183,20 @@ class LinkTable:
         fibres = [fibre for fibre in self._catalog.fibres if fibre.id in ids]
         modules = [module for module in self._catalog.transceivers if module.id in ids]
         reaches = [
-            min(self.limits.reach_m(fibre, module, standard) for standard in module.standard_by_split.values())
+            min(self._reach_m(fibre, module, standard) for standard in module.standard_by_split.values())
             for fibre in fibres
             for module in modules
         ]
         reaches += [cable.reach_m for cable in self._catalog.cables if cable.id in ids and cable.reach_m is not None]
         reach_m = min(reaches, default=None)
         return self._lengths_on_sale(assembly.cable.id, 0.0, reach_m, longer=True)[-1].length_m or 0.0
+
+    def _reach_m(self, fibre: Fibre, module: Transceiver, standard: str) -> float:
+        """Longest run of a module over a fibre in metres, each worked out once."""
+        key = fibre.id, module.id, standard
+        if key not in self._reaches:
+            self._reaches[key] = self.limits.reach_m(fibre, module, standard)
+        return self._reaches[key]
 
     @cached_property
     def _cables_by_speed(self) -> Mapping[int, Sequence[Cable]]:
@@ -262,7 +270,7 @@ class LinkTable:
                 if fibre.protocols and protocol not in fibre.protocols:
                     continue
                 name = f"{near.item.id}|{fibre.id}|{far.item.id}"
-                reach_m = min(self.limits.reach_m(fibre, end.product, end.standard) for end in (near, far))
+                reach_m = min(self._reach_m(fibre, end.product, end.standard) for end in (near, far))
                 yield _Join((name, near.product.fibre, mode, ports), fibre.id, reach_m, near.item, far.item)
 
     def near_only(self, port: PortType, run_m: float, protocol: str) -> tuple[Assembly, ...]:
@@ -280,7 +288,7 @@ class LinkTable:
                 if (kind.fibre, kind.near, kind.near_count, kind.far_count) != straight:
                     continue
                 for fibre in (own for own in fibres if not own.protocols or protocol in own.protocols):
-                    reach_m = self.limits.reach_m(fibre, module.product, module.standard)
+                    reach_m = self._reach_m(fibre, module.product, module.standard)
                     for cable in self._lengths_on_sale(fibre.id, run_m, reach_m):
                         name, medium = f"{module.item.id}|{fibre.id}|", module.product.fibre
                         yield Assembly(name, medium, Mode.LINK, 1, module.item, cable, None, cable.length_m or 0.0)

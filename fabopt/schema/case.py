@@ -9,13 +9,13 @@ from pydantic import Field, field_validator, model_validator
 
 from fabopt.errors import InputError, cut, fault
 from fabopt.rules.defaults import RuleChoices
-from fabopt.schema.base import Identifier, Reference, Strict, Text
+from fabopt.schema.base import Count, Identifier, Reference, Strict, Text
 from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Finance
 from fabopt.schema.growth import Growth
 from fabopt.schema.operate import Operate, OperateSaid
-from fabopt.schema.procurement import Procurement
+from fabopt.schema.procurement import LengthLimits, Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
 from fabopt.schema.site import MAX_RACKS as MAX_RACKS
@@ -64,6 +64,8 @@ class Case(Strict):
         only_priced_by: Price books that alone give prices; nothing else is bought, the server and its built-in NICs
             aside.
         only_orderable: Whether all that is bought needs an order code, and a list, street or quoted price of its own.
+        max_lengths: Most different lengths, in metres, that cables and fibres are ordered in; a number for the whole
+            site, or limits for the `site` and for each `product`. Null is any.
         have: Units that are there already, by id, and by length in metres of what is sold by length; used first, and
             free.
         charges: What is paid beside the price of parts, such as licences, support, freight and tax.
@@ -99,6 +101,7 @@ class Case(Strict):
     ] = "any"
     only_priced_by: Annotated[tuple[Reference, ...], Field(exclude_if=is_empty)] = ()
     only_orderable: Annotated[bool, Field(exclude_if=is_empty)] = False
+    max_lengths: Annotated[Count | LengthLimits | None, Field(exclude_if=is_empty)] = None
     have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
     charges: Annotated[tuple[Charge, ...], Field(exclude_if=is_empty)] = ()
     server: Identifier | Ids
@@ -120,6 +123,12 @@ class Case(Strict):
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
+
+    @property
+    def length_limits(self) -> LengthLimits:
+        """Limits on the lengths that are ordered; a number is of the site."""
+        said = self.max_lengths
+        return said if isinstance(said, LengthLimits) else LengthLimits(site=said)
 
     @property
     def is_uncertain(self) -> bool:
@@ -165,6 +174,13 @@ class Case(Strict):
         given = [self.servers is not None, self.gpus is not None, self.stages is not None]
         if sum(given) != 1:
             raise ValueError("give exactly one of `stages`, `servers` and `gpus`")
+        return self
+
+    @model_validator(mode="after")
+    def _lengths_go_with_sums(self) -> Self:
+        if self.length_limits.are_set and (self.objective == EFFECTIVE or self.growth.decide_by == "regret"):
+            what = "`growth.decide_by: regret`" if self.growth.decide_by == "regret" else f"`objective: {EFFECTIVE}`"
+            raise ValueError(f"`max_lengths` and {what} do not go together: lengths are chosen by a sum")
         return self
 
     @model_validator(mode="after")

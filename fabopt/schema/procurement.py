@@ -64,6 +64,23 @@ def kinds_of_one_vendor(what: OfOneVendor) -> tuple[str, ...]:
     return {"switches": ("switch",), "optics": OPTICS, "both": ("switch", *OPTICS)}[what]
 
 
+class LengthLimits(Strict):
+    """How many lengths of cables and fibres are ordered; equal metres of two products are one length of the site.
+
+    Attributes:
+        site: Most different lengths in all.
+        product: Most lengths of each product.
+    """
+
+    site: Count | None = None
+    product: Count | None = None
+
+    @property
+    def are_set(self) -> bool:
+        """Whether anything is limited."""
+        return self.site is not None or self.product is not None
+
+
 class Spares(Strict):
     """How many spares of a kind of part are kept.
 

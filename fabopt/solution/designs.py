@@ -250,6 +250,10 @@ def _conflicts(question: Question, answers: Answers) -> Iterator[Conflict]:
     """Conflicts of every infeasible combination of separations, obstacles of every other, each with its combination."""
     from fabopt.explain.conflicts import conflicts_of, obstacles_of
 
+    if question.conflicts:
+        yield from question.conflicts
+        return
+
     for answer in answers.tried:
         words = words_of(question.inputs.case, answer.problem.asked)
         explain = conflicts_of if answer.optimum.verdict == "infeasible" else obstacles_of

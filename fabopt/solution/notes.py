@@ -61,6 +61,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *_on_cliffs(question, answers, design),
         *choice_notes(inputs.case, answers.tried, answers.best),
         *inputs.notes,
+        *question.notes,
         *case_notes(answers.shown),
         *_design_notes(answers.shown, design),
         *nic_rule_notes(answers.shown, design),
@@ -150,6 +151,11 @@ def case_notes(problem: Problem) -> Iterator[str]:
     yield from share_notes(problem.case)
     yield from role_notes(problem.asked, problem.server)
     yield from _left_out(problem)
+    if (spares := problem.case.procurement.spares) and "transceiver" not in spares:
+        yield (
+            "`procurement.spares` has no `transceiver`: no module is there for one that fails; 2 % is practice "
+            "(`fraction: 0.02`), of which no source was read"
+        )
     for fabric in problem.fabrics:
         for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
             yield f"{fabric.name}: not picked: {text}"

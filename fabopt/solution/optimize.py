@@ -26,6 +26,7 @@ from fabopt.search.rules_kept import best_answers
 from fabopt.search.separations import problems_of, words_of
 from fabopt.search.unchanged import reusing_unchanged_fabrics
 from fabopt.solution.designs import build, stopped_design, with_alternatives
+from fabopt.solution.few_lengths import with_few_lengths
 from fabopt.solution.futures import with_futures
 from fabopt.solution.kept import Keeping
 from fabopt.solution.notes import with_notes
@@ -165,6 +166,10 @@ def settled(question: Question) -> tuple[Question, Answers]:
 
 
 def _settled(question: Question) -> tuple[Question, Answers]:
+    return with_few_lengths(question, _settled_in_any_lengths)
+
+
+def _settled_in_any_lengths(question: Question) -> tuple[Question, Answers]:
     answers = _search_all(question)
     question = replace(question, lower_than=None)
     question, answers = with_managers(question, answers)

@@ -13,6 +13,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import Case
+from fabopt.schema.design import Conflict
 from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.schema.servers import SERVER, ServerCompared
 from fabopt.search.answer import Answer
@@ -66,6 +67,9 @@ class Question:
     answer: Answer | None = None
     known: Answer | None = None
     lower_than: int | None = None
+    # what was found before the answer: notes on it, and why there is none
+    notes: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     # answers to other questions about the same inputs or some of their separations, taken where they answer this one
     tried: tuple[Answer, ...] = ()
     # where the case lists several servers: itself, the inputs of each alone, and what came of each

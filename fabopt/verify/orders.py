@@ -15,7 +15,7 @@ from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.charges import order_charges_cents
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.futures import ways_to_grow
-from fabopt.verify.proof import FIRST, Proof, named_edition
+from fabopt.verify.proof import FIRST, Proof, named_edition, since, where
 from fabopt.verify.purchases import MOVES, BilledItem, BilledOrder, expedite_cents, item_of, offer_of, order_cents
 from fabopt.verify.terms_of_sale import (
     is_allowed,
@@ -278,6 +278,27 @@ def part_numbers_are_few(proof: Proof, evidence: Evidence) -> None:
         proof.note(f"{len(used)} of {most} part numbers of kind {kind}")
     if not proof.noted:
         proof.note("any number of part numbers")
+
+
+@since("0.3.0", "case.content.max_lengths")
+@where(lambda evidence: evidence.case.length_limits.are_set)
+def lengths_are_few(proof: Proof, evidence: Evidence) -> None:
+    """Cables and fibres come in no more lengths than the case allows, over all stages, and spares among them.
+
+    Different metres of all lines <= ``max_lengths`` (``site``); of those of each product, whoever sells it, <= its
+    ``product``. Source: case file, ``max_lengths``.
+    """
+    limits, lengths = evidence.case.length_limits, set[tuple[str, float]]()
+    for row in evidence.goods:
+        if row.length_m is not None and (row.quantity or row.in_use):
+            lengths.add((evidence.product(row.id).base_id, row.length_m))
+    metres = sorted({length_m for _, length_m in lengths})
+    told = ", ".join(f"{length_m:g} m" for length_m in metres)
+    proof.holds(limits.site is None or len(metres) <= limits.site, f"{len(metres)} lengths: {told}")
+    most = Counter(product for product, _ in lengths)
+    for product, number in most.items():
+        proof.holds(limits.product is None or number <= limits.product, f"{number} lengths of {product}")
+    proof.note(f"{some(len(metres), 'length')} ({told}), at most {max(most.values(), default=0)} of a product")
 
 
 def parts_are_approved(proof: Proof, evidence: Evidence) -> None:

@@ -276,6 +276,7 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     orders.orders_arrive_in_time,
     orders.spares_are_kept,
     orders.part_numbers_are_few,
+    orders.lengths_are_few,
     orders.parts_are_approved,
     purchases.prices_are_applied,
     purchases.bom_names_products,

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from fabopt.design.shares import with_shares
 from fabopt.parts.charges import UnitCharge
 from fabopt.parts.items import Item
-from fabopt.parts.procurement import MONTH_DIGITS, order_month
+from fabopt.parts.procurement import MONTH_DIGITS, order_month, planned_airflow
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import (
     Order,
@@ -24,8 +24,9 @@ from fabopt.program.orders import (
     sums_of,
     weighed_cents,
 )
+from fabopt.schema.catalog import Switch
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, StageDesign, Totals
-from fabopt.schema.product import ChargeWord, Product
+from fabopt.schema.product import Airflow, ChargeWord, Product
 from fabopt.topology.candidate import Uses
 from fabopt.units import milliwatts, plain_fraction, rounded, summed, usd, watts
 
@@ -277,7 +278,7 @@ def _row(
     kind: Bom
     kind, product = products.get(item.id, ("other", None))
     month, price_break = problem.stages[stage].month, item.break_of(ordered)
-    weeks = item.lead_weeks(stage, quantity)
+    weeks, airflow = item.lead_weeks(stage, quantity), planned_airflow(problem.case, problem.server)
     due = None if quantity == 0 else order_month(month, weeks)
     surcharge = item.offers[stage].expedite_cents if quantity else None
     return BomRow(
@@ -285,7 +286,7 @@ def _row(
         fabric=line.fabric,
         kind=kind,
         id=item.id,
-        part_number="" if product is None else part_number(product, item.length_m),
+        part_number="" if product is None else part_number(product, item.length_m, airflow),
         description=MOVED_DESCRIPTION if product is None else describe(product),
         length_m=whole_metres(item.length_m),
         quantity=quantity,
@@ -336,8 +337,10 @@ def describe(product: Product) -> str:
     return " ".join(word for word in (product.vendor, product.part_number or product.id) if word)
 
 
-def part_number(product: Product, length_m: float | None) -> str:
-    """The part number of a length, else of the product, else empty."""
+def part_number(product: Product, length_m: float | None, airflow: Airflow | None) -> str:
+    """The part number of a length, of a switch that of the airflow if known, else of the product, else empty."""
+    if isinstance(product, Switch) and airflow is not None and product.airflows.get(airflow):
+        return product.airflows[airflow] or ""
     for length in getattr(product, "lengths", ()):
         if length.m == length_m and length.part_number:
             return str(length.part_number)

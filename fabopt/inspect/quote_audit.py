@@ -40,13 +40,14 @@ class OtherAirflow(NamedTuple):
 def other_airflows(quote: Quote, design: Design) -> Iterator[OtherAirflow]:
     """Lines with the code of another airflow than the bill's.
 
-    The bill's airflow is ``site.rack_rules.airflow`` of the case, else that of its part number.
+    The bill's airflow is ``site.rack_rules.airflow`` of the case, else that of the servers, else of its part number.
     """
-    wanted = wanted_airflow(design.case.content)
+    wanted = wanted_airflow(design.case.content, design.parts)
     for line in quote.with_status("matched"):
         body = design.parts.get(line.id, {})
         codes = body.get("airflows") or {}
-        planned = wanted or _airflow_of([str(body.get("part_number") or "")], codes)
+        beside = wanted.beside if wanted.beside in codes else None
+        planned = wanted.asked or beside or _airflow_of([str(body.get("part_number") or "")], codes)
         quoted = _airflow_of([*line.part.split(" / "), line.description], codes)
         if planned and quoted and planned != quoted:
             yield OtherAirflow(line, codes[quoted], quoted, planned, codes.get(planned))
@@ -143,12 +144,12 @@ class QuoteComparison:
 def planned_of(design: Design) -> dict[Key, Planned]:
     """Purchases of a design's bill, by product and length, with order codes."""
     planned: dict[Key, Planned] = {}
-    wanted = wanted_airflow(design.case.content)
+    wanted = wanted_airflow(design.case.content, design.parts)
     for row in design.bom:
         if row.kind == _OWN_WORK or not row.quantity:
             continue
         key = row.id, None if row.length_m is None else float(row.length_m)
-        code = order_code(design.parts.get(row.id, {}), row.length_m, wanted).code
+        code = order_code(design.parts.get(row.id, {}), row.length_m, *wanted).code
         before = planned.get(key, Planned(row.kind, code, row.description, 0, 0))
         surcharge = row.quantity * rounded(exact(row.expedite_usd or 0) * CENTS_PER_USD)
         planned[key] = before._replace(

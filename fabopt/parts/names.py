@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from fabopt.rules.defaults import AIRFLOW
+from fabopt.schema.product import AIRFLOW_BESIDE
 from fabopt.units import some
 
 # Makers of what nobody in particular makes.
@@ -94,14 +96,17 @@ def family_code(part_number: str, vendor: str | None, length_m: float) -> str | 
     return FAMILY.sub(digits.rjust(len(places[0]), "0"), part_number) if len(digits) <= len(places[0]) else None
 
 
-def order_code(body: Mapping[str, object], length_m: float | None, airflow: str | None = None) -> OrderCode:
+def order_code(
+    body: Mapping[str, object], length_m: float | None, airflow: str | None = None, beside: str | None = None
+) -> OrderCode:
     """The code that an embedded part is ordered by: of its length, where it is sold by length, or of its airflow.
 
-    ``airflow``: the one wanted of switches; without one, the code is the product's, whatever its airflow.
+    ``airflow``: the one wanted of switches; ``beside``: that of the servers, of switches that are known to be sold so.
+    Without either, the code is the product's, whatever its airflow.
     """
     number, kind = str(body.get("part_number") or ""), body.get("kind")
     if kind == "switch":
-        return _by_airflow(number, body.get("airflows"), airflow)
+        return _by_airflow(number, body.get("airflows"), WantedAirflow(airflow, beside))
     if kind not in _BY_LENGTH or length_m is None:
         return OrderCode(number) if number else OrderCode("", "its part number is not known")
     lengths = [length for length in _lengths(body) if isinstance(length, Mapping)]
@@ -116,21 +121,34 @@ def order_code(body: Mapping[str, object], length_m: float | None, airflow: str 
     return OrderCode("", f"the code of {length_m:g} m{family} is not known")
 
 
-def wanted_airflow(case: Mapping[str, object]) -> str | None:
-    """The airflow of switches that the content of a case wants; None: it has none."""
+class WantedAirflow(NamedTuple):
+    """The airflow of switches that a case wants (``asked``), or that of its servers by rule ``airflow``; None: any."""
+
+    asked: str | None = None
+    beside: str | None = None
+
+
+def wanted_airflow(case: Mapping[str, object], parts: Mapping[str, Mapping[str, object]]) -> WantedAirflow:
+    """The airflow of switches that the content of a case wants; ``parts``: embedded, its server among them."""
     site = case.get("site")
-    rules = site.get("rack_rules") if isinstance(site, Mapping) else None
-    airflow = rules.get("airflow") if isinstance(rules, Mapping) else None
-    return airflow if isinstance(airflow, str) else None
+    rack_rules = site.get("rack_rules") if isinstance(site, Mapping) else None
+    asked = rack_rules.get("airflow") if isinstance(rack_rules, Mapping) else None
+    rules, server = case.get("rules") or {}, parts.get(str(case.get("server")), {})
+    is_on = isinstance(rules, Mapping) and rules.get(AIRFLOW, True) is not False
+    beside = AIRFLOW_BESIDE.get(str(server.get("ports_side"))) if is_on else None
+    return WantedAirflow(asked if isinstance(asked, str) else None, beside)
 
 
-def _by_airflow(number: str, airflows: object, wanted: str | None) -> OrderCode:
+def _by_airflow(number: str, airflows: object, airflow: WantedAirflow) -> OrderCode:
     codes = airflows if isinstance(airflows, Mapping) else {}
+    wanted = airflow.asked or (airflow.beside if airflow.beside in codes else None)
     if wanted is not None:
         code = _text(codes.get(wanted)) or ""
         of_which = f", of {number}" if number else ""
         return OrderCode(code, "" if code else f"the code for {wanted}{of_which} is not known")
     own = [airflow for airflow, code in codes.items() if number and code == number]
+    if own and airflow.beside is not None:
+        return OrderCode(number, f"this is the code for {own[0]}, servers have their ports on the other side")
     if own:
         return OrderCode(number, f"this is the code for {own[0]}{WHICH_IS_WANTED}")
     return OrderCode(number) if number else OrderCode("", "its part number is not known")

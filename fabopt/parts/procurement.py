@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from fabopt.parts.price_basis import ANY_PRICE, PriceRules, price_rules_of
 from fabopt.parts.price_books import KIND_OF_WORD
-from fabopt.rules.defaults import RACK_RULES, is_kept
+from fabopt.rules.defaults import AIRFLOW, RACK_RULES, is_kept
 from fabopt.schema.asics import asic_is
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Switch
@@ -18,7 +18,8 @@ from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.labour import Labour
 from fabopt.schema.procurement import Procurement, Spares, lists_at
-from fabopt.schema.product import Airflow, Product, Purchasable, Supply
+from fabopt.schema.product import AIRFLOW_BESIDE, Airflow, Product, Purchasable, Supply
+from fabopt.schema.server import Server
 from fabopt.units import CENTS_PER_USD, ceil_div, cents, exact, rounded
 
 WEEKS_PER_YEAR = 52
@@ -118,6 +119,14 @@ def first_day(start: str, month: int) -> str:
 def airflow_of(case: Case) -> Airflow | None:
     """The airflow that a case wants of its switches; None: any."""
     return case.site.rack_rules.airflow if is_kept(case.rules, RACK_RULES) else None
+
+
+def planned_airflow(case: Case, server: Server) -> Airflow | None:
+    """The airflow that switches are ordered in where they are sold so: that which the case wants, else that of the
+    servers; None: not known. Rule ``airflow``.
+    """
+    beside = AIRFLOW_BESIDE.get(server.ports_side or "") if is_kept(case.rules, AIRFLOW) else None
+    return airflow_of(case) or beside
 
 
 def _futures_of(case: Case) -> tuple[FutureTerms, ...]:

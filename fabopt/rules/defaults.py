@@ -38,6 +38,7 @@ class DefaultRule(NamedTuple):
         return f"rule `{self.name}`: {self.sentence}: {told} ({self.anchor})"
 
 
+AIRFLOW: Final = "airflow"
 ATTACHMENT_RUNS: Final = "attachment-runs"
 INTERCHANGEABLE: Final = "interchangeable"
 LENGTHS: Final = "lengths"
@@ -73,6 +74,14 @@ MOST_ROBUST_RATIO: Final = 8
 DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
     rule.name: rule
     for rule in (
+        DefaultRule(
+            AIRFLOW,
+            "switches that are sold in several airflows are ordered in that of the servers, whose ports theirs are "
+            "beside, where `site.rack_rules.airflow` says none and the catalog says where servers have their ports",
+            "airflow_follows_servers",
+            "docs/catalog.md#airflow",
+            off="the part number of the product is ordered, whatever its airflow",
+        ),
         DefaultRule(
             ATTACHMENT_RUNS,
             "on a floor, cables of attachments whose devices are in racks reach from any of them to every switch that "

@@ -20,6 +20,7 @@ from fabopt.schema.product import (
     Cages,
     Cooled,
     Pcie,
+    PortsSide,
     Product,
     Purchasable,
     Source,
@@ -81,6 +82,10 @@ class ScaleUp(Strict):
 def _is_zero(number: object) -> bool:
     """Whether there are none, and so nothing is written."""
     return number == 0
+
+
+def _is_unsaid(said: object) -> bool:
+    return said is None
 
 
 def _are_none(entries: object) -> bool:
@@ -156,6 +161,7 @@ class Server(Cooled, Product, Purchasable, defer_build=False):
         rack_units: Height in rack units.
         power_w: Power with the NICs that are built in, in watts; of a rack-scale system that of the whole rack.
         power_supplies: Power supplies, half of them on each feed. Absent is not known.
+        ports_side: Side of its network ports, where air goes in at the front. Absent is not known.
         scale_up: Its NVLink-class domain.
         nics: NICs that are built in.
         nics_tested: NICs that it is sold or tested with beside those; ids alone are of compute. Absent is not known.
@@ -171,6 +177,7 @@ class Server(Cooled, Product, Purchasable, defer_build=False):
     rack_units: Annotated[float, Field(gt=0, le=1000)] | None = None
     power_w: Watts | None = None
     power_supplies: Count | None = None
+    ports_side: Annotated[PortsSide | None, Field(exclude_if=_is_unsaid)] = None
     scale_up: ScaleUp | None = None
     nics: tuple[BuiltInNic, ...] = ()
     nics_tested: Annotated[tuple[Identifier | TestedNic, ...], Field(exclude_if=_are_none)] = ()

@@ -7,10 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from fabopt.floor.loads import is_cooling_told
 from fabopt.floor.rack_rules import keys_without_racks, parts_of, rule_of
 from fabopt.parts.pools import pool_verdict, ports_text, shortfall_text
-from fabopt.parts.procurement import airflow_of
+from fabopt.parts.procurement import airflow_of, planned_airflow
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.rules.defaults import DEFAULT_RULES, INTERCHANGEABLE, OPTIC_LOSS, RACK_RULES, RACK_SPREAD, is_kept
+from fabopt.rules.defaults import (
+    AIRFLOW,
+    DEFAULT_RULES,
+    INTERCHANGEABLE,
+    OPTIC_LOSS,
+    RACK_RULES,
+    RACK_SPREAD,
+    is_kept,
+)
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Catalog, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LinkRow
@@ -40,7 +48,18 @@ def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]
     if wanted is not None and unknown:
         yield f"`site.rack_rules.airflow`: the catalog does not say how {unknown} may be ordered: ask for {wanted}"
     sold = {switch.id: set(switch.airflows) for switch in switches if switch.airflows}
-    if wanted is None and sold and not set.intersection(*sold.values()):
+    server = next((one for one in catalog.servers if one.id == case.server_id), None)
+    beside = None if server is None or wanted is not None else planned_airflow(case, server)
+    if server is not None and beside is not None:
+        rule = DEFAULT_RULES[AIRFLOW]
+        other = ", ".join(sorted(id_ for id_ in sold if beside not in sold[id_]))
+        yield rule.note(f"{server.id} has its ports at the {server.ports_side}, so {beside}")
+        if other:
+            yield (
+                f"rule `{AIRFLOW}`: {other}, sold with the other airflow only, would breathe the air that servers blow "
+                "out: such switches need racks of their own, ports to the other aisle (`site.floor.network_racks`)"
+            )
+    elif wanted is None and sold and not set.intersection(*sold.values()):
         ways = "; ".join(f"{id_} is sold with {' and '.join(sorted(sold[id_]))}" for id_ in sorted(sold))
         yield f"no one airflow goes for all switches: {ways}; `site.rack_rules.airflow` asks for one ({ANCHOR})"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.rules.defaults import RACK_RULES, is_kept
+from fabopt.rules.defaults import AIRFLOW, RACK_RULES, is_kept
 from fabopt.schema.catalog import Switch
-from fabopt.verify.evidence import FabricEvidence
+from fabopt.schema.product import Airflow
+from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import Proof, since, where
 
 
@@ -35,3 +36,29 @@ def _switches(fabric: FabricEvidence) -> Iterator[Switch]:
     twins = () if managers is None else managers.twins
     ids = [*(tier.id for tier, _ in fabric.switch_types), *(twin.id for twin in twins)]
     return (fabric.evidence.part(id_, Switch) for id_ in dict.fromkeys(ids))
+
+
+def has_ports_on_a_side(evidence: Evidence) -> bool:
+    """Whether it is known where servers have their ports, and the case wants no airflow by name."""
+    kept = is_kept(evidence.case.rules, AIRFLOW)
+    return kept and evidence.case.site.rack_rules.airflow is None and evidence.server.ports_side is not None
+
+
+@since("0.3.0", "parts.ports_side")
+@where(has_ports_on_a_side)
+def airflow_follows_servers(proof: Proof, evidence: Evidence) -> None:
+    """Switches that are sold in the airflow of the servers are ordered in it.
+
+    Air goes in at the front: of servers with ports at the rear, switches beside them blow out at theirs. A switch that
+    is sold the other way only is named: it needs a rack of its own, its ports to the other aisle. Source: catalog,
+    ``ports_side``, ``airflows``; design file, ``bom.part_number``.
+    """
+    wanted: Airflow = "port-side-exhaust" if evidence.server.ports_side == "rear" else "port-side-intake"
+    for row in evidence.design.bom:
+        switch = evidence.part(row.id, Switch) if row.kind == "switch" and row.charge is None else None
+        code = None if switch is None else switch.airflows.get(wanted)
+        if code:
+            proof.equal(f"part_number of {row.id}, {wanted}", row.part_number, code)
+        elif switch is not None and switch.airflows and wanted not in switch.airflows:
+            proof.note(f"{row.id} {' and '.join(switch.airflows)} only")
+    proof.note(wanted)

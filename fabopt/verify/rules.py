@@ -280,6 +280,7 @@ MONEY_RULES: tuple[DesignRule, ...] = (
     orders.parts_are_approved,
     purchases.prices_are_applied,
     purchases.bom_names_products,
+    airflow.airflow_follows_servers,
     purchases.power_adds_up,
     totals.totals_add_up,
     totals.energy_is_paid,

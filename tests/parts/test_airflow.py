@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fabopt.cli import main
+from fabopt.output.export.orders import code_of
 from fabopt.verify import verify
 from tests.oracles.brute_force import solve
 from tests.samples.adapter import run
@@ -114,3 +115,37 @@ def test_brute_force_of_what_is_left_agrees(family: str, seed: int) -> None:
     assert [check for check in content["checks"] if not check["ok"]] == []
     cents = None if content["status"] == "infeasible" else round(content["totals"]["capex_usd"] * 100)
     assert cents == (None if best is None else best.capex_cents)
+
+
+@pytest.mark.parametrize(
+    ("side", "rules", "sold", "number"),
+    [
+        ("rear", {}, {EXHAUST: "A-R", INTAKE: "A-F"}, "A-R"),
+        ("front", {}, {EXHAUST: "A-R", INTAKE: "A-F"}, "A-F"),
+        ("front", {"airflow": False}, {EXHAUST: "A-R", INTAKE: "A-F"}, "A-R"),
+        (None, {}, {EXHAUST: "A-R", INTAKE: "A-F"}, "A-R"),
+        ("rear", {}, {INTAKE: "A-F"}, "A-F"),
+        ("rear", {}, {}, "A-R"),
+    ],
+)
+def test_part_numbers_follow_the_side_of_the_servers_ports(
+    side: str | None, rules: Json, sold: dict[str, str], number: str
+) -> None:
+    """Ports at the rear: switches blow out at theirs. What is sold one way only keeps its own."""
+    parts = copy.deepcopy(PARTS)
+    for one in parts["switches"]:
+        one |= {"part_number": "A-F" if list(sold) == [INTAKE] else "A-R", "airflows": sold}
+    for server in parts["servers"]:
+        server |= {} if side is None else {"ports_side": side}
+    made = solved(CASE | {"rules": rules}, parts)
+    assert_proven(made)
+    assert {row.part_number for row in made.bom if row.kind == "switch"} == {number}
+    assert {code_of(made, row.id, None).code for row in made.bom if row.kind == "switch"} == {number}
+    is_kept = side is not None and not rules
+    assert ("airflow_follows_servers" in {check.name for check in made.checks}) == is_kept
+    assert any("would breathe the air" in note for note in made.notes) == (is_kept and list(sold) == [INTAKE])
+    if is_kept and EXHAUST in sold:
+        other = "A-F" if number == "A-R" else "A-R"
+        rows = tuple(row.model_copy(update={"part_number": other}) if row.kind == "switch" else row for row in made.bom)
+        failed = {check.name for check in verify(made.model_copy(update={"bom": rows})) if not check.ok}
+        assert "airflow_follows_servers" in failed

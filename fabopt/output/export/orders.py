@@ -52,7 +52,7 @@ def product_of(design: Design, part: str) -> str:
 
 def code_of(design: Design, part: str, length_m: float | None) -> OrderCode:
     """Order code of a part of the design, in its length and with the airflow that its case wants."""
-    return order_code(design.parts.get(part, {}), length_m, wanted_airflow(design.case.content))
+    return order_code(design.parts.get(part, {}), length_m, *wanted_airflow(design.case.content, design.parts))
 
 
 def orderable(design: Design) -> list[BomRow]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fabopt.rules.defaults import AIRFLOW
-from fabopt.schema.product import AIRFLOW_BESIDE
+from fabopt.schema.server import AIRFLOW_BESIDE
 from fabopt.units import some
 
 # Makers of what nobody in particular makes.

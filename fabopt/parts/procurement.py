@@ -18,8 +18,8 @@ from fabopt.schema.charges import Charge
 from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.labour import Labour
 from fabopt.schema.procurement import Procurement, Spares, lists_at
-from fabopt.schema.product import AIRFLOW_BESIDE, Airflow, Product, Purchasable, Supply
-from fabopt.schema.server import Server
+from fabopt.schema.product import Airflow, Product, Purchasable, Supply
+from fabopt.schema.server import AIRFLOW_BESIDE, Server
 from fabopt.units import CENTS_PER_USD, ceil_div, cents, exact, rounded
 
 WEEKS_PER_YEAR = 52

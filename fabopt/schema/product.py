@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Annotated, Literal, Self
 
@@ -25,9 +25,6 @@ Protocol = Literal["ethernet", "infiniband"]
 PROTOCOLS: tuple[Protocol, ...] = ("ethernet", "infiniband")
 # Where the air of a device goes in or out, as seen from its ports: makers differ on which side is the front.
 Airflow = Literal["port-side-intake", "port-side-exhaust"]
-PortsSide = Literal["front", "rear"]
-# Of switches beside servers that take air in at the front: their ports face the aisle that the servers' ports do.
-AIRFLOW_BESIDE: Mapping[str, Airflow] = {"rear": "port-side-exhaust", "front": "port-side-intake"}
 
 
 def _check_day(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -17,10 +17,10 @@ from fabopt.schema.base import (
     Word,
 )
 from fabopt.schema.product import (
+    Airflow,
     Cages,
     Cooled,
     Pcie,
-    PortsSide,
     Product,
     Purchasable,
     Source,
@@ -32,6 +32,9 @@ Precision = Literal["fp16", "bf16", "fp8", "fp4"]
 SERVERS_OF_RACK = "server"
 
 
+PortsSide = Literal["front", "rear"]
+# Of switches beside servers that take air in at the front: their ports face the aisle that the servers' ports do.
+AIRFLOW_BESIDE: Final[Mapping[str, Airflow]] = {"rear": "port-side-exhaust", "front": "port-side-intake"}
 Role = Literal["compute", "storage", "in-band", "oob"]
 
 

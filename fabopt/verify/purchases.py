@@ -366,9 +366,8 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
     """Every line names its product, in the bill's order.
 
     Order: stages; fabrics as in the case, each with the logical ones on it, then lines of no fabric, then spares; kinds
-    from switch to other; id; length. Part number: the length's, else of an airflow of the switch, else the product's.
-    Vendor: whose offer the product is. Description: the product's, else vendor and part number or id. Source: design
-    file, ``bom``.
+    from switch to other; id; length. Part number: the length's, of a switch that of any airflow, else the product's.
+    Vendor: whose offer it is. Description: the product's, else vendor and part number or id. Source: ``bom``.
     """
     logical = {fabric.name: [logical_use.name for logical_use in fabric.logical] for fabric in evidence.design.fabrics}
     names = [name for wanted in evidence.case.fabrics for name in (wanted.name, *logical.get(wanted.name, ()))] + [
@@ -382,9 +381,7 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
         if row.charge is not None:
             continue
         number, text = _words(evidence, item)
-        product = None if item == MOVES else product_of(evidence, item)
-        others = product.airflows.values() if isinstance(product, Switch) else ()
-        if row.part_number not in others:
+        if row.kind != "switch" or row.part_number not in evidence.part(row.id, Switch).airflows.values():
             proof.equal(f"part_number of {item}", row.part_number, number)
         proof.equal(f"description of {item}", row.description, text)
         if item != MOVES:

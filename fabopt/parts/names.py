@@ -122,7 +122,7 @@ def order_code(
 
 
 class WantedAirflow(NamedTuple):
-    """The airflow of switches that a case wants (``asked``), or that of its servers by rule ``airflow``; None: any."""
+    """The airflow of switches that a case wants (``asked``), or that of its servers; None: any."""
 
     asked: str | None = None
     beside: str | None = None

@@ -123,7 +123,7 @@ def airflow_of(case: Case) -> Airflow | None:
 
 def planned_airflow(case: Case, server: Server) -> Airflow | None:
     """The airflow that switches are ordered in where they are sold so: that which the case wants, else that of the
-    servers; None: not known. Rule ``airflow``.
+    servers; None: not known. Rule ``airflow_follows_servers``.
     """
     beside = AIRFLOW_BESIDE.get(server.ports_side or "") if is_kept(case.rules, AIRFLOW) else None
     return airflow_of(case) or beside

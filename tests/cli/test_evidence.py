@@ -44,10 +44,12 @@ def run(system: str) -> Edit:
 
 
 # What some formats want of a design, which then is wrong in more ways.
+LABOUR = {"usd_per_hour": 60, "minutes": {"rack": 20}}
 SUITABLE: dict[str, tuple[Edit, ...]] = {
     "sonic": (run("sonic"),),
     "eos": (run("eos"),),
     "opensm": (lambda document: document["fabrics"][0].update(protocol="infiniband"),),
+    "labour": (lambda document: document["case"]["content"]["site"].update(labour=LABOUR),),
 }
 # The sample of a format that not every design can be written in.
 SAMPLES = {"htsim": "several fabrics", "simai": "rail-only"}

@@ -7,10 +7,19 @@ Matula, "The maximum concurrent flow problem", J. ACM 37, 1990. Solved by GLOP i
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
-from fabopt.network.graph.loads import uniform
 from fabopt.network.graph.network import Network
+
+
+def uniform(network: Network) -> NDArray[np.float64]:
+    """Demand where every endpoint sends 1 to each other one, shape (switches, switches); 0 on the diagonal."""
+    hosts = network.hosts.astype(np.float64)
+    demand = np.multiply.outer(hosts, hosts)
+    np.fill_diagonal(demand, 0)
+    return demand
 
 
 def alltoall_by_program(network: Network) -> float:

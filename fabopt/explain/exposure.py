@@ -16,7 +16,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS
 from fabopt.units import some
-from fabopt.workload.jobs import Pause
+from fabopt.workload.jobs import Pause, ServedJob
 from fabopt.workload.needs import MOST_MBPS, Reach, flat
 from fabopt.workload.overlap import key_of
 from fabopt.workload.stress import demanding
@@ -143,7 +143,7 @@ def asking_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     pause = None if neediest is None else sent_by(neediest, limit_of(problem.case))
     if pause is not None:
         yield from _less_often(inquiry, pause, asks)
-    else:
+    elif not isinstance(neediest, ServedJob):
         where = "workload" if neediest is None else _key(inquiry.case, neediest.job.title)
         yield from _more_hidden(inquiry, run if neediest is None else neediest.run, where)
     yield from _more_exposed(inquiry, f"with longer waits less is asked for; {asks}")

@@ -254,7 +254,7 @@ class _ReferenceCheck:
         if case.objective != EFFECTIVE:
             return
         hint = "minimize capex_usd, tco_usd or power_w, or"
-        if case.workload is not None and case.workload.serves:
+        if wanted is not None and (wanted.serves or any(job.serves for job in wanted.jobs)):
             self.report("objective", "utilization is of steps of training; a service has times as limits",
                         EFFECTIVE, hint="minimize capex_usd, tco_usd or power_w")  # fmt: skip
         if case.workload is None or case.workload.model is None:

@@ -17,9 +17,10 @@ from fabopt.io.text import parse_yaml
 from fabopt.problem.demand import gpus_at_work
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog
+from fabopt.schema.jobs import Job
 from fabopt.schema.model import Model
 from fabopt.schema.server import Server
-from fabopt.schema.workload import Job, Workload
+from fabopt.schema.workload import Workload
 from fabopt.units import MBPS_PER_GBPS, exact
 from fabopt.workload.checks import Wrong, wrongs_of
 from fabopt.workload.jobs import job_gpus
@@ -57,7 +58,9 @@ def with_model(case: Case, base: Path, file: str) -> Case:
     case = with_open_limit(case)
     if case.workload is not None and case.workload.jobs:
         jobs = tuple(
-            job.model_copy(update={"model": read_model(job.model, base, file, f"workload.jobs[{place}].model")})
+            job.model_copy(
+                update={"model": _of_task(read_model(job.model, base, file, f"workload.jobs[{place}].model"), job.task)}
+            )
             if isinstance(job.model, str)
             else job
             for place, job in enumerate(case.workload.jobs)
@@ -65,10 +68,13 @@ def with_model(case: Case, base: Path, file: str) -> Case:
         return case.model_copy(update={"workload": case.workload.with_jobs(jobs)})
     if case.workload is None or not isinstance(case.workload.model, str):
         return case
-    model = read_model(case.workload.model, base, file, _WHERE)
-    if case.workload.task in ("training", "inference"):
-        model = model.model_copy(update={"task": case.workload.task})
+    model = _of_task(read_model(case.workload.model, base, file, _WHERE), case.workload.task)
     return case.model_copy(update={"workload": case.workload.model_copy(update={"model": model})})
+
+
+def _of_task(model: Model, task: str | None) -> Model:
+    """A model with the task that a case gives it."""
+    return model.model_copy(update={"task": task}) if task in ("training", "inference") else model
 
 
 def with_open_limit(case: Case) -> Case:
@@ -93,19 +99,32 @@ def with_plan(case: Case, catalog: Catalog) -> Case:
     if wanted.jobs:
         of_job = job_gpus(wanted.jobs, gpus, server.gpus)
         jobs = tuple(
-            job.model_copy(update={"plan": _picked(wanted.of_job(job), server, of_job[job.title]).plan})
-            if job.model is not None and (job.plan == "auto" or job.plan.auto)
+            _with_picked(job, wanted.of_job(job), server, of_job[job.title])
+            if job.model is not None and (job.serves or job.changes.auto)
             else job
             for job in wanted.jobs
         )
         return case.model_copy(update={"workload": wanted.with_jobs(jobs)})
     if wanted.serves:
-        may_fit = gpus and may_be_served(wanted.model, server)
-        served = with_pools(wanted, wanted.model, server, gpus) if may_fit else None
-        return case.model_copy(update={"workload": served or wanted})
+        return case.model_copy(update={"workload": _with_pools(wanted, server, gpus)})
     if not wanted.changes.auto:
         return case
     return case.model_copy(update={"workload": _picked(wanted, server, gpus)})
+
+
+def _with_picked(job: Job, wanted: Workload, server: Server, gpus: int) -> Job:
+    """A job with the plan that is picked for it: of one that serves, for both kinds of its GPUs."""
+    if not job.serves:
+        return job.model_copy(update={"plan": _picked(wanted, server, gpus).plan})
+    served = _with_pools(wanted, server, gpus)
+    return job.model_copy(update={"plan": served.plan, "prefill": served.prefill})
+
+
+def _with_pools(wanted: Workload, server: Server, gpus: int) -> Workload:
+    """The workload of a served model with a plan for each kind of GPUs; still open where none fits."""
+    assert isinstance(wanted.model, Model)
+    may_fit = gpus > 0 and may_be_served(wanted.model, server)
+    return (with_pools(wanted, wanted.model, server, gpus) if may_fit else None) or wanted
 
 
 def _picked(wanted: Workload, server: Server, gpus: int) -> Workload:
@@ -207,7 +226,8 @@ def _of_jobs(wanted: Workload, server: Server, gpus: int, file: str) -> Iterator
                 allowed=f"a multiple of {server.gpus}",
             )
         else:
-            for wrong in wrongs_of(wanted.of_job(job), server=server, gpus=number, model=cast(Model, job.model)):
+            faults = wrongs_of_service if job.serves else wrongs_of
+            for wrong in faults(wanted.of_job(job), cast(Model, job.model), server, number):
                 yield _fault_of(wrong, "workload" if wrong.path == "gpus_per_domain" else where, file)
         for sent in wanted.jobs:
             if sent.of == job.title and sent.sends_gb is not None and sent.every_s is not None:

@@ -48,10 +48,12 @@ def _objective(design: Design) -> Iterator[tuple[str, str]]:
     least.
     """
     metric, value, use = design.objective.metric, design.objective.value or 0, design.workload
-    if design.serving is not None:
-        yield "first token", duration(design.serving.ttft_s)
-        yield "each further token", duration(design.serving.tpot_s)
-        yield "tokens a second", count(round(design.serving.tokens_per_s))
+    served = {} if use is None else {f" of {job.name}": job.service for job in use.services}
+    served |= {} if design.serving is None else {"": design.serving}
+    for whose, service in served.items():
+        yield f"first token{whose}", duration(service.ttft_s)
+        yield f"each further token{whose}", duration(service.tpot_s)
+        yield f"tokens a second{whose}", count(round(service.tokens_per_s))
     if use is not None:
         for whose, step in {f" of {job.name}": job for job in use.jobs}.items() or {"": use}.items():
             yield f"step{whose}", duration(step.step_s)

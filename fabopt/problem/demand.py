@@ -29,11 +29,12 @@ from fabopt.schema.workload import (
 from fabopt.units import ceil_div, exact, mbps
 from fabopt.workload.allowance import step_limit
 from fabopt.workload.beside import JobMix
-from fabopt.workload.jobs import RunningJob, job_gpus, needed_mbps, pauses_of
+from fabopt.workload.jobs import RunningJob, ServedJob, job_gpus, needed_mbps, pauses_of, weights_gpus
 from fabopt.workload.needs import MOST_RATIO, Reach
 from fabopt.workload.pace import JobPace, MixPace, Pace, pace_of_run
 from fabopt.workload.placement import Domains, Placing, uplink_share
-from fabopt.workload.ranks import ranks_of
+from fabopt.workload.ranks import ranks_of, replica_gpus
+from fabopt.workload.served import least_of
 from fabopt.workload.service import Service, service_of
 from fabopt.workload.stages import at_scale
 from fabopt.workload.stress import at_speed, demanding
@@ -179,7 +180,7 @@ def case_workload(case: Case, server: Server) -> ModelRun | None:
     if wanted is None or not isinstance(wanted.model, Model) or wanted.serves:
         return None
     if wanted.jobs:
-        return jobs_of(case, server)[0].run
+        return next(job.run for job in jobs_of(case, server))
     return _run(case, server, wanted, gpus_at_work(case, server), domains_in_use(case, server))
 
 
@@ -192,38 +193,83 @@ def _run(case: Case, server: Server, wanted: Workload, gpus: int, domains: Domai
 
 
 def jobs_of(case: Case, server: Server) -> tuple[RunningJob, ...]:
-    """The jobs of a case on the GPUs of its last stage, each beside the others; none where it names one model.
+    """The jobs of a case that train or read prompts, on the GPUs of its last stage, each beside all others; none where
+    it names one model.
+    """
+    return _side_by_side(case, server)[0]
+
+
+def services_of(case: Case, server: Server) -> tuple[ServedJob, ...]:
+    """The jobs of a case that serve, each beside all others."""
+    return _side_by_side(case, server)[1]
+
+
+def _side_by_side(case: Case, server: Server) -> tuple[tuple[RunningJob, ...], tuple[ServedJob, ...]]:
+    """Jobs of a case that train or read prompts, and those that serve.
 
     A single job of all GPUs is that model. What jobs are taken to need of uplinks is what keeps the limit on exposed
-    communication (the default's, where nothing limits it), without reductions in the network.
-    Spares of scale-up domains lie anywhere, as jobs do.
+    communication (the default's, where nothing limits it), or the times of those that serve, without reductions in the
+    network. Spares of scale-up domains lie anywhere, as jobs do.
     """
     wanted = case.workload
     if wanted is None or not wanted.jobs:
-        return ()
+        return (), ()
     all_gpus, limit = gpus_at_work(case, server), exact(wanted.max_exposed_communication)
     limit = limit if limit < 1 else exact(DEFAULT_EXPOSED)
     gpus, used = job_gpus(wanted.jobs, all_gpus, server.gpus), wanted.gpus_per_domain
     if len(wanted.jobs) == 1 and gpus[wanted.jobs[0].title] == all_gpus:
         run = _run(case, server, wanted.of_job(wanted.jobs[0]), all_gpus, domains_in_use(case, server))
-        return (RunningJob(wanted.jobs[0], run, 0),)
+        return (RunningJob(wanted.jobs[0], run, 0),), ()
     part = None if used is None else Domains(used, used)
-    running = [(job, _run(case, server, wanted.of_job(job), gpus[job.title], part)) for job in wanted.jobs if job.model]
-    pauses = pauses_of(wanted.jobs, {job.title: run for job, run in running})
-    installed = (stages_of(case, server)[-1].servers or 0) * server.gpus
+    with_models = [job for job in wanted.jobs if isinstance(job.model, Model)]
+    alone = {job.title: _alone(case, server, wanted.of_job(job), gpus[job.title], part) for job in with_models}
+    pauses = pauses_of(wanted.jobs, {title: _sizes(of) for title, of in alone.items()})
     needs = [
-        max(needed_mbps(run, limit, Reach(server.gpus)), *(pause.least_mbps(limit) for pause in pauses[job.title]), 0)
-        for job, run in running
+        max(_least(alone[job.title], limit, server), *(one.least_mbps(limit) for one in pauses[job.title]), 0)
+        for job in with_models
     ]
-    beside = JobMix(
-        tuple((gpus[job.title], need) for (job, _), need in zip(running, needs, strict=True)), 0, installed, server.gpus
-    )
+    installed = (stages_of(case, server)[-1].servers or 0) * server.gpus
+    sized = tuple((gpus[job.title], need) for job, need in zip(with_models, needs, strict=True))
+    beside = JobMix(sized, 0, installed, server.gpus)
+    first = next(of for of in alone.values() if isinstance(of, ModelRun))
     # servers of a rack may be of several jobs
-    placing = replace(running[0][1].placing, together_gpus=server.gpus)
-    return tuple(
-        RunningJob(job, replace(run, placing=replace(placing, beside=beside.of(own))), need, pauses[job.title])
-        for own, ((job, run), need) in enumerate(zip(running, needs, strict=True))
-    )
+    placing = replace(first.placing, together_gpus=server.gpus)
+    running, services = list[RunningJob](), list[ServedJob]()
+    for own, (job, need) in enumerate(zip(with_models, needs, strict=True)):
+        of, there, sends = alone[job.title], replace(placing, beside=beside.of(own)), pauses[job.title]
+        if isinstance(of, ModelRun):
+            running.append(RunningJob(job, replace(of, placing=there), need, sends))
+        else:
+            services.append(ServedJob(job, of, need, there, sends))
+    return tuple(running), tuple(services)
+
+
+def _alone(case: Case, server: Server, own: Workload, gpus: int, part: Domains | None) -> ModelRun | Service:
+    """A job by itself: its run, or its service, whose servers lie anywhere."""
+    assert isinstance(own.model, Model)
+    if own.serves:
+        return service_of(own, own.model, server, gpus, Placing("scattered", server.gpus))
+    return _run(case, server, own, gpus, part)
+
+
+def _sizes(alone: ModelRun | Service) -> tuple[int, int]:
+    """GPUs of a job, and those that hold its weights once."""
+    if isinstance(alone, Service):
+        return alone.gpus, weights_gpus(alone)
+    return alone.ranks.gpus, replica_gpus(alone.plan)
+
+
+def _least(alone: ModelRun | Service, limit: Fraction, server: Server) -> int:
+    """Mb/s for each GPU that keep a job's limit, or times."""
+    near = Reach(server.gpus)
+    return least_of(alone, near) if isinstance(alone, Service) else needed_mbps(alone, limit, near)
+
+
+def needs_beside(case: Case, server: Server) -> list[int]:
+    """Mb/s for each GPU that jobs need; where nothing limits what is exposed, those that serve alone."""
+    is_limited = case.workload is not None and case.workload.max_exposed_communication < 1
+    running, services = _side_by_side(case, server)
+    return [job.need_mbps for job in running if is_limited] + [job.need_mbps for job in services]
 
 
 def case_service(case: Case, server: Server) -> Service | None:
@@ -256,7 +302,9 @@ def _together_gpus(case: Case, server: Server) -> int:
 def pace_of(case: Case, server: Server) -> Pace | None:
     """The step times of a case's model; None without a model."""
     workload = case_workload(case, server)
-    return None if workload is None else Pace(workload, runs_of(case, server, workload), parts_of(case, server))
+    if workload is None:
+        return None
+    return Pace(workload, runs_of(case, server, workload), parts_of(case, server), services_of(case, server))
 
 
 def parts_of(case: Case, server: Server) -> tuple[JobPace, ...]:
@@ -301,12 +349,14 @@ def most_open_ratio(case: Case, workload: ModelRun) -> int:
 
 def mix_of(case: Case, needs: WorkloadNeeds, workload: ModelRun) -> MixPace | None:
     """What jobs beside each other need over what there is, at boundaries whose ratios the case leaves open; None where
-    one model has all GPUs, or nothing limits what is exposed.
+    one model has all GPUs, or nothing limits what is exposed, and no job serves.
 
     A bandwidth that the fabric says itself goes first.
     """
     beside, wanted = workload.placing.beside, case.workload
-    if beside is None or wanted is None or wanted.max_exposed_communication >= 1:
+    if beside is None or wanted is None:
+        return None
+    if wanted.max_exposed_communication >= 1 and not any(job.serves for job in wanted.jobs):
         return None
     boundaries = tuple(name for name, key in _RATIOS.items() if key in needs.sets)
     fabric = next(fabric for fabric in case.fabrics if fabric.name == needs.fabric)

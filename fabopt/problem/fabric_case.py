@@ -18,10 +18,10 @@ from fabopt.problem.demand import (
     case_workload,
     computing,
     demand_of,
-    jobs_of,
     longest_step_s,
     mix_of,
     most_open_ratio,
+    needs_beside,
     stages_of,
 )
 from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
@@ -230,7 +230,7 @@ def with_needs(
         return _filled(case, fabric, asked, needs), needs
     assert workload is not None
     limit = exact(case.workload.max_exposed_communication)
-    least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs_of(case, server) if limit < 1)])
+    least = max([needed_mbps(workload, limit, reach), *needs_beside(case, server)])
     workload, most_open = demanding(workload), most_open_ratio(case, workload)
     asked = max(1, least)
     if fabric.min_gbps_per_gpu is not None:

@@ -185,73 +185,6 @@ class TaperedStep(Strict):
     scattered_s: Number
 
 
-class WorkloadUse(Strict):
-    """A step of the workload on the design.
-
-    Attributes:
-        model: Name of the model.
-        gpus: GPUs that run it.
-        plan: How it is split over them.
-        parameters: Parameters of the model.
-        flops_per_step: Operations of a step.
-        tokens_per_step: Tokens of a step.
-        needs: What the workload needs of a fabric, whatever design is picked.
-        memory: Memory of a GPU.
-        communicators: Its communicators.
-        binding: Communicator that exposes most.
-        compute_s: Computation of a step, in seconds.
-        free_s: A step on a network that takes no time, in seconds.
-        step_s: Predicted step, in seconds.
-        software: How well kernels are made.
-        step_band_s: Between which figures the step is in two of three published runs of that kind, in seconds.
-        exposed_communication: Share of the step in which GPUs wait for the network.
-        gpu_utilization: Share of the GPUs' peak that is reached.
-        tokens_per_s: Tokens a second.
-        usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars. Null where the server has no
-            price.
-        placement: Where neighbouring ranks are put in this step.
-        ends: The step with ranks packed and scattered.
-        tapers: The step with other ratios.
-        allowed_oversubscription: Most oversubscription at each boundary that keeps the limit of exposed communication.
-        scenarios: The step in each scenario of the case.
-        jobs: Jobs beside each other. What is said of a model and its step is then of the first of them; GPUs,
-            utilization, and what one that works costs are of all.
-        demanded_gbps_per_gpu: Gb/s for each GPU that leaves and pods must give in the worst placement of the jobs.
-    """
-
-    model: str
-    gpus: int
-    plan: Plan
-    parameters: int
-    flops_per_step: Number
-    tokens_per_step: Number
-    needs: WorkloadNeeds
-    memory: MemoryUse
-    communicators: tuple[CommunicatorUse, ...]
-    binding: str | None
-    compute_s: Number
-    free_s: Number
-    step_s: Number
-    software: Software
-    step_band_s: tuple[Number, Number]
-    exposed_communication: Number
-    gpu_utilization: Number
-    tokens_per_s: Number
-    usd_per_effective_gpu: Number | None
-    placement: Placement | None = None
-    ends: tuple[PlacedStep, ...] = ()
-    tapers: tuple[TaperedStep, ...] = ()
-    allowed_oversubscription: dict[str, Number] = {}
-    scenarios: tuple[ScenarioStep, ...] = ()
-    jobs: Annotated[tuple[JobUse, ...], Field(exclude_if=operator.not_)] = ()
-    demanded_gbps_per_gpu: Annotated[dict[str, Number], Field(exclude_if=operator.not_)] = {}
-
-    @property
-    def model_gpus(self) -> int:
-        """GPUs that the model runs on, of which there may be more in the cluster."""
-        return self.jobs[0].gpus if self.jobs else self.gpus
-
-
 class ServingPool(Strict):
     """GPUs that read prompts or write tokens.
 
@@ -342,3 +275,90 @@ class ServingUse(Strict):
     tokens_per_s: Number
     needs: WorkloadNeeds
     tapers: tuple[ServedTaper, ...] = ()
+
+
+class ServedJobUse(Strict):
+    """A job that serves beside others on the design, in the worst placement for it of all.
+
+    Attributes:
+        name: Its name.
+        min_gbps_per_gpu: Gb/s for each GPU that it needs, the same everywhere.
+        gbps_per_gpu: Gb/s for each GPU that it has through uplinks, of leaves and of pods.
+        paused: Share of the time in which its GPUs wait for what jobs send now and then.
+        service: What its users wait for with that; ratios are those of a network that it has alone.
+    """
+
+    name: str
+    min_gbps_per_gpu: Number
+    gbps_per_gpu: dict[str, Number]
+    paused: Number
+    service: ServingUse
+
+
+class WorkloadUse(Strict):
+    """A step of the workload on the design.
+
+    Attributes:
+        model: Name of the model.
+        gpus: GPUs that run it.
+        plan: How it is split over them.
+        parameters: Parameters of the model.
+        flops_per_step: Operations of a step.
+        tokens_per_step: Tokens of a step.
+        needs: What the workload needs of a fabric, whatever design is picked.
+        memory: Memory of a GPU.
+        communicators: Its communicators.
+        binding: Communicator that exposes most.
+        compute_s: Computation of a step, in seconds.
+        free_s: A step on a network that takes no time, in seconds.
+        step_s: Predicted step, in seconds.
+        software: How well kernels are made.
+        step_band_s: Between which figures the step is in two of three published runs of that kind, in seconds.
+        exposed_communication: Share of the step in which GPUs wait for the network.
+        gpu_utilization: Share of the GPUs' peak that is reached.
+        tokens_per_s: Tokens a second.
+        usd_per_effective_gpu: Servers and network over GPUs that work, in US dollars. Null where the server has no
+            price.
+        placement: Where neighbouring ranks are put in this step.
+        ends: The step with ranks packed and scattered.
+        tapers: The step with other ratios.
+        allowed_oversubscription: Most oversubscription at each boundary that keeps the limit of exposed communication.
+        scenarios: The step in each scenario of the case.
+        jobs: Jobs beside each other. What is said of a model and its step is then of the first of them; GPUs,
+            utilization, and what one that works costs are of all.
+        services: Jobs beside these that serve. Their GPUs count as GPUs that do not work.
+        demanded_gbps_per_gpu: Gb/s for each GPU that leaves and pods must give in the worst placement of the jobs.
+    """
+
+    model: str
+    gpus: int
+    plan: Plan
+    parameters: int
+    flops_per_step: Number
+    tokens_per_step: Number
+    needs: WorkloadNeeds
+    memory: MemoryUse
+    communicators: tuple[CommunicatorUse, ...]
+    binding: str | None
+    compute_s: Number
+    free_s: Number
+    step_s: Number
+    software: Software
+    step_band_s: tuple[Number, Number]
+    exposed_communication: Number
+    gpu_utilization: Number
+    tokens_per_s: Number
+    usd_per_effective_gpu: Number | None
+    placement: Placement | None = None
+    ends: tuple[PlacedStep, ...] = ()
+    tapers: tuple[TaperedStep, ...] = ()
+    allowed_oversubscription: dict[str, Number] = {}
+    scenarios: tuple[ScenarioStep, ...] = ()
+    jobs: Annotated[tuple[JobUse, ...], Field(exclude_if=operator.not_)] = ()
+    services: Annotated[tuple[ServedJobUse, ...], Field(exclude_if=operator.not_)] = ()
+    demanded_gbps_per_gpu: Annotated[dict[str, Number], Field(exclude_if=operator.not_)] = {}
+
+    @property
+    def model_gpus(self) -> int:
+        """GPUs that the model runs on, of which there may be more in the cluster."""
+        return self.jobs[0].gpus if self.jobs else self.gpus

@@ -8,7 +8,19 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabopt.schema.base import Reference, Strict
-from fabopt.schema.model import Model, PlanChanges, Size, Ways
+from fabopt.schema.jobs import (
+    OF_SERVING,
+    SERVING,
+    Job,
+    Milliseconds,
+    Prefill,
+    Share,
+    Tokens,
+    are_jobs,
+    first_trained,
+    refuse_keys_of_another_task,
+)
+from fabopt.schema.model import Model, PlanChanges
 from fabopt.units import exact
 
 
@@ -29,10 +41,9 @@ PROFILES: dict[str, Profile] = {
 DEFAULT_PROFILE = Profile(1, 400)
 DEFAULT_EXPOSED = 0.05
 # Keys that are in a file only where a case says them.
-_OF_SERVING = ("prompt_tokens", "output_tokens", "cached_share", "kv_bytes", "ttft_ms", "tpot_ms", "prefill")
 _UNLESS_DEFAULT = (
     "task",
-    *_OF_SERVING,
+    *OF_SERVING,
     "gpus_per_domain",
     "measured_gpus",
     "placement",
@@ -42,14 +53,9 @@ _UNLESS_DEFAULT = (
     "decide_by",
     "jobs",
 )
-# Keys that say how a step of training is counted.
-_OF_STEPS = ("gpu_utilization", "measured_gpus", "placement", "scenarios", "decide_by")
-# Keys of a plan that a model which is served has.
-SERVED_KEYS = ("tensor", "expert", "expert_tensor", "micro_batch", "overlap")
 # Keys of a workload that each of its jobs has, and those that say where or when the only job runs.
 OF_A_JOB = ("model", "plan", "gpu_utilization")
-_OF_THE_ONLY_JOB = ("profile", *OF_A_JOB, "task", "measured_gpus", "placement", "scenarios", "decide_by")
-HOURS_OF_A_DAY = 24
+_OF_THE_ONLY_JOB = ("profile", *OF_A_JOB, "task", *OF_SERVING, "measured_gpus", "placement", "scenarios", "decide_by")
 MOST_JOBS = 16
 # Scenarios between which a regret can be.
 FEWEST_TO_REGRET = 2
@@ -82,9 +88,6 @@ class QueuePairs(Strict):
 
 
 Spreading = Literal["adaptive"] | QueuePairs
-Share = Annotated[float, Field(ge=0, lt=1)]
-Tokens = Annotated[int, Field(ge=1, le=10**8)]
-Milliseconds = Annotated[float, Field(gt=0, le=10**8)]
 
 
 class OtherJob(Strict):
@@ -144,96 +147,6 @@ class Scenario(Strict):
         return self
 
 
-class Prefill(Strict):
-    """GPUs that read prompts only, the first of the cluster; the others write tokens.
-
-    Attributes:
-        gpus: Number of them, in whole servers. Null is as many as keep pace with those that write.
-        tensor: Ways that each matrix is split. Null is worked out.
-        expert: Ways that experts are dealt to GPUs. Null is worked out.
-        micro_batch: Prompts that a replica reads at once.
-    """
-
-    gpus: Annotated[int, Field(ge=1, le=10**7)] | None = None
-    tensor: Ways | None = None
-    expert: Ways | None = None
-    micro_batch: Size = 1
-
-
-class Job(Strict):
-    """A job on a part of the cluster: a model, or bytes that a job sends now and then.
-
-    Attributes:
-        name: Name of the job. Null is the model's name.
-        model: AI model that it runs, by name or path; the design file has it whole.
-        gpus: GPUs that it runs on.
-        share: Share of the cluster's GPUs that it runs on, in whole servers. Without either it has what others leave.
-        plan: Keys of the model's plan that are different; `auto` is the fastest plan that fits.
-        gpu_utilization: Share of the GPUs' peak that is reached while none waits for the network. Null is worked out.
-        hours: Hours of a day that it runs, which weigh its part in the cost of a working GPU.
-        sends_gb: What the GPUs of a job send together, in gigabytes, such as a checkpoint, or new weights.
-        of: Name of the job whose GPUs send it.
-        to: Name of the job that each replica of takes all of it, such as rollouts; without, it goes to storage.
-        every_s: Time from one sending to the next, in seconds.
-    """
-
-    name: str | None = None
-    model: Reference | Model | None = None
-    gpus: Annotated[int, Field(ge=1, le=10**7)] | None = None
-    share: Annotated[float, Field(gt=0, le=1)] | None = None
-    plan: PlanChanges | Literal["auto"] = PlanChanges()
-    gpu_utilization: Annotated[float, Field(gt=0, le=1)] | None = None
-    hours: Annotated[float, Field(gt=0, le=HOURS_OF_A_DAY)] = HOURS_OF_A_DAY
-    sends_gb: Annotated[float, Field(gt=0, le=10**9)] | None = None
-    of: str | None = None
-    to: str | None = None
-    every_s: Annotated[float, Field(gt=0, le=10**9)] | None = None
-
-    @model_validator(mode="after")
-    def _runs_or_sends(self) -> Self:
-        if (self.model is None) == (self.sends_gb is None):
-            raise ValueError("give either `model`, or `sends_gb` with `of` and `every_s`")
-        if self.model is None and (self.of is None or self.every_s is None):
-            raise ValueError("`sends_gb` takes the job that sends it (`of`), and how often (`every_s`)")
-        sending, running = ("of", "to", "every_s"), ("gpus", "share")
-        wrong = [name for name in (running if self.model is None else sending) if getattr(self, name) is not None]
-        if wrong:
-            raise ValueError(f"`{wrong[0]}` goes with `{'model' if self.model is None else 'sends_gb'}`")
-        if self.gpus is not None and self.share is not None:
-            raise ValueError("give either `gpus` or `share`")
-        return self
-
-    @property
-    def title(self) -> str:
-        """The job's name; where it has none the model's."""
-        model = self.model.name if isinstance(self.model, Model) else self.model
-        return self.name or model or "a job"
-
-
-def _are_jobs(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
-    """Refuse jobs whose names are not told apart, shares over 100 %, and what is sent of or to no job."""
-    names = [job.title for job in jobs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"two jobs are {twice!r}: give each a `name`")
-    if jobs and jobs[0].model is None:
-        raise ValueError("the first job runs a `model`")
-    for job in jobs:
-        running = [other.title for other in jobs if other.model is not None]
-        if job.of is not None and job.of == job.to:
-            raise ValueError(f"{job.title} is sent from {job.of!r} to itself: leave out `to` if it goes to storage")
-        for named in (job.of, job.to):
-            if named is not None and named not in running:
-                raise ValueError(f"there is no job {named!r} that runs a model; there are: {', '.join(running)}")
-    shares = [job.share for job in jobs if job.share is not None]
-    if sum(map(exact, shares)) > 1:
-        shown = " + ".join(f"{100 * share:g} %" for share in shares)
-        raise ValueError(f"shares are over 100 %: {shown} = {float(100 * sum(map(exact, shares))):g} %")
-    if sum(job.model is not None and job.gpus is job.share is None for job in jobs) > 1:
-        raise ValueError("only one job can leave out `gpus` and `share`, and take what the others leave")
-    return jobs
-
-
 class Workload(Strict):
     """What runs on the cluster, a profile of its traffic or an AI model.
 
@@ -286,26 +199,27 @@ class Workload(Strict):
     other_jobs: OtherJobs = 0
     scenarios: tuple[Scenario, ...] = ()
     decide_by: Literal["mean", "regret"] = "mean"
-    jobs: Annotated[tuple[Job, ...], Field(max_length=MOST_JOBS), AfterValidator(_are_jobs)] = ()
+    jobs: Annotated[tuple[Job, ...], Field(max_length=MOST_JOBS), AfterValidator(are_jobs)] = ()
 
     @model_validator(mode="after")
     def _has_first_job(self) -> Self:
-        """What is said of a workload's model is of its first job."""
+        """What is said of a workload's model is of the first job that does not serve."""
         given = [name for name in _OF_THE_ONLY_JOB if self.jobs and self._says(name)]
         if given:
             words = "goes into each of `jobs`" if given[0] in OF_A_JOB else "does not go with `jobs`"
             raise ValueError(f"`{given[0]}` {words}, which may lie anywhere beside each other")
         for name in OF_A_JOB if self.jobs else ():
-            self.__dict__[name] = getattr(self.jobs[0], name)
+            self.__dict__[name] = getattr(first_trained(self.jobs), name)
         return self
 
     def of_job(self, job: Job) -> Workload:
         """The workload if one of its jobs were the only one."""
-        return self.model_copy(update={"jobs": (), **{name: getattr(job, name) for name in OF_A_JOB}})
+        own = (*OF_A_JOB, "task", *OF_SERVING)
+        return self.model_copy(update={"jobs": (), **{name: getattr(job, name) for name in own}})
 
     def with_jobs(self, jobs: tuple[Job, ...]) -> Workload:
         """The workload with other jobs."""
-        return self.of_job(jobs[0]).model_copy(update={"jobs": jobs})
+        return self.of_job(first_trained(jobs)).model_copy(update={"jobs": jobs, "task": None})
 
     @model_validator(mode="after")
     def _weights_add_up(self) -> Self:
@@ -344,26 +258,13 @@ class Workload(Strict):
 
     @model_validator(mode="after")
     def _keys_of_one_task(self) -> Self:
-        if not self.serves:
-            of_serving = [name for name in _OF_SERVING if self._says(name)]
-            if of_serving:
-                raise ValueError(f"`{of_serving[0]}` goes with `task: serving`")
-            return self
-        missing = [name for name in ("prompt_tokens", "output_tokens") if getattr(self, name) is None]
-        if missing:
-            raise ValueError(f"`task: serving` needs `{'` and `'.join(missing)}`")
-        of_steps = [name for name in _OF_STEPS if self._says(name)]
-        if of_steps:
-            raise ValueError(f"`{of_steps[0]}` is of steps of training; `task: serving` has none")
-        of_training = [name for name in self.changes.given if name not in SERVED_KEYS]
-        if of_training:
-            raise ValueError(f"a plan of `task: serving` has no `{of_training[0]}`, but {', '.join(SERVED_KEYS)}")
+        refuse_keys_of_another_task(self)
         return self
 
     @property
     def serves(self) -> bool:
         """Whether the model reads prompts and writes tokens."""
-        return self.task == "serving"
+        return self.task == SERVING
 
     @property
     def own_prefill(self) -> Prefill | None:

@@ -42,6 +42,7 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
         limit,
         problem.pace.runs,
         parts=problem.pace.parts,
+        served=problem.pace.served,
     )
 
 

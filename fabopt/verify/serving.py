@@ -75,8 +75,8 @@ class RecountedService:
     def limits_s(self) -> tuple[Fraction, Fraction]:
         """The case's limits; those left out are little above the network that plans are compared on."""
         ttft_s, tpot_s, share = self.service.ttft_limit_s, self.service.tpot_limit_s, 1 - self.service.most_exposed
-        if ttft_s is not None and tpot_s is not None:
-            return ttft_s, tpot_s
+        if not share or (ttft_s is not None and tpot_s is not None):
+            return ttft_s or Fraction(10**9), tpot_s or Fraction(10**9)
         first_s, further_s = self.waits_s(flat(COMPARED_MBPS, Reach())) or (Fraction(10**9),) * 2
         return first_s / share if ttft_s is None else ttft_s, further_s / share if tpot_s is None else tpot_s
 

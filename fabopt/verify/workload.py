@@ -8,11 +8,12 @@ from fabopt.floor.rack_rules import servers_in_group
 from fabopt.problem.demand import (
     case_workload,
     computing,
-    jobs_of,
     longest_step_s,
     most_open_ratio,
+    needs_beside,
     parts_of,
     runs_of,
+    services_of,
 )
 from fabopt.rules.defaults import MOST_ROBUST_RATIO
 from fabopt.schema.case import Fabric, Oversubscription
@@ -75,8 +76,7 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     proof.holds(offered <= fabric.injection, f"{needs.offered_gbps_per_gpu} Gb/s per GPU offered")
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
-    jobs = jobs_of(evidence.case, evidence.server)
-    least = max([needed_mbps(workload, limit, reach), *(job.need_mbps for job in jobs if limit < 1)])
+    least = max([needed_mbps(workload, limit, reach), *needs_beside(evidence.case, evidence.server)])
     written = _as_written(wanted, needs)
     figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
     most_open = most_open_ratio(evidence.case, workload)
@@ -112,7 +112,8 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
     is_known = evidence.case.workload.decide_by == "regret" and bool(least or evidence.design.objective.decision)
     proof.holds(len(least) == (len(runs) if is_known else 0), "leasts to regret")
     parts = parts_of(evidence.case, evidence.server)
-    again = whole_use(Prediction(workload, network, spent, limit, runs, least, parts), claimed.needs)
+    served = services_of(evidence.case, evidence.server)
+    again = whole_use(Prediction(workload, network, spent, limit, runs, least, parts, served), claimed.needs)
     for name in WorkloadUse.model_fields:
         proof.equal(name, getattr(claimed, name), getattr(again, name))
     proof.equal("memory counted again", claimed.memory, recounted_memory(workload))

@@ -6,12 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from fabopt.schema.prediction import JobUse, PlacedStep, ScenarioStep, TaperedStep, WorkloadNeeds, WorkloadUse
+from fabopt.schema.prediction import (
+    JobUse,
+    PlacedStep,
+    ScenarioStep,
+    ServedJobUse,
+    TaperedStep,
+    WorkloadNeeds,
+    WorkloadUse,
+)
 from fabopt.schema.workload import Placement
 from fabopt.units import MBPS_PER_GBPS, gbps, plain_fraction, usd
-from fabopt.workload.jobs import RunningJob
-from fabopt.workload.needs import most_ratio
+from fabopt.workload.jobs import RunningJob, ServedJob
+from fabopt.workload.needs import Reach, flat, most_ratio
 from fabopt.workload.prediction import Prediction, seconds, use_of
+from fabopt.workload.served import binding_of, serving_use
 from fabopt.workload.stress import demanding
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
@@ -29,6 +38,7 @@ def whole_use(prediction: Prediction, needs: WorkloadNeeds) -> WorkloadUse:
             "allowed_oversubscription": allowed(prediction),
             "scenarios": tuple(scenarios_of(prediction)),
             "jobs": tuple(job_use(part.job, prediction.network, needs) for part in prediction.parts),
+            "services": tuple(served_job_use(job, prediction.network, needs) for job in prediction.served),
             "demanded_gbps_per_gpu": demanded(prediction.workload, prediction.network),
         }
     )
@@ -102,6 +112,29 @@ def job_use(job: RunningJob, network: FabricBandwidth, needs: WorkloadNeeds) -> 
         tokens_per_s=plain_fraction(run.plan.batch * run.model.architecture.sequence / step.step_s, 1),
         paused=plain_fraction(job.paused(network)),
         tapers=tapers,
+    )
+
+
+def served_job_use(job: ServedJob, network: FabricBandwidth, needs: WorkloadNeeds) -> ServedJobUse:
+    """A job that serves beside others on a network; of the ``needs`` of all its own bandwidth is said."""
+    beside, has = job.placing.beside, job.has(network)
+    assert beside is not None
+    rates = {"leaf": (network.leaf_gpus, has.leaf_mbps), "pod": (network.pod_gpus, has.pod_mbps)}
+    own = needs.model_copy(
+        update={
+            "min_gbps_per_gpu": gbps(job.need_mbps),
+            "overlapped_gbps_per_gpu": None,
+            "binding": binding_of(job.service, flat(max(1, job.need_mbps), Reach(beside.server_gpus))),
+        }
+    )
+    return ServedJobUse(
+        name=job.job.title,
+        min_gbps_per_gpu=gbps(job.need_mbps),
+        gbps_per_gpu={
+            name: plain_fraction(mbps / MBPS_PER_GBPS) for name, (block, mbps) in rates.items() if block < beside.gpus
+        },
+        paused=plain_fraction(job.paused(network)),
+        service=serving_use(job.service, has, own),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabopt.parts.lookup import Lookup
 from fabopt.workload.beside import JobMix, Networks, RateT
-from fabopt.workload.jobs import RunningJob
+from fabopt.workload.jobs import RunningJob, ServedJob
 from fabopt.workload.many import FabricBandwidths, Floats, KnownSteps, StepTimes
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
@@ -47,12 +47,13 @@ class Pace:
     """The time of a step of a workload on any network: of a single run, or the mean of weighted scenarios.
 
     ``parts``: of several jobs, the first of which is ``workload``; its step is then as long as if it did what all of
-    them do.
+    them do. ``served``: jobs beside them that serve, whose work counts in no step.
     """
 
     workload: ModelRun
     runs: tuple[tuple[Fraction, ModelRun], ...]
     parts: tuple[JobPace, ...] = ()
+    served: tuple[ServedJob, ...] = ()
 
     def working_gpus(self, network: FabricBandwidth) -> Fraction:
         """GPUs times utilization, of all jobs."""

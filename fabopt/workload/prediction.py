@@ -13,6 +13,7 @@ from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
 from fabopt.units import Number, cents, plain_fraction, rounded, usd
 from fabopt.workload.architecture import parameters
+from fabopt.workload.jobs import ServedJob
 from fabopt.workload.memory import memory_use
 from fabopt.workload.overlap import ENDS, key_of
 from fabopt.workload.pace import JobPace
@@ -80,7 +81,8 @@ class Prediction:
 
     ``cents``: of servers and network, None if unknown; ``most_exposed``: the limit of the case, None for none;
     ``runs``: weighted runs of its scenarios, or none; ``least``: the least cents of a working GPU in each scenario,
-    where regret decides; ``parts``: jobs beside each other, the first of which is the workload.
+    where regret decides; ``parts``: jobs beside each other, the first of which is the workload; ``served``: those
+    beside them that serve, whose GPUs work in no step, so that one that works has no cost.
     """
 
     workload: ModelRun
@@ -90,6 +92,7 @@ class Prediction:
     runs: tuple[tuple[Fraction, ModelRun], ...] = ()
     least: tuple[int, ...] = ()
     parts: tuple[JobPace, ...] = ()
+    served: tuple[ServedJob, ...] = ()
 
     @property
     def mean_step_s(self) -> Fraction:
@@ -113,7 +116,9 @@ class Prediction:
 
     def per_effective_gpu_cents(self, utilization: Fraction) -> int | None:
         """(Servers + network) / (GPUs x utilization), to the cent."""
-        return None if self.cents is None else rounded(self.cents / (self.workload.cluster_gpus * utilization))
+        if self.cents is None or self.served:
+            return None
+        return rounded(self.cents / (self.workload.cluster_gpus * utilization))
 
     def per_effective_gpu_usd(self, utilization: Fraction) -> int | float | None:
         """(Servers + network) / (GPUs x utilization), in dollars; None if servers have no price."""

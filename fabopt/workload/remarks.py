@@ -42,25 +42,32 @@ def workload_notes(use: WorkloadUse, case: Case, server: Server, servers: int) -
             "min_gbps_per_gpu and max_oversubscription for what else the fabric carries"
         )
     yield from _overruled(use, case, fabric)
+    for served in use.services:
+        yield from _late(served.name, served.service)
 
 
 def service_notes(use: ServingUse) -> Iterator[str]:
     """Notes of a design with a served model: keys that ask for less than it needs, a service without traffic."""
+    yield from _late(use.model, use)
+    if not use.needs.min_gbps_per_gpu:
+        yield (
+            f"{use.needs.fabric}: {use.model} sends nothing beyond its scale-up domains; give min_gbps_per_gpu and "
+            "max_oversubscription for what else the fabric carries"
+        )
+
+
+def _late(whose: str, use: ServingUse) -> Iterator[str]:
+    """Warnings where users wait longer than the limits."""
     for name, took_s, most_s in (
         ("first token", use.ttft_s, use.ttft_limit_s),
         ("each further token", use.tpot_s, use.tpot_limit_s),
     ):
         if took_s > most_s:
             yield (
-                f"warning: {use.model}: {name} after {_MS * took_s:,.4g} ms, and {_MS * most_s:,.4g} is the limit: the "
+                f"warning: {whose}: {name} after {_MS * took_s:,.4g} ms, and {_MS * most_s:,.4g} is the limit: the "
                 f"keys of fabric {use.needs.fabric} ask for less than the {use.needs.min_gbps_per_gpu:g} Gb/s per GPU "
                 "at 1:1 that it needs"
             )
-    if not use.needs.min_gbps_per_gpu:
-        yield (
-            f"{use.needs.fabric}: {use.model} sends nothing beyond its scale-up domains; give min_gbps_per_gpu and "
-            "max_oversubscription for what else the fabric carries"
-        )
 
 
 def needed_words(needs: WorkloadNeeds) -> str:

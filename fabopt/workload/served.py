@@ -38,7 +38,7 @@ def service_needs(
 ) -> WorkloadNeeds:
     """A service's needs of a fabric; arguments as of ``needs_of``."""
     there = flat(max(1, least_mbps), reach)
-    asked = NetworkDemand(service.keeps, figures_of(_costs(service, FREE)), _binding(service, there))
+    asked = NetworkDemand(service.keeps, figures_of(_costs(service, FREE)), binding_of(service, there))
     return needs_where(asked, fabric, reach, least_mbps, offered, figures)
 
 
@@ -54,7 +54,7 @@ def _step(service: Service, network: FabricBandwidth, reads: bool) -> Step:
     return service.writing.decode(left, service.sequences)
 
 
-def _binding(service: Service, network: FabricBandwidth) -> str | None:
+def binding_of(service: Service, network: FabricBandwidth) -> str | None:
     """What is waited for on a network that is just enough: the sending of prompts, or a communicator of the step that
     comes nearest to its limit.
     """

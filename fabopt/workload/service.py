@@ -13,9 +13,10 @@ from functools import cached_property
 from itertools import product
 from math import gcd, lcm
 
+from fabopt.schema.jobs import Prefill
 from fabopt.schema.model import Model, Plan, PlanChanges
 from fabopt.schema.server import Server
-from fabopt.schema.workload import Prefill, Workload
+from fabopt.schema.workload import Workload
 from fabopt.units import exact
 from fabopt.workload.needs import MOST_MBPS, Reach, flat, least
 from fabopt.workload.placement import PACKED, Placing
@@ -117,6 +118,8 @@ class Service:
         """
         own = 1 - self.most_exposed
         ttft_s, tpot_s = self.ttft_limit_s, self.tpot_limit_s
+        if not own:
+            return ttft_s or NEVER, tpot_s or NEVER
         return (
             self.ttft_s(COMPARED) / own if ttft_s is None else ttft_s,
             self.tpot_s(COMPARED) / own if tpot_s is None else tpot_s,

@@ -217,9 +217,11 @@ def _fabric(side: Compared, fabric: FabricDesign, name: str, is_alike: bool) -> 
         yield Name("bandwidth", name, f"oversubscription of {role}"), Fact(ratio, "ratio", "less" if is_alike else "")
     yield Name("bandwidth", name, "switches on the longest path"), Fact(metrics.max_switch_hops)
     use, served = side.design.workload, side.design.serving
-    if served is not None and side.is_whole and fabric == side.design.fabrics[0]:
-        yield Name("bandwidth", "", "time to the first token"), Fact(served.ttft_s, "s")
-        yield Name("bandwidth", "", "time of each further token"), Fact(served.tpot_s, "s")
+    services = {} if use is None else {f" of {job.name}": job.service for job in use.services}
+    services |= {} if served is None else {"": served}
+    for whose, service in services.items() if side.is_whole and fabric == side.design.fabrics[0] else ():
+        yield Name("bandwidth", "", f"time to the first token{whose}"), Fact(service.ttft_s, "s")
+        yield Name("bandwidth", "", f"time of each further token{whose}"), Fact(service.tpot_s, "s")
     if use is not None and side.is_whole and fabric == side.design.fabrics[0]:
         steps = {job.name: job.step_s for job in use.jobs} or {"the model": use.step_s}
         for whose, step_s in steps.items():

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import count, money, plain
 from fabopt.schema.design import Design
-from fabopt.schema.prediction import NO_BANDWIDTH_GBPS, CommunicatorUse, JobUse, TaperedStep, WorkloadNeeds, WorkloadUse
+from fabopt.schema.prediction import (
+    NO_BANDWIDTH_GBPS,
+    CommunicatorUse,
+    JobUse,
+    ServedJobUse,
+    ServingUse,
+    TaperedStep,
+    WorkloadNeeds,
+    WorkloadUse,
+)
 from fabopt.schema.workload import Placement, Within
 from fabopt.units import grouped
 from fabopt.workload.remarks import needed_words
@@ -69,12 +78,31 @@ def job_lines(use: WorkloadUse) -> Iterator[str]:
             f"GPU utilization {_PERCENT * row.gpu_utilization:.0f} %, {count(_three_digits(row.tokens_per_s))} tokens/s"
         )
         yield f"{name} on {count(row.gpus)} GPUs {needs}: {steps}, {reached}{'; ' if costs else ''}{costs}"
+    yield from map(_served_line, use.services)
     if use.demanded_gbps_per_gpu:
         asked = ", ".join(f"{plain(gbps)} at the {where}" for where, gbps in use.demanded_gbps_per_gpu.items())
         yield f"in the worst placement jobs need, in Gb/s per GPU: {asked}"
 
 
-def _paused(row: JobUse) -> str:
+def _served_line(row: ServedJobUse) -> str:
+    """State what a job that serves needs and has, and what its users wait for."""
+    use, has = row.service, ", ".join(f"{plain(gbps)} at the {where}" for where, gbps in row.gbps_per_gpu.items())
+    binds = f" ({use.needs.binding} binds)" if use.needs.binding is not None else ""
+    sent = "" if use.kv_send_s is None else f"; keys and values of a prompt are sent in {duration(use.kv_send_s)}"
+    paused = f"; {_paused(row)}" if row.paused else ""
+    return (
+        f"{row.name} ({use.model}, serving) on {count(use.gpus)} GPUs needs {plain(row.min_gbps_per_gpu)} Gb/s per "
+        f"GPU{binds} and has {has or 'all'}: {served_times(use)} (at most {duration(use.ttft_limit_s)} and "
+        f"{duration(use.tpot_limit_s)}), {count(_three_digits(use.tokens_per_s))} tokens/s{sent}{paused}"
+    )
+
+
+def served_times(use: ServingUse) -> str:
+    """What users of a served model wait for."""
+    return f"first token after {duration(use.ttft_s)}, each further one {duration(use.tpot_s)}"
+
+
+def _paused(row: JobUse | ServedJobUse) -> str:
     return f"it waits {_PERCENT * row.paused:.2g} % of the time for what jobs send now and then" if row.paused else ""
 
 
@@ -125,10 +153,12 @@ def step_line(use: WorkloadUse) -> str:
 
 
 def steps_words(use: WorkloadUse) -> str:
-    """The time of a step in a few words; of several jobs of each."""
+    """The time of a step in a few words; of several jobs of each, and what users of those wait for that serve."""
     if not use.jobs:
         return f"a step of {use.model} takes about {duration(use.step_s)}"
-    return f"steps take about: {', '.join(f'{job.name} {duration(job.step_s)}' for job in use.jobs)}"
+    steps = ", ".join(f"{job.name} {duration(job.step_s)}" for job in use.jobs)
+    served = [f"{job.name}: {served_times(job.service)}" for job in use.services]
+    return "; ".join([f"steps take about: {steps}", *served])
 
 
 def memory_line(use: WorkloadUse) -> str:

@@ -52,11 +52,13 @@ TERMS_DATA = ROOT / "docs" / "data" / "changed-terms.csv"
 TERM_COLUMNS = ["term", "concerns", "run", "published_s", "before_percent", "after_percent"]
 HEADING = ["run", "software", "published step", "predicted step", "error"]
 KINDS = ("tuned", "typical", "experts")
-# Terms that were changed, in their order, and what architectures each concerns.
-CONCERNS: dict[str, Callable[[Architecture], bool]] = {
-    "biases of experts, limits of gates": lambda one: one.clamped or (one.experts is not None and bool(one.biases)),
-    "positions with a factor": lambda one: one.scaled_positions,
-    "windows": lambda one: one.window is not None,
+# Terms that were changed, in their order, and what architectures and plans each concerns.
+CONCERNS: dict[str, Callable[[Architecture, Plan], bool]] = {
+    "biases of experts, limits of gates": lambda one, _: one.clamped or (one.experts is not None and bool(one.biases)),
+    "positions with a factor": lambda one, _: one.scaled_positions,
+    "windows": lambda one, _: one.window is not None,
+    "fused attention over few tokens, and over many": lambda _, plan: plan.fuses_attention,
+    "what a host does once a step": lambda *_: True,
 }
 TERA = 10**12
 EIGHT_BIT_H100 = H100.model_copy(update={"gpu_peak_tflops": {"fp16": 989.4, "bf16": 989.4, "fp8": 1978.9}})
@@ -254,7 +256,7 @@ def record(term: str) -> None:
     for run in (run for these in sets().values() for run in worst_first(these)):
         was = before[_name(run)].pop(0)
         if was != _percent(run):
-            concerned = CONCERNS[term](run.work.model.architecture)
+            concerned = CONCERNS[term](run.work.model.architecture, run.work.plan)
             rows.append([term, "yes" if concerned else "no", *_name(run), was, _percent(run)])
     TERMS_DATA.write_text(_csv([TERM_COLUMNS, *rows]))
 

@@ -53,10 +53,12 @@ CLAMP_BYTES = (8, 15)
 # Positions with a factor, beside what the fused kernel moves: products with cosine and sine, halves turned and joined.
 # Source: the same, megatron/core/models/common/embeddings/rope_utils.py, apply_rotary_pos_emb with mscale.
 POSITION_BYTES = (20, 22)
-# With a window, a query takes as long as if it attended to so many more tokens. Source: NVIDIA/cudnn-frontend at
-# 3929da2, benchmark/sdpa_benchmark_training/results, gpt_oss: windows of 128 on GB200 (753 and 769), GB300 (728), of
-# 1,024 on H200 (560 and 578), against the shares of ``fabopt.workload.gpus``.
-WINDOW_TOKENS = 650
+# In fused attention a query takes as long as if it attended to so many more tokens: the rest of tiles on the diagonal,
+# kernels that begin and end. Tuned: NVIDIA/cudnn-frontend at 3929da2, benchmark/sdpa_benchmark_training/results, causal
+# in bf16 from 2,048 to 32,768 tokens (h200_919_only_cudnn/llama3.1, llama3.1 and dsv3 of gb200 and gb300: 425 to 625),
+# and windows of 128 on GB200 (753 and 769), GB300 (728), of 1,024 on H200 (560 and 578). Typical: FlashAttention-2 from
+# 512 to 32,768 tokens, the same repository at d48a60e, artifacts/sdpa_bf16_benchmark_results_NVIDIA_GB200.csv.
+QUERY_TOKENS: Mapping[Software, int] = {"tuned": 650, "typical": 400}
 # Bytes of the optimizer for each parameter: gradient, master copy and two moments in 32 bits read, the last three
 # written, the parameter written in 16 bits. Source: Rajbhandari et al. 2020 (ZeRO), section 3.1.
 # Muon has one moment. Source: Liu et al. 2025 (Moonlight, arXiv 2502.16982), section 2.
@@ -279,7 +281,8 @@ class LayerShape:
         An index scores all pairs that a token may see.
         """
         model, plan = self.model, self.plan
-        pairs = plan.micro_batch * (attended(model) + self._window_pairs) / plan.context
+        beside = 2 * QUERY_TOKENS[self.roof.software] * model.sequence if plan.fuses_attention else 0
+        pairs = plan.micro_batch * (attended(model) + beside) / plan.context
         rope = 0 if model.latent is None else ceil_div(model.heads * model.latent.rope_dim, plan.tensor)
         operations = FLOPS_PER_WEIGHT * pairs * (2 * self.query + rope)
         if model.sparse is not None:
@@ -294,16 +297,6 @@ class LayerShape:
             product + self.roof.memory_s(scores * SCORE_BYTES["forward"]),
             2 * product + self.roof.memory_s(scores * SCORE_BYTES["backward"]),
         )
-
-    @property
-    def _window_pairs(self) -> Fraction:
-        """Pairs of an average layer with scores whose time windows that slide take beside those that they attend to."""
-        window, tokens = self.model.window, self.model.sequence
-        if window is None or window.chunks or not self.plan.fuses_attention:
-            return Fraction(0)
-        beyond = max(0, tokens - window.tokens)
-        more = min(2 * WINDOW_TOKENS * tokens, beyond * (beyond + 1))
-        return Fraction(window.layers * more, max(1, int(self.model.layers * self._scored)))
 
     def _elementwise(self, experts: bool) -> Times:
         """Norms and residuals (on a share of the tokens where the sequence is split), positions, activations, casts."""

@@ -26,7 +26,7 @@ from fabopt.workload.nccl import channels_of
 from fabopt.workload.overlap import ENDS, End, Hidden, hidden, key_of
 from fabopt.workload.placement import PACKED, Domains, Ints, Placing, blocks_of
 from fabopt.workload.ranks import Group, Ranks
-from fabopt.workload.stages import SOFTWARE_FACTORS, band, host_s, optimizer_s, pace_s, straggling, whole_ps
+from fabopt.workload.stages import ONCE_S, SOFTWARE_FACTORS, band, host_s, optimizer_s, pace_s, straggling, whole_ps
 from fabopt.workload.straddling import Crossing, Crossings, crossings_on, domain_in_use, most_domains
 from fabopt.workload.volumes import COMMUNICATORS, Traffic, micro_batches, traffic_of
 
@@ -141,12 +141,13 @@ class ModelRun:
 
     @cached_property
     def compute_s(self) -> Fraction:
-        """Computation of a step on the slowest stage: kernels of its micro-batches, the optimizer, stragglers."""
+        """Computation of a step on the slowest stage: kernels, the optimizer, the host, stragglers."""
         software = self.roof.software
         kernels = self.micro_batches * pace_s(self.model, self.plan, self.roof)
         kernels += optimizer_s(self.model, self.plan, self.ranks.data, self.roof)
         kernels = kernels * SOFTWARE_FACTORS[software] * self.roof.gpu.pace
         kernels += self.micro_batches * host_s(self.model, self.plan, self.in_rack, self.roof.fuses)
+        kernels += ONCE_S[software] if self.model.task == "training" else 0
         return whole_ps((kernels * straggling(software, self.servers) + self.kept_s) / self.speed)
 
     @cached_property

@@ -22,9 +22,9 @@ from fabopt.workload.ranks import ranks_of
 from fabopt.workload.straddling import domain_in_use, straddlers
 from fabopt.workload.timing import blocks_below
 from tests.oracles.brute_ranks import groups
-from tests.published_racks import RACKS, rows
+from tests.published_racks import RACKS, predicted, rows, table
 from tests.published_racks import solved as solved_run
-from tests.published_runs import further_runs, held_out
+from tests.published_runs import FURTHER_PAGE, further_runs, held_out
 from tests.samples.small import Json, assert_proven
 from tests.samples.workload_samples import TINY, tiny_model
 
@@ -84,6 +84,11 @@ def test_published_runs_of_racks_are_predicted_within_15_percent() -> None:
     errors = [abs(run.error) for run in held_out() if run.name.split()[-1] in RACKS]
     assert len(errors) == len(rows()) > 100
     assert sum(errors) / len(errors) < 0.15
+
+
+def test_docs_have_the_runs_on_racks() -> None:
+    """The table of runs through the command line is that of the data; its last row is the mean of all."""
+    assert table(predicted()) in FURTHER_PAGE.read_text(), "run `make predictions`"
 
 
 @pytest.mark.parametrize("place", [100, *(pytest.param(place, marks=pytest.mark.long) for place in range(0, 110, 11))])

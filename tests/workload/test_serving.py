@@ -54,7 +54,7 @@ def test_published_throughputs() -> None:
 
 MEASURED: list[dict[str, Any]] = yaml.safe_load((PUBLISHED / "serving.yaml").read_text())["measured"]["rows"]
 # Means of absolute errors, as the page says them; a day of a service is a mean over idle hours too.
-MEANS = {"reads": 0.1, "writes": 0.16, "both": 0.42, "first": 0.08, "further": 0.13}
+MEANS = {"reads": 0.11, "writes": 0.16, "both": 0.4, "first": 0.08, "further": 0.13}
 
 
 def measured_error(row: dict[str, Any]) -> float:
@@ -97,7 +97,7 @@ def test_reading_and_writing_as_measured() -> None:
         of_kind = [off for row, off in errors if row["does"] == does and row["source"] != "day"]
         assert sum(of_kind) / len(of_kind) < mean, (does, of_kind)
     assert all(off < 0.12 for row, off in errors if row.get("balanced"))
-    assert sum(off <= 0.2505 for row, off in errors if row["source"] != "day") == 21 == len(MEASURED) - 7
+    assert sum(off <= 0.2505 for row, off in errors if row["source"] != "day") == 20 == len(MEASURED) - 8
 
 
 def test_fewer_gpus_have_experts_that_are_more_even() -> None:

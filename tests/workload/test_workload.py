@@ -335,7 +335,7 @@ def test_the_least_bandwidth_is_the_least() -> None:
 
 
 def test_no_bandwidth_helps_against_latency() -> None:
-    work = on(tiny_model(), H100, GPUS)
+    work = on(tiny_model(), H100, GPUS, 0.4)
     assert step_on(work, flat(MOST_MBPS, REACH)).exposed_share > Fraction(1, 20)
     assert least_mbps(work, Fraction(1, 20), REACH) is None
 

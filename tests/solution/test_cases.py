@@ -46,7 +46,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "roce-lab-200g": {"leaf": 4, "spine": 2},
     "single-switch-64-gpus": {"leaf": 1},
     "torus-216-gpus": {},
-    "trainer-rollout-1024": {"leaf": 24, "spine": 5},
+    "trainer-rollout-1024": {"leaf": 24, "spine": 7},
     "twin-plane-1024-gpus": {"leaf": 64, "spine": 32},
     "two-tier-example": {"leaf": 4, "spine": 4},
 }

@@ -170,8 +170,8 @@ def bom(
     nearest: Nearest = False,
 ) -> None:
     """Write the bill of materials as .csv, .xlsx or .json."""
-    from fabopt.cli.bills import write_bill
     from fabopt.cli.evidence import chosen_point
+    from fabopt.cli.export import write_bill
     from fabopt.cli.solving import SolveRequest
 
     request = SolveRequest(source, engine.value, time_limit, catalog, price_change)

@@ -32,8 +32,7 @@ from fabopt.output.terminal.quote_audit import (
     summary_lines,
 )
 from fabopt.output.words import money, printable
-from fabopt.parts.price_band import known_prices, with_band
-from fabopt.parts.quotes import LineStatus, Quote, book_of
+from fabopt.parts.quotes import LineStatus, Quote, book_of, known_prices, with_band
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design
 from fabopt.solution.quotes import ends_early

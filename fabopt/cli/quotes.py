@@ -19,9 +19,8 @@ from fabopt.output.export.quote_book import book_bytes, quote_bytes
 from fabopt.output.terminal.quotes import headline_of_quote, quote_report
 from fabopt.output.words import printable
 from fabopt.parts.chassis import with_fills
-from fabopt.parts.price_band import known_prices, with_band
 from fabopt.parts.price_books import check_price_book, with_price_books
-from fabopt.parts.quotes import Quote, book_of
+from fabopt.parts.quotes import Quote, book_of, known_prices, with_band
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design
 

@@ -25,8 +25,7 @@ def sensitivity_of_case(
     check_targets([json, csv])
     inputs = request.inputs()
     from fabopt.program.settings import Settings
-    from fabopt.study.sensitivity.ranges import sensitivity
-    from fabopt.study.sensitivity.targets import Asked, check_asked
+    from fabopt.study.sensitivity.ranges import Asked, check_asked, sensitivity
 
     asked = Asked(kinds, parts)
     check_asked(asked, inputs)

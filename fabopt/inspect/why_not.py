@@ -28,7 +28,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.price_ends import STEPS, EndFinder, priced_design
 from fabopt.search.rules_kept import best_answer
-from fabopt.study.sensitivity.targets import unanswerable
+from fabopt.study.sensitivity.ranges import unanswerable
 from fabopt.units import CENTS_PER_USD, exact, usd
 
 TIERS = ("leaf", "spine", "core")

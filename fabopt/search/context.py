@@ -15,10 +15,9 @@ from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import Method
-from fabopt.topology.batch import Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
-from fabopt.topology.family import Restriction
+from fabopt.topology.family import Restriction, Sizing
 from fabopt.topology.link_parts import Floats
 
 

@@ -21,18 +21,17 @@ from fabopt.search.coefficients import (
     tolerance,
     weights_table,
     without_dear_switches,
+    without_unfit_devices,
 )
 from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import OutOfBandSearch
-from fabopt.search.stage_budgets import without_unfit_devices
-from fabopt.topology.batch import AnyBatch, Sizing, candidates_in
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.families import space_of
-from fabopt.topology.family import Restriction, Space, SpaceRequest
+from fabopt.topology.family import AnyBatch, Restriction, Sizing, Space, SpaceRequest, candidates_in
 from fabopt.topology.link_parts import Costs, Floats
 
 # Candidates of one search that are taken as columns for the program while prices are sought.

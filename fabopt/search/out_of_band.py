@@ -20,12 +20,12 @@ from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import is_there_in_time, least_of
 from fabopt.search.context import Context
 from fabopt.search.fewest_switches import fewest_own_switches, has_no_end, plus, with_fewest
-from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.cutoff import RELATIVE_SLACK
+from fabopt.topology.family import AnyBatch, Sizing
 from fabopt.units import ceil_div
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.

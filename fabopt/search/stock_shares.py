@@ -13,7 +13,7 @@ import numpy as np
 from fabopt.search.coefficients import first_of_each, stage_weights, stock_weights, uses_of
 from fabopt.search.expansion import Expanded, Expansion
 from fabopt.search.limit_prices import Master, Point
-from fabopt.topology.batch import Ints
+from fabopt.topology.family import Ints
 
 # Each round is a search. They stop when the bound is within the share of what it could become.
 MOST_ROUNDS = 8

@@ -10,15 +10,25 @@ from fabopt.problem.planes import planes_words
 from fabopt.problem.problem import Problem
 from fabopt.problem.roles import role_notes, share_notes
 from fabopt.problem.rules_kept import holds_mix
-from fabopt.rules.defaults import ATTACHMENT_RUNS, DEFAULT_RULES, MOST_ROBUST_RATIO, NO_RULES, ROBUST_DESIGNS, is_kept
+from fabopt.rules.defaults import (
+    ATTACHMENT_RUNS,
+    DEFAULT_RULES,
+    MOST_ROBUST_RATIO,
+    NO_RULES,
+    ROBUST_DESIGNS,
+    SUBNET_MANAGER,
+    is_kept,
+)
 from fabopt.schema.attachment import HOST_UNITS, HOST_W, WITH_SWITCHES
-from fabopt.schema.design import Design
+from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.objective import DecidedBy
 from fabopt.schema.roles import COULD_GIVE
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, OWN_RAILS, refused
 from fabopt.search.separations import choice_notes
 from fabopt.solution.cliff import cliff_notes
-from fabopt.solution.decision import decision_notes
 from fabopt.solution.designs import NO_BOUND
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.more_planes import more_planes_notes
@@ -40,10 +50,10 @@ from fabopt.solution.quotes import doubt_notes, firm_notes, offer_notes, quote_n
 from fabopt.solution.rule_levers import UNSETTLED
 from fabopt.solution.rules_kept import generation_notes, nic_rule_notes, rules_left_out
 from fabopt.solution.server_notes import server_notes
-from fabopt.solution.subnet_manager import subnet_notes
 from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.wiring.attachment_runs import longer_runs, unmeasured_runs
+from fabopt.wiring.design_file import Embedded
 from fabopt.workload.remarks import service_notes, workload_notes
 
 MOST_REFUSALS_NOTED = 6
@@ -238,3 +248,67 @@ def _left_out(problem: Problem) -> Iterator[str]:
             words = [feature.words for feature in refused(problem.case, fabric, topology)]
             if words:
                 yield f"{fabric.name}: {topology} left out, which does not support {' and '.join(words)}"
+
+
+# -- subnet managers: exchanged switches, and facts that are unknown or rules that are not kept -----------------------
+
+
+def subnet_notes(design: Design) -> Iterator[str]:
+    """Notes on the management of each InfiniBand fabric's subnets."""
+    for fabric in design.fabrics:
+        said = fabric.subnet_manager
+        if said is not None and said.kept:
+            yield from _kept(design, fabric)
+
+
+def _kept(design: Design, fabric: FabricDesign) -> Iterator[str]:
+    said, embedded = fabric.subnet_manager, Embedded(design)
+    assert said is not None
+    own = {tier.role: embedded.part(tier.id, Switch) for tier in fabric.tiers}
+    used = [embedded.part(twin.id, Switch) for twin in said.twins] + [one for one in own.values() if one.managed]
+    if said.twins:
+        exchanged = ", ".join(f"{twin.count} {twin.role} x {twin.id} for {own[twin.role].id}" for twin in said.twins)
+        yield f"{fabric.name}: {DEFAULT_RULES[SUBNET_MANAGER].note(exchanged)}"
+    for switch in {one.id: one for one in used if one.max_managed_nodes is None}.values():
+        yield f"{fabric.name}: the catalog does not say how many ports {switch.id} manages"
+
+
+# -- the choice among designs that are equal within the uncertainty of the model --------------------------------------
+
+
+RULE = DEFAULT_RULES[ROBUST_DESIGNS]
+
+
+def decision_notes(case: Case, design: Design) -> Iterator[str]:
+    """The number of designs as good as the least, their ranges of ratios, and the robust choice; or that time was too
+    short for it.
+    """
+    decision = design.objective.decision
+    if case.objective == EFFECTIVE and design.fabrics and (decision is None or decision.designs is None):
+        if is_kept(case.rules, ROBUST_DESIGNS):
+            why = "not finished in time" if design.status == "optimal" else "not begun, as the least is not proven"
+            yield f"rule `{ROBUST_DESIGNS}`: the robust choice was {why}: this is the least met ({RULE.anchor})"
+        return
+    if decision is None or decision.designs is None:
+        return
+    bands = {"at the leaves": decision.leaf_oversubscription, "above pods": decision.spine_oversubscription}
+    told = [f"{_ratios(*band)} {where}" for where, band in bands.items() if band is not None]
+    between = f", {' and '.join(told)}," if told else ""
+    verb = "was" if decision.designs == 1 else "were"
+    within = f"within {100 * (decision.error or 0):g} % of the least"
+    base = decision.least_in_ratio_usd or decision.least_usd
+    least = f"cost {within}, ${base:,.2f}" if decision.by == "robustness" else _regrets(decision, within)
+    if decision.least_in_ratio_usd is not None:
+        least += f" with no more than {MOST_ROBUST_RATIO}:1; with more it is ${decision.least_usd:,.2f}"
+    if decision.most_oversubscription is None:
+        least += f"; no design has {MOST_ROBUST_RATIO}:1 or less at every boundary, so that more is allowed"
+    met = f"{some(decision.designs, 'design')} that {verb} met{between}"
+    yield RULE.note(f"{met} {least}")
+
+
+def _regrets(decision: DecidedBy, within: str) -> str:
+    return f"cost in their worst scenario {within}, whose regret is {100 * (decision.least_regret or 0):.2g} %"
+
+
+def _ratios(low: float, high: float) -> str:
+    return f"from {low:g}:1 to {high:g}:1" if high > low else f"at {low:g}:1"

@@ -28,7 +28,7 @@ from fabopt.program.share_done import ProgressWatch
 from fabopt.schema.design import Alternative, Design
 from fabopt.solution import optimize
 from fabopt.solution.question import ALTERNATIVES_S
-from fabopt.studio.reading import inputs_of
+from fabopt.studio.edit import inputs_of
 from fabopt.studio.showing import facts, screen_rows
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench

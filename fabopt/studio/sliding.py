@@ -18,8 +18,7 @@ from fabopt.schema.design import Conflict, Design
 from fabopt.solution import optimize
 from fabopt.solution.designs import build
 from fabopt.solution.question import Question
-from fabopt.studio.edit import steps_of
-from fabopt.studio.reading import inputs_of
+from fabopt.studio.edit import inputs_of, steps_of
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench
 from fabopt.units import cents, milliwatts

@@ -21,8 +21,8 @@ from fabopt.program.settings import Settings
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.studio.asking import kept
+from fabopt.studio.edit import inputs_of
 from fabopt.studio.folder import kept_in
-from fabopt.studio.reading import inputs_of
 from fabopt.studio.wire import Message
 from fabopt.studio.worker import Bench
 from fabopt.study.front import fronts

@@ -32,7 +32,7 @@ JOBS = {
     "ask": "fabopt.studio.asking",
     "break": "fabopt.studio.breaking",
     "keep": "fabopt.studio.keeping",
-    "read": "fabopt.studio.reading",
+    "read": "fabopt.studio.edit",
     "show": "fabopt.studio.showing",
     "slide": "fabopt.studio.sliding",
     "trade": "fabopt.studio.trading",

@@ -8,7 +8,7 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.topology.batch import AnyBatch, Sizing
+from fabopt.topology.family import AnyBatch, Sizing
 from fabopt.topology.link_parts import Floats
 
 # Bounds are floating-point sums of whole numbers; a candidate is cut only when it is past the cutoff by more.

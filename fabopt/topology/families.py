@@ -25,7 +25,7 @@ def family_of(name: str) -> Family:
 
             return DragonflyPlusFamily()
         case "torus":
-            from fabopt.topology.direct.torus import TorusTopology
+            from fabopt.topology.direct.lattices import TorusTopology
             from fabopt.topology.server_torus.space import TorusFamily
 
             return TorusFamily(TorusTopology())
@@ -34,7 +34,7 @@ def family_of(name: str) -> Family:
 
 def _direct_family(name: str) -> Family:
     from fabopt.topology.direct.dragonfly import DragonflyTopology
-    from fabopt.topology.direct.hyperx import HyperxTopology
+    from fabopt.topology.direct.lattices import HyperxTopology
     from fabopt.topology.direct.space import DirectFamily
 
     topologies = (HyperxTopology(), DragonflyTopology())

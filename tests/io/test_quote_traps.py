@@ -8,8 +8,7 @@ import pytest
 
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.quote.reading import quote_options, read_quote
-from fabopt.parts.price_band import known_prices, with_band
-from fabopt.parts.quotes import Quote
+from fabopt.parts.quotes import Quote, known_prices, with_band
 from tests.samples.quote_samples import write_csv
 from tests.samples.quote_traps import Trap, honest, traps
 

@@ -13,10 +13,8 @@ import yaml
 
 from fabopt.network.direct_links import Dragonfly, DragonflyPlus, HyperX, Mesh, SpineMesh, Torus, slots_of
 from fabopt.topology.direct.dragonfly import DragonflyTopology, longest_path
-from fabopt.topology.direct.hyperx import HyperxTopology
-from fabopt.topology.direct.lattices import smallest_sides
+from fabopt.topology.direct.lattices import HyperxTopology, TorusTopology, smallest_sides
 from fabopt.topology.direct.networks import DirectNetworks, Load, moore_mean
-from fabopt.topology.direct.torus import TorusTopology
 from tests.paths import PUBLISHED
 
 FOLDER = PUBLISHED

@@ -22,8 +22,8 @@ from fabopt.search.coefficients import (
     without_short_devices,
 )
 from fabopt.search.expansion import Expansion
-from fabopt.topology.batch import AnyBatch, Sizing, candidates_in
 from fabopt.topology.clos.shape import Shape
+from fabopt.topology.family import AnyBatch, Sizing, candidates_in
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, comparable, inputs, product, solved
 

@@ -30,7 +30,7 @@ from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.front.measures import MEASURES
-from fabopt.study.sensitivity.targets import Asked, check_asked
+from fabopt.study.sensitivity.ranges import Asked, check_asked
 from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import usd
 from fabopt.verify import verify

@@ -22,8 +22,8 @@ from fabopt.search.expansion import Expansion
 from fabopt.search.out_of_band import Counted
 from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
-from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.family import AnyBatch, Sizing
 from fabopt.verify import verify
 from tests.oracles.brute_out_of_band import least, least_growing, with_last_groups
 from tests.samples.random_sites import generate

@@ -10,8 +10,7 @@ from fabopt.problem import site as sites
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import FrontPoint
 from fabopt.study.front.fronts import objectives_of, pareto_front
-from fabopt.study.sensitivity.ranges import sensitivity
-from fabopt.study.sensitivity.targets import Asked
+from fabopt.study.sensitivity.ranges import Asked, sensitivity
 from fabopt.study.sweep.sweep import Execution, grid_of, sweep
 from tests.floor.test_appliances import PORT, STORES, case, parts
 from tests.samples.small import Json, assert_proven, inputs, solved

@@ -17,8 +17,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.solution import optimize
-from fabopt.study.sensitivity.ranges import FLOOR_NOTE, NOTHING_FITS, POWER_NOTE, sensitivity
-from fabopt.study.sensitivity.targets import Asked, check_asked
+from fabopt.study.sensitivity.ranges import FLOOR_NOTE, NOTHING_FITS, POWER_NOTE, Asked, check_asked, sensitivity
 from tests.oracles.brute_floor import cheapest, toy
 from tests.oracles.brute_force import solve as brute_solve
 from tests.samples.lengths import with_lengths

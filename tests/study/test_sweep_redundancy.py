@@ -10,8 +10,8 @@ from rich.console import Console
 
 from fabopt.inspect.decisions.decide import Wanted, decided
 from fabopt.output.export.front import front_csv
+from fabopt.output.steps import cut_off
 from fabopt.output.terminal.front import front_summary
-from fabopt.output.worst_switch import cut_off
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front, FrontPoint
@@ -19,7 +19,7 @@ from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front import fronts
 from fabopt.study.sensitivity import ranges
-from fabopt.study.sensitivity.targets import Asked
+from fabopt.study.sensitivity.ranges import Asked
 from fabopt.study.sweep import sweep as sweeps
 from tests.samples import small
 from tests.samples.lengths import USUAL

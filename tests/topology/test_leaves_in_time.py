@@ -12,11 +12,11 @@ from fabopt.problem.fabric import FigureDemands
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.expansion import Expansion
-from fabopt.topology.batch import candidates_in
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines, share_costs
 from fabopt.topology.clos.step_deadline import leaves_alone_may_cost
+from fabopt.topology.family import candidates_in
 from fabopt.workload.deadline import Blocks, Deadline
 from tests.samples.random_cases import generate
 from tests.search.test_cost_per_gpu import trains

@@ -40,8 +40,17 @@ from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.sums import with_sums
 from fabopt.io.quote.values import currency_of_look, decimal_mark
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
-from fabopt.parts.price_band import BAND, NO_BAND, WIDTHS, PriceBand, band_in
-from fabopt.parts.quotes import SHEETS_OF_A_BILL, Quote, QuoteColumns, QuoteLine
+from fabopt.parts.quotes import (
+    BAND,
+    NO_BAND,
+    SHEETS_OF_A_BILL,
+    WIDTHS,
+    PriceBand,
+    Quote,
+    QuoteColumns,
+    QuoteLine,
+    band_in,
+)
 from fabopt.schema.catalog import Catalog
 from fabopt.units import exact, grouped, sets, some
 

@@ -8,9 +8,8 @@ from fabopt.io.files import share_read
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.left_out import left_out_cell
 from fabopt.output.slots import slots_at
-from fabopt.output.steps import gpus_of, marginal_unit, ratio_of
+from fabopt.output.steps import cut_off, gpus_of, marginal_unit, ratio_of
 from fabopt.output.words import limit_name
-from fabopt.output.worst_switch import cut_off
 from fabopt.schema.front import Front
 
 # The share of the largest readable file that points may fill.

@@ -15,7 +15,6 @@ from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_ON_FLOOR
-from fabopt.topology.batch import Batch
 from fabopt.topology.clos.attached import with_hosts
 from fabopt.topology.clos.cabling import links_of
 from fabopt.topology.clos.free_ports import with_free_ports
@@ -23,6 +22,7 @@ from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.placement import in_racks
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of
+from fabopt.topology.family import Batch
 
 _ENDS = {"server-leaf": (None, "leaf"), "leaf-spine": ("leaf", "spine"), "spine-core": ("spine", "core")}
 

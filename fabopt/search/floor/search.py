@@ -22,13 +22,12 @@ from fabopt.search.floor.expansion import FloorExpansion, PlaceExpansion
 from fabopt.search.floor.variants import ESTIMATES_WITHIN, MOST_MEASURED, likely
 from fabopt.search.out_of_band import suiting
 from fabopt.search.search import Search
-from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import on_each_tier
 from fabopt.topology.clos.floor_runs import TooManyPlacesError
 from fabopt.topology.clos.layouts import spread
-from fabopt.topology.family import Restriction
+from fabopt.topology.family import AnyBatch, Restriction, Sizing
 
 # The cutoff rises by this share of the bound, then fourfold, until it proves the best design met.
 FIRST_RISE_ON_FLOOR = 0.05

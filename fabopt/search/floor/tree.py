@@ -28,7 +28,6 @@ from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
 from fabopt.search.floor.attached import AttachedPlaces
 from fabopt.search.floor.pairs import Pairs, pairs_of
-from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, over_stages
 from fabopt.topology.clos.attached import least_attached
 from fabopt.topology.clos.cabling import links_of, numbers_of
@@ -40,6 +39,7 @@ from fabopt.topology.clos.rack_losses import RackDemand, rack_demand
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kinds_of
 from fabopt.topology.clos.switch_sizes import switch_sizes
+from fabopt.topology.family import Batch
 from fabopt.topology.ways import purchasable_variants
 
 # Switches put into a rack, over all candidates of a search, before it is content with layouts.

@@ -14,10 +14,10 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import least_of
 from fabopt.search.context import Context
-from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.layouts import Sketch, shared_layouts, switch_sums
 from fabopt.topology.clos.space import ClosSpace
+from fabopt.topology.family import AnyBatch, Sizing
 from fabopt.topology.link_parts import Floats
 
 # So often the number of switches of an out-of-band fabric is guessed, which has ports for its own too.

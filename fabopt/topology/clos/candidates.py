@@ -17,7 +17,6 @@ from fabopt.problem.planes import weighs_planes
 from fabopt.problem.problem import Problem
 from fabopt.schema.attachment import AttachmentTier
 from fabopt.schema.resilience import RACK
-from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, Uses, all_choices
 from fabopt.topology.clos.attached import (
     attached_to_leaves,
@@ -39,6 +38,7 @@ from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
 from fabopt.topology.design import left_by_a_switch
 from fabopt.topology.evenness import evenness_of
+from fabopt.topology.family import Batch
 from fabopt.units import Number, grouped
 
 # Kinds of links that shuffles may make, in the order of ties.

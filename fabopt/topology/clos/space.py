@@ -24,7 +24,6 @@ from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.vendors import tiers_that_do, vendors_that_do
-from fabopt.topology.batch import AnyBatch, Sizing
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import on_each_tier
@@ -36,7 +35,7 @@ from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_sp
 from fabopt.topology.clos.step_deadline import in_time
 from fabopt.topology.clos.stripes import figures_are_met
 from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.family import ANYTHING, Restriction, SpaceRequest, Spaces
+from fabopt.topology.family import ANYTHING, AnyBatch, Restriction, Sizing, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pods_together
 from fabopt.units import ceil_of

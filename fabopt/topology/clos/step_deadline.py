@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.problem.fabric import FabricProblem
-from fabopt.topology.batch import Batch
 from fabopt.topology.clos.classes import LeafEndpoints, busiest_leaves, endpoints_in_ratio
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape
+from fabopt.topology.family import Batch
 from fabopt.units import Number
 from fabopt.workload.deadline import MARGIN, Blocks, Deadline
 from fabopt.workload.many import FabricBandwidths, Floats

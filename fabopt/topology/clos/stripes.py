@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from fabopt.network.graph.stripes import least_half
 from fabopt.problem.fabric import FabricProblem, FigureDemands
-from fabopt.topology.batch import Batch
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.family import Batch
 
 
 def half_rate(parts: Parts, shape: Shape) -> Fraction | None:

@@ -21,7 +21,6 @@ from fabopt.parts.switches import SwitchType, cages_beside
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import DeviceRole
-from fabopt.topology.batch import AnyBatch, Batch
 from fabopt.topology.candidate import Candidate, Choice, Option, RowShare, all_choices, row_share, undominated
 from fabopt.topology.clos.attached import CagesOfPorts, in_own_cages
 from fabopt.topology.clos.free_ports import tiers_for
@@ -34,6 +33,7 @@ from fabopt.topology.direct.design import DirectDesign
 from fabopt.topology.direct.graph_network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, Ints, run_of
 from fabopt.topology.evenness import EVEN, Evenness, evenness_of
+from fabopt.topology.family import AnyBatch, Batch
 from fabopt.topology.link_parts import Costs, Floats, Quantities
 from fabopt.units import Number, ceil_div, ceil_of, summed
 

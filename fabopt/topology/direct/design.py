@@ -17,12 +17,12 @@ from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
-from fabopt.topology.batch import AnyBatch
 from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.design import Failures, Figures, FilePart, Role
 from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.graph_network import DirectNetwork, GraphNetwork
 from fabopt.topology.direct.ring_allreduce import allreduce, reduces
+from fabopt.topology.family import AnyBatch
 from fabopt.workload.prediction import network_of
 from fabopt.workload.timing import FabricBandwidth
 

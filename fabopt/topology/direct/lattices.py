@@ -1,9 +1,10 @@
-"""Lattices of devices in up to three dimensions: the base of HyperX and torus."""
+"""HyperX and torus: lattices of devices in up to three dimensions."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -11,8 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from fabopt.network.direct_links import Lattice
-from fabopt.topology.direct.networks import DirectNetworks, Ints, Load, merged, rounded_up
+from fabopt.network.direct_links import HyperX, Lattice, Torus
+from fabopt.schema.structure import HyperxStructure, TorusStructure
+from fabopt.topology.direct.networks import DirectNetworks, Floats, Ints, Load, merged, moore_mean, rounded_up
 
 MOST_DIMENSIONS = 3
 # No side of a torus is longer; of a HyperX ports forbid it first.
@@ -159,3 +161,129 @@ def _thickened(sides: Ints, fewest: Ints, ports: Ints, spare: int) -> DirectNetw
     links = links[((links - fewest) * ports).sum(axis=1) <= spare]
     repeated = np.repeat(sides[np.newaxis, :], len(links), axis=0)
     return lattice_net(repeated, links, repeated.prod(axis=1), links * ports)
+
+
+# -- HyperX -----------------------------------------------------------------------------------------------------------
+
+
+class HyperxTopology(LatticeTopology):
+    """HyperX networks of sides S_i >= 2 and multiplicities m_i.
+
+    Arrays ``numbers`` of a network have shape (6,): sides, then multiplicities.
+    """
+
+    name = "hyperx"
+    dimensions = range(1, MOST_DIMENSIONS + 1)
+
+    def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
+        sides = smallest_sides(leaves, dimensions, 2, most_ports + 1)
+        return np.asarray(sides[(sides - 1).sum(axis=1) <= most_ports])
+
+    def _ports(self, sides: Ints) -> Ints:
+        """Ports of a switch: one to every other switch of the line."""
+        return sides - 1
+
+    def _fewest(self, sides: Ints, load: Load) -> Ints:
+        switches = sides.prod(axis=1)[:, np.newaxis]
+        return load.links(switches, switches, sides)
+
+    def _steps(self, sides: Ints, apart: Ints) -> Ints:
+        return np.asarray(apart > 0).astype(np.int64)
+
+    def mesh(self, numbers: Ints) -> HyperX:
+        """The links of one network."""
+        return HyperX(*halves(numbers))
+
+    def flow(self, numbers: Ints) -> Fraction:
+        """The pair flow: the least of m_i S_i / Q."""
+        sides, links = halves(numbers)
+        return min(Fraction(m * side, volume(np.array(sides))) for side, m in zip(sides, links, strict=True))
+
+    def hops(self, numbers: Ints, used: int) -> int:
+        """Most switches on a shortest path: one for every dimension, and the first.
+
+        Some two of the used switches are that far apart.
+        """
+        return len(halves(numbers)[0]) + 1
+
+    def structure(self, numbers: Ints, servers: dict[str, int]) -> HyperxStructure:
+        """Sides and multiplicities as the design file has them."""
+        sides, links = halves(numbers)
+        return HyperxStructure(family="hyperx", sides=sides, links_per_pair=links, **servers)
+
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """A lower bound of the mean distance in links, that of any graph; shape as of both broadcast."""
+        return moore_mean(switches, ports)
+
+    def most_switches(self, most_ports: int) -> int:
+        """Upper bound of the switches of any HyperX: those of the largest cube."""
+        return int((most_ports / MOST_DIMENSIONS + 1) ** MOST_DIMENSIONS)
+
+
+# -- torus ------------------------------------------------------------------------------------------------------------
+
+
+SHORTEST_SIDE = 3
+
+
+class TorusTopology(LatticeTopology):
+    """Tori of sides k_i >= 3 and multiplicities m_i.
+
+    Arrays ``numbers`` of a network have shape (6,): sides, then multiplicities.
+    """
+
+    name = "torus"
+    dimensions = range(2, MOST_DIMENSIONS + 1)
+
+    def _sides(self, leaves: int, dimensions: int, most_ports: int) -> Ints:
+        """Sides of the smallest tori; no torus has fewer switches than that of the shortest sides, needed or not."""
+        return smallest_sides(max(leaves, SHORTEST_SIDE**dimensions), dimensions, SHORTEST_SIDE, LONGEST_SIDE)
+
+    def _ports(self, sides: Ints) -> Ints:
+        """Ports of a switch in each dimension: one each way round."""
+        return np.full_like(sides, 2)
+
+    def _fewest(self, sides: Ints, load: Load) -> Ints:
+        switches = sides.prod(axis=1)[:, np.newaxis]
+        return load.links(switches, switches * (sides**2 // 4), 2 * sides)
+
+    def _steps(self, sides: Ints, apart: Ints) -> Ints:
+        """Links of each dimension on a shortest path: the shorter way round."""
+        return np.asarray(np.minimum(apart, sides - apart))
+
+    def mesh(self, numbers: Ints) -> Torus:
+        """The links of one network."""
+        return Torus(*halves(numbers))
+
+    def flow(self, numbers: Ints) -> Fraction:
+        """The pair flow: the least of 2 k_i m_i / (Q floor(k_i^2 / 4))."""
+        sides, links = halves(numbers)
+        switches = volume(np.array(sides))
+        return min(Fraction(2 * k * m, switches * (k * k // 4)) for k, m in zip(sides, links, strict=True))
+
+    def hops(self, numbers: Ints, used: int) -> int:
+        """Most switches on a shortest path: half way round every dimension that used switches differ in, and the first.
+
+        Some two of the used switches are that far apart.
+        """
+        sides, _ = halves(numbers)
+        return 1 + sum(side // 2 for number, side in enumerate(sides) if prod(sides[:number]) < used)
+
+    def structure(self, numbers: Ints, servers: dict[str, int]) -> TorusStructure:
+        """Sides and multiplicities as the design file has them."""
+        sides, links = halves(numbers)
+        return TorusStructure(family="torus", sides=sides, links_per_pair=links, **servers)
+
+    def mean_distance(self, switches: Ints, ports: Ints) -> Floats:
+        """A lower bound of the mean distance in links, shape as of both broadcast.
+
+        In each dimension it is floor(k^2 / 4) / k >= (k - 1/3) / 4, least where sides are equal.
+        """
+        means = [(dimensions * switches ** (1 / dimensions) - dimensions / 3) / 4 for dimensions in (2, 3)]
+        return np.asarray(np.minimum(*means) + 0.0 * ports)
+
+    def most_switches(self, most_ports: int) -> int:
+        """Upper bound of the switches of any torus: those of the largest cube, for which two ports a dimension are
+        enough.
+        """
+        return int(LONGEST_SIDE**3) if most_ports >= 6 else int(LONGEST_SIDE**2) if most_ports >= 4 else 0

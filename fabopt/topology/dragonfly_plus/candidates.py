@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 
 from fabopt.network.direct_links import DragonflyPlus
-from fabopt.network.graph.halves import HalfRate, port_share
 from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
+from fabopt.network.graph.pair_flow import HalfRate, port_share
 from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.items import Item
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import Failed, Failing
-from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice, choices_of
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.clos.joins import joins_of
@@ -32,6 +31,7 @@ from fabopt.topology.direct.graph_network import SwitchedFailures
 from fabopt.topology.dragonfly_plus.network import DragonflyPlusNetwork
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
 from fabopt.topology.evenness import evenness_of
+from fabopt.topology.family import Batch
 from fabopt.topology.link_parts import Need, PeerLinks, Side
 from fabopt.units import Number, ceil_of
 

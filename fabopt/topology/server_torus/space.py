@@ -24,19 +24,17 @@ from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import Failed
-from fabopt.topology.batch import Batch
 from fabopt.topology.candidate import Candidate, Choice
 from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.design import Failures
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, least_of_kind, whole_choice
 from fabopt.topology.direct.design import GraphDesign, offer_tried
 from fabopt.topology.direct.failures import MOST_WORK, worst_flow
-from fabopt.topology.direct.lattices import LONGEST_SIDE, halves, lattice_net
+from fabopt.topology.direct.lattices import LONGEST_SIDE, SHORTEST_SIDE, halves, lattice_net
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
 from fabopt.topology.direct.space import DirectFamily, SizedSpace
-from fabopt.topology.direct.torus import SHORTEST_SIDE
-from fabopt.topology.family import Space, SpaceRequest, Spaces
+from fabopt.topology.family import Batch, Space, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
 from fabopt.topology.spans import spans_of
@@ -74,7 +72,7 @@ def lattices_of(servers: int) -> tuple[tuple[int, ...], ...]:
 def fewest_links(sides: tuple[int, ...], flow: Fraction) -> tuple[int, ...]:
     """Links of a pair in each dimension for a pair flow, in units of a link's speed; one at the least.
 
-    One link is loaded by ``N floor(k^2 / 4) / (2 k m)`` ordered pairs (``fabopt.topology.direct.torus``).
+    One link is loaded by ``N floor(k^2 / 4) / (2 k m)`` ordered pairs (``fabopt.topology.direct.lattices``).
     """
     servers = prod(sides)
     return tuple(max(1, ceil(flow * servers * (side * side // 4) / (2 * side))) for side in sides)

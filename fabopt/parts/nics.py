@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final
 
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
@@ -20,6 +19,7 @@ from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
 from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic
+from fabopt.schema.homing import in_pairs
 from fabopt.schema.product import Pcie, Protocol
 from fabopt.schema.server import BuiltInNic, Server
 from fabopt.units import ceil_div, exact, gbps, some
@@ -27,8 +27,6 @@ from fabopt.units import ceil_div, exact, gbps, some
 # Usable Gb/s of sixteen lanes, one direction, after encoding and protocol (contract, section PCIe).
 PCIE_X16_GBPS: Mapping[int, float] = {3: 126, 4: 252, 5: 504, 6: 1000}
 X16_LANES = 16
-# What a case says of ports that come in pairs.
-PAIRS: Final = ("dual", "pair")
 # Ports of a dual-homed NIC in a plane.
 PORTS_OF_A_PAIR = 2
 
@@ -264,7 +262,8 @@ def _judged(option: NicOption, nic: Nic, fabric: Fabric, server: Server, demand_
     """A way to equip servers with chosen NICs, with the default rules that it breaks."""
     is_counted, is_named = fabric.nics_per_server != "any", fabric.nics != "any"
     planes = option.planes // option.rails_per_plane
-    option = replace(option, shares_ports=is_counted or fabric.homing in PAIRS or planes > 1 or not server.gpus)
+    are_paired = in_pairs(fabric.role, fabric.homing)
+    option = replace(option, shares_ports=is_counted or are_paired or planes > 1 or not server.gpus)
     tested = server.tested_for(fabric.role) if fabric.role == "compute" else frozenset()
     # Rules ``nics_pair_with_gpus`` and ``one_port_serves_gpu``, rules ``slots_carry_ports`` and ``nics_are_tested``
     keeps = {

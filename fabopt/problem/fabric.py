@@ -145,8 +145,10 @@ class FabricProblem:
     homing: Homing | None = None
     pairing: Pairing | None = None
     asks_to_join: bool = False
-    # whether the rule of pairs is about its own NICs, or only about those of logical fabrics
+    # whether the rule of pairs is about its own NICs, or only about those of logical fabrics; whether its servers may
+    # be on two switches without a link where no rule asks for it, as everywhere but in the bare space
     pairs_own: bool = True
+    opens_pairs: bool = False
     unpaired: Unpaired | None = None
 
     def __post_init__(self) -> None:
@@ -199,6 +201,11 @@ class FabricProblem:
         """Whether every server is on two switches: by the words of the case, or by the default rule of pairs."""
         by_rule = PAIR in self.kept_rules and self.pairs_own
         return self.homing == "pair" or by_rule or (self.homing is None and self.asks_to_join)
+
+    @property
+    def may_be_pair(self) -> bool:
+        """Whether two switches that no link joins may be a plane of one tier, every server on both."""
+        return self.is_paired or self.opens_pairs
 
     @property
     def joins_pairs(self) -> bool:

@@ -33,7 +33,7 @@ from fabopt.problem.site import Site
 from fabopt.problem.subnet_manager import subnet_managers
 from fabopt.rules.defaults import NO_RULES, PAIR, PAIRING, is_asked_for
 from fabopt.schema.case import Case, Fabric, Oversubscription
-from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair
+from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair, may_be_pairs
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.product import PROTOCOLS, Protocol
@@ -85,7 +85,9 @@ def fabric_of(
         left_out_nics=nics.left_out,
         switches=switches,
         generations=generations_of(case, fabric, switches), roce=fabric.roce, homing=fabric.homing,
-        pairing=fabric.pairing, pairs_own=_pairs_own(fabric), asks_to_join=_asks_to_join(fabric, case, kept_rules),
+        pairing=fabric.pairing, pairs_own=_pairs_own(fabric),
+        opens_pairs=case.rules != NO_RULES and may_be_pairs(fabric.role, fabric.homing),
+        asks_to_join=_asks_to_join(fabric, case, kept_rules),
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups,
         racks=fabric.pinned,

@@ -28,6 +28,18 @@ def asks_for_pair(role: str, homing: Homing | None) -> bool:
     return homing is None and role in PAIRED_ROLES
 
 
+def may_be_pairs(role: str, homing: Homing | None) -> bool:
+    """Whether two switches that no link joins may be all of a fabric: each of its servers is on both."""
+    return role in PAIRED_ROLES and homing in (None, "any")
+
+
+def in_pairs(role: str, homing: Homing | None) -> bool:
+    """Whether pairs of ports may carry what a GPU must get together, since every server is, or may be, on two
+    switches.
+    """
+    return homing in ("dual", "pair") or may_be_pairs(role, homing)
+
+
 def asks_for_pairing(role: str, homing: Homing | None, pairing: Pairing | None) -> bool:
     """Whether the default rule of pairing is about a fabric: in-band, on pairs, and its case says nothing else."""
     return pairing is None and role == "in-band" and homing in (None, "pair", "dual")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS, is_kept
 from fabopt.schema.catalog import Nic
+from fabopt.schema.homing import in_pairs
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.choices import ANY
 from fabopt.verify.evidence import FabricEvidence
@@ -32,7 +33,7 @@ def _has_tested_nics(fabric: FabricEvidence) -> bool:
 def _has_open_ports(fabric: FabricEvidence) -> bool:
     """Whether servers have GPUs, one plane and no pairs of ports, and the case names no number of NICs."""
     wanted = fabric.wanted
-    is_open = wanted.nics_per_server == ANY and fabric.designed.homing in (ANY, "single")
+    is_open = wanted.nics_per_server == ANY and not in_pairs(wanted.role, fabric.designed.homing)
     return is_open and fabric.designed.planes == 1 and fabric.evidence.server.gpus > 0
 
 

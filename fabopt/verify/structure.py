@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.rack_rules import servers_in_rack
+from fabopt.rules.defaults import PAIR
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
-from fabopt.schema.homing import CABLES_OF_PEER_LINK, PAIRED_ROLES
+from fabopt.schema.homing import CABLES_OF_PEER_LINK, PAIRED_ROLES, may_be_pairs
 from fabopt.schema.product import Cage
 from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify.cage_pairs import pairs_fit
@@ -104,12 +105,14 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def _most_alone(fabric: FabricEvidence) -> int:
-    """The most leaves of one tier in a plane: two if every server is on both; in compute fabrics only if its one NIC
-    has ports on both.
+    """The most leaves of one tier in a plane: two if every server is on both, as the file says or, where rule ``pair``
+    does not hold, as its role allows; in compute fabrics only if its one NIC has ports on both.
     """
     nics = 1 if fabric.networks.apart else fabric.designed.nic.per_server
     both = nics == 1 or fabric.wanted.role in PAIRED_ROLES
-    return 2 if fabric.designed.homing == "pair" and both else 1
+    by_rule = any(row.rule == PAIR and row.kept for row in fabric.designed.redundancy)
+    is_open = may_be_pairs(fabric.wanted.role, fabric.wanted.homing) and not by_rule
+    return 2 if both and (fabric.designed.homing == "pair" or is_open) else 1
 
 
 def striping_is_even(proof: Proof, fabric: FabricEvidence) -> None:

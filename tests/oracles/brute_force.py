@@ -498,14 +498,16 @@ def with_leaves(lower: Lower, tiers: list[int]) -> Found:
 
 
 def is_pair(lower: Lower) -> bool:
-    """Whether all servers are on two switches of one tier, where every server is to be on two.
+    """Whether all servers are on two switches of one tier, where every server is to be on two, or may be by its role.
 
     Half of the ports are on each. GPUs that send to each other do so from the ports of one card, so that has both.
     """
     base, space = lower.base, lower.space
-    is_asked = "pair" in space.kept_rules or space.fabric.get("homing") == "pair"
+    homing, of_role = space.fabric.get("homing"), space.fabric.get("role") in PAIRED
+    is_open = of_role and homing in (None, "any") and not is_bare(space)
+    is_asked = "pair" in space.kept_rules or homing == "pair" or is_open
     cards = 1 if base.own_rails else base.cards.number
-    return is_asked and (base.groups, base.leaves) == (1, 2) and (cards == 1 or space.fabric.get("role") in PAIRED)
+    return is_asked and (base.groups, base.leaves) == (1, 2) and (cards == 1 or of_role)
 
 
 def leaf_modes(space: Space, base: Structure, loads: list[LeafLoad]) -> Lower:

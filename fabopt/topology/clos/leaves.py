@@ -79,7 +79,7 @@ class Leaves:
         self.rules = (
             self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.tiers_of_own_last,
             fabric.aligned, fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience,
-            fabric.is_paired, TWO_SWITCHES in fabric.kept_rules, fabric.joins_pairs,
+            fabric.is_paired, fabric.opens_pairs, TWO_SWITCHES in fabric.kept_rules, fabric.joins_pairs,
         )  # fmt: skip
 
     def expand(self, block: Block) -> None:

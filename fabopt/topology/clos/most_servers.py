@@ -126,7 +126,7 @@ class _Reach:
     def _groups(self, above: _AboveLeaf | None, ports: int, k: int) -> int:
         """Most groups: those of a pod by its leaves, times pods; or with pods for each rail."""
         if above is None:
-            return int(k == ports or (self.fabric.is_paired and 2 * k == ports))
+            return int(k == ports or (self.fabric.may_be_pair and 2 * k == ports))
         rails = ports // k
         most = max(above.leaves // rails * above.pods, above.leaves * (above.pods // rails))
         return min(most, 1) if self.fabric.aligned and k > 1 else most

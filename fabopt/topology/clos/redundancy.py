@@ -70,5 +70,5 @@ def ports_on_switch(fabric: FabricProblem, nic: NicOption) -> Iterator[int]:
     ports, nics = nic.ports_per_plane, 1 if nic.apart else nic.nics_per_server
     if keeps_homing(fabric, nic, ports) and (TWO_SWITCHES not in fabric.kept_rules or nic.planes >= TWO):
         yield ports
-    if fabric.is_paired and ports % TWO == 0 and (nics == 1 or fabric.role in PAIRED_ROLES):
+    if fabric.may_be_pair and ports % TWO == 0 and (nics == 1 or fabric.role in PAIRED_ROLES):
         yield ports // TWO

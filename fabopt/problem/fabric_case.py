@@ -81,12 +81,10 @@ def fabric_of(
         oversubscription_spine=demand.max_oversubscription_spine,
         reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
-        nics=nics.kept,
-        left_out_nics=nics.left_out,
+        nics=nics.kept, left_out_nics=nics.left_out,
         switches=switches,
         generations=generations_of(case, fabric, switches), roce=fabric.roce, homing=fabric.homing,
-        pairing=fabric.pairing, pairs_own=_pairs_own(fabric),
-        opens_pairs=case.rules != NO_RULES and may_be_pairs(fabric.role, fabric.homing),
+        pairing=fabric.pairing, pairs_own=_pairs_own(fabric), opens_pairs=_opens_pairs(fabric, case),
         asks_to_join=_asks_to_join(fabric, case, kept_rules),
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups,
@@ -123,6 +121,10 @@ def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
         fabric.homing is None and _asks_to_join(fabric, case, kept_rules)
     )
     return fabric.model_copy(update={"homing": "pair"}) if is_paired else fabric
+
+
+def _opens_pairs(fabric: Fabric, case: Case) -> bool:
+    return case.rules != NO_RULES and may_be_pairs(fabric.role, fabric.homing)
 
 
 def _pairs_own(fabric: Fabric) -> bool:

@@ -18,7 +18,7 @@ from fabopt.schema.server import Server
 from fabopt.schema.workload import Workload
 from fabopt.workload.checks import wrongs_of
 from fabopt.workload.memory import GIB, likely_memory
-from fabopt.workload.needs import Reach, flat, least_mbps
+from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_mbps
 from fabopt.workload.plans import (
     COMPARED_MBPS,
     difference,
@@ -179,12 +179,18 @@ def test_shipped_models_have_a_plan_that_keeps_the_limit(name: str) -> None:
     assert keeps(workload_of(model, ranks_of(model, best, 1024), server, None), Fraction(1, 20))
 
 
+# Models whose own plans wait too long for latency alone on DGX H100, as their experts send little at a time.
+LATE = ("gpt-oss-120b", "qwen3-235b-a22b", "qwen3-next-80b-a3b")
+
+
 @pytest.mark.long(
     "qwen3-next-80b-a3b", "gpt-oss-120b", "gpt-oss-20b", "llama4-scout", "qwen3-235b-a22b", "mixtral-8x22b"
 )
 @pytest.mark.parametrize("name", names("models"))
 def test_shipped_models_run_on_1024_gpus(name: str) -> None:
-    """Their own plans fit DGX H100 and keep 5 % of exposed communication on 400G; so do picked ones, or are faster."""
+    """Their own plans fit DGX H100 and keep 5 % of exposed communication on 400G, but for those that no network lets
+    keep it, for which there are others that do; picked ones keep it too, or are faster.
+    """
     servers = read_catalog(["reference"], Path(), "library", "").servers
     server = next(one for one in servers if one.id == "nvidia-dgx-h100")
     model = read_model(name, Path())
@@ -192,9 +198,16 @@ def test_shipped_models_run_on_1024_gpus(name: str) -> None:
     best = fastest_plan(model, model.plan, server, 1024)
     assert best is not None and fits(model, best, server, 1024)
     own, picked = (workload_of(model, ranks_of(model, plan, 1024), server, None) for plan in (model.plan, best))
-    assert (least_mbps(own, Fraction(1, 20), Reach(8)) or 0) <= COMPARED_MBPS
+    needed, of_picked = (least_mbps(run, Fraction(1, 20), Reach(8)) for run in (own, picked))
+    assert (needed is None) == (name in LATE)
+    if needed is None:
+        assert step_on(own, flat(MOST_MBPS, Reach(8))).exposed_share > Fraction(1, 20)
+        kept = fastest_plan(model, model.plan, server, 1024, most_exposed=Fraction(1, 20))
+        assert kept is not None
+        needed = least_mbps(workload_of(model, ranks_of(model, kept, 1024), server, None), Fraction(1, 20), Reach(8))
+    assert needed is not None and (needed <= COMPARED_MBPS or name in LATE)
     own_s, picked_s = (step_on(run, flat(COMPARED_MBPS, Reach(8))).step_s for run in (own, picked))
-    assert picked_s <= own_s or (least_mbps(picked, Fraction(1, 20), Reach(8)) or 0) <= COMPARED_MBPS
+    assert picked_s <= own_s or (of_picked is not None and of_picked <= COMPARED_MBPS)
 
 
 def refusals(model: Model, plan: Any, gpus: int, server: Server = H100) -> list[tuple[str, str, str]]:

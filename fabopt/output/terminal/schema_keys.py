@@ -211,14 +211,18 @@ def _below(key: Key) -> Iterator[str]:
 
 
 def _example(kind: str, key: Key) -> Iterator[str]:
-    """The first value of a file of the library, in the order of names: of the key, or else of one that means the same
-    in another place. ``EXAMPLES`` go after the files of a kind.
-    """
-    alike = [other for other in _keys_of_library() if other[1].means_the_same_as(key)]
-    for value, source in (found for one in ((kind, key), *alike) for found in _values_in_library(*one)):
+    for value, source in islice(examples_of(kind, key), 1):
         yield from _wrapped(f"example: {key.steps[-1]}: {_in_one_line(_cut(value))}")
         yield from [f"    from {source}"] if source else []
-        return
+
+
+def examples_of(kind: str, key: Key) -> Iterator[tuple[Any, str]]:
+    """Values in files of the library, in the order of names, each with its file: of the key, then of those that mean
+    the same in other places. ``EXAMPLES`` go after the files of a kind.
+    """
+    yield from _values_in_library(kind, key)
+    alike = (other for other in _keys_of_library() if other[1].means_the_same_as(key))
+    yield from (found for other in alike for found in _values_in_library(*other))
 
 
 @cache

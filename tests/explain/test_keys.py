@@ -21,20 +21,24 @@ ROOM = "makes the room of racks: what would have to move are racks, or the rule 
 RULE = "is read as a part of the rule of racks (`floor.rack_rules.parts_of`), each by its key"
 SHARED = "makes what a host's port carries: what would have to move is the demand of the host or of what it carries"
 COUNTED = "makes the number or the speed of ports of an attachment, whose levers are the switches that they are on"
+LOAD = "is read as a limit on what racks and rows take (`floor.loads.RACK_LIMITS`), each by its key"
+LENGTHS = "has its conflict where lengths are chosen (`solution.few_lengths`), with the fewest that would do"
 PERIOD = "is read as a budget of a period (`explain.limits`), by the name of its kind"
 CHECKED = "is refused when the case is read where nothing could keep it (exit 2)"
 
 # By class, its keys; * is all of the class that are not read.
 WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Case": {"description": TOLD, "prices": MONEY, "have": MONEY, "charges": MONEY, "scenarios": FUTURE,
-             "operate": OPERATED, "maximize": MEANING},
+             "operate": OPERATED, "maximize": MEANING, "max_lengths": LENGTHS},
+    "LengthLimits": {"product": LENGTHS},
+    "Site": {"labour": MONEY},
     "Charge": {"*": MONEY}, "Labour": {"*": MONEY}, "TaskMinutes": {"*": MONEY},
     "PriceSource": {"*": TOLD}, "Source": {"*": TOLD},
     "Stage": {"probability": FUTURE}, "GrowthScenario": {"*": FUTURE},
     "Workload": {"profile": NEED, "gpu_utilization": NEED, "software": NEED, "spreading": NEED,
                  "other_jobs": NEED, "scenarios": NEED, "gpus_per_domain": NEED, "measured_gpus": NEED,
                  "task": NEED, "prompt_tokens": NEED, "output_tokens": NEED, "cached_share": NEED, "kv_bytes": NEED,
-                 "ttft_ms": NEED, "tpot_ms": NEED, "prefill": NEED, "jobs": NEED},
+                 "ttft_ms": NEED, "tpot_ms": NEED, "prefill": NEED},
     "Prefill": {"*": NEED}, "Job": {"*": NEED},
     "Model": {"*": NEED}, "Architecture": {"*": NEED}, "Experts": {"*": NEED}, "LatentAttention": {"*": NEED},
     "Window": {"*": NEED}, "LinearAttention": {"*": NEED}, "SparseAttention": {"*": NEED},
@@ -47,11 +51,15 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Carried": {"isolation": SHARED, "shared_port": SHARED, "max_oversubscription_leaf": BOUNDARY,
                 "max_oversubscription_spine": BOUNDARY},
     "Attachment": {"counts_in_ratio": COUNTED, "boxes": COUNTED, "gbps": COUNTED, "split": COUNTED,
-                   "lane_gbps": COUNTED, "adds": COUNTED, "stands": ROOM},
+                   "lane_gbps": COUNTED, "adds": COUNTED, "stands": ROOM,
+                   "weight_kg": "is a load of its racks, whose limits are the levers"},
     "Roce": {"mtu": CHECKED},
     "Floor": {"rack_pitch_m": GEOMETRY, "rack_depth_m": GEOMETRY, "aisle_m": GEOMETRY, "tray_height_m": GEOMETRY,
               "drop_m": GEOMETRY, "slack_m": GEOMETRY, "cross_trays": GEOMETRY, "blocked": ROOM,
-              "reserved": ROOM, "network_racks": ROOM},
+              "reserved": ROOM, "network_racks": ROOM,
+              "rack_power_w": LOAD, "rack_air_w": LOAD, "row_air_w": LOAD, "rack_kg": LOAD, "floor_kg_m2": LOAD,
+              "air_dt_k": TOLD, "tray_width_mm": TOLD, "tray_depth_mm": TOLD, "manager_width_mm": TOLD,
+              "manager_depth_mm": TOLD},
     "RackRules": {"*": RULE},
     "CaseLimits": {"quarterly_budget_usd": PERIOD, "yearly_budget_usd": PERIOD},
     "Finance": {"depreciation_years": WORTH, "*": MONEY}, "Payment": {"*": MONEY}, "Rate": {"*": MONEY},

@@ -75,6 +75,12 @@ def test_an_example_that_is_not_allowed_is_seen() -> None:
     assert _refused(Count, 0) and _refused(Takeover, {"factor": "all"}) and not _refused(Takeover, {"factor": 1.2})
 
 
+def test_only_long_examples_are_cut_and_say_so() -> None:
+    """Of a list that must be whole, three of four entries would be refused."""
+    assert _said("design", "workload.plan.order").endswith("example: order: [tensor, context, pipeline, data]")
+    assert "  example, cut: fabrics: [{name: compute" in _said("design", "fabrics")
+
+
 @pytest.mark.parametrize(("key", "hint"), [("tires", "did you mean `tiers`"), ("", "prints all"), ("zz", "all")])
 def test_other_words_are_refused_with_what_is_near(key: str, hint: str) -> None:
     with pytest.raises(InputError, match="no such key") as refused:

@@ -41,6 +41,8 @@ _PRODUCTS = {kind.removesuffix("es") if kind == "switches" else kind.removesuffi
 # Examples of keys that no file of the library has.
 EXAMPLES = Path(__file__).with_name("examples.yaml")
 WIDTH = 100
+# Characters of an example that is shown whole; of a longer one, entries at each level.
+MOST_OF_AN_EXAMPLE = 300
 MOST_ENTRIES = 3
 _NUMBERS = {"number": "number", "integer": "whole number"}
 _BOUNDS = (
@@ -212,7 +214,11 @@ def _below(key: Key) -> Iterator[str]:
 
 def _example(kind: str, key: Key) -> Iterator[str]:
     for value, source in islice(examples_of(kind, key), 1):
-        yield from _wrapped(f"example: {key.steps[-1]}: {_in_one_line(_cut(value))}")
+        whole = _in_one_line(value)
+        said = f"example: {key.steps[-1]}: {whole}"
+        if len(whole) > MOST_OF_AN_EXAMPLE:
+            said = f"example, cut: {key.steps[-1]}: {_in_one_line(_cut(value))}"
+        yield from _wrapped(said)
         yield from [f"    from {source}"] if source else []
 
 

@@ -15,6 +15,7 @@ from fabopt.floor.group_runs import HALL, Sizes
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.rules.defaults import DEFAULT_RULES, LENGTHS, without
+from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict
 
 # Kinds of links between switches that span the racks of all servers, in networks of so many tiers.
@@ -27,20 +28,25 @@ def hall_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
     Found by arithmetic, then solved.
     """
-    for kind, tiers in TIERS_ACROSS.items():
-        run_m = _past_all_m(inquiry.problem, kind, tiers)
-        if run_m is None:
-            continue
-        told = [*run_conflict(inquiry, kind, run_m)]
-        yield from told
-        if told:
-            case, off = inquiry.case, DEFAULT_RULES[LENGTHS].off
-            flat = case.model_copy(update={"rules": without(case.rules, LENGTHS)})
-            detail = f"with runs of {off}, there is a design"
-            yield from inquiry.opened(
-                flat, Conflict(limit=f"rules.{LENGTHS}", value="true", needed="false", detail=detail)
-            )
-            yield from inquiry.of_limit(PER_RACK, None, _fuller_racks(inquiry))
+    past = {kind: run_m for kind, tiers in TIERS_ACROSS.items() if (run_m := _past_all_m(inquiry.problem, kind, tiers))}
+    flat = inquiry.case.model_copy(update={"rules": without(inquiry.case.rules, LENGTHS)})
+    kind = max(past, default="") if len(past) < len(TIERS_ACROSS) else _needed_kind(inquiry, flat)
+    told = [*run_conflict(inquiry, kind, past[kind])] if kind else []
+    yield from told
+    if told:
+        detail = f"with runs of {DEFAULT_RULES[LENGTHS].off}, there is a design"
+        yield from inquiry.opened(flat, Conflict(limit=f"rules.{LENGTHS}", value="true", needed="false", detail=detail))
+        yield from inquiry.of_limit(PER_RACK, None, _fuller_racks(inquiry))
+
+
+def _needed_kind(inquiry: Inquiry, flat: Case) -> str:
+    """The kind of links across all racks of the cheapest network with ``flat`` runs; that of cores where none is
+    found.
+    """
+    optimum = inquiry.design(flat)
+    parts = [candidate.design.file_part() for candidate, _ in optimum.picked] if optimum else []
+    has_cores = not parts or any(tier.role == "core" for part in parts for tier in part.tiers)
+    return "spine-core" if has_cores else "leaf-spine"
 
 
 def _past_all_m(problem: Problem, kind: str, tiers: int) -> float | None:
@@ -51,7 +57,7 @@ def _past_all_m(problem: Problem, kind: str, tiers: int) -> float | None:
     if groups is None or kind in groups.given:
         return None
     run_m = float(groups.runs_m("clos", Sizes(problem.servers, problem.servers))[kind])
-    tall = (fabric for fabric in problem.fabrics if max(fabric.tiers, default=0) == tiers)
+    tall = (fabric for fabric in problem.fabrics if tiers in fabric.tiers)
     return run_m if any(0 < _reach_m(problem, fabric, kind) < run_m for fabric in tall) else None
 
 

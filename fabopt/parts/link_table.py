@@ -88,7 +88,6 @@ class LinkTable:
         self._catalog = catalog
         self._item_table = item_table
         self.limits = limits
-        self._reaches: dict[tuple[str, str, str], float] = {}
         self._prune = prune
 
     def assemblies(
@@ -194,9 +193,7 @@ class LinkTable:
     def _reach_m(self, fibre: Fibre, module: Transceiver, standard: str) -> float:
         """Longest run of a module over a fibre in metres, each worked out once."""
         key = fibre.id, module.id, standard
-        if key not in self._reaches:
-            self._reaches[key] = self.limits.reach_m(fibre, module, standard)
-        return self._reaches[key]
+        return _REACHES.of(self, key, self.limits.reach_m, fibre, module, standard)
 
     @cached_property
     def _cables_by_speed(self) -> Mapping[int, Sequence[Cable]]:
@@ -316,6 +313,7 @@ class LinkTable:
 _ASSEMBLIES: Lookup[LinkTable, tuple[_Ends, float, bool], tuple[Assembly, ...]] = Lookup()
 _TOGETHER: Lookup[LinkTable, tuple[_Ends, float], int] = Lookup()
 _JOINS: Lookup[LinkTable, _Ends, tuple[_Join, ...]] = Lookup()
+_REACHES: Lookup[LinkTable, tuple[str, str, str], float] = Lookup()
 _MODULES: Lookup[LinkTable, tuple[PortType, str, bool], tuple[_Module, ...]] = Lookup()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.parts.item_table import ItemTable
@@ -24,7 +25,7 @@ class StageLabour(NamedTuple):
         return sum(item.cost(stage, units, present) for (stage, item), units in self.standing.items())
 
 
-NO_LABOUR = StageLabour({}, {})
+NO_LABOUR = StageLabour(MappingProxyType({}), MappingProxyType({}))
 
 
 def labour_of(item_table: ItemTable, sold: Sequence[int]) -> StageLabour:
@@ -39,4 +40,4 @@ def labour_of(item_table: ItemTable, sold: Sequence[int]) -> StageLabour:
             standing[stage, visit] = 1
         elif visit is not None:
             open_visits[stage] = visit
-    return StageLabour(standing, open_visits)
+    return StageLabour(MappingProxyType(standing), MappingProxyType(open_visits))

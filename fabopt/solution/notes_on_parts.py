@@ -41,6 +41,8 @@ ANCHOR = "docs/catalog.md#airflow"
 
 def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
     """With a wanted airflow, switches of unknown airflow; without one, switches that blow against each other."""
+    if not design.fabrics:
+        return
     used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
     switches = [switch for switch in catalog.switches if switch.id in used]
     wanted = airflow_of(case)

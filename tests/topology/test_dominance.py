@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from fabopt.floor.loads import ANY_LOAD
 from fabopt.floor.rack_rules import RackLimits
 from fabopt.parts.switches import SwitchType, with_peer_links
 from fabopt.problem.fabric import FabricProblem
@@ -30,6 +31,7 @@ CAGES: Json = {"count": 8, "form_factor": "QSFP-DD", "splits": ["2x200", "1x400"
 WIDER: Json = {**CAGES, "form_factor": "QSFP112", "accepts": ["QSFP-DD"]}
 # Cages for management, which make a switch fit for what another one is not.
 APART: Json = {"count": 2, "form_factor": "QSFP56", "splits": ["1x200"]}
+TEN_KW = ANY_LOAD._replace(power_mw=10_000_000)
 Change = Callable[[Json, Json], object]
 Guard = Callable[[FabricProblem], FabricProblem]
 
@@ -188,8 +190,8 @@ def test_rules_keep_what_they_ask_of_a_switch(change: Change, guard: Guard, monk
     ("change", "site"),
     [
         (_cages(count=9), {"rack_limits": RackLimits(cable_ends=100)}),
-        (_set(power_max_w=900), {"rack_power_w": 10_000, "rack_limits": RackLimits(largest_power=True)}),
-        (lambda cheap, dear: cheap.update(cages=[WIDER]), {"rack_power_w": 10_000}),
+        (_set(power_max_w=900), {"most_in_rack": TEN_KW, "rack_limits": RackLimits(largest_power=True)}),
+        (lambda cheap, dear: cheap.update(cages=[WIDER]), {"most_in_rack": TEN_KW}),
     ],
     ids=["cable-ends", "largest-power", "hungrier-modules"],
 )

@@ -23,7 +23,7 @@ def section_of(diameter_mm: float | None) -> int:
 
 def room_of(floor: Floor, what: str) -> Fraction | None:
     """Section of a ``tray``, or of both ``manager``s of a rack; None where the floor does not say it."""
-    width, depth = floor.sections[what]
+    width, depth, _ = floor.sections[what]
     if width is None or depth is None:
         return None
     return exact(width) * exact(depth) * PER_MM2 * (len(SIDES) if what == "manager" else 1)

@@ -21,6 +21,8 @@ SHARES = (
     "other_jobs",
     "weight",
     "spare_fraction",
+    "tray_fill",
+    "manager_fill",
     "fraction",
     "discount_rate",
     "price_decline",

@@ -48,6 +48,7 @@ ONE_PORT: Final = "one-port"
 OPTIC_LOSS: Final = "optic-loss"
 PAIR: Final = "pair"
 PAIRING: Final = "pairing"
+RACK_MANAGERS: Final = "rack-managers"
 RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
 ROBUST_DESIGNS: Final = "robust-designs"
@@ -56,6 +57,7 @@ SERVERS_COUNT: Final = "servers-count"
 SLOT_SPEED: Final = "slot-speed"
 SUBNET_MANAGER: Final = "subnet-manager"
 TESTED_NICS: Final = "tested-nics"
+TRAY_FILL: Final = "tray-fill"
 TWO_CORES: Final = "two-cores"
 TWO_LEAVES: Final = "two-leaves"
 TWO_SPINES: Final = "two-spines"
@@ -162,6 +164,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             kept_with="leaf switches that the catalog says can run `mlag` or `evpn-multihoming`",
         ),
         DefaultRule(
+            RACK_MANAGERS,
+            "the vertical cable managers of a rack are no fuller than `site.floor.manager_fill`, where the case gives it",
+            "managers_hold_cables",
+            "docs/sites.md#trays-and-managers",
+        ),
+        DefaultRule(
             RACK_RULES,
             "racks of a floor keep room for what is beside servers and switches, and have no more switches than can be "
             "cabled",
@@ -233,6 +241,12 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             without="NICs that the server is not known to be sold or tested with",
             lost="NICs that the server is sold or tested with",
             off="any NICs that fit",
+        ),
+        DefaultRule(
+            TRAY_FILL,
+            "no segment of a tray is fuller than `site.floor.tray_fill`, where the case gives it",
+            "trays_hold_cables",
+            "docs/sites.md#trays-and-managers",
         ),
         DefaultRule(
             TWO_CORES,

@@ -50,6 +50,7 @@ MAX_CROSSINGS = 4000
 RackSide = Annotated[float, Field(ge=0.1, le=10)]
 Length = Annotated[float, Field(ge=0, le=100)]
 CrossSection = Annotated[float, Field(gt=0, le=10_000)] | None
+FillShare = Annotated[float, Field(gt=0, le=1)] | None
 CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
 
 
@@ -80,8 +81,10 @@ class Floor(Strict):
         slack_m: Metres added to every cable.
         tray_width_mm: Width of every tray, in millimetres.
         tray_depth_mm: Depth of every tray that cables may fill, in millimetres.
+        tray_fill: Most of a tray's cross-section that cables may fill, by their outer diameters. Null is no limit.
         manager_width_mm: Width of the vertical cable manager at each side of a rack, in millimetres.
         manager_depth_mm: Depth of these managers, in millimetres.
+        manager_fill: Most of both managers of a rack that cables may fill. Null is no limit.
         cross_trays: Positions in the rows where trays cross them; 0 is before the first rack. Null is both ends.
         blocked: Racks that are not there, such as a column; the tray of the row is cut.
         reserved: Racks that are somebody else's; the tray of the row passes.
@@ -108,8 +111,10 @@ class Floor(Strict):
     slack_m: Length = 0.5
     tray_width_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
     tray_depth_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
+    tray_fill: Annotated[FillShare, Field(exclude_if=is_open)] = None
     manager_width_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
     manager_depth_mm: Annotated[CrossSection, Field(exclude_if=is_open)] = None
+    manager_fill: Annotated[FillShare, Field(exclude_if=is_open)] = None
     cross_trays: Annotated[tuple[CrossPosition, ...], Field(min_length=1)] | None = None
     blocked: tuple[RackId, ...] = ()
     reserved: tuple[RackId, ...] = ()
@@ -145,12 +150,19 @@ class Floor(Strict):
         return self.aisle_m if isinstance(self.aisle_m, tuple) else (self.aisle_m,) * (self.rows - 1)
 
     @property
-    def sections(self) -> dict[str, tuple[float | None, float | None]]:
-        """Width and depth of trays, and of the manager at a side of a rack, in millimetres."""
+    def sections(self) -> dict[str, tuple[float | None, float | None, float | None]]:
+        """Width and depth in millimetres, and the most that is filled, of trays and of managers at a side of a rack."""
         return {
-            "tray": (self.tray_width_mm, self.tray_depth_mm),
-            "manager": (self.manager_width_mm, self.manager_depth_mm),
+            "tray": (self.tray_width_mm, self.tray_depth_mm, self.tray_fill),
+            "manager": (self.manager_width_mm, self.manager_depth_mm, self.manager_fill),
         }
+
+    @model_validator(mode="after")
+    def _filled_sections_are_known(self) -> Self:
+        for what, (width, depth, fill) in self.sections.items():
+            if fill is not None and None in (width, depth):
+                raise ValueError(f"`{what}_fill` is a share of a section: give `{what}_width_mm` and `{what}_depth_mm`")
+        return self
 
     @model_validator(mode="after")
     def _tables_fit_memory(self) -> Self:

@@ -31,6 +31,7 @@ from fabopt.solution.futures import with_futures
 from fabopt.solution.kept import Keeping
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, DearerError, Question, finishing_s
+from fabopt.solution.room_for_cables import with_room_for_cables
 from fabopt.solution.rule_levers import with_rule_levers
 from fabopt.solution.servers import cheapest_of_servers
 from fabopt.solution.single_points import with_single_points, with_those_of
@@ -166,10 +167,14 @@ def settled(question: Question) -> tuple[Question, Answers]:
 
 
 def _settled(question: Question) -> tuple[Question, Answers]:
-    return with_few_lengths(question, _settled_in_any_lengths)
+    return with_few_lengths(question, _settled_with_room)
 
 
-def _settled_in_any_lengths(question: Question) -> tuple[Question, Answers]:
+def _settled_with_room(question: Question) -> tuple[Question, Answers]:
+    return with_room_for_cables(question, _settled_with_hosts)
+
+
+def _settled_with_hosts(question: Question) -> tuple[Question, Answers]:
     answers = _search_all(question)
     question = replace(question, lower_than=None)
     question, answers = with_managers(question, answers)

@@ -64,6 +64,7 @@ from fabopt.verify import (
     structure,
     subnet_manager,
     totals,
+    trays,
     workload,
 )
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -267,6 +268,8 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     floor_loads.loads_fit_racks,
     appliances.attachments_stand_apart,
     appliances.hosts_stand_with_switches,
+    trays.trays_hold_cables,
+    trays.managers_hold_cables,
 )
 MONEY_RULES: tuple[DesignRule, ...] = (
     purchases.bom_covers_parts,

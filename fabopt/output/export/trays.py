@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TRAY_COLUMNS = (
-    *("segment", "cables", "mm2", "fill", "kg_m", "kind", "rank"),
+    *("segment", "cables", "mm2", "fill", "kg_m", "kind", "limit", "rank"),
     *("copper_cables", "copper_mm2", "copper_kg_m", "fibre_cables", "fibre_mm2", "fibre_kg_m"),
     *("unknown_diameter", "unknown_weight", "bend_radius_mm"),
 )
@@ -72,7 +72,7 @@ class _Section:
     def row(self, floor: Floor, rank: int | str) -> tuple[object, ...]:
         """The row of the table. ``rank``: among the fullest."""
         what = "manager" if self.kind == "side" else "tray"
-        room = room_of(floor, what)
+        room, limit = room_of(floor, what), floor.sections[what][2]
         if room is not None and what == "manager":
             room /= len(SIDES)
         copper = [leg for leg in self.legs if leg.is_copper]
@@ -81,7 +81,7 @@ class _Section:
         bends = [leg.product.bend_radius_mm for leg in self.legs if leg.product.bend_radius_mm is not None]
         return (
             *(self.name, self.ends or len(self.legs), _mm2(self.legs), fill, _kg_m(self.legs), self.kind),
-            rank,
+            *("" if limit is None else limit, rank),
             *(value for of_kind in (copper, glass) for value in (len(of_kind), _mm2(of_kind), _kg_m(of_kind))),
             sum(leg.product.diameter_mm is None for leg in self.legs),
             sum(leg.product.weight_kg_m is None for leg in self.legs),

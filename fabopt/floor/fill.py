@@ -27,3 +27,11 @@ def room_of(floor: Floor, what: str) -> Fraction | None:
     if width is None or depth is None:
         return None
     return exact(width) * exact(depth) * PER_MM2 * (len(SIDES) if what == "manager" else 1)
+
+
+def bend_room_mm(floor: Floor, what: str) -> float:
+    """The largest bend radius of a cable that turns in a ``tray``, or into a ``manager``, whose size is known."""
+    width, depth, _ = floor.sections[what]
+    room = width if what == "tray" else depth
+    assert room is not None
+    return room

@@ -1,19 +1,25 @@
-"""Faults of commands that need growth to be certain."""
+"""Faults of commands that need growth to be certain, or cables that no search beside the solver chooses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from fabopt.errors import Fault, fault
+from fabopt.rules.defaults import FILL_RULES
 from fabopt.schema.case import Case
 from fabopt.schema.stages import is_certain
 
 
-def limited_lengths(case: Case, file: str, what: str) -> Iterator[Fault]:
-    """A fault where lengths are limited, which only ``fabopt solve`` chooses from; ``what``: what is refused."""
+def limited_cables(case: Case, file: str, what: str) -> Iterator[Fault]:
+    """Faults where lengths of cables, or what they fill, are limited, which only ``fabopt solve`` keeps; ``what``: what
+    is refused.
+    """
     if case.length_limits.are_set:
         hint = "leave it out, or use `fabopt solve`"
         yield fault(file, "max_lengths", f"{what} where lengths of cables are limited", hint=hint)
+    for of, fill in case.fill_limits.items():
+        hint = f"leave it out, write `rules: {{{FILL_RULES[of]}: false}}`, or use `fabopt solve`"
+        yield fault(file, f"site.floor.{of}_fill", f"{what} where the fill of {of}s is limited", fill, hint=hint)
 
 
 def uncertain_stages(case: Case, file: str, what: str) -> Iterator[Fault]:
@@ -22,7 +28,7 @@ def uncertain_stages(case: Case, file: str, what: str) -> Iterator[Fault]:
     what = f"{what} where growth may end"
     if case.scenarios:
         yield fault(file, "scenarios", what, len(case.scenarios), hint=hint)
-    yield from limited_lengths(case, file, what.partition(" where ")[0])
+    yield from limited_cables(case, file, what.partition(" where ")[0])
     for number, stage in enumerate(case.stages or ()):
         if not is_certain(stage.probability):
             yield fault(file, f"stages.{number}.probability", what, stage.probability, hint=hint)

@@ -69,6 +69,8 @@ REDUNDANCY: Final = (TWO_SPINES, TWO_CORES, TWO_LEAVES, PAIR, TWO_SWITCHES, PAIR
 NIC_RULES: Final = (TESTED_NICS, SLOT_SPEED, ONE_PORT, NIC_PAIRING)
 # Rules of which *what else* has a row without them, in this order.
 WITH_ROWS: Final = (ONE_GENERATION, *NIC_RULES, ROBUST_DESIGNS, SUBNET_MANAGER)
+# Rules of what cables fill: of trays, and of the vertical managers of racks.
+FILL_RULES: Final = {"tray": TRAY_FILL, "manager": RACK_MANAGERS}
 # Compute of more GPUs does not stand on one switch.
 MOST_ON_ONE_SWITCH: Final = 128
 # The most oversubscription at a boundary, where the case says none, of what rule ``robust-designs`` picks.
@@ -165,7 +167,8 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         ),
         DefaultRule(
             RACK_MANAGERS,
-            "the vertical cable managers of a rack are no fuller than `site.floor.manager_fill`, where the case gives it",
+            "the vertical cable managers of a rack are no fuller than `site.floor.manager_fill`, where the case gives "
+            "it",
             "managers_hold_cables",
             "docs/sites.md#trays-and-managers",
         ),

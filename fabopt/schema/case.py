@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from fabopt.errors import InputError, cut, fault
-from fabopt.rules.defaults import RuleChoices
+from fabopt.rules.defaults import FILL_RULES, RuleChoices, is_kept
 from fabopt.schema.base import Count, Identifier, Reference, Strict, Text
 from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.fabric import Fabric as Fabric
@@ -131,6 +131,13 @@ class Case(Strict):
         return said if isinstance(said, LengthLimits) else LengthLimits(site=said)
 
     @property
+    def fill_limits(self) -> dict[str, float]:
+        """The most of a ``tray``, and of the ``manager``s of a rack, that cables fill, where a rule limits it."""
+        sections = {} if self.site.floor is None else self.site.floor.sections
+        fills = {what: fill for what, (_, _, fill) in sections.items() if is_kept(self.rules, FILL_RULES[what])}
+        return {what: fill for what, fill in fills.items() if fill is not None}
+
+    @property
     def is_uncertain(self) -> bool:
         """Whether growth may end before its last stage."""
         return bool(self.futures)
@@ -181,6 +188,14 @@ class Case(Strict):
         if self.length_limits.are_set and (self.objective == EFFECTIVE or self.growth.decide_by == "regret"):
             what = "`growth.decide_by: regret`" if self.growth.decide_by == "regret" else f"`objective: {EFFECTIVE}`"
             raise ValueError(f"`max_lengths` and {what} do not go together: lengths are chosen by a sum")
+        return self
+
+    @model_validator(mode="after")
+    def _fills_go_with_one_design(self) -> Self:
+        if self.fill_limits and (self.objective == EFFECTIVE or self.is_uncertain):
+            what = f"`objective: {EFFECTIVE}`" if self.objective == EFFECTIVE else "growth that may end"
+            key = f"site.floor.{next(iter(self.fill_limits))}_fill"
+            raise ValueError(f"`{key}` and {what} do not go together: leave it out, or turn its rule off")
         return self
 
     @model_validator(mode="after")

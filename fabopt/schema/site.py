@@ -159,9 +159,13 @@ class Floor(Strict):
 
     @model_validator(mode="after")
     def _filled_sections_are_known(self) -> Self:
-        for what, (width, depth, fill) in self.sections.items():
-            if fill is not None and None in (width, depth):
-                raise ValueError(f"`{what}_fill` is a share of a section: give `{what}_width_mm` and `{what}_depth_mm`")
+        open_ = [
+            f"`{what}_fill: {fill:g}` is a share of a section that is not known: give `{what}_width_mm` and "
+            f"`{what}_depth_mm`, or leave it out"
+            for what, (width, depth, fill) in self.sections.items() if fill is not None and None in (width, depth)
+        ]  # fmt: skip
+        if open_:
+            raise ValueError("; ".join(open_))
         return self
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.io.case import Inputs
-from fabopt.problem.certain import limited_lengths
+from fabopt.problem.certain import limited_cables
 from fabopt.problem.problem import problem_of
 from fabopt.program.formulation import Program
 from fabopt.program.legend import Form, program_text
@@ -21,7 +21,7 @@ def formulation_text(inputs: Inputs, form: Form) -> str:
     if inputs.case.objective == EFFECTIVE:
         hint = "write objective: capex_usd for the program of the cheapest design"
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
-    if faults := list(limited_lengths(inputs.case, inputs.case_file, "one program is not written")):
+    if faults := list(limited_cables(inputs.case, inputs.case_file, "one program is not written")):
         raise InputError(faults)
     problem = problem_of(inputs.case, inputs.catalog)
     optimum = answer_in(problem, Settings(), Clock(None), Context()).optimum

@@ -46,8 +46,8 @@ class Keeping:
         if begun_s < self._next_s or not is_better or not is_asked or self._clock.is_over():
             return
         try:
-            self._keep(Answer(problem, optimum))
-            self._best = optimum.value
+            if self._keep(Answer(problem, optimum)):
+                self._best = optimum.value
         except StoppedError:
             raise
         except Exception:  # whatever is wrong with it, the answer is what counts
@@ -55,12 +55,13 @@ class Keeping:
         finally:
             self._next_s = self._clock.spent_s() + ONE_SECOND_IN * (self._clock.spent_s() - begun_s)
 
-    def _keep(self, answer: Answer) -> None:
+    def _keep(self, answer: Answer) -> bool:
+        """Pass on the design of an answer, if it is one of the case that keeps every rule; return whether it is."""
         design, wiring = with_single_points(design_of(answer, self._engine, self._clock.spent_s()))
         checks = verify(design, wiring)
-        if {fabric.name for fabric in design.fabrics} != self._fabrics:
-            return
-        if all(check.ok for check in checks):
+        is_kept = {fabric.name for fabric in design.fabrics} == self._fabrics and all(check.ok for check in checks)
+        if is_kept:
             objective = design.objective.model_copy(update={"bound": None, "gap": None})
             update = {"checks": checks, "notes": (_NOTE,), "status": "feasible", "objective": objective}
             self._take(design.model_copy(update={**update, "alternatives_complete": False}))
+        return is_kept

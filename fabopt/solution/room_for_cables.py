@@ -1,122 +1,216 @@
 """A case that limits how full trays, or the vertical managers of racks, are: thinner cables where they are too full.
 
-The answer without the limits is the best with them if it keeps them. If not, thicker parts are left out, step by step,
-and the cheapest answer that keeps the limits is taken. Others may be cheaper, as with thick cables in some places
-alone, so it is not proven: its bound is the answer without the limits.
+The answer without the limits is the best with them if it keeps them. If not, the thickest parts of the last answer are
+left out, step by step, until one keeps the limits. Others may be cheaper, as with thick cables in some places alone, so
+that its bound is the answer without the limits. No step looks at the limits themselves, so that wider ones are never
+dearer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 
+from fabopt.design.bill import bill
+from fabopt.floor.fill import bend_room_mm
 from fabopt.io.case import Inputs
+from fabopt.problem.rack_parts import rack_parts_left_out
+from fabopt.problem.rules_kept import RulePart, left_out_of_fabrics
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
-from fabopt.rules.defaults import DEFAULT_RULES, RACK_MANAGERS, TRAY_FILL, is_kept
+from fabopt.rules.defaults import DEFAULT_RULES, FILL_RULES
 from fabopt.schema.case import Case
+from fabopt.schema.catalog import Cable, Catalog, Fibre
 from fabopt.schema.design import Conflict
 from fabopt.search.answer import Answer
+from fabopt.search.separations import bounded_by
 from fabopt.solution.designs import design_of
 from fabopt.solution.question import Answers, Question
-from fabopt.units import exact
-from fabopt.verify.trays import fullest
+from fabopt.units import exact, some
+from fabopt.verify.trays import Fullest, fullest
 from fabopt.wiring.build import wiring_of
 
 Settle = Callable[[Question], tuple[Question, Answers]]
-Settled = tuple[Question, Answers]
-RULES = {"tray": TRAY_FILL, "manager": RACK_MANAGERS}
 DIGITS = 10_000
 
 
-def with_room_for_cables(asked: Question, settle: Settle) -> Settled:
+def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Answers]:
     """The question and its answers with cables that trays and managers hold; the same ones where nothing is limited.
 
     Rules ``trays_hold_cables`` and ``managers_hold_cables``. Without such answers the question has the conflicts of
     the limits. A point of a study is taken as it is.
     """
-    limits = dict(_limits(asked.inputs.case))
-    if not limits or asked.problem is not None or asked.answer is not None:
+    if not asked.inputs.case.fill_limits or asked.problem is not None or asked.answer is not None:
         return settle(asked)
-    first = settle(asked)
-    if first[1].best is None:
-        return first
-    over = _over(full := _full(first[1].best), limits)
-    if not over:
-        return _told(first, full, limits)
-    bound, kept, least = first[1].optimum.bound, list[Settled](), [over]
+    # nothing that was met before knows of parts that are left out
+    alone = replace(asked, known=None, lower_than=None, tried=())
+    first = _Step(*settle(alone))
+    if first.answers.best is None or not first.over:
+        return first.told(), first.answers
+    bound, steps, kept = first.answers.optimum.bound, [first], list[_Step]()
     try:
-        for inputs in _thinner(asked.inputs):
+        while (inputs := steps[-1].thinner()) is not None:
             asked.clock.look()
             asked.settings.progress("trays or managers are too full: looking at thinner cables")
-            alone = replace(asked, inputs=inputs, known=None, lower_than=None, tried=())
-            node = settle(alone)
-            if node[1].best is None:
+            step = _Step(*settle(replace(alone, inputs=inputs)))
+            if step.answers.best is None or step.left_out - first.left_out:
                 break
-            full = _full(node[1].best)
-            least.append(_over(full, limits))
-            if not least[-1]:
-                kept.append(_told(node, full, limits))
+            steps.append(step)
+            if not step.over:
+                kept.append(step)
+                if step.answers.is_decided:
+                    break  # with fewer parts none is cheaper
     except StoppedError:
         pass
     if kept:
-        question, answers = min(kept, key=lambda node: node[1].optimum.value or 0)
-        told = f"with the cheapest parts {' and '.join(f'{what}s' for what in over)} would be too full: thicker cables "
-        told += "are left out of all places, so that a dearer design than need be may have been found"
-        question = replace(question, notes=(*question.notes, told))
-        return question, replace(answers, complete=False, bound=bound)
-    answers = first[1]
-    none = tuple(replace(one, optimum=Optimum("unknown", sized=one.optimum.sized)) for one in answers.tried)
-    return replace(first[0], conflicts=tuple(_conflicts(limits, least))), Answers(none, complete=False, bound=bound)
+        least = min(kept, key=lambda step: step.answers.optimum.value or 0)
+        over = " and ".join(f"{what}s" for what in first.over)
+        note = f"with the cheapest parts {over} would be too full: thicker cables are left out of all places"
+        question = least.told(note if least.answers.optimum.value == bound else f"{note}; a cheaper mix may exist")
+        return question, _bounded(least.answers, bound)
+    conflicts = tuple(_conflicts(steps))
+    return replace(first.question, conflicts=conflicts), _without_design(first.answers, bound)
 
 
-def _limits(case: Case) -> Iterator[tuple[str, Fraction]]:
-    floor = case.site.floor
-    for what, rule in RULES.items():
-        fill = None if floor is None else floor.sections[what][2]
-        if fill is not None and is_kept(case.rules, rule):
-            yield what, exact(fill)
+@dataclass(frozen=True)
+class _Step:
+    """The answers with some parts, and how full they make trays and managers."""
 
+    question: Question
+    answers: Answers
 
-def _full(answer: Answer) -> dict[str, Fraction]:
-    """How full the fullest tray and the fullest managers of an answer are."""
-    design = design_of(answer, "", 0.0)
-    return fullest(design, wiring_of(design))
+    @property
+    def best(self) -> Answer:
+        """The best answer, where there is one."""
+        assert self.answers.best is not None
+        return self.answers.best
 
+    @property
+    def case(self) -> Case:
+        """The case that is asked."""
+        return self.question.inputs.case
 
-def _told(node: Settled, full: dict[str, Fraction], limits: dict[str, Fraction]) -> Settled:
-    """With a note on each rule that is kept."""
-    notes = (DEFAULT_RULES[RULES[what]].note(f"{float(full[what]):.1%} of {float(most):.1%}")
-             for what, most in limits.items())  # fmt: skip
-    return replace(node[0], notes=(*node[0].notes, *notes)), node[1]
+    @cached_property
+    def full(self) -> dict[str, Fullest]:
+        """The fullest tray and managers."""
+        design = design_of(self.best, "", 0.0)
+        return fullest(design, wiring_of(design))
 
+    @cached_property
+    def over(self) -> dict[str, Fullest]:
+        """What is fuller than its limit, or holds a cable that cannot bend."""
+        return {
+            what: self.full[what] for what, most in self.case.fill_limits.items()
+            if self.full[what].share > exact(most) or what in self.stiff
+        }  # fmt: skip
 
-def _over(full: dict[str, Fraction], limits: dict[str, Fraction]) -> dict[str, Fraction]:
-    """The fullest share of what is fuller than its limit."""
-    return {what: full[what] for what, most in limits.items() if full[what] > most}
+    @property
+    def stiff(self) -> dict[str, float]:
+        """The room in mm of what holds a cable that cannot bend there."""
+        floor = self.case.site.floor
+        assert floor is not None
+        rooms = {what: bend_room_mm(floor, what) for what in self.case.fill_limits}
+        return {what: room for what, room in rooms.items() if self.full[what].bend_mm > room}
 
+    @property
+    def excess(self) -> Fraction:
+        """The most that anything is fuller than its limit, as a ratio."""
+        return max(self.full[what].share / exact(most) for what, most in self.case.fill_limits.items())
 
-def _thinner(inputs: Inputs) -> Iterator[Inputs]:
-    """The inputs without the thickest cables and fibres, then without the next ones too; the thinnest stay."""
-    catalog = inputs.catalog
-    sizes = sorted({one.diameter_mm for one in (*catalog.cables, *catalog.fibres) if one.diameter_mm is not None})
-    for most in reversed(sizes[:-1]):
+    @property
+    def left_out(self) -> set[RulePart]:
+        """Default rules that the answer leaves out."""
+        problem = self.best.problem
+        return {*left_out_of_fabrics(problem), *rack_parts_left_out(problem, self.case)}
+
+    def told(self, *more: str) -> Question:
+        """The question with a note on each rule that is kept, and more."""
+        if self.answers.best is None:
+            return self.question
+        notes = (self._note(what, most) for what, most in self.case.fill_limits.items())
+        return replace(self.question, notes=(*self.question.notes, *notes, *more))
+
+    def _note(self, what: str, most: float) -> str:
+        full = self.full[what]
+        unknown = f"; {some(full.unknown, 'cable')} of no known diameter counted as nothing" if full.unknown else ""
+        return DEFAULT_RULES[FILL_RULES[what]].note(f"{float(full.share):.1%} of {most:.1%}{unknown}")
+
+    def thinner(self) -> Inputs | None:
+        """The inputs without what is as thick as the thickest part of the answer, or of no known diameter; without
+        what is as stiff as the stiffest one where that cannot bend. None where nothing thinner is left.
+        """
+        laid = {one.id: one for one in _laid(self.best.problem.catalog)}
+        rows = bill(self.best.problem, self.best.picked)
+        used = [laid[row.id] for row in rows if row.id in laid and (row.in_use or row.quantity)]
+        thickest = max((one.diameter_mm or 0.0 for one in used), default=0.0)
+        stiffest = max((one.bend_radius_mm or 0.0 for one in used), default=0.0)
+
+        def stays(one: Cable | Fibre) -> bool:
+            if self.stiff:
+                return (one.bend_radius_mm or 0.0) < stiffest
+            return one.diameter_mm is not None and one.diameter_mm < thickest
+
+        catalog = self.question.inputs.catalog
         left = {
-            kind: tuple(one for one in getattr(catalog, kind) if (one.diameter_mm or 0) <= most)
+            kind: tuple(one for one in getattr(catalog, kind) if stays(one))
             for kind in ("cables", "fibres")
-        }
-        yield replace(inputs, catalog=catalog.model_copy(update=left))
+        }  # fmt: skip
+        if not any(left.values()):
+            return None
+        return replace(self.question.inputs, catalog=catalog.model_copy(update=left))
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """What each limit would have to be for this answer."""
+        floor = self.case.site.floor
+        assert floor is not None
+        for what, room in self.stiff.items():
+            side = "width" if what == "tray" else "depth"
+            yield _conflict(what, f"{side}_mm", room, self.full[what].bend_mm, "a cable that bends no tighter is part")
+        for what, full in self.over.items():
+            most, (width, _, _) = self.case.fill_limits[what], floor.sections[what]
+            assert width is not None
+            detail = f"the fullest {what} is of {float(full.share):.1%}, as part"
+            if full.share > 1:
+                needed = ceil(full.share * exact(width) / exact(most) * 10) / 10
+                yield _conflict(what, "width_mm", width, needed, detail)
+            elif full.share > exact(most):
+                yield _conflict(what, "fill", most, ceil(full.share * DIGITS) / DIGITS, detail)
 
 
-def _conflicts(limits: dict[str, Fraction], met: list[dict[str, Fraction]]) -> Iterator[Conflict]:
-    """What each limit would have to be for the design that comes nearest to all."""
-    nearest = min(met, key=lambda over: max(over[what] / limits[what] for what in over))
-    for what, share in nearest.items():
-        needed = ceil(share * DIGITS) / DIGITS
-        yield Conflict(
-            limit=f"site.floor.{what}_fill", value=float(limits[what]), needed=needed, direction="up", minimal=False,
-            detail=f"rule `{RULES[what]}`: the fullest {what} of the leanest design that was found; wider ones, "
-            "other places of switches or thinner cables may do with less",
-        )  # fmt: skip
+def _conflict(what: str, key: str, value: float, needed: float, detail: str) -> Conflict:
+    return Conflict(
+        limit=f"site.floor.{what}_{key}", value=value, needed=needed, direction="up", minimal=False,
+        detail=f"rule `{FILL_RULES[what]}`: {detail} of the leanest design found; other places of switches, or "
+        "thick cables in some places alone, may do with less",
+    )  # fmt: skip
+
+
+def _conflicts(steps: list[_Step]) -> Iterator[Conflict]:
+    """What limits would have to be for the answer that comes nearest to all."""
+    return min(steps, key=lambda step: (len(step.stiff), step.excess)).conflicts()
+
+
+def _laid(catalog: Catalog) -> tuple[Cable | Fibre, ...]:
+    return (*catalog.cables, *catalog.fibres)
+
+
+def _bounded(answers: Answers, bound: int | None) -> Answers:
+    """Answers with fewer parts as those to the question itself: proven where they reach its bound."""
+    tried = (
+        replace(one, optimum=_unknown(one) if one.optimum.value is None else bounded_by(one.optimum, bound))
+        for one in answers.tried
+    )
+    return Answers(tuple(tried), complete=False, bound=bound)
+
+
+def _without_design(answers: Answers, bound: int | None) -> Answers:
+    """Answers none of which keeps the limits, which does not prove that no design does."""
+    tried = (replace(one, optimum=_unknown(one)) for one in answers.tried)
+    return Answers(tuple(tried), complete=False, bound=bound)
+
+
+def _unknown(answer: Answer) -> Optimum:
+    return Optimum("unknown", sized=answer.optimum.sized)

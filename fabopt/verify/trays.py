@@ -12,7 +12,6 @@ from math import ceil, pi
 from typing import NamedTuple
 
 from fabopt.floor.routes import TrayRoutes
-from fabopt.rules.defaults import RACK_MANAGERS, TRAY_FILL, is_kept
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Design
 from fabopt.units import exact, some
@@ -30,13 +29,8 @@ class _Laid(NamedTuple):
     bend_mm: float
 
 
-def _asks(evidence: Evidence, rule: str, what: str) -> bool:
-    floor = evidence.case.site.floor
-    return floor is not None and floor.sections[what][2] is not None and is_kept(evidence.case.rules, rule)
-
-
 @since("0.3.0", "case.content.site.floor.tray_fill")
-@where(lambda evidence: _asks(evidence, TRAY_FILL, "tray"))
+@where(lambda evidence: "tray" in evidence.case.fill_limits)
 def trays_hold_cables(proof: Proof, cabled: CabledDesign) -> None:
     """No segment of a tray is fuller than the case allows, and every cable can turn within the width of a tray.
 
@@ -51,7 +45,7 @@ def trays_hold_cables(proof: Proof, cabled: CabledDesign) -> None:
 
 
 @since("0.3.0", "case.content.site.floor.manager_fill")
-@where(lambda evidence: _asks(evidence, RACK_MANAGERS, "manager"))
+@where(lambda evidence: "manager" in evidence.case.fill_limits)
 def managers_hold_cables(proof: Proof, cabled: CabledDesign) -> None:
     """The two vertical managers of no rack are fuller than the case allows, and every cable can bend into them.
 
@@ -65,22 +59,27 @@ def managers_hold_cables(proof: Proof, cabled: CabledDesign) -> None:
     _can_bend(proof, laid, depth)
 
 
-def fullest(design: Design, wiring: Wiring) -> dict[str, Fraction]:
-    """The share of the fullest segment of a tray, and of the fullest rack's managers, as far as their sizes are known;
-    more than any limit where a cable cannot bend.
-    """
+class Fullest(NamedTuple):
+    """The share of the fullest place, the radius in mm of the stiffest cable there, and cables of no known diameter."""
+
+    share: Fraction
+    bend_mm: float
+    unknown: int
+
+
+def fullest(design: Design, wiring: Wiring) -> dict[str, Fullest]:
+    """The fullest segment of a ``tray``, and the fullest ``manager``s of a rack, where their sizes are known."""
     evidence = Evidence(design)
     laid = list(_legs(evidence, wiring))
-    floor, in_trays = evidence.plan.floor, [leg for leg in laid if leg.racks[0] != leg.racks[1]]
-    full: dict[str, Fraction] = {}
-    for what, shares, legs, side in (
-        ("tray", _of_trays(evidence, in_trays), in_trays, 0),
-        ("manager", _of_managers(evidence, laid), laid, 1),
-    ):
-        bends = max((leg.bend_mm for leg in legs), default=0.0)
-        turns = bends <= (floor.sections[what][side] or bends)
-        full[what] = max(shares.values(), default=Fraction(0)) if turns else Fraction(10**6)
-    return full
+    in_trays = [leg for leg in laid if leg.racks[0] != leg.racks[1]]
+    found = {
+        "tray": (_of_trays(evidence, in_trays), in_trays),
+        "manager": (_of_managers(evidence, laid), laid),
+    }
+    return {
+        what: Fullest(max(shares.values(), default=Fraction(0)), _stiffest_mm(legs), _unknown(legs))
+        for what, (shares, legs) in found.items()
+    }
 
 
 def _of_trays(evidence: Evidence, laid: Sequence[_Laid]) -> dict[str, Fraction]:
@@ -119,11 +118,18 @@ def _hold(proof: Proof, shares: dict[str, Fraction], most: float | None) -> None
 
 def _can_bend(proof: Proof, laid: Sequence[_Laid], room_mm: float | None) -> None:
     assert room_mm is not None
-    bend_mm = max((leg.bend_mm for leg in laid), default=0.0)
+    bend_mm = _stiffest_mm(laid)
     proof.holds(bend_mm <= room_mm, f"a cable of bend radius {bend_mm:g} mm in {room_mm:g} mm")
-    unknown = sum(leg.section == 0 for leg in laid)
-    if unknown:
+    if unknown := _unknown(laid):
         proof.note(f"{some(unknown, 'cable')} of no known diameter not counted")
+
+
+def _stiffest_mm(laid: Sequence[_Laid]) -> float:
+    return max((leg.bend_mm for leg in laid), default=0.0)
+
+
+def _unknown(laid: Sequence[_Laid]) -> int:
+    return sum(leg.section == 0 for leg in laid)
 
 
 def _legs(evidence: Evidence, wiring: Wiring) -> Iterator[_Laid]:

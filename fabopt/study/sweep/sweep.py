@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 from typing import TypeVar
 
 from fabopt.design.build import case_record
@@ -14,7 +14,7 @@ from fabopt.errors import Fault, InputError, NoAnswerError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.io.keys import KeyPath, all_changed, content_of, key_path
-from fabopt.problem.certain import uncertain_stages
+from fabopt.problem.certain import limited_cables, uncertain_stages
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
@@ -133,7 +133,10 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
     grid = Grid(None if budgets is None else tuple(budgets), keys, values)
     if grid.size > ranges.MOST_POINTS:
         raise InputError([fault("--over", "", "too many points", grid.size, allowed=f"up to {ranges.MOST_POINTS:,}")])
-    all_changed(inputs, content, [cell.values for cell in grid.cells() if cell.values])
+    points = all_changed(inputs, content, [cell.values for cell in grid.cells() if cell.values])
+    limited = (limited_cables(point.case, inputs.case_file, "sweeps are not worked out") for point in points)
+    if faults := list(dict.fromkeys(chain.from_iterable(limited))):
+        raise refuse(faults)
     return grid
 
 

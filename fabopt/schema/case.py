@@ -133,7 +133,7 @@ class Case(Strict):
     @property
     def fill_limits(self) -> dict[str, float]:
         """The most of a ``tray``, and of the ``manager``s of a rack, that cables fill, where a rule limits it."""
-        sections = {} if self.site.floor is None else self.site.floor.sections
+        sections = self.site.floor.sections if self.site.floor else {}
         fills = {what: fill for what, (_, _, fill) in sections.items() if is_kept(self.rules, FILL_RULES[what])}
         return {what: fill for what, fill in fills.items() if fill is not None}
 

@@ -25,6 +25,7 @@ from fabopt.rules.defaults import DEFAULT_RULES, FILL_RULES
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Catalog, Fibre
 from fabopt.schema.design import Conflict
+from fabopt.schema.site import Floor
 from fabopt.search.answer import Answer
 from fabopt.search.separations import bounded_by
 from fabopt.solution.designs import design_of
@@ -47,15 +48,15 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
         return settle(asked)
     # nothing that was met before knows of parts that are left out
     alone = replace(asked, known=None, lower_than=None, tried=())
-    first = _Step(*settle(alone))
+    first = _CabledAnswer(*settle(alone))
     if first.answers.best is None or not first.over:
         return first.told(), first.answers
-    bound, steps, kept = first.answers.optimum.bound, [first], list[_Step]()
+    bound, steps, kept = first.answers.optimum.bound, [first], list[_CabledAnswer]()
     try:
         while (inputs := steps[-1].thinner()) is not None:
             asked.clock.look()
             asked.settings.progress("trays or managers are too full: looking at thinner cables")
-            step = _Step(*settle(replace(alone, inputs=inputs)))
+            step = _CabledAnswer(*settle(replace(alone, inputs=inputs)))
             if step.answers.best is None or step.left_out - first.left_out:
                 break
             steps.append(step)
@@ -76,7 +77,7 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
 
 
 @dataclass(frozen=True)
-class _Step:
+class _CabledAnswer:
     """The answers with some parts, and how full they make trays and managers."""
 
     question: Question
@@ -92,6 +93,13 @@ class _Step:
     def case(self) -> Case:
         """The case that is asked."""
         return self.question.inputs.case
+
+    @property
+    def floor(self) -> Floor:
+        """The floor that has the limits."""
+        floor = self.case.site.floor
+        assert floor
+        return floor
 
     @cached_property
     def full(self) -> dict[str, Fullest]:
@@ -110,9 +118,7 @@ class _Step:
     @property
     def stiff(self) -> dict[str, float]:
         """The room in mm of what holds a cable that cannot bend there."""
-        floor = self.case.site.floor
-        assert floor is not None
-        rooms = {what: bend_room_mm(floor, what) for what in self.case.fill_limits}
+        rooms = {what: bend_room_mm(self.floor, what) for what in self.case.fill_limits}
         return {what: room for what, room in rooms.items() if self.full[what].bend_mm > room}
 
     @property
@@ -148,10 +154,10 @@ class _Step:
         thickest = max((one.diameter_mm or 0.0 for one in used), default=0.0)
         stiffest = max((one.bend_radius_mm or 0.0 for one in used), default=0.0)
 
-        def stays(one: Cable | Fibre) -> bool:
+        def stays(part: Cable | Fibre) -> bool:
             if self.stiff:
-                return (one.bend_radius_mm or 0.0) < stiffest
-            return one.diameter_mm is not None and one.diameter_mm < thickest
+                return (part.bend_radius_mm or 0.0) < stiffest
+            return part.diameter_mm is not None and part.diameter_mm < thickest
 
         catalog = self.question.inputs.catalog
         left = {
@@ -164,13 +170,11 @@ class _Step:
 
     def conflicts(self) -> Iterator[Conflict]:
         """What each limit would have to be for this answer."""
-        floor = self.case.site.floor
-        assert floor is not None
         for what, room in self.stiff.items():
             side = "width" if what == "tray" else "depth"
             yield _conflict(what, f"{side}_mm", room, self.full[what].bend_mm, "a cable that bends no tighter is part")
         for what, full in self.over.items():
-            most, (width, _, _) = self.case.fill_limits[what], floor.sections[what]
+            most, (width, _, _) = self.case.fill_limits[what], self.floor.sections[what]
             assert width is not None
             detail = f"the fullest {what} is of {float(full.share):.1%}, as part"
             if full.share > 1:
@@ -188,7 +192,7 @@ def _conflict(what: str, key: str, value: float, needed: float, detail: str) -> 
     )  # fmt: skip
 
 
-def _conflicts(steps: list[_Step]) -> Iterator[Conflict]:
+def _conflicts(steps: list[_CabledAnswer]) -> Iterator[Conflict]:
     """What limits would have to be for the answer that comes nearest to all."""
     return min(steps, key=lambda step: (len(step.stiff), step.excess)).conflicts()
 

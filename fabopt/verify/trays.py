@@ -72,13 +72,13 @@ def fullest(design: Design, wiring: Wiring) -> dict[str, Fullest]:
     evidence = Evidence(design)
     laid = list(_legs(evidence, wiring))
     in_trays = [leg for leg in laid if leg.racks[0] != leg.racks[1]]
-    found = {
+    places = {
         "tray": (_of_trays(evidence, in_trays), in_trays),
         "manager": (_of_managers(evidence, laid), laid),
     }
     return {
         what: Fullest(max(shares.values(), default=Fraction(0)), _stiffest_mm(legs), _unknown(legs))
-        for what, (shares, legs) in found.items()
+        for what, (shares, legs) in places.items()
     }
 
 

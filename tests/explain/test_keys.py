@@ -23,6 +23,7 @@ SHARED = "makes what a host's port carries: what would have to move is the deman
 COUNTED = "makes the number or the speed of ports of an attachment, whose levers are the switches that they are on"
 LOAD = "is read as a limit on what racks and rows take (`floor.loads.RACK_LIMITS`), each by its key"
 LENGTHS = "has its conflict where lengths are chosen (`solution.few_lengths`), with the fewest that would do"
+FILL = "has its conflict where cables are too thick (`solution.room_for_cables`), with what they need"
 PERIOD = "is read as a budget of a period (`explain.limits`), by the name of its kind"
 CHECKED = "is refused when the case is read where nothing could keep it (exit 2)"
 
@@ -58,8 +59,8 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
               "drop_m": GEOMETRY, "slack_m": GEOMETRY, "cross_trays": GEOMETRY, "blocked": ROOM,
               "reserved": ROOM, "network_racks": ROOM,
               "rack_power_w": LOAD, "rack_air_w": LOAD, "row_air_w": LOAD, "rack_kg": LOAD, "floor_kg_m2": LOAD,
-              "air_dt_k": TOLD, "tray_width_mm": TOLD, "tray_depth_mm": TOLD, "manager_width_mm": TOLD,
-              "manager_depth_mm": TOLD},
+              "air_dt_k": TOLD, "tray_width_mm": FILL, "tray_depth_mm": FILL, "tray_fill": FILL,
+              "manager_width_mm": FILL, "manager_depth_mm": FILL, "manager_fill": FILL},
     "RackRules": {"*": RULE},
     "CaseLimits": {"quarterly_budget_usd": PERIOD, "yearly_budget_usd": PERIOD},
     "Finance": {"depreciation_years": WORTH, "*": MONEY}, "Payment": {"*": MONEY}, "Rate": {"*": MONEY},

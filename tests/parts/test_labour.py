@@ -96,7 +96,12 @@ def test_it_decides_between_many_cables_of_two_tiers_and_few_of_one() -> None:
     assert [len(design.fabrics[0].tiers) for design in (plain, paid)] == [2, 1]
     assert plain.totals and paid.totals and plain.totals.cables == 28 and paid.totals.cables == 12
     assert usd(paid) == two_tiers + 100 + 12 * 12
-    assert comparable(paid) == comparable(solved(case(either, site={"labour": labour}), parts, prune=False))
+
+
+@pytest.mark.parametrize("tiers", [1, 2])
+def test_nothing_dropped_early_would_have_taken_less_labour(tiers: int) -> None:
+    content = case({"tiers": tiers}, site={"labour": {"usd_per_hour": 60, "minutes": {"pull": 12}}})
+    assert comparable(solved(content)) == comparable(solved(content, prune=False))
 
 
 @pytest.mark.parametrize("include_servers", [False, True])

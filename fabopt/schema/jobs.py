@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Literal, Protocol, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -25,26 +25,17 @@ SERVED_KEYS = ("tensor", "expert", "expert_tensor", "micro_batch", "overlap")
 HOURS_OF_A_DAY = 24
 
 
-class WithTask(Protocol):
-    """A workload, or one of its jobs."""
+def refuse_keys_of_another_task(asked: Strict, serves: bool, changes: PlanChanges) -> None:
+    """Refuse keys of serving of a model that is not served, and those of training of one that is.
 
-    @property
-    def serves(self) -> bool:
-        """Whether its model reads prompts and writes tokens."""
-
-    @property
-    def changes(self) -> PlanChanges:
-        """What is different from the model's plan."""
-
-
-def refuse_keys_of_another_task(asked: WithTask) -> None:
-    """Refuse keys of serving of a model that is not served, and those of training of one that is."""
-    fields = type(asked).model_fields  # type: ignore[attr-defined]
+    ``asked``: a workload, or one of its jobs; ``changes``: what is different from the model's plan.
+    """
+    fields = type(asked).model_fields
 
     def said(names: tuple[str, ...]) -> list[str]:
         return [name for name in names if name in fields and getattr(asked, name) != fields[name].default]
 
-    if not asked.serves:
+    if not serves:
         if of_serving := said(OF_SERVING):
             raise ValueError(f"`{of_serving[0]}` goes with `task: serving`")
         return
@@ -53,7 +44,7 @@ def refuse_keys_of_another_task(asked: WithTask) -> None:
         raise ValueError(f"`task: serving` needs `{'` and `'.join(missing)}`")
     if of_steps := said(_OF_STEPS):
         raise ValueError(f"`{of_steps[0]}` is of steps of training; `task: serving` has none")
-    if of_training := [name for name in asked.changes.given if name not in SERVED_KEYS]:
+    if of_training := [name for name in changes.given if name not in SERVED_KEYS]:
         raise ValueError(f"a plan of `task: serving` has no `{of_training[0]}`, but {', '.join(SERVED_KEYS)}")
 
 
@@ -138,7 +129,7 @@ class Job(Strict):
             raise ValueError("give either `gpus` or `share`")
         if self.model is None and self.task is not None:
             raise ValueError("`task` goes with `model`")
-        refuse_keys_of_another_task(self)
+        refuse_keys_of_another_task(self, self.serves, self.changes)
         return self
 
     @property

@@ -258,7 +258,7 @@ class Workload(Strict):
 
     @model_validator(mode="after")
     def _keys_of_one_task(self) -> Self:
-        refuse_keys_of_another_task(self)
+        refuse_keys_of_another_task(self, self.serves, self.changes)
         return self
 
     @property

@@ -94,16 +94,18 @@ class _LengthTree:
     def search(self) -> None:
         """Look at every way that may be the best, as far as time allows."""
         assert self.root[1].best is not None
-        bound = self.root[1].optimum.bound
+        rises = _costs_rise(self.root[1].best.problem)
+        # where fewer lengths may cost less, the answer with all of them bounds nothing
+        bound = self.root[1].optimum.bound if rises else None
         try:
-            if _costs_rise(self.root[1].best.problem):
+            if rises:
                 self._branch(self.root, frozenset(), frozenset())
             elif (sets := list(islice(self._sets(), MOST_SETS + 1))) and len(sets) <= MOST_SETS:
                 for kept in sets:
                     self._take(self._settled(frozenset(map(_Length._make, _on_sale(self.asked.inputs))) - kept))
             else:
                 self._branch(self.root, frozenset(), frozenset())
-                self.is_done, bound = False, None
+                self.is_done = False
         except StoppedError:
             self.is_done = False
         if self.best is not None and not self.is_done:
@@ -176,7 +178,7 @@ class _LengthTree:
         """The first limit that an answer exceeds by more than ``more`` lengths; None if it exceeds none."""
         limits = self.asked.inputs.case.length_limits
         used: Counter[tuple[str, float]] = Counter()
-        products = {product.id: product.base_id for product in _laid(answer.problem.catalog)}
+        products = {product.id: product.base_id for product in laid(answer.problem.catalog)}
         for row in bill(answer.problem, answer.picked):
             if row.id in products and row.length_m is not None and (row.in_use or row.quantity):
                 used[products[row.id], row.length_m] += row.in_use
@@ -236,7 +238,7 @@ def _costs_rise(problem: Problem) -> bool:
 
     Then a design without a length costs no less than the same one with it, so that answers bound what is without more.
     """
-    of_products = (problem.item_table.lengths(product.id) for product in _laid(problem.catalog))
+    of_products = (problem.item_table.lengths(product.id) for product in laid(problem.catalog))
     return not any(
         longer.is_ordered or shorter.is_ordered or longer.lead_time_weeks != shorter.lead_time_weeks
         or any(cost < less for cost, less in zip(longer.unit_costs, shorter.unit_costs, strict=True))
@@ -244,13 +246,14 @@ def _costs_rise(problem: Problem) -> bool:
     )  # fmt: skip
 
 
-def _laid(catalog: Catalog) -> tuple[Cable | Fibre, ...]:
+def laid(catalog: Catalog) -> tuple[Cable | Fibre, ...]:
+    """What is laid between places: cables with their ends on, and fibres."""
     return (*catalog.cables, *catalog.fibres)
 
 
 def _on_sale(inputs: Inputs) -> list[tuple[str, float]]:
     """Every length of every product, whoever sells it, each once."""
-    return sorted({(product.base_id, length.m) for product in _laid(inputs.catalog) for length in product.lengths})
+    return sorted({(product.base_id, length.m) for product in laid(inputs.catalog) for length in product.lengths})
 
 
 def _without(inputs: Inputs, dropped: frozenset[_Length]) -> Inputs:

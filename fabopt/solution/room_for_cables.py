@@ -23,12 +23,13 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
 from fabopt.rules.defaults import DEFAULT_RULES, FILL_RULES
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Cable, Catalog, Fibre
+from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Conflict
 from fabopt.schema.site import Floor
 from fabopt.search.answer import Answer
 from fabopt.search.separations import bounded_by
 from fabopt.solution.designs import design_of
+from fabopt.solution.few_lengths import laid
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, some
 from fabopt.verify.trays import Fullest, fullest
@@ -148,9 +149,9 @@ class _CabledAnswer:
         """The inputs without what is as thick as the thickest part of the answer, or of no known diameter; without
         what is as stiff as the stiffest one where that cannot bend. None where nothing thinner is left.
         """
-        laid = {one.id: one for one in _laid(self.best.problem.catalog)}
+        parts = {one.id: one for one in laid(self.best.problem.catalog)}
         rows = bill(self.best.problem, self.best.picked)
-        used = [laid[row.id] for row in rows if row.id in laid and (row.in_use or row.quantity)]
+        used = [parts[row.id] for row in rows if row.id in parts and (row.in_use or row.quantity)]
         thickest = max((one.diameter_mm or 0.0 for one in used), default=0.0)
         stiffest = max((one.bend_radius_mm or 0.0 for one in used), default=0.0)
 
@@ -195,10 +196,6 @@ def _conflict(what: str, key: str, value: float, needed: float, detail: str) -> 
 def _conflicts(steps: list[_CabledAnswer]) -> Iterator[Conflict]:
     """What limits would have to be for the answer that comes nearest to all."""
     return min(steps, key=lambda step: (len(step.stiff), step.excess)).conflicts()
-
-
-def _laid(catalog: Catalog) -> tuple[Cable | Fibre, ...]:
-    return (*catalog.cables, *catalog.fibres)
 
 
 def _bounded(answers: Answers, bound: int | None) -> Answers:

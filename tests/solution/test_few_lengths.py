@@ -9,11 +9,15 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.program.settings import Clock
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
+from fabopt.solution.question import Answers, Question
 from fabopt.verify import verify
 from tests.samples.small import Json, assert_proven, bought, case, catalog, solved, usd, value_of
 
+Settled = tuple[Question, Answers]
 RUNS = {"server-leaf": 1, "leaf-spine": 9}
 
 
@@ -58,14 +62,16 @@ def _keeps(kept: set[tuple[str, float]], limits: Json) -> bool:
 def _random(seed: int) -> tuple[Json, Json, Json]:
     """A case, a catalog with few lengths at any prices, and limits."""
     dice, parts = random.Random(seed), catalog()
-    price = lambda: dice.choice([20, 50, 90, 200, 450])  # noqa: E731
-    breaks = lambda: [{"from": 1, "usd": 300}, {"from": dice.choice([4, 9]), "usd": dice.choice([40, 120])}]  # noqa: E731
+
+    def price() -> int | list[Json]:
+        if dice.random() < 0.2:
+            return [{"from": 1, "usd": 300}, {"from": dice.choice([4, 9]), "usd": dice.choice([40, 120])}]
+        return dice.choice([20, 50, 90, 200, 450])
+
     parts["cables"] = [parts["cables"][0]]
     metres = {"cables": dice.sample([1, 2, 3, 5], 2), "fibres": dice.sample([2, 5, 10, 20, 50], 3)}
     for kind, lengths in metres.items():
-        parts[kind][0]["lengths"] = [
-            {"m": m, "price_usd": breaks() if dice.random() < 0.2 else price()} for m in sorted(lengths)
-        ]
+        parts[kind][0]["lengths"] = [{"m": m, "price_usd": price()} for m in sorted(lengths)]
     runs = {"server-leaf": dice.choice([1, 2, 3]), "leaf-spine": dice.choice([4, 9, 18])}
     limits = dice.choice([{"site": 1}, {"site": 2}, {"site": 3}, {"product": 1}, {"site": 2, "product": 1}])
     content = case(servers=dice.choice([3, 4, 6]), site={"distances_m": runs})
@@ -154,3 +160,25 @@ def test_spares_without_optics_are_told() -> None:
     assert len(told) == 1 and "fraction: 0.02" in told[0]
     both = {"spares": {"switch": {"minimum": 1}, "transceiver": {"fraction": 0.02}}}
     assert not any(hint in note for content in ({}, both) for note in solved(_small(procurement=content)).notes)
+
+
+def test_stopped_where_fewer_lengths_may_cost_less_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With spares of each length the answer in all lengths is no bound: fewer lengths need fewer spares."""
+    spares = {"procurement": {"spares": {"cable": {"minimum": 3}, "fibre": {"minimum": 3}}}}
+    inner, bounds = optimize._settled_with_room, list[object]()
+    for last in range(2, 6):
+        clock, steps = Clock(None), list[int]()
+
+        def settled(question: Question, last: int = last, clock: Clock = clock, steps: list[int] = steps) -> Settled:
+            steps.append(1)
+            found = inner(question)
+            if len(steps) == last:
+                clock.stop()
+            return found
+
+        monkeypatch.setattr(optimize, "_settled_with_room", settled)
+        inputs = inputs_from_objects(_small(max_lengths=1, **spares), catalog())
+        design = optimize.solve(inputs, alternatives_s=0, clock=clock)
+        assert design.status in ("feasible", "unknown")
+        bounds += [design.objective.bound] if design.status == "feasible" else []
+    assert bounds and set(bounds) == {None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import pytest
 
@@ -42,7 +43,7 @@ def parts(grade: str | None = None) -> Json:
     return content
 
 
-def wanted(margin_db: float = 0.0, **keys: object) -> Json:
+def wanted(margin_db: object = 0.0, **keys: object) -> Json:
     content = case(**keys)
     content["site"] = {"distances_m": {"server-leaf": 3, "leaf-spine": 30}, "optical_margin_db": margin_db}
     return content
@@ -117,10 +118,10 @@ def test_what_is_not_known_rules_nothing_out_and_is_told() -> None:
         lambda facts, parts: parts["lead"].update(grade="standard"),
     ],
 )
-def test_a_file_whose_links_lose_too_much_is_refused(breaks: object) -> None:
+def test_a_file_whose_links_lose_too_much_is_refused(breaks: Callable[[Json, Json], object]) -> None:
     design = solved(wanted(0.8), parts("low-loss"))
     embedded = copy.deepcopy(design.parts)
-    breaks(embedded["facts"]["optics"], embedded)  # type: ignore[operator]
+    breaks(embedded["facts"]["optics"], embedded)
     failed = {check.name for check in verify(design.model_copy(update={"parts": embedded})) if not check.ok}
     assert "channels_fit_budgets" in failed
 
@@ -128,7 +129,7 @@ def test_a_file_whose_links_lose_too_much_is_refused(breaks: object) -> None:
 @pytest.mark.parametrize("margin_db", [-0.1, 101, float("nan"), float("inf"), "much"])
 def test_a_margin_is_a_number_of_decibels(margin_db: object) -> None:
     with pytest.raises(InputError, match="optical_margin_db"):
-        inputs(wanted(margin_db))  # type: ignore[arg-type]
+        inputs(wanted(margin_db))
 
 
 @pytest.mark.parametrize("row", [{"budget_db": -1.0}, {"budget_db": 0}, {"budget_db": 1, "connections_db": 1}])

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from fabopt.io.catalog import named_catalogs
 from fabopt.parts.price_basis import basis_of
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Switch
+from fabopt.schema.catalog import KINDS, ByLength, Catalog, Switch
 from fabopt.schema.product import Product
 from fabopt.schema.server import Server
 
@@ -30,7 +30,7 @@ FIGURES = (
 def bases(product: Product) -> list[str]:
     """How each price of a product is known, one a length where it has lengths; ``no price`` where it has none."""
     body = product.model_dump(mode="json", include={"provenance", "source", "lengths", "price_usd"})
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         priced = [basis_of(body, length.m) for length in product.lengths if length.price_usd is not None]
     else:
         priced = [basis_of(body, None)] * (getattr(product, "price_usd", None) is not None)

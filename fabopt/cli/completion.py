@@ -17,8 +17,8 @@ MINIMIZED = (
 )
 MAXIMIZED = ("gbps_per_gpu", "bisection_gbps_per_gpu", "headroom_servers", "least_gpu_utilization", "gpu_utilization")
 HAND_MADE = ("p2p", "dot", "netbox", "hedgehog", "counts", "ibnetdiscover", "lldp", "config_db", "clab", "topology")
-PRODUCTS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
-PRODUCT_WORDS = ("switch", "nic", "transceiver", "cable", "fibre", "server")
+PRODUCTS = ("switches", "nics", "transceivers", "cables", "fibres", "trunks", "panels", "servers")
+PRODUCT_WORDS = ("switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server")
 FILES = (
     "case",
     "catalog",

@@ -20,7 +20,7 @@ from fabopt.output.terminal.schema_keys import key_lines, schema_bytes, schema_f
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, plain, power, printable
 from fabopt.parts.price_books import KIND_OF_WORD, products
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
+from fabopt.schema.catalog import KINDS, ByLength, Cable, Catalog, Panel
 from fabopt.schema.product import Price, Product
 from fabopt.units import some
 
@@ -114,7 +114,7 @@ def _product_row(product: Product) -> list[str]:
 
 
 def _price(product: Product) -> str:
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         prices = [_first(length.price_usd) for length in product.lengths if length.price_usd is not None]
         if not prices:
             return "-"
@@ -190,10 +190,11 @@ def check_catalogs(catalogs: Sequence[str] | None) -> int:
 
 
 def _never_chosen(product: Product) -> bool:
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         priced = any(length.price_usd is not None for length in product.lengths)
         return not priced or (isinstance(product, Cable) and product.power_w is None)
-    return getattr(product, "price_usd", None) is None or getattr(product, "power_w", None) is None
+    draws = not isinstance(product, Panel)
+    return getattr(product, "price_usd", None) is None or (draws and getattr(product, "power_w", None) is None)
 
 
 def write_schema(kind: str, key: str | None, output: str | None) -> None:

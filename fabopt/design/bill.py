@@ -109,14 +109,16 @@ def _by_break(bought: ChargedUnits) -> Iterator[tuple[int, int]]:
 # -- the bill of a design ---------------------------------------------------------------------------------------------
 
 
-Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
-KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
+Bom = Literal["switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server", "other"]
+KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server", "other")
 KIND_OF: dict[str, Bom] = {
     "switches": "switch",
     "nics": "nic",
     "transceivers": "transceiver",
     "cables": "cable",
     "fibres": "fibre",
+    "trunks": "trunk",
+    "panels": "panel",
     "servers": "server",
 }
 ROLES = ("leaf", "spine", "core")

@@ -16,7 +16,7 @@ from fabopt.rules.buying import LISTS, PRICE_RULES, BuyingRule
 from fabopt.rules.choices import FABRIC_CHOICES
 from fabopt.schema.base import Strict, parse_split
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch
+from fabopt.schema.catalog import ByLength, Catalog, Switch
 from fabopt.schema.product import Cage, PriceSource, Product
 from fabopt.schema.site import Distances
 
@@ -251,7 +251,7 @@ def enough_together(inquiry: Inquiry, freedom: Freedom, ways: Iterable[Collectio
 
 def _at(product: Product, length_m: float | None) -> Product:
     """The product with one length only, if it is sold by length."""
-    if not isinstance(product, Cable | Fibre):
+    if not isinstance(product, ByLength):
         return product
     return product.model_copy(update={"lengths": tuple(sold for sold in product.lengths if sold.m == length_m)})
 

@@ -19,7 +19,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.unlisted_parts import MOST_PAIRS, cage_ends, unjoined, with_any_optics
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch
+from fabopt.schema.catalog import KINDS, ByLength, Catalog, Nic, Switch
 from fabopt.schema.product import Product
 from fabopt.schema.topologies import TIERED
 
@@ -215,7 +215,7 @@ def _unjoined(problem: Problem, product: Product) -> str:
         splits = ", ".join(dict.fromkeys(split for cage in product.cages for split in cage.splits))
         none = f"nothing on sale joins its cages ({splits}) to what is at the other end of a link"
         return f"has no matching part: {'; '.join(told) or none}"
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         longest = max((length.m for length in product.lengths), default=0.0)
         runs = [run for fabric in problem.fabrics for run in fabric.runs_m.values()]
         if runs and longest < min(runs):

@@ -110,7 +110,7 @@ def _of(model: type[BaseModel], name: str, hint: str = "") -> Kind:
 
 
 # By the folder of a catalog that holds them.
-PRODUCTS = ("switch", "NIC", "transceiver", "cable", "fibre", "server")
+PRODUCTS = ("switch", "NIC", "transceiver", "cable", "fibre", "trunk", "panel", "server")
 CASE = _of(Case, "case")
 CATALOG = _of(Catalog, "catalog")
 PRICE_BOOK = _of(PriceBook, "price book")

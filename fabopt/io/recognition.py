@@ -14,7 +14,7 @@ from fabopt.io.spellings import PRODUCT_KINDS, Spelled
 from fabopt.parts.chassis import fills_of
 from fabopt.parts.price_books import KIND_OF_WORD
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
+from fabopt.schema.catalog import KINDS, ByLength, Catalog
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.product import Product
 
@@ -68,7 +68,7 @@ def _names(product: Product) -> Iterator[str]:
     yield from (name for name in (product.part_number, product.description) if name and bare(name))
     if product.vendor and product.part_number:
         yield f"{product.vendor} {product.part_number}"
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         yield from (length.part_number for length in product.lengths if length.part_number)
 
 

@@ -31,7 +31,11 @@ from fabopt.units import gbps, mbps
 from fabopt.workload.prediction import cluster_cents
 
 _A_KIND = dict(
-    zip(KINDS, ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a server"), strict=True),
+    zip(
+        KINDS,
+        ("a switch", "a NIC", "a transceiver", "a cable", "a fibre", "a trunk", "a panel", "a server"),
+        strict=True,
+    )
 )
 _TIERS = ("leaf", "spine", "core")
 # What a switch and its managed twin have in common.

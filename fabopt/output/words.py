@@ -20,6 +20,8 @@ KIND_NAMES = {
     "transceiver": "transceivers",
     "cable": "cables",
     "fibre": "fibres",
+    "trunk": "trunks",
+    "panel": "panels",
     "server": "servers",
     "other": "charges and work",
 }

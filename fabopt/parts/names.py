@@ -61,7 +61,7 @@ FAMILY = re.compile(r"x{2,}|y{2,}")
 # data sheets). What others write is not known.
 _WRITES_METRES = "nvidia"
 HALF = "A"
-_BY_LENGTH = ("cable", "fibre")
+_BY_LENGTH = ("cable", "fibre", "trunk")
 # What no vendor is told.
 WHICH_IS_WANTED = "; `site.rack_rules.airflow` says which is wanted"
 

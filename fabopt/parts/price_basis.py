@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fabopt.parts.names import order_code
 from fabopt.schema.base import Strict
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre
+from fabopt.schema.catalog import KINDS, ByLength, Catalog
 from fabopt.schema.finance import KIND_WORDS
 from fabopt.schema.product import PriceSource, Product, Source
 
@@ -69,7 +69,7 @@ def _word(kind: object) -> str:
 
 def source_of_price(product: Product, length_m: float | None) -> Source | None:
     """The source of a product's price, at one length of a cable or fibre, in the order of ``price_source``."""
-    if not isinstance(product, Cable | Fibre):
+    if not isinstance(product, ByLength):
         return product.provenance.get("price_usd") or product.source
     own = next((length.source for length in product.lengths if length.m == length_m), None)
     return own or product.provenance.get("price_usd") or product.provenance.get("lengths") or product.source
@@ -133,7 +133,7 @@ def with_each_sold(catalog: Catalog, change: Change) -> Catalog:
     """The catalog with all that is sold changed, servers apart."""
 
     def changed(word: str, product: Product) -> Product:
-        if not isinstance(product, Cable | Fibre):
+        if not isinstance(product, ByLength):
             return product.model_copy(update=change(word, product, product, None))
         lengths = (length.model_copy(update=change(word, product, length, length.m)) for length in product.lengths)
         return product.model_copy(update={"lengths": tuple(lengths)})
@@ -170,7 +170,7 @@ def with_sources(product: Product, sources: Mapping[float | None, Source | None]
     }
     if None in given:
         return product.model_copy(update={"provenance": {**product.provenance, "price_usd": given[None]}})
-    if not given or not isinstance(product, Cable | Fibre):
+    if not given or not isinstance(product, ByLength):
         return product
     lengths = (
         length.model_copy(update={"source": given[length.m]}) if length.m in given else length

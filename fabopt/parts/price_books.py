@@ -15,12 +15,13 @@ from typing import NamedTuple, TypeVar
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.parts.price_basis import IN_DOUBT, with_sources
 from fabopt.schema.base import Strict
-from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
+from fabopt.schema.catalog import KINDS, ByLength, CableLength, Catalog
+from fabopt.schema.finance import KIND_WORDS
 from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook, PriceByLength
 from fabopt.schema.product import Price, PriceBreak, PriceSource, Product, Purchasable, check_expedite, check_packs
 from fabopt.units import CENTS_PER_USD, as_name, exact, rounded, usd
 
-KIND_OF_WORD = dict(zip(("switch", "nic", "transceiver", "cable", "fibre", "server"), KINDS, strict=True))
+KIND_OF_WORD: dict[str, str] = dict(zip(KIND_WORDS, KINDS, strict=True))
 Sold = TypeVar("Sold", bound=Strict)
 _CHANGE = re.compile(r"([^=\s]+)=([+-]?[0-9]{1,6}(?:\.[0-9]{1,6})?)%")
 _OPTION = "--price-change"
@@ -93,7 +94,7 @@ def check_price_book(book: PriceBook, file: str, prefix: str, catalog: Catalog) 
         if product is None:
             hint = did_you_mean(id_, known) if len(faults) < _MOST_HINTS else ""
             faults.append(fault(file, path, "the catalog has no such product", id_, hint=hint))
-        elif isinstance(product, Cable | Fibre):
+        elif isinstance(product, ByLength):
             faults += _check_lengths(product, price, file, path)
         elif isinstance(price, dict):
             faults.append(fault(file, path, "this product is not sold by length", allowed="one price, or price breaks"))
@@ -116,7 +117,7 @@ def _check_terms(book: PriceBook, file: str, known: Mapping[str, Product]) -> li
     return faults
 
 
-def _check_lengths(product: Cable | Fibre, price: Price | PriceByLength, file: str, path: str) -> list[Fault]:
+def _check_lengths(product: ByLength, price: Price | PriceByLength, file: str, path: str) -> list[Fault]:
     sold = [length.m for length in product.lengths]
     allowed = "a price for each length in metres: " + ", ".join(f"{m:g}" for m in sold)
     if not isinstance(price, dict):
@@ -172,7 +173,7 @@ def _offered(product: Product, by_vendor: Mapping[str, Sequence[PriceBook]], tak
 
 def _without_terms(sold: Product, bare: Product, given: Price | PriceByLength) -> Product:
     """An offer without the terms of earlier books for what a later one prices: a product, or lengths of it."""
-    if not (isinstance(sold, Cable | Fibre) and isinstance(bare, Cable | Fibre) and isinstance(given, dict)):
+    if not (isinstance(sold, ByLength) and isinstance(bare, ByLength) and isinstance(given, dict)):
         return bare
     pairs = zip(sold.lengths, bare.lengths, strict=True)
     return sold.model_copy(update={"lengths": tuple(fresh if fresh.m in given else old for old, fresh in pairs)})
@@ -190,7 +191,7 @@ def _free_id(id_: str, vendor: str, taken: set[str]) -> str:
 
 
 def _without_stock(product: Product) -> Product:
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         lengths = tuple(length.model_copy(update={"stock": None}) for length in product.lengths)
         return product.model_copy(update={"lengths": lengths})
     return product.model_copy(update={"stock": None}) if isinstance(product, Purchasable) else product
@@ -210,7 +211,7 @@ def _booked(product: Product, book: PriceBook) -> Product:
 
 def _firm(product: Product, given: Price | PriceByLength, day: str | None) -> Product:
     """The product, or the lengths that a book prices, with the day until which prices are firm."""
-    if not isinstance(product, Cable | Fibre):
+    if not isinstance(product, ByLength):
         return product.model_copy(update={"firm_until": day}) if isinstance(product, Purchasable) else product
     lengths = (
         length.model_copy(update={"firm_until": day}) if isinstance(given, dict) and length.m in given else length
@@ -231,7 +232,7 @@ def _with_terms(product: Product, terms: OrderTerms | OrderTermsByLength) -> Pro
     """The product, or its lengths, with the terms of sale that are given."""
     if not isinstance(terms, dict):
         return product.model_copy(update=_said(terms))
-    assert isinstance(product, Cable | Fibre)
+    assert isinstance(product, ByLength)
     lengths = (length.model_copy(update=_said(terms.get(length.m))) for length in product.lengths)
     return product.model_copy(update={"lengths": tuple(lengths)})
 
@@ -258,7 +259,7 @@ def _mapped(catalog: Catalog, ids: set[str], change: Callable[[Product], Product
 
 def _repriced(product: Product, price: Callable[[Price | None, float | None], Price | None]) -> Product:
     """Return the product with ``price(old, length in metres or None)`` in place of every price of it."""
-    if not isinstance(product, Cable | Fibre):
+    if not isinstance(product, ByLength):
         return product.model_copy(update={"price_usd": price(getattr(product, "price_usd", None), None)})
 
     def repriced_length(length: CableLength) -> CableLength:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from fabopt.parts.price_basis import source_of_price
 from fabopt.parts.price_books import products
-from fabopt.schema.catalog import Cable, Catalog, Fibre
+from fabopt.schema.catalog import ByLength, Catalog
 from fabopt.schema.price_book import OrderTerms, OrderTermsByLength, PriceBook
 from fabopt.schema.product import Price, PriceBreak, PriceSource
 from fabopt.units import CENTS_PER_USD, exact, grouped, rounded, usd
@@ -264,7 +264,7 @@ def known_prices(catalog: Catalog, planned: Collection[str] = ()) -> dict[Key, K
     """Prices of a catalog, by product and length; those of ``planned`` ids are the plan's."""
     known: dict[Key, KnownPrice] = {}
     for product in products(catalog):
-        lengths = product.lengths if isinstance(product, Cable | Fibre) else ()
+        lengths = product.lengths if isinstance(product, ByLength) else ()
         prices: list[tuple[float | None, Price | None]] = [(length.m, length.price_usd) for length in lengths]
         prices = prices or [(None, getattr(product, "price_usd", None))]
         for length_m, price in prices:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.parts.price_books import products
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import KINDS, Cable, CableLength, Catalog, Fibre
+from fabopt.schema.catalog import KINDS, ByLength, CableLength, Catalog
 from fabopt.schema.product import Product, Purchasable
 
 Have = Mapping[str, int | dict[float, int]]
@@ -23,7 +23,7 @@ def _check(id_: str, units: int | dict[float, int], known: Mapping[str, Product]
     path, product = f"have.{id_}", known.get(id_)
     if product is None:
         yield fault(file, path, "the catalog has no such product", id_, hint=did_you_mean(id_, known))
-    elif not isinstance(product, Cable | Fibre):
+    elif not isinstance(product, ByLength):
         if isinstance(units, dict):
             yield fault(file, path, "this product is not sold by length", allowed="how many there are")
     else:
@@ -54,7 +54,7 @@ def with_stock(catalog: Catalog, case: Case) -> Catalog:
 
 def _stocked(product: Product, units: int | dict[float, int]) -> Product:
     if isinstance(units, dict):
-        assert isinstance(product, Cable | Fibre)
+        assert isinstance(product, ByLength)
         lengths = (
             length.model_copy(update=_terms(length, units[length.m])) if length.m in units else length
             for length in product.lengths

@@ -56,7 +56,7 @@ class BomRow(Strict):
 
     stage: str
     fabric: str
-    kind: Literal["switch", "nic", "transceiver", "cable", "fibre", "server", "other"]
+    kind: Literal["switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server", "other"]
     id: str
     part_number: str
     description: str

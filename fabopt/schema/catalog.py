@@ -14,8 +14,14 @@ from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Count, Gbps, Metres, Split, Strict, Text, Watts, Word, parse_split
 from fabopt.schema.chassis import Modular
 from fabopt.schema.facts import Facts as Facts
-from fabopt.schema.facts import Grade
 from fabopt.schema.facts import Rent as Rent
+from fabopt.schema.passive import CableLength as CableLength
+from fabopt.schema.passive import Fibre as Fibre
+from fabopt.schema.passive import FibreEnd as FibreEnd
+from fabopt.schema.passive import Lengths as Lengths
+from fabopt.schema.passive import Panel as Panel
+from fabopt.schema.passive import Trunk as Trunk
+from fabopt.schema.passive import check_lengths
 from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import (
     PROTOCOLS,
@@ -23,19 +29,18 @@ from fabopt.schema.product import (
     CableBody,
     Cages,
     Cooled,
-    OtherNumbers,
     Pcie,
-    PriceSource,
     Product,
     Protocol,
     Purchasable,
 )
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import Manageable
+from fabopt.schema.tiers import is_empty
 
 # The feature of switches that reduce what goes through them.
 REDUCES = "sharp"
-KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
+KINDS = ("switches", "nics", "transceivers", "cables", "fibres", "trunks", "panels", "servers")
 
 
 class Switch(Modular, Manageable, Cooled, Product, Purchasable, defer_build=False):
@@ -225,30 +230,6 @@ class Transceiver(Product, Purchasable, defer_build=False):
         return protocol in (self.split_protocols.get(split) or self.protocols or PROTOCOLS)
 
 
-class CableLength(Purchasable):
-    """One length that is sold.
-
-    Attributes:
-        m: Length, in metres.
-        part_number: Part number of this length.
-        other_part_numbers: Other part numbers that order this length.
-        source: Where its price comes from, where that is not `provenance.lengths`.
-    """
-
-    m: Metres
-    part_number: Word | None = None
-    other_part_numbers: OtherNumbers = ()
-    source: Annotated[PriceSource | None, Field(exclude_if=is_open)] = None
-
-
-Lengths = Annotated[tuple[CableLength, ...], Field(min_length=1)]
-
-
-def _check_lengths(lengths: tuple[CableLength, ...]) -> None:
-    if len({length.m for length in lengths}) != len(lengths):
-        raise ValueError("a length is listed twice")
-
-
 class CableEnd(Strict):
     """One end of a cable; more than one connector makes it a splitter.
 
@@ -301,70 +282,8 @@ class Cable(CableBody, Product, defer_build=False):
             raise ValueError("both ends of a cable must have the same number of ports in all")
         if min(end.count for end in self.ends) != 1:
             raise ValueError("one end of a cable must have a single connector")
-        _check_lengths(self.lengths)
+        check_lengths(self.lengths)
         return self
-
-
-class FibreEnd(Strict):
-    """One end of a fibre assembly.
-
-    Attributes:
-        connector: Kind of connector.
-        count: Number of connectors.
-    """
-
-    connector: Word
-    count: Count = 1
-
-
-class Fibre(CableBody, Product, defer_build=False):
-    """A passive element between ports: straight (``connectors``), a breakout or a shuffle (``ends`` with counts).
-
-    A shuffle has n connectors at both ends, of n ports each: port i of connector j leads to port j of connector i.
-
-    Attributes:
-        fibre: Kind of fibre, such as `smf`, `om4`.
-        connectors: Connectors of a straight one, at both ends.
-        ends: Ends of a breakout; of a shuffle, with the same number of connectors at both.
-        lengths: Lengths that are sold.
-        loss_db: Loss of the connections inside it, in dB, beside those at the modules and that of the glass.
-        grade: How well its plugs are made, which sets what they lose. Absent is not known.
-        protocols: Protocols that it is used with. Empty is any.
-    """
-
-    fibre: Word
-    connectors: tuple[Word, Word] | None = None
-    ends: tuple[FibreEnd, FibreEnd] | None = None
-    lengths: Lengths
-    loss_db: Annotated[float | None, Field(ge=0, le=100, exclude_if=is_open)] = None
-    grade: Annotated[Grade | None, Field(exclude_if=is_open)] = None
-    protocols: Annotated[tuple[Protocol, ...], Field(exclude_if=lambda protocols: not protocols)] = ()
-
-    @model_validator(mode="after")
-    def _one_form(self) -> Self:
-        if (self.connectors is None) == (self.ends is None):
-            raise ValueError("give either `connectors: [A, B]` or `ends` with counts")
-        near, far = (end.count for end in self.both_ends)
-        if min(near, far) != 1 and near != far:
-            raise ValueError(
-                f"`ends` with {near} and {far} connectors: a shuffle has the same `count` at both, a breakout 1 at one"
-            )
-        _check_lengths(self.lengths)
-        return self
-
-    @property
-    def both_ends(self) -> tuple[FibreEnd, FibreEnd]:
-        """The two ends with their counts: both written forms as one."""
-        if self.ends is not None:
-            return self.ends
-        assert self.connectors is not None
-        near, far = self.connectors
-        return FibreEnd(connector=near), FibreEnd(connector=far)
-
-    @property
-    def crosses(self) -> int:
-        """n of a shuffle: its connectors at each end; 1 of any other."""
-        return min(end.count for end in self.both_ends)
 
 
 class Catalog(Strict):
@@ -379,6 +298,8 @@ class Catalog(Strict):
         transceivers: Pluggable modules.
         cables: Cables with their ends on.
         fibres: Fibre assemblies.
+        trunks: Cables of many fibres between panels.
+        panels: Panels that trunks end in.
         servers: Servers.
         prices: Price books.
     """
@@ -391,8 +312,14 @@ class Catalog(Strict):
     transceivers: tuple[Transceiver, ...] = ()
     cables: tuple[Cable, ...] = ()
     fibres: tuple[Fibre, ...] = ()
+    trunks: Annotated[tuple[Trunk, ...], Field(exclude_if=is_empty)] = ()
+    panels: Annotated[tuple[Panel, ...], Field(exclude_if=is_empty)] = ()
     servers: tuple[Server, ...] = ()
     prices: tuple[PriceBook, ...] = ()
 
 
-KIND_MODELS: dict[str, type[Product]] = dict(zip(KINDS, (Switch, Nic, Transceiver, Cable, Fibre, Server), strict=True))
+KIND_MODELS: dict[str, type[Product]] = dict(
+    zip(KINDS, (Switch, Nic, Transceiver, Cable, Fibre, Trunk, Panel, Server), strict=True)
+)
+# What is sold by length.
+ByLength = Cable | Fibre | Trunk

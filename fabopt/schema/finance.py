@@ -61,8 +61,8 @@ class Rate(Strict):
 # -- what a case says of money over time ------------------------------------------------------------------------------
 
 
-KindWord = Literal["switch", "nic", "transceiver", "cable", "fibre", "server"]
-KIND_WORDS: tuple[KindWord, ...] = ("switch", "nic", "transceiver", "cable", "fibre", "server")
+KindWord = Literal["switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server"]
+KIND_WORDS: tuple[KindWord, ...] = ("switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server")
 YearlyRate = Annotated[float, Field(ge=0, lt=1)]
 
 

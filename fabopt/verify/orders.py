@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from fabopt.parts.names import order_code
 from fabopt.rules.defaults import RACK_RULES, is_kept
-from fabopt.schema.catalog import Cable, Fibre
+from fabopt.schema.catalog import ByLength
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, plain_fraction, some
 from fabopt.verify.charges import order_charges_cents
@@ -342,7 +342,7 @@ def _price_may_be_used(proof: Proof, evidence: Evidence, part: str, length_m: fl
     """
     case, product = evidence.case, evidence.product(part)
     of_price, of_length, of_lengths = product.provenance.get("price_usd"), None, None
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         of_length = next((length.source for length in product.lengths if length.m == length_m), None)
         of_lengths = product.provenance.get("lengths")
     source = of_length or of_price or of_lengths or product.source

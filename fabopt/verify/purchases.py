@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabopt.schema.catalog import Cable, CableLength, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.catalog import ByLength, CableLength, Nic, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
@@ -22,7 +22,7 @@ from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, is_expedited, worth
 from fabopt.verify.wiring import CabledDesign
 
-KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
+KIND_ORDER = ("switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server", "other")
 NO_FABRIC = ""
 
 
@@ -194,7 +194,7 @@ def product_of(evidence: Evidence, item: BilledItem) -> Product:
 def offer_of(evidence: Evidence, item: BilledItem) -> Purchasable:
     """The holder of the price: the product, or its length."""
     product = product_of(evidence, item)
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         for length in product.lengths:
             if length.m == item.length_m:
                 return length

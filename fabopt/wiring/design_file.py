@@ -18,7 +18,7 @@ from fabopt.io.faults import validated
 from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Stage
-from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.catalog import Cable, Fibre, Nic, Panel, Switch, Transceiver, Trunk
 from fabopt.schema.design import Design, FabricDesign, LogicalUse
 from fabopt.schema.facts import Delay, Facts, Optics
 from fabopt.schema.product import Cage, Product
@@ -30,6 +30,8 @@ PART_MODELS: dict[str, type[Product]] = {
     "transceiver": Transceiver,
     "cable": Cable,
     "fibre": Fibre,
+    "trunk": Trunk,
+    "panel": Panel,
     "server": Server,
 }
 

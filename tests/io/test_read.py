@@ -50,7 +50,7 @@ def as_folder(folder: Path) -> Path:
     content = tiny()
     written(folder / "catalog.yaml", {key: content[key] for key in ("name", "description", "facts")})
     for kind in KINDS:
-        for product in content[kind]:
+        for product in content.get(kind, ()):
             written(folder / kind / f"{product.pop('id')}.yaml", product)
     for book in content["prices"]:
         written(folder / "prices" / f"{book.pop('name')}.yaml", book)

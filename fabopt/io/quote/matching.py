@@ -12,7 +12,7 @@ from fabopt.io.quote.line_words import why_not_the_part, word_doubts
 from fabopt.io.quote.names import NameMatch, QuotedNames
 from fabopt.io.quote.values import lengths_in
 from fabopt.io.recognition import bare
-from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.catalog import ByLength, Cable, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
 
 # -- further products named on a line, by other part numbers or by kind -----------------------------------------------
@@ -299,7 +299,7 @@ def _unknown(line: NamedLine, names: QuotedNames) -> MatchedLine:
 
 def _with_length(line: NamedLine, names: QuotedNames, id_: str, matches: set[NameMatch]) -> MatchedLine:
     product = names.products[id_]
-    if not isinstance(product, Cable | Fibre):
+    if not isinstance(product, ByLength):
         return MatchedLine(id_)
     sold = sorted(length.m for length in product.lengths)
     shown = ", ".join(f"{m:g}" for m in sold)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from fabopt.io.recognition import bare
 from fabopt.parts.names import FAMILY, HALF, metres_of, writes_metres
 from fabopt.parts.price_books import products
-from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch, Transceiver
+from fabopt.schema.catalog import ByLength, Cable, Catalog, Switch, Transceiver
 from fabopt.schema.product import Product
 
 # What else makers are called before their part numbers, by how their names begin.
@@ -156,7 +156,7 @@ def _names(product: Product) -> Iterator[tuple[str, float | None]]:
         yield from ((code, None) for code in product.airflows.values() if code)
         if product.part_number and not product.airflows and product.vendor == "Arista":
             yield from ((f"{product.part_number}{ending}", None) for ending in _ARISTA_AIRFLOWS)
-    if isinstance(product, Cable | Fibre):
+    if isinstance(product, ByLength):
         for length in product.lengths:
             yield from ((code, length.m) for code in (length.part_number, *length.other_part_numbers) if code)
 
@@ -179,7 +179,7 @@ def _with_maker(product: Product, name: str) -> Iterator[str]:
 
 def _family(product: Product) -> str | None:
     """A pattern of the codes of a family's lengths; None for a product with one part number."""
-    if not isinstance(product, Cable | Fibre) or not product.part_number or not FAMILY.search(product.part_number):
+    if not isinstance(product, ByLength) or not product.part_number or not FAMILY.search(product.part_number):
         return None
     pieces = re.split(f"({FAMILY.pattern})", product.part_number)
     return "".join(_digits(piece) if FAMILY.fullmatch(piece) else re.escape(bare(piece)) for piece in pieces)

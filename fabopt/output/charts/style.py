@@ -10,7 +10,7 @@ Spec = dict[str, Any]
 WIDTH = 720
 # Sans that vl-convert brings along: texts are measured alike on every machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-KINDS = ("switch", "nic", "transceiver", "cable", "fibre", "server", "other")
+KINDS = ("switch", "nic", "transceiver", "cable", "fibre", "trunk", "panel", "server", "other")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ FILE_PALETTE = Palette(
     accent="#1d5a9e",
     alarm="#b3261e",
     on_accent="#ffffff",
-    kinds=("#1d4e89", "#2a7f62", "#b76e00", "#7b5e9e", "#a8436b", "#56616e", "#7d8894"),
+    kinds=("#1d4e89", "#2a7f62", "#b76e00", "#7b5e9e", "#a8436b", "#00788a", "#8a5a2b", "#56616e", "#7d8894"),
 )
 # The same names in ``page.css``, where they change with the reader's light.
 PAGE_PALETTE = Palette(

@@ -201,6 +201,7 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
     later stages have lines of no fabric. Charges come after the parts of their stage and fabric.
     """
     order, products = order_of(problem, picked), products_by_id(problem)
+    airflow = _airflow(problem, products, picked)
     rows: list[BomRow] = []
     for stage in range(len(problem.stages)):
         charges: dict[str, ChargeLines] = {}
@@ -221,7 +222,7 @@ def bill(problem: Problem, picked: Sequence[Picked]) -> tuple[BomRow, ...]:
             charged = charges.setdefault(line.fabric, ChargeLines())
             charged.add(ChargedUnits(item, stage, before, quantity, ordered))
             if not item.is_lump:
-                rows.append(_row(problem, products, stage, line, (before, quantity, ordered)))
+                rows.append(_row(problem, products, airflow, stage, line, (before, quantity, ordered)))
         rows += (row for name, of in charges.items() for row in of.rows(problem.stages[stage].name, name))
     return with_shares(_in_order(problem, picked, rows))
 
@@ -260,6 +261,13 @@ def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int)
         yield _Line("", item, 0, spares[item])
 
 
+def _airflow(problem: Problem, products: Mapping[str, tuple[Bom, Product]], picked: Sequence[Picked]) -> Airflow | None:
+    """The airflow that switches are ordered in."""
+    used = {item.id for of_fabric in picked for uses in booked_uses("", of_fabric).values() for _, item in uses}
+    switches = (products[id_][1] for id_ in sorted(used & products.keys()))
+    return planned_airflow(problem.case, problem.server, (one for one in switches if isinstance(one, Switch)))
+
+
 def _at(uses: Uses, stage: int) -> dict[Item, int]:
     return {item: count for (at, item), count in uses.items() if at == stage}
 
@@ -271,6 +279,7 @@ def _rank(item: Item) -> tuple[int, str, float]:
 def _row(
     problem: Problem,
     products: Mapping[str, tuple[Bom, Product]],
+    airflow: Airflow | None,
     stage: int,
     line: _Line,
     quantities: tuple[int, int, int],
@@ -280,7 +289,7 @@ def _row(
     kind: Bom
     kind, product = products.get(item.id, ("other", None))
     month, price_break = problem.stages[stage].month, item.break_of(ordered)
-    weeks, airflow = item.lead_weeks(stage, quantity), planned_airflow(problem.case, problem.server)
+    weeks = item.lead_weeks(stage, quantity)
     due = None if quantity == 0 else order_month(month, weeks)
     surcharge = item.offers[stage].expedite_cents if quantity else None
     return BomRow(

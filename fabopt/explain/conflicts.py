@@ -18,7 +18,14 @@ from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_conflicts
 from fabopt.explain.exposure import asking_conflicts, exposure_conflicts
-from fabopt.explain.floor import floor_conflicts, load_conflicts, more_racks, no_layout_fits, rack_rule_conflicts
+from fabopt.explain.floor import (
+    airflow_conflicts,
+    floor_conflicts,
+    load_conflicts,
+    more_racks,
+    no_layout_fits,
+    rack_rule_conflicts,
+)
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
 from fabopt.explain.halls import hall_conflicts
@@ -277,7 +284,7 @@ def inquiry_of(problem: Problem, settings: Settings, clock: Clock, context: Cont
 
 def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """Conflicts where no spending gives a design."""
-    placing = _asked(inquiry, floor_conflicts, load_conflicts, rack_rule_conflicts, torus_conflicts)
+    placing = _asked(inquiry, floor_conflicts, load_conflicts, rack_rule_conflicts, airflow_conflicts, torus_conflicts)
     if placing:
         return [*_asked(inquiry, loss_conflicts), *placing, *_asked(inquiry, more_racks)]
     size = _asked(replace(inquiry, report=lambda conflict: None), size_advice)

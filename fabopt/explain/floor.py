@@ -12,6 +12,7 @@ from fabopt.explain.levers import UNSETTLED, advice, halfway_to_precision
 from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.runs import measured_runs
 from fabopt.explain.what_if import Inquiry
+from fabopt.floor.airflow import ANY_AIR
 from fabopt.floor.loads import LOAD_KEYS, RACK_LIMITS, with_floor
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, parts_of, rule_of, with_parts, without_parts
@@ -19,12 +20,13 @@ from fabopt.floor.racks import racks_needed
 from fabopt.problem.problem import Problem, estimating, servers_with_nics
 from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
-from fabopt.rules.defaults import DEFAULT_RULES, RACK_RULES, is_asked_for
+from fabopt.rules.defaults import AIRFLOW, DEFAULT_RULES, RACK_RULES, is_asked_for, is_kept, without
 from fabopt.schema.design import Conflict
 from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
 from fabopt.schema.site import MAX_RACKS, MAX_RACKS_PER_ROW
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
+from fabopt.topology.clos.switch_sizes import airs_of
 from fabopt.units import some
 
 # Racks that a message names at most.
@@ -186,6 +188,17 @@ def _raised(inquiry: Inquiry, key: str, value: float) -> Iterator[Conflict]:
     needed, is_least = closest(works, fails, ask, halfway_to_precision)
     detail = f"without it there is a design{SETTLED if is_least else ''}"
     yield advice(f"site.floor.{key}", value, needed / PARTS, detail, is_least)
+
+
+def airflow_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The conflict of rule ``airflow``, where no rack takes switches beside devices that blow otherwise."""
+    case = inquiry.case
+    if not is_kept(case.rules, AIRFLOW) or case.site.floor is None or airs_of(inquiry.problem) == (ANY_AIR,):
+        return
+    detail = "racks whose devices blow one way have no room for switches that are sold so; without the rule there is a "
+    off = case.model_copy(update={"rules": without(case.rules, AIRFLOW)})
+    conflict = Conflict(limit=f"rules.{AIRFLOW}", value="true", needed="false", detail=f"{detail}design")
+    yield from inquiry.opened(off, conflict)
 
 
 def rack_rule_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -6,13 +6,14 @@ docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
+from fabopt.floor.airflow import ANY_AIR, HallAir
 from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import WHOLE, Part, Policy, Share, switch_racks_of
@@ -58,7 +59,7 @@ class Layout:
     indices of the plan's racks, each of shape (racks listed,). ``share``: the fabric's part of a rack's space for
     switches. ``spread_over``: least racks for the spines of a pod, cores, and leaves of a group of several racks; None:
     two, where rule ``rack-spread`` holds. ``pins``: by tier (0: leaves), the racks that the case names, in place of
-    ``switch_racks``.
+    ``switch_racks``. ``air``: the way in which its switches blow.
     """
 
     plan: FloorPlan
@@ -71,12 +72,18 @@ class Layout:
     share: Share = WHOLE
     spread_over: int | None = None
     pins: Pins = field(default_factory=dict)
+    air: HallAir = ANY_AIR
 
     @cached_property
     def name(self) -> str:
-        """The policy, the number of racks for switches only, and ``spread_over`` if set."""
+        """The policy, the number of racks for switches only, and ``spread_over`` if set; whether they stand apart."""
         alone = len(set(self.switch_racks.tolist()) - set(self.server_racks.tolist()))
-        return f"{self.policy}-{alone}" + (f"-over-{self.spread_over}" if self.spread_over else "")
+        spread = f"-over-{self.spread_over}" if self.spread_over else ""
+        return f"{self.policy}-{alone}{spread}{self._apart}"
+
+    @property
+    def _apart(self) -> str:
+        return "" if self.air.beside_servers else "-apart"
 
     @property
     def key(self) -> Hashable:
@@ -89,7 +96,7 @@ class Layout:
         pins = tuple((tier, racks.tobytes()) for tier, racks in sorted(self.pins.items()))
         size, racks = self.server_size, (self.server_racks.tobytes(), self.switch_racks.tobytes())
         of_size = size.height_u, size.places.tobytes(), size.units, size.load, size.is_whole
-        return self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins
+        return self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins, self.air
 
     @property
     def spreads_leaves(self) -> bool:
@@ -353,11 +360,13 @@ def layouts(
     share_in: Callable[[Policy], Share] = lambda policy: WHOLE,
     spread_over: int | None = None,
     pins: Pins | None = None,
+    airs: Sequence[HallAir] = (ANY_AIR,),
 ) -> list[Layout]:
     """Promising layouts for switches that fill about ``wanted`` racks.
 
     ``share_in``: the fabric's share of every rack, by policy; ``spread_over``, ``pins``: as in ``Layout``, pins each of
-    shape (racks named,); racks to which any fabric pins switches have servers only if others are too few.
+    shape (racks named,); racks to which any fabric pins switches have servers only if others are too few. ``airs``:
+    each makes layouts of its own.
 
     Empty if the floor has too few racks for the servers, or these leave a rack too few units to keep.
     """
@@ -373,4 +382,4 @@ def layouts(
                 switch_racks = np.concatenate([racks, nearest[np.isin(nearest, server_racks)]])
             in_racks = (servers, per_rack, server_size, server_racks, switch_racks)
             worth_it.append(Layout(plan, policy, *in_racks, share_in(policy), spread_over, pins or {}))
-    return worth_it
+    return [layout if air == ANY_AIR else replace(layout, air=air) for air in airs for layout in worth_it]

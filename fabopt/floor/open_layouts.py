@@ -5,13 +5,14 @@ See docs/formulation/floor.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from fabopt.floor.airflow import ANY_AIR, HallAir
 from fabopt.floor.layouts import Layout, Pins, ServerSize, leaves_kept_units
 from fabopt.floor.loads import RackLoad
 from fabopt.floor.plan import FloorPlan
@@ -36,7 +37,7 @@ class OpenLayout(Layout):
     @cached_property
     def name(self) -> str:
         """The policy, and the racks of the servers."""
-        return f"{self.policy}-{'-'.join(self.plan.ids[rack] for rack in self.server_racks.tolist())}"
+        return f"{self.policy}-{'-'.join(self.plan.ids[rack] for rack in self.server_racks.tolist())}{self._apart}"
 
     @cached_property
     def _leaf_racks(self) -> Ints:
@@ -64,15 +65,20 @@ def open_layouts(
     server_size: ServerSize,
     share: Share = WHOLE,
     pins: Pins | None = None,
+    airs: Sequence[HallAir] = (ANY_AIR,),
 ) -> tuple[OpenLayout, ...]:
-    """Layouts of a small floor: one for every permitted set of racks of servers; none if there are too few racks, or
-    servers leave them too few units to keep. ``pins``: as in ``Layout``, each of shape (racks named,).
+    """Layouts of a small floor: one for every permitted set of racks of servers and each of ``airs``; none if there are
+    too few racks, or servers leave them too few units to keep. ``pins``: as in ``Layout``, each of shape (racks
+    named,).
     """
     if not leaves_kept_units(plan, server_size):
         return ()
     pinned, fixed = {tier: np.sort(racks) for tier, racks in (pins or {}).items()}, (servers, per_rack, server_size)
     return tuple(
-        OpenLayout(plan, "anywhere", *fixed, racks, above, share, pins=pinned, leaf_racks=pinned.get(0, leaves))
+        OpenLayout(
+            plan, "anywhere", *fixed, racks, above, share, pins=pinned, air=air, leaf_racks=pinned.get(0, leaves)
+        )
+        for air in airs
         for racks in _sets_for_servers(plan, ceil_div(servers, per_rack))
         for leaves, above in (_permitted(plan, set(racks.tolist())),)
     )

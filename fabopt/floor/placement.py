@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fabopt.floor.airflow import HallAir
 from fabopt.floor.layouts import Layout
 from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
-from fabopt.floor.racks import Ints, Positions, height_m
+from fabopt.floor.racks import Ints, Mask, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
 
 # Servers of a group are in several racks.
@@ -24,7 +25,8 @@ class FreeSpace:
 
     ``units``: whole ones; ``load``: of each quantity, shape (quantities, racks); ``top_unit``: the highest free unit;
     ``installed``: number of switches; ``cable_ends``: at them; ``most``: limits of these two in each rack. ``row``: of
-    each rack; ``row_mw``: heat to air in milliwatts that each row still takes, shape (rows,); None: any.
+    each rack; ``row_mw``: heat to air in milliwatts that each row still takes, shape (rows,); None: any. ``beside``:
+    whether a rack has servers; ``air``: the way in which switches blow.
     """
 
     units: Ints
@@ -36,6 +38,8 @@ class FreeSpace:
     limits: RackLimits
     row: Ints
     row_mw: Ints | None
+    beside: Mask
+    air: HallAir
 
     def times(self, load: RackLoad) -> Ints:
         """How often each rack, in a row by itself, takes a load, shape (racks,)."""
@@ -68,6 +72,9 @@ class FreeSpace:
             most = np.minimum(most, self.most[0] - self.installed)
         if size.cable_ends:
             most = np.minimum(most, (self.most[1] - self.cable_ends) // size.cable_ends)
+        # Rule ``racks_blow_one_way``
+        if size.airflows:
+            most = np.where(self.beside, self.air.beside_servers, True) * self.air.takes(size.airflows) * most
         return np.asarray(np.maximum(0, most))
 
     def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:
@@ -124,7 +131,8 @@ def space_in(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
     load, row_mw = layout.free_load, layout.free_row_mw
     if any(nics):
         load = load - np.outer(nics, layout.servers_in_rack > 0)
-    space = FreeSpace(layout.free_units, load, layout.top_unit, none, none, layout.most, plan.limits, plan.row, row_mw)
+    of_racks = layout.free_units, load, layout.top_unit, none, none, layout.most
+    space = FreeSpace(*of_racks, plan.limits, plan.row, row_mw, layout.servers_in_rack > 0, layout.air)
     return replace(space, row_mw=space._rows_without(layout.server_racks, nics)) if any(nics) else space
 
 

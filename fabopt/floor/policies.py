@@ -13,6 +13,7 @@ from fabopt.floor.loads import NO_LOAD, RackLoad, added, most_in_rack
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.floor.racks import Ints
+from fabopt.schema.product import Airflow
 from fabopt.units import ceil_div
 
 Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere"]
@@ -110,13 +111,15 @@ class SwitchSize(NamedTuple):
     """Needs of a switch in a rack: its height in units (perhaps a fraction), its largest load with modules, and cable
     ends, the ports of its cages in use.
 
-    ``nics``: for a leaf, the load of its fabric's NICs and their modules in every full rack of servers.
+    ``nics``: for a leaf, the load of its fabric's NICs and their modules in every full rack of servers. ``airflows``:
+    that it is sold with, none where they are not known or do not matter on the floor.
     """
 
     height_u: float
     load: RackLoad = NO_LOAD
     cable_ends: int = 0
     nics: RackLoad = NO_LOAD
+    airflows: frozenset[Airflow] = frozenset()
 
     @property
     def units(self) -> int:

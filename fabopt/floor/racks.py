@@ -18,6 +18,7 @@ from fabopt.units import ceil_div, exact
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 Bools = NDArray[np.bool_]
 
 # EIA-310-D (IEC 60297-3-100): a rack unit is 1.75 in = 44.45 mm.

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from fabopt.rules.defaults import AIRFLOW
-from fabopt.schema.server import AIRFLOW_BESIDE
+from fabopt.schema.server import AIRFLOW_BESIDE, common_airflow
 from fabopt.units import some
 
 # Makers of what nobody in particular makes.
@@ -122,7 +122,7 @@ def order_code(
 
 
 class WantedAirflow(NamedTuple):
-    """The airflow of switches that a case wants (``asked``), or that of its servers; None: any."""
+    """The airflow of switches that a case wants (``asked``), or that of its servers or racks; None: any."""
 
     asked: str | None = None
     beside: str | None = None
@@ -136,7 +136,10 @@ def wanted_airflow(case: Mapping[str, object], parts: Mapping[str, Mapping[str, 
     rules, server = case.get("rules") or {}, parts.get(str(case.get("server")), {})
     is_on = isinstance(rules, Mapping) and rules.get(AIRFLOW, True) is not False
     beside = AIRFLOW_BESIDE.get(str(server.get("ports_side"))) if is_on else None
-    return WantedAirflow(asked if isinstance(asked, str) else None, beside)
+    sold = (part.get("airflows") for part in parts.values() if part.get("kind") == "switch")
+    on_floor = isinstance(site, Mapping) and site.get("floor") is not None
+    common = common_airflow(beside, on_floor, (ways for ways in sold if isinstance(ways, Mapping)))
+    return WantedAirflow(asked if isinstance(asked, str) else None, common)
 
 
 def _by_airflow(number: str, airflows: object, airflow: WantedAirflow) -> OrderCode:

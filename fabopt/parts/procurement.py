@@ -19,7 +19,7 @@ from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
 from fabopt.schema.labour import Labour
 from fabopt.schema.procurement import Procurement, Spares, lists_at
 from fabopt.schema.product import Airflow, Product, Purchasable, Supply
-from fabopt.schema.server import AIRFLOW_BESIDE, Server
+from fabopt.schema.server import AIRFLOW_BESIDE, Server, common_airflow
 from fabopt.units import CENTS_PER_USD, ceil_div, cents, exact, rounded
 
 WEEKS_PER_YEAR = 52
@@ -121,12 +121,13 @@ def airflow_of(case: Case) -> Airflow | None:
     return case.site.rack_rules.airflow if is_kept(case.rules, RACK_RULES) else None
 
 
-def planned_airflow(case: Case, server: Server) -> Airflow | None:
-    """The airflow that switches are ordered in where they are sold so: that which the case wants, else that of the
-    servers; None: not known. Rule ``airflow_follows_servers``.
+def planned_airflow(case: Case, server: Server, switches: Iterable[Switch]) -> Airflow | None:
+    """The airflow that the switches of a design are ordered in where they are sold so: that which the case wants, else
+    that of the servers, or of all racks of switches; None: not known. Rule ``airflow_follows_servers``.
     """
     beside = AIRFLOW_BESIDE.get(server.ports_side or "") if is_kept(case.rules, AIRFLOW) else None
-    return airflow_of(case) or beside
+    sold = (switch.airflows for switch in switches)
+    return airflow_of(case) or common_airflow(beside, case.site.floor is not None, sold)
 
 
 def _futures_of(case: Case) -> tuple[FutureTerms, ...]:

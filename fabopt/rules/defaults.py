@@ -81,10 +81,11 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         DefaultRule(
             AIRFLOW,
             "switches that are sold in several airflows are ordered in that of the servers, whose ports theirs are "
-            "beside, where `site.rack_rules.airflow` says none and the catalog says where servers have their ports",
+            "beside, where `site.rack_rules.airflow` says none and the catalog says where servers have their ports; in "
+            "no rack of a floor do devices blow against each other",
             "airflow_follows_servers",
             "docs/catalog.md#airflow",
-            off="the part number of the product is ordered, whatever its airflow",
+            off="the part number of the product is ordered, whatever its airflow, and racks have any",
         ),
         DefaultRule(
             ATTACHMENT_RUNS,

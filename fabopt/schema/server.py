@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import ceil
 from typing import Annotated, Final, Literal, Self
 
@@ -35,6 +35,17 @@ SERVERS_OF_RACK = "server"
 PortsSide = Literal["front", "rear"]
 # Of switches beside servers that take air in at the front: their ports face the aisle that the servers' ports do.
 AIRFLOW_BESIDE: Final[Mapping[str, Airflow]] = {"rear": "port-side-exhaust", "front": "port-side-intake"}
+
+
+def common_airflow(beside: Airflow | None, on_floor: bool, sold: Iterable[Collection[Airflow]]) -> Airflow | None:
+    """The airflow that all switches are ordered in which are sold so: that of the servers, or on a floor where some
+    switch is not sold so, the other one. ``sold``: airflows of each switch, none where not known. Rule
+    ``racks_blow_one_way``.
+    """
+    others = [way for airflows in sold for way in airflows if beside not in airflows]
+    return others[0] if beside is not None and on_floor and others else beside
+
+
 Role = Literal["compute", "storage", "in-band", "oob"]
 
 

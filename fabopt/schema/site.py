@@ -225,7 +225,7 @@ class Site(Strict):
             "weight_kg": floor.rack_kg is not None or floor.floor_kg_m2 is not None,
             "liquid_share": floor.rack_air_w is not None or floor.row_air_w is not None,
         }
-        return ("power_max_w", *(key for key, is_asked in asked.items() if is_asked))
+        return ("power_max_w", "airflows", *(key for key, is_asked in asked.items() if is_asked))
 
     @property
     def has_floor(self) -> bool:

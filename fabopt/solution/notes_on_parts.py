@@ -51,12 +51,16 @@ def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]
         yield f"`site.rack_rules.airflow`: the catalog does not say how {unknown} may be ordered: ask for {wanted}"
     sold = {switch.id: set(switch.airflows) for switch in switches if switch.airflows}
     server = next((one for one in catalog.servers if one.id == case.server_id), None)
-    beside = None if server is None or wanted is not None else planned_airflow(case, server)
+    beside = None if server is None or wanted is not None else planned_airflow(case, server, ())
     if server is not None and beside is not None:
         rule = DEFAULT_RULES[AIRFLOW]
         other = ", ".join(sorted(id_ for id_ in sold if beside not in sold[id_]))
-        yield rule.note(f"{server.id} has its ports at the {server.ports_side}, so {beside}")
-        if other:
+        ordered = planned_airflow(case, server, switches)
+        apart = (
+            "" if ordered == beside else f"; {other}, sold with the other only, and all others stand apart: {ordered}"
+        )
+        yield rule.note(f"{server.id} has its ports at the {server.ports_side}, so {beside}{apart}")
+        if other and ordered == beside:
             yield (
                 f"rule `{AIRFLOW}`: {other}, sold with the other airflow only, would breathe the air that servers blow "
                 "out: such switches need racks of their own, ports to the other aisle (`site.floor.network_racks`)"

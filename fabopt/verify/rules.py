@@ -266,6 +266,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     racks.named_racks_are_kept,
     rack_losses.feeds_carry_racks,
     floor_loads.loads_fit_racks,
+    airflow.racks_blow_one_way,
     appliances.attachments_stand_apart,
     appliances.hosts_stand_with_switches,
     trays.trays_hold_cables,

@@ -418,19 +418,21 @@ class Rules:
     spare: float = 0.0
     share: float = 0.0
     spread: bool = False
+    air: bool = False
 
 
 def rules_of(case: Json) -> Rules:
     rules = case.get("rules", {})
     spread = rules != "none" and rules.get("rack-spread", True)
+    air = rules != "none" and rules.get("airflow", True)
     if rules == "none" or not rules.get("rack-rules", True):
-        return Rules(spread=spread)
+        return Rules(spread=spread, air=air)
     said = {"switches": 20, "manager_units_per_switch": 0.5, "management_units": 1} | case["site"].get("rack_rules", {})
     kept = sum(said.get(f"{what}_units", 0) for what in ("patch_panel", "pdu", "management"))
     return Rules(
         kept, Fraction(str(said["manager_units_per_switch"])), said["switches"] or math.inf,
         said.get("cable_ends") or math.inf, said.get("power") != "typical", said.get("side_m", 0.48),
-        said.get("spare_m", 0.3), said.get("spare_fraction", 0.05), spread,
+        said.get("spare_m", 0.3), said.get("spare_fraction", 0.05), spread, air,
     )  # fmt: skip
 
 
@@ -682,6 +684,26 @@ def toy_with_halls(seed: int) -> tuple[Json, Json]:
     asked = dice.sample(sorted(keys), dice.choice([1, 1, 2]))
     site["floor"] |= {key: round(keys[key], 3) for key in asked}
     return case, catalog
+
+
+def toy_with_airflows(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy with room in racks of servers, and switches that are sold one way, both, or nobody
+    knows.
+    """
+    case, catalog = toy(seed)
+    dice = random.Random(f"air {seed}")
+    ways = [[], ["port-side-intake"], ["port-side-intake"], ["port-side-exhaust"]]
+    for switch in catalog["switches"]:
+        switch["airflows"] = dict.fromkeys(dice.choice([*ways, [*ways[1], *ways[3]]]))
+    if (side := dice.choice(["rear", "rear", "front", None])) is not None:
+        catalog["servers"][0]["ports_side"] = side
+    for key in ("network_racks", "blocked", "rack_power_w"):
+        case["site"]["floor"].pop(key, None)
+    case["site"]["servers_per_rack"] = dice.choice([1, 2])
+    case["site"]["floor"] |= {"rows": 1, "racks_per_row": dice.choice([3, 4])}
+    case["servers"] = min(case["servers"], 3)
+    off = ("rack-rules", "rack-spread", "lengths", "robust-designs", "interchangeable", "subnet-manager")
+    return {**case, "rules": {**dict.fromkeys(off, False), "airflow": True}}, catalog
 
 
 def toy_without_rack(seed: int) -> tuple[Json, Json]:

@@ -34,6 +34,18 @@ def most_servers(floor: Json, server: Json) -> int:
     return min((int(limit // each) for limit, each in limits if each and limit < math.inf), default=10**9)
 
 
+def blows_one_way(racks: np.ndarray, chosen: list[int], server: Json, switches: list[Json]) -> np.ndarray:
+    """Whether all switches can blow one way, in no rack against servers; by place."""
+    known = [at for at, switch in enumerate(switches) if switch.get("airflows")]
+    beside = {"rear": "port-side-exhaust", "front": "port-side-intake"}.get(server.get("ports_side", ""))
+    good = np.zeros(len(racks), dtype=bool)
+    for way in ("port-side-intake", "port-side-exhaust"):
+        if all(way in switches[at]["airflows"] for at in known):
+            apart = ~np.isin(racks[:, known], list(chosen)).any(axis=1)
+            good |= apart | (beside in (None, way))
+    return good
+
+
 def takes(
     hall: Any,
     racks: np.ndarray,
@@ -48,6 +60,11 @@ def takes(
     """
     server, per_rack, modules_w = servers
     rows = np.arange(len(racks))
+    if hall.rules.air and not (cool := blows_one_way(racks, chosen, server, switches)).all():
+        good = np.zeros(len(racks), dtype=bool)
+        if cool.any():
+            good[cool] = takes(hall, racks[cool], chosen, servers, switches, heats)
+        return good
     air_w, kg = np.zeros((len(racks), len(hall.racks))), np.zeros((len(racks), len(hall.racks)))
     air_w[:, chosen] += per_rack * (server["power_w"] * to_air(server) + modules_w)
     kg[:, chosen] += per_rack * server.get("weight_kg", 0)

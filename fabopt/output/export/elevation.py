@@ -12,6 +12,7 @@ from fabopt.errors import InputError, fault
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import KeptUnits, in_whole_rack, kept_places, rack_limits
 from fabopt.floor.racks import row_letters
+from fabopt.output.export.faces import NO_FACES, Faces, faces_of
 from fabopt.output.words import power
 from fabopt.schema.catalog import Nic, Switch, Transceiver
 from fabopt.schema.design import Design
@@ -30,6 +31,7 @@ class RackDevice:
 
     ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown. ``most_w``: maximum power as
     its maker states it, 0 where that is not known. ``later``: the stage that installs it, empty for the first.
+    ``faces``: the sides of its ports and of its intake of air.
     """
 
     unit: int
@@ -41,6 +43,7 @@ class RackDevice:
     power_w: float
     most_w: float = 0.0
     later: str = ""
+    faces: Faces = NO_FACES
 
     @property
     def top_unit(self) -> int:
@@ -110,7 +113,8 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     embedded = Embedded(design)
     floor = embedded.case.site.floor
     later = ["", *(stage.name for stage in design.stages[1:])]
-    devices = _devices_by_rack(wiring, device_power_w(embedded, wiring), _most_w(embedded, wiring), later)
+    faces = faces_of(design, wiring)
+    devices = _devices_by_rack(wiring, device_power_w(embedded, wiring), _most_w(embedded, wiring), later, faces)
     if floor is None or not devices:
         problem = "there are no racks to draw: the case has no floor plan"
         hint = "`site.floor` in the case says where racks are; solve it again with one"
@@ -145,7 +149,7 @@ def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) 
 
 
 def _devices_by_rack(
-    wiring: Wiring, power_w: Floats, most_w: Sequence[float], later: Sequence[str]
+    wiring: Wiring, power_w: Floats, most_w: Sequence[float], later: Sequence[str], faces: Sequence[Faces]
 ) -> dict[str, list[RackDevice]]:
     devices = wiring.devices
     units, heights, stages = devices.unit.tolist(), devices.height_u.tolist(), devices.stage.tolist()
@@ -153,9 +157,9 @@ def _devices_by_rack(
     for row, rack in enumerate(devices.rack):
         if rack:
             names = devices.name[row], devices.role[row], devices.fabric[row], devices.product[row]
-            by_rack.setdefault(rack, []).append(
-                RackDevice(units[row], heights[row], *names, float(power_w[row]), most_w[row], later[stages[row]])
-            )
+            watts, stage = (float(power_w[row]), most_w[row]), later[stages[row]]
+            device = RackDevice(units[row], heights[row], *names, *watts, stage, faces[row])
+            by_rack.setdefault(rack, []).append(device)
     return by_rack
 
 

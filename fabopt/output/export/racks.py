@@ -21,6 +21,7 @@ from fabopt.output.export.elevation import (
     units_text,
     watts_text,
 )
+from fabopt.output.export.faces import UNKNOWN
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.orders import code_of
 from fabopt.output.export.sheets import csv_file
@@ -60,6 +61,8 @@ _NARROWEST = 200.0
 # A vertical strip at the edge of a frame.
 _STRIP, _STRIP_EDGE = 1.2, 0.3
 _STRIPS = "vertical power strips, one a feed; their models, and vertical cable managers, are not in the catalog"
+# Behind the name of a device: its ports are on the side that is seen, or on the other.
+PORTS_HERE, PORTS_BEHIND = "(ports)", "(ports behind)"
 _EDGE, _FREE = "#9fb3c8", "#f7f9fb"
 _COLOURS = {"server": "#7b5e9e", "leaf": "#2a7f62", "spine": "#1d4e89", "core": "#9c4221", "attachment": "#52606d"}
 
@@ -150,7 +153,7 @@ def _rack(rack: Rack, elevation: Elevation, x: float, y: float, rear: bool) -> I
         places = (x + _STRIP_EDGE, x + FRAME - _STRIP_EDGE - _STRIP)[: elevation.strips]
         yield from (_strip(left, top + UNIT, (units - 2) * UNIT) for left in places)
     yield from (_kept(kept, x, top + units * UNIT) for kept in rack.kept)
-    yield from (_device(device, x, top + units * UNIT) for device in rack.devices)
+    yield from (_device(device, x, top + units * UNIT, rear) for device in rack.devices)
 
 
 def _frame(x: float, top: float, units: int, rear: bool) -> Iterator[Box | Stroke | Text]:
@@ -172,20 +175,24 @@ def _strip(x: float, y: float, height: float) -> Box:
     return Box(x, y, _STRIP, height, PAPER, FADED, "strip", dashed=True)
 
 
-def _device(device: RackDevice, x: float, bottom: float) -> Box:
+def _device(device: RackDevice, x: float, bottom: float, rear: bool) -> Box:
     """Return a device at its units, with its name, and its product and power where there is room for a second line.
 
-    One of a later stage is an outline.
+    One of a later stage is an outline. Where its ports are on the other side, it says so.
     """
     height = device.height_u * UNIT
     y = bottom - (device.unit - 1) * UNIT - height
     power = watts_text(device.power_w)
+    ports = device.faces.ports
     tip, second = f"U{device.unit} {device.name}: {device.product}, {power}", f"{device.product}  {power}"
+    tip = f"{tip}, ports at the {ports}" if ports else f"{tip}, side of its ports not known"
     fill, edge, ink = _COLOURS[device.role], PAPER, PAPER
     if device.later:
         tip, second = f"{tip}, of stage {device.later}", f"{second}  {device.later}"
         fill, edge, ink = PAPER, fill, INK
-    lines = [device.name, second][: max(1, int(device.height_u))]
+    seen_from = "rear" if rear else "front"
+    sign = f" {PORTS_HERE if ports == seen_from else PORTS_BEHIND}" if ports else ""
+    lines = [device.name + sign, second][: max(1, int(device.height_u))]
     first = y + height / 2 - (len(lines) - 1) * UNIT / 2 + SMALL * 0.36
     texts = tuple(
         _text(x + POST + 1.2, first + index * UNIT, line, _fitting(line, PANEL - 2), ink)
@@ -212,7 +219,10 @@ def _text(
     return Text(x, y, printable(words), size, fill, anchor, bold)
 
 
-RACK_COLUMNS = ("rack", "unit", "height_u", "device", "role", "fabric", "product", "part_number", "power_w")
+RACK_COLUMNS = (
+    *("rack", "unit", "height_u", "device", "role", "fabric", "product", "part_number", "power_w"),
+    *("ports_side", "air_intake"),
+)
 # Roles in the list of what is neither a server nor a switch nor attached: units that are kept, parts of a whole rack,
 # and what is in no rack.
 KEPT, PART, LOOSE = "kept", "rack", "loose"
@@ -265,6 +275,7 @@ def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, f
             device.product,
             number,
             device.power_w,
+            *(side or UNKNOWN for side in device.faces),
         )
         for row in elevation.rows
         for rack in row.racks
@@ -273,13 +284,13 @@ def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, f
     ]
     whole = set() if Embedded(design).server.rack is None else set(design.racks.server_racks)
     rows += [
-        (rack.id, kept.unit, kept.units, kept.what, PART if rack.id in whole else KEPT, "", "", "", 0.0)
+        (rack.id, kept.unit, kept.units, kept.what, PART if rack.id in whole else KEPT, "", "", "", 0.0, "", "")
         for row in elevation.rows
         for rack in row.racks
         for kept in rack.kept
     ]
     rows.sort(key=lambda row: (places[row[0]], -row[1]))
-    rows += [("", 0, 0.0, what, LOOSE, "", "", "", watts) for what, watts in loose]
+    rows += [("", 0, 0.0, what, LOOSE, "", "", "", watts, "", "") for what, watts in loose]
     return pd.DataFrame(rows, columns=list(RACK_COLUMNS))
 
 
@@ -312,6 +323,7 @@ def _rack_lines(rack: Rack, elevation: Elevation, widths: tuple[int, ...]) -> It
         yield from _between(rack, device.top_unit + 1, above - 1)
         texts = (text.ljust(width) for text, width in zip((device.name, device.product), widths, strict=True))
         later = f"  {device.later}" if device.later else ""
+        later = f"  ports {device.faces.ports}{later}" if device.faces.ports else later
         yield f"  {_units(device.unit, device.top_unit):7}  {'  '.join(texts)}  {watts_text(device.power_w):>7}{later}"
         above = device.unit
     yield from _between(rack, 1, above - 1)

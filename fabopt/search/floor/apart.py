@@ -152,7 +152,8 @@ def obstacle(problem: Problem, fabric: FabricProblem, batch: Batch[Parts, Shape]
     if placement is None:
         tiers = (clos.parts.leaf, clos.parts.spine, clos.parts.core)
         switches = " + ".join(switch.id for switch in tiers if switch is not None)
-        return f"{fabric.name}, {layout.policy}: the racks have too few units or too little power for {switches}"
+        why = f"the racks have too few units or too little power for {switches}, or its air goes the other way"
+        return f"{fabric.name}, {layout.policy}: {why}"
     hosts = with_free_ports(problem, fabric, clos._replace(placement=placement))
     if hosts is not None and with_hosts(problem, fabric, hosts) is None:
         return f"{fabric.name}, {layout.policy}: its switches fit there, but the hosts that stand with them do not"

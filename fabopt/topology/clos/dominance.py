@@ -99,6 +99,7 @@ class SwitchRivals:
             and (fabric.roce is None or _holds_as(switch, other))
             and (generations is None or own.generation in (None, theirs.generation))
             and (not self._weighs_racks or self._loads_no_more(switch, other))
+            and self._blows_as(switch, other)
         )
 
     def _serves_as(self, switch: SwitchType, other: SwitchType) -> bool:
@@ -133,6 +134,11 @@ class SwitchRivals:
         """Whether ``switch`` loads a rack no more than ``other``, of no quantity."""
         loads = (switch_size(self.problem, one, (), self.protocol).load for one in (switch, other))
         return all(own <= theirs for own, theirs in zip(*loads, strict=True))
+
+    def _blows_as(self, switch: SwitchType, other: SwitchType) -> bool:
+        """Whether ``switch`` may stand wherever ``other`` may: sold in all its airflows, or in unknown ones."""
+        own, theirs = (switch_size(self.problem, one, (), self.protocol).airflows for one in (switch, other))
+        return not own or (bool(theirs) and own >= theirs)
 
     def _loads_racks_as(self, own: CageUse, use: CageUse) -> bool:
         """Whether a group of cages has no more cable ends, and no hungrier modules."""

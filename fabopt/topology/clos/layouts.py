@@ -31,7 +31,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.shape import Parts, Shape
-from fabopt.topology.clos.switch_sizes import switch_sizes
+from fabopt.topology.clos.switch_sizes import airs_of, switch_sizes
 from fabopt.units import ceil_div
 
 # A candidate of a fabric whose switches could be anywhere: what its switches need is about what all need.
@@ -60,7 +60,8 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     all.
     """
     floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
-    sized = partial(layouts, floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem), pins=pins)
+    around = (floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem))
+    sized = partial(layouts, *around, pins=pins, airs=airs_of(problem))
     of_fabrics = [switch_sums(*sketch) for sketch in sketches]
     hosts = [(one.attachment.boxes, one) for one in floor.appliances.hosts.values()]
     units = sum(one.units for one in of_fabrics) + sum(boxes * one.units for boxes, one in hosts)
@@ -131,7 +132,7 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
     """
     floor, size, share = problem.floor, _server_size(problem), _equal_share(problem, fabric)
     around = (floor.plan, problem.servers, floor.servers_per_rack, size)
-    permitted = open_layouts(*around, share, _pins(problem, fabric))
+    permitted = open_layouts(*around, share, _pins(problem, fabric), airs_of(problem))
     if len(problem.fabrics) == 1:
         return (_free_in(problem, fabric, permitted),) if permitted else ()
     return tuple(_free_in(problem, fabric, (layout,)) for layout in permitted)

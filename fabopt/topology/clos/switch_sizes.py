@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabopt.floor.airflow import ANY_AIR, HallAir, hall_air
 from fabopt.floor.loads import ANY_LOAD, NO_LOAD, RackLoad, load_of, load_of_switch
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT
@@ -16,6 +17,23 @@ from fabopt.topology.clos.shape import Parts
 from fabopt.units import milliwatts
 
 _MODULES: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], int] = Lookup()
+_AIRS: Lookup[Problem, None, tuple[HallAir, ...]] = Lookup()
+
+
+def airs_of(problem: Problem) -> tuple[HallAir, ...]:
+    """The ways in which switches may blow on the floor of a problem. Rule ``racks_blow_one_way``."""
+    return _AIRS.of(problem, None, _airs_of, problem)
+
+
+def _airs_of(problem: Problem) -> tuple[HallAir, ...]:
+    used = {
+        switch.product.id: switch.product
+        for fabric in problem.fabrics
+        for roles in fabric.switches.values()
+        for switches in roles.values()
+        for switch in switches
+    }
+    return hall_air(problem.case, problem.server, (product.airflows for product in used.values()))
 
 
 def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple[SwitchSize, ...]:
@@ -60,18 +78,24 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
     uses = switch.whole(*uses)
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
     most, height_u = problem.site.most_in_rack, float(switch.product.rack_units)
-    if most == ANY_LOAD:
-        return SwitchSize(height_u, NO_LOAD, ends)
-    links = problem.links
-    modules_mw = _MODULES.of(links, (switch, uses, protocol), _modules_mw, links, uses, protocol)
+    size = SwitchSize(height_u, NO_LOAD, ends)
+    if most == ANY_LOAD and airs_of(problem) == (ANY_AIR,):
+        return size
     rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
     switches: list[SwitchType | Twin] = [switch, *(rule.twins[switch.id] for rule in rules if switch.id in rule.twins)]
+    if airs_of(problem) != (ANY_AIR,):
+        known = [frozenset(one.product.airflows) for one in switches if one.product.airflows]
+        size = size._replace(airflows=frozenset.intersection(*known) if known else size.airflows)
+    if most == ANY_LOAD:
+        return size
+    links = problem.links
+    modules_mw = _MODULES.of(links, (switch, uses, protocol), _modules_mw, links, uses, protocol)
     power_mw = max(switch.item.power_mw for switch in switches) + modules_mw
     if problem.site.rack_limits.largest_power:
         power_mw = max(power_mw, *(milliwatts(switch.product.power_max_w or 0) for switch in switches))
     loads = (load_of_switch(switch.product, power_mw) for switch in switches)
     load = RackLoad(*(max(amounts) for amounts in zip(*loads, strict=True)))
-    return SwitchSize(height_u, load.limited(most), ends)
+    return size._replace(load=load.limited(most))
 
 
 def _cable_ends(uses: tuple[CageUse, ...]) -> int:

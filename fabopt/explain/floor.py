@@ -191,7 +191,7 @@ def _raised(inquiry: Inquiry, key: str, value: float) -> Iterator[Conflict]:
 
 
 def airflow_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The conflict of rule ``airflow``, where no rack takes switches beside devices that blow otherwise."""
+    """The conflict of the rule of airflow, where no rack takes switches beside devices that blow otherwise."""
     case = inquiry.case
     if not is_kept(case.rules, AIRFLOW) or case.site.floor is None or airs_of(inquiry.problem) == (ANY_AIR,):
         return

@@ -127,7 +127,7 @@ def planned_airflow(case: Case, server: Server, switches: Iterable[Switch]) -> A
     """
     beside = AIRFLOW_BESIDE.get(server.ports_side or "") if is_kept(case.rules, AIRFLOW) else None
     sold = (switch.airflows for switch in switches)
-    return airflow_of(case) or common_airflow(beside, case.site.floor is not None, sold)
+    return airflow_of(case) or common_airflow(beside, case.site.has_floor, sold)
 
 
 def _futures_of(case: Case) -> tuple[FutureTerms, ...]:

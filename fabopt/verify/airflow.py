@@ -67,7 +67,7 @@ def airflow_follows_servers(proof: Proof, evidence: Evidence) -> None:
         for row in evidence.design.bom
         if row.kind == "switch" and row.charge is None
     }
-    if evidence.case.site.floor is not None:
+    if evidence.case.site.has_floor:
         one_way = {way for switch in bought.values() for way in switch.airflows if wanted not in switch.airflows}
         wanted = next(iter(one_way), wanted)
     for row in evidence.design.bom:
@@ -102,6 +102,6 @@ def racks_blow_one_way(proof: Proof, cabled: CabledDesign) -> None:
             sold = evidence.part(product, Switch).airflows
             named = [way for way, code in sold.items() if len(sold) == 1 or (code and code == ordered.get(product))]
             ways[rack].update(named[:1])
-    for rack, found in ways.items():
-        proof.holds(len(found) == 1 or not found, f"{rack}: devices of {' and '.join(sorted(found))}")
-    proof.note(f"{some(sum(bool(found) for found in ways.values()), 'rack')} with devices of known airflow")
+    for rack, of_rack in ways.items():
+        proof.holds(len(of_rack) <= 1, f"{rack}: devices of {' and '.join(sorted(of_rack))}")
+    proof.note(f"{some(sum(map(bool, ways.values())), 'rack')} with devices of known airflow")

@@ -185,7 +185,7 @@ def _device(device: RackDevice, x: float, bottom: float, rear: bool) -> Box:
     power = watts_text(device.power_w)
     ports = device.faces.ports
     tip, second = f"U{device.unit} {device.name}: {device.product}, {power}", f"{device.product}  {power}"
-    tip = f"{tip}, ports at the {ports}" if ports else f"{tip}, side of its ports not known"
+    tip = f"{tip}, ports at the {ports}" if ports else tip
     fill, edge, ink = _COLOURS[device.role], PAPER, PAPER
     if device.later:
         tip, second = f"{tip}, of stage {device.later}", f"{second}  {device.later}"

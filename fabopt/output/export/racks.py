@@ -275,7 +275,8 @@ def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, f
             device.product,
             number,
             device.power_w,
-            *(side or UNKNOWN for side in device.faces),
+            device.faces.ports or UNKNOWN,
+            device.faces.intake or UNKNOWN,
         )
         for row in elevation.rows
         for rack in row.racks

@@ -27,6 +27,11 @@ class Faces(NamedTuple):
     ports: PortsSide | None = None
     intake: PortsSide | None = None
 
+    @property
+    def words(self) -> tuple[str, str]:
+        """Both sides as tables have them."""
+        return self.ports or UNKNOWN, self.intake or UNKNOWN
+
 
 NO_FACES: Final = Faces()
 

@@ -21,7 +21,6 @@ from fabopt.output.export.elevation import (
     units_text,
     watts_text,
 )
-from fabopt.output.export.faces import UNKNOWN
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.orders import code_of
 from fabopt.output.export.sheets import csv_file
@@ -275,8 +274,7 @@ def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, f
             device.product,
             number,
             device.power_w,
-            device.faces.ports or UNKNOWN,
-            device.faces.intake or UNKNOWN,
+            *device.faces.words,
         )
         for row in elevation.rows
         for rack in row.racks

@@ -22,8 +22,8 @@ from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
 from fabopt.rules.defaults import AIRFLOW, DEFAULT_RULES, RACK_RULES, is_asked_for, is_kept, without
 from fabopt.schema.design import Conflict
+from fabopt.schema.floor import MAX_RACKS, MAX_RACKS_PER_ROW
 from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
-from fabopt.schema.site import MAX_RACKS, MAX_RACKS_PER_ROW
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
 from fabopt.topology.clos.switch_sizes import airs_of
@@ -59,9 +59,8 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     if plan.server_racks is not None and needed > len(plan.server_racks):
         detail = f"{some(problem.servers, 'server')}, {site.servers_per_rack} a rack, fill {some(needed, 'rack')}"
-        yield Conflict(
-            limit="site.floor.server_racks", value=len(plan.server_racks), needed=needed, detail=f"{detail}; name more"
-        )
+        limit = f"{inquiry.case.site.floor_key}.server_racks"
+        yield Conflict(limit=limit, value=len(plan.server_racks), needed=needed, detail=f"{detail}; name more")
         return
     yield from _pinned_too_closely(inquiry)
     lost = plan.cut_off()
@@ -77,11 +76,11 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         detail += f"the floor has {joined} that are neither {others or 'blocked nor reserved'}"
         if lost:
             detail += f", and no tray joins {', '.join(lost[:MOST_NAMED])} to these: a cross tray between them would"
-        yield Conflict(limit="site.floor", value=joined, needed=needed, detail=detail)
+        yield Conflict(limit=inquiry.case.site.floor_key, value=joined, needed=needed, detail=detail)
         return
     apart = too_far_apart(problem)
     if apart is not None:
-        yield _out_of_reach(apart)
+        yield _out_of_reach(problem, apart)
         return
     runs = [*measured_runs(inquiry)]
     yield from runs or _far_apart(problem, plan)
@@ -91,7 +90,7 @@ def _too_many_in_rack(problem: Problem, fitting: int) -> Conflict:
     """The conflict of servers in a rack that do not fit with their NICs."""
     floor = problem.floor.plan.floor
     said = [
-        f"{limit.most(floor):,.16g} {limit.unit} a rack (`site.floor.{limit.key}`)"
+        f"{limit.most(floor):,.16g} {limit.unit} a rack (`{problem.case.site.floor_key}.{limit.key}`)"
         for limit in RACK_LIMITS
         if getattr(floor, limit.key) is not None and limit.unit == "W"
     ]
@@ -107,12 +106,11 @@ def more_racks(inquiry: Inquiry) -> Iterator[Conflict]:
     site = inquiry.case.site
     if site.floor is None:
         return
-    floor, limit = site.floor, "site.floor.racks_per_row"
+    floor, limit = site.floor, f"{site.floor_key}.racks_per_row"
     own, most = floor.racks_per_row, min(MAX_RACKS_PER_ROW, MAX_RACKS // floor.rows)
 
     def ask(racks: int) -> int | None:
-        larger = site.model_copy(update={"floor": floor.model_copy(update={"racks_per_row": racks})})
-        return None if inquiry.design(inquiry.case.model_copy(update={"site": larger})) is None else racks
+        return None if inquiry.design(with_floor(inquiry.case, {"racks_per_row": racks})) is None else racks
 
     def questions() -> Iterator[Conflict]:
         works = ask(enough) if (enough := min(most, MORE_RACKS * own + MORE_RACKS)) > own else None
@@ -136,7 +134,7 @@ def _pinned_too_closely(inquiry: Inquiry) -> Iterator[Conflict]:
             )
 
 
-def _out_of_reach(apart: TooFar) -> Conflict:
+def _out_of_reach(problem: Problem, apart: TooFar) -> Conflict:
     """The conflict of links longer than any part on sale, wherever the switches are."""
     rack, farthest = apart.racks
     most = f"the longest part on sale for such links is {apart.reach_m:g} m" if apart.reach_m else "no part joins them"
@@ -145,7 +143,7 @@ def _out_of_reach(apart: TooFar) -> Conflict:
         f"(as from {rack} to {farthest}), and {most}; longer parts, more servers a rack or cross trays nearer to the "
         "racks would help"
     )
-    return Conflict(limit="site.floor", value=round(apart.run_m, 1), needed=apart.reach_m, detail=detail)
+    return Conflict(limit=problem.case.site.floor_key, value=round(apart.run_m, 1), needed=apart.reach_m, detail=detail)
 
 
 def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
@@ -160,7 +158,9 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
             f"the run from {rack} to {farthest} is {finite.max():.1f} m, the longest cable or fibre on sale "
             f"{longest_m:g} m; cross trays shorten runs"
         )
-        yield Conflict(limit="site.floor", value=round(float(finite.max()), 1), needed=longest_m, detail=detail)
+        yield Conflict(
+            limit=problem.case.site.floor_key, value=round(float(finite.max()), 1), needed=longest_m, detail=detail
+        )
 
 
 def load_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -169,7 +169,7 @@ def load_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     for key in () if floor is None else LOAD_KEYS:
         value = getattr(floor, key)
         if value is not None:
-            limit = f"site.floor.{key}"
+            limit = f"{inquiry.case.site.floor_key}.{key}"
             yield from inquiry.of_limit(limit, value, _raised(inquiry, key, value))
 
 
@@ -187,7 +187,7 @@ def _raised(inquiry: Inquiry, key: str, value: float) -> Iterator[Conflict]:
         fails, works = works, GROWTH * works
     needed, is_least = closest(works, fails, ask, halfway_to_precision)
     detail = f"without it there is a design{SETTLED if is_least else ''}"
-    yield advice(f"site.floor.{key}", value, needed / PARTS, detail, is_least)
+    yield advice(f"{inquiry.case.site.floor_key}.{key}", value, needed / PARTS, detail, is_least)
 
 
 def airflow_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -258,4 +258,4 @@ def no_layout_fits(inquiry: Inquiry) -> Iterator[Conflict]:
     obstacles = EstimateSearch(problem, inquiry.settings, inquiry.clock, context=context).obstacles()
     told = list(dict.fromkeys(obstacles)) or ["no layout has racks enough for servers and switches"]
     for detail in told[:MOST_TOLD]:
-        yield Conflict(limit="site.floor", value=None, needed=None, detail=detail)
+        yield Conflict(limit=problem.case.site.floor_key, value=None, needed=None, detail=detail)

@@ -23,7 +23,7 @@ from fabopt.floor.loads import NO_LOAD, RackLoad, added, load_of, most_in_rack, 
 from fabopt.floor.placement import FreeSpace
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, spreads_attachments
-from fabopt.floor.racks import Ints, row_of_letters
+from fabopt.floor.racks import Ints
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Floor
 from fabopt.schema.design import Place
@@ -80,7 +80,7 @@ class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
     ``places``: (rack, lowest unit) of every installed device, by fabric and attachment, each rack from the bottom up;
-    ``hosts``: those that stand with switches, which have no place yet; ``row_air_mw``: heat to air by row, from 0.
+    ``hosts``: those that stand with switches, which have no place yet; ``row_air_mw``: heat to air by name of row.
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
@@ -97,7 +97,7 @@ class ApplianceRacks:
                 for appliance in self.appliances
             }
         )
-        self.row_air_mw: Mapping[int, int] = MappingProxyType(space.row_air_mw)
+        self.row_air_mw: Mapping[str, int] = MappingProxyType(space.row_air_mw)
 
     def has_place(self, key: ApplianceKey) -> bool:
         """Whether the devices of an attachment are in racks, or will be once switches are."""
@@ -138,8 +138,7 @@ class _SpaceBelow:
     def __init__(self, floor: Floor, spreads: bool) -> None:
         self._floor, self._spreads = floor, spreads
         self._used: dict[str, tuple[int, RackLoad]] = {}
-        self._most, self._row_mw = most_in_rack(floor), milliwatts(floor.row_air_w or 0)
-        self.row_air_mw: Counter[int] = Counter()
+        self.row_air_mw: Counter[str] = Counter()
 
     def put(self, appliance: Appliance, racks: tuple[str, ...]) -> tuple[Place, ...]:
         """Places of an appliance's devices, each in the first rack with space; fewer where the racks end.
@@ -163,22 +162,25 @@ class _SpaceBelow:
         in_rows = Counter(self.row_air_mw)
         left = appliance.attachment.boxes
         for rack in racks:
-            number = min(left, most, self._fit(appliance, *self._used.get(rack, _EMPTY)))
-            if self._row_mw and appliance.load.air_mw:
-                number = min(number, max(0, self._row_mw - in_rows[_row(rack)]) // appliance.load.air_mw)
+            number = min(left, most, self._fit(appliance, rack))
+            row_w = self._floor.part_of(rack).row_air_w
+            if row_w is not None and appliance.load.air_mw:
+                number = min(number, max(0, milliwatts(row_w) - in_rows[_row(rack)]) // appliance.load.air_mw)
             if number:
                 numbers[rack] = number
                 in_rows[_row(rack)] += number * appliance.load.air_mw
             left -= number
         return numbers
 
-    def _fit(self, appliance: Appliance, units: int, load: RackLoad) -> int:
-        left = RackLoad(*(most - used for most, used in zip(self._most, load, strict=True)))
+    def _fit(self, appliance: Appliance, rack: str) -> int:
+        units, load = self._used.get(rack, _EMPTY)
+        most_of_each = most_in_rack(self._floor.part_of(rack))
+        left = RackLoad(*(most - used for most, used in zip(most_of_each, load, strict=True)))
         return min((self._floor.rack_units - units) // appliance.units, times_in(appliance.load, left))
 
 
-def _row(rack: str) -> int:
-    return row_of_letters(rack.rstrip("0123456789"))
+def _row(rack: str) -> str:
+    return rack.rstrip("0123456789")
 
 
 def racks_of_appliances(case: Case) -> int:

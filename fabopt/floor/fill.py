@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil, pi
 
-from fabopt.schema.site import Floor
+from fabopt.schema.floor import Floor
 from fabopt.units import exact
 
 PER_MM2 = 1000

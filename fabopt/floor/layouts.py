@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from fabopt.floor.airflow import ANY_AIR, HallAir
 from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.policies import WHOLE, Part, Policy, Share, switch_racks_of
+from fabopt.floor.policies import WHOLE, Part, Policy, Share, in_halls, switch_racks_of
 from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.floor.server_racks import racks_of_servers
@@ -179,9 +180,9 @@ class Layout:
         has_servers = self.servers_in_rack > 0
         free = np.full((len(NO_LOAD), len(self.plan)), UNLIMITED)
         beside, alone = self.share.beside.load, self.share.alone.load
-        for row, (most, servers) in enumerate(zip(self.plan.most_in_rack, self.server_size.load, strict=True)):
-            if most < UNLIMITED:
-                left = max(0, most - servers)
+        for row, (most, servers) in enumerate(zip(self.plan.most_by_rack, self.server_size.load, strict=True)):
+            if (most < UNLIMITED).any():
+                left = np.maximum(0, most - servers)
                 free[row] = np.where(has_servers, _own_part(beside[row], left), _own_part(alone[row], most))
         return free
 
@@ -374,8 +375,10 @@ def layouts(
     if len(usable) < needed or not leaves_kept_units(plan, server_size):
         return []
     worth_it: list[Layout] = []
-    for policy, racks in switch_racks_of(plan, needed, wanted, len(usable) - needed):
-        for server_racks in racks_of_servers(plan, usable, racks, needed, server_size.load.air_mw):
+    heat_mw, free = server_size.load.air_mw, len(usable) - needed
+    anywhere = ((policy, racks, usable) for policy, racks in switch_racks_of(plan, needed, wanted, free))
+    for policy, racks, among in chain(in_halls(plan, needed, wanted), anywhere):
+        for server_racks in racks_of_servers(plan, usable[np.isin(usable, among)], racks, needed, heat_mw):
             switch_racks = racks
             if len(racks) < wanted:
                 nearest = plan.from_centre(server_racks)

@@ -14,9 +14,9 @@ import numpy as np
 
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Switch
+from fabopt.schema.floor import Floor
 from fabopt.schema.product import Cooled
 from fabopt.schema.server import Server
-from fabopt.schema.site import Floor
 from fabopt.units import exact, milliwatts
 
 # More than a rack can ever have.
@@ -57,10 +57,13 @@ def times_in(load: RackLoad, most: RackLoad) -> int:
 
 def most_in_rack(floor: Floor | None) -> RackLoad:
     """The most that a rack of a floor takes, by ``rack_power_w`` with ``breaker_share``, the lesser of ``rack_air_w``
-    and ``row_air_w``, and that of ``rack_kg`` and ``floor_kg_m2`` on the rack's own base. Rule ``loads_fit_racks``.
+    and ``row_air_w``, and that of ``rack_kg`` and ``floor_kg_m2`` on the rack's own base; what racks of all halls take.
+    Rule ``loads_fit_racks``.
     """
     if floor is None:
         return ANY_LOAD
+    if floor.parts != (floor,):
+        return RackLoad(*map(min, zip(*map(most_in_rack, floor.parts), strict=True)))
     kg = [exact(floor.rack_kg)] if floor.rack_kg is not None else []
     if floor.floor_kg_m2 is not None:
         kg.append(exact(floor.floor_kg_m2) * base_m2(floor))
@@ -113,6 +116,8 @@ class RackLimit(NamedTuple):
 
     def most(self, floor: Floor) -> float:
         """What the key leaves a rack, as ``amount``."""
+        if floor.parts != (floor,):
+            return min(self.most(part) for part in floor.parts if getattr(part, self.key) is not None)
         given = float(getattr(floor, self.key))
         if self.key == "floor_kg_m2":
             return float(exact(given) * base_m2(floor))
@@ -145,8 +150,7 @@ LOAD_KEYS: Final = (*(limit.key for limit in RACK_LIMITS), "breaker_share")
 def with_floor(case: Case, keys: Mapping[str, float | None]) -> Case:
     """A case with a floor, with keys of it updated."""
     assert case.site.floor is not None
-    floor = case.site.floor.model_copy(update=dict(keys))
-    return case.model_copy(update={"site": case.site.model_copy(update={"floor": floor})})
+    return case.model_copy(update={"site": case.site.on(case.site.floor.with_keys(keys))})
 
 
 def base_m2(floor: Floor) -> Fraction:

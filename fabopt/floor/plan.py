@@ -15,146 +15,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabopt.floor.loads import most_in_rack
+from fabopt.floor.loads import UNLIMITED, most_in_rack
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits
 from fabopt.floor.racks import DIGITS, Bools, Floats, Ints, Racks, height_m
+from fabopt.floor.ways import ways_on
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_decimetres, milliwatts
 
-# -- trays: the shortest way along them from rack to rack -------------------------------------------------------------
-
-
-# Racks of a floor whose distances are kept in a table: 32 MB at this many.
-_MOST_IN_TABLE = 2000
-_LEFT, _RIGHT = 0, 1
-NOTHING_TAKEN: Final[Mapping[int, int]] = MappingProxyType({})
-
-
-class Trays:
-    """The trays of a floor. ``blocked``: racks above which a row's tray is cut, shape (racks,)."""
-
-    def __init__(self, racks: Racks, blocked: Bools) -> None:
-        self._racks = racks
-        self._blocked = blocked
-
-    def way_m(self, rack_a: Ints, rack_b: Ints) -> Floats:
-        """Return the shortest way along trays between the middles of racks, in metres, broadcast.
-
-        Infinite if there is none. Without a cut between them, racks of one row are joined directly. All other ways pass
-        the cross tray next to each rack on one of its two sides: a cross tray runs over every row, so no way leaves a
-        row and comes back to it through a farther one for less.
-        """
-        if len(self._racks) <= _MOST_IN_TABLE:
-            return np.asarray(self._all_ways_m[rack_a, rack_b])
-        return self._measured_m(*np.broadcast_arrays(rack_a, rack_b))
-
-    @cached_property
-    def _all_ways_m(self) -> Floats:
-        """Ways between all racks, shape (racks, racks): a floor of ordinary size is asked for them again and again."""
-        racks = np.arange(len(self._racks))
-        return self._measured_m(*np.broadcast_arrays(racks[:, None], racks[None, :]))
-
-    def _measured_m(self, a: Ints, b: Ints) -> Floats:
-        best: Floats = np.asarray(
-            np.where(self._stretch[a] == self._stretch[b], np.abs(self._racks.x_m[a] - self._racks.x_m[b]), np.inf)
-        )
-        for out in (_LEFT, _RIGHT):
-            for back in (_LEFT, _RIGHT):
-                way = self._crossing_ways_m[self._crossing[out, a], self._crossing[back, b]]
-                way += self._to_crossing_m[out, a]
-                way += self._to_crossing_m[back, b]
-                best = np.minimum(best, way)
-        return np.round(best, DIGITS)
-
-    @cached_property
-    def _cross(self) -> Ints:
-        """Positions of the cross trays. A *crossing*, of a cross tray and a row's tray, is numbered cross tray x rows +
-        row.
-        """
-        return np.array(self._racks.floor.cross_positions, dtype=np.int64)
-
-    @cached_property
-    def _cuts_before(self) -> Ints:
-        """Blocked racks of a row (first index) before a position."""
-        cuts = self._blocked.reshape(self._racks.floor.rows, self._racks.floor.racks_per_row).cumsum(axis=1)
-        return np.pad(cuts, ((0, 0), (1, 0)))
-
-    @cached_property
-    def _stretch(self) -> Ints:
-        """A number shared by the racks along one uncut tray; a blocked rack has its own."""
-        begins = self._blocked | (self._racks.position == 0)
-        return np.where(self._blocked, -1 - np.arange(len(self._racks)), begins.cumsum())
-
-    @cached_property
-    def _next_cross(self) -> Ints:
-        """Index of the next cross tray along the row's tray by side and rack; -1 if none."""
-        left = np.searchsorted(self._cross, self._racks.position, side="right") - 1
-        right = np.searchsorted(self._cross, self._racks.position + 1, side="left")
-        there = np.stack([left >= 0, right < len(self._cross)])
-        sides = np.clip(np.stack([left, right]), 0, len(self._cross) - 1)
-        cuts = self._cuts_before
-        uncut = np.stack(
-            [
-                cuts[self._racks.row, self._cross[sides[_LEFT]]] == cuts[self._racks.row, self._racks.position + 1],
-                cuts[self._racks.row, self._cross[sides[_RIGHT]]] == cuts[self._racks.row, self._racks.position],
-            ]
-        )
-        return np.where(there & uncut, sides, -1)
-
-    @cached_property
-    def _crossing(self) -> Ints:
-        """The next crossing by side and rack; arbitrary where there is none, as its distance is infinite."""
-        return np.maximum(self._next_cross, 0) * self._racks.floor.rows + self._racks.row
-
-    @cached_property
-    def _to_crossing_m(self) -> Floats:
-        """Metres to the next crossing by side and rack; infinite if there is none."""
-        away = np.abs(self._cross[self._next_cross] * self._racks.floor.rack_pitch_m - self._racks.x_m)
-        return np.where(self._next_cross < 0, np.inf, away)
-
-    @cached_property
-    def _passes(self) -> Bools:
-        """Whether a row's tray joins two neighbouring cross trays, shape (neighbours, rows)."""
-        cuts = self._cuts_before[:, self._cross].T
-        passes: Bools = cuts[1:] == cuts[:-1]
-        return passes
-
-    @cached_property
-    def island(self) -> Ints:
-        """A number that racks share if trays join them, shape (racks,); of no meaning for blocked racks."""
-        joined = np.concatenate([[0], (~self._passes.any(axis=1)).cumsum()])
-        cross = self._next_cross.max(axis=0)
-        return np.where(cross < 0, -self._stretch, joined[cross])
-
-    @cached_property
-    def _crossing_ways_m(self) -> Floats:
-        """The shortest ways between all crossings: the distance along the rows, and the least way across them.
-
-        A shortest way never turns back along the rows, as cross trays run over every row. So the way across is found
-        cross tray by cross tray: between two of them it must be in a row whose tray joins them.
-        """
-        rows, trays = self._racks.floor.rows, len(self._cross)
-        across = np.full((trays, rows, trays, rows), np.inf)
-        for tray in range(trays):
-            across[tray, :, tray, :] = np.abs(self._racks.row_m[:, None] - self._racks.row_m)
-            across[tray, :, :tray, :] = across[:tray, :, tray, :].transpose(2, 0, 1)
-            if tray + 1 < trays:
-                passing = np.where(self._passes[tray], across[: tray + 1, :, tray, :], np.inf)
-                across[: tray + 1, :, tray + 1, :] = _spread(passing, self._racks.row_m)
-        along = self._cross * self._racks.floor.rack_pitch_m
-        across += np.abs(along[:, None] - along)[:, None, :, None]
-        return across.reshape(trays * rows, trays * rows)
-
-
-def _spread(ways_m: Floats, row_m: Floats) -> Floats:
-    """Return the least way to each row (last index), over ways that end in any row and a walk from there."""
-    down: Floats = np.minimum.accumulate(ways_m - row_m, axis=-1) + row_m
-    up: Floats = np.minimum.accumulate((ways_m + row_m)[..., ::-1], axis=-1)[..., ::-1] - row_m
-    least: Floats = np.minimum(down, up)
-    return np.round(least, DIGITS)
-
-
 # -- the floor plan: usable racks, their orders, and runs of cables between them --------------------------------------
+
+
+NOTHING_TAKEN: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class FloorPlan(Racks):
@@ -164,7 +35,7 @@ class FloorPlan(Racks):
     usable              neither blocked nor reserved, nor one of ``taken``, which hold attachments
     pinned              switches are pinned to it
 
-    ``limits``: of every rack; ``most_in_rack``: what its devices may load it with. ``row_air_mw``: heat to air, in
+    ``limits``: of every rack; ``most_in_rack``: what devices may load any with. ``row_air_mw``: heat to air, in
     milliwatts, that each row takes beside that of attachments in racks of their own, shape (rows,); None: any.
     ``server_racks``: named by the case for servers, in its order, shape (racks named,);
     None: any.
@@ -178,20 +49,42 @@ class FloorPlan(Racks):
         taken: Iterable[str] = (),
         limits: RackLimits = NO_LIMITS,
         pinned: Iterable[str] = (),
-        row_taken_mw: Mapping[int, int] = NOTHING_TAKEN,
+        row_taken_mw: Mapping[str, int] = NOTHING_TAKEN,
     ) -> None:
         super().__init__(floor)
         self.limits, self.most_in_rack = limits, most_in_rack(floor)
         self.row_air_mw: Ints | None = None
         if floor.row_air_w is not None:
-            most_mw = milliwatts(floor.row_air_w)
-            self.row_air_mw = np.array([most_mw - row_taken_mw.get(row, 0) for row in range(floor.rows)])
+            most_w = [part.row_air_w for part in floor.parts for _ in range(part.rows)]
+            most_mw = [UNLIMITED if one is None else milliwatts(one) for one in most_w]
+            taken_mw = [row_taken_mw.get(row, 0) for row in self.row_names]
+            self.row_air_mw = np.array(most_mw, dtype=np.int64) - np.array(taken_mw, dtype=np.int64)
         self.pinned = self.marked(pinned)
         self.server_racks = None if floor.server_racks is None else self.indices(floor.server_racks)
         self.blocked = self.marked(floor.blocked)
         self.reserved = self.marked(floor.reserved)
         self.usable: Bools = ~(self.blocked | self.reserved | self.marked(taken))
-        self._trays = Trays(self, self.blocked)
+        self._trays = ways_on(self, self.blocked)
+
+    @cached_property
+    def most_by_rack(self) -> Ints:
+        """What the devices of each rack may load it with, of each quantity of a load, shape (quantities, racks)."""
+        parts = self.halls or (self,)
+        return np.repeat(np.array([most_in_rack(part.floor) for part in parts]).T, [len(part) for part in parts], 1)
+
+    @cached_property
+    def of_halls(self) -> tuple[tuple[int, FloorPlan], ...]:
+        """Each of several halls as a floor of its own, behind the first of its racks; none of one hall."""
+        plans: list[tuple[int, FloorPlan]] = []
+        start = 0
+        for hall in self.halls:
+            end, plan = start + len(hall), FloorPlan(hall.floor.alone, (), self.limits)
+            plan.usable, plan.pinned = self.usable[start:end], self.pinned[start:end]
+            named = self.server_racks
+            plan.server_racks = None if named is None else named[(named >= start) & (named < end)] - start
+            plans.append((start, plan))
+            start = end
+        return tuple(plans)
 
     @property
     def usable_racks(self) -> int:
@@ -252,8 +145,8 @@ class FloorPlan(Racks):
 
     def racks_of(self, row: int) -> Ints:
         """Return the usable racks of a row, in order."""
-        length = self.floor.racks_per_row
-        return row * length + np.flatnonzero(self.usable[row * length : (row + 1) * length])
+        start, end = self.row_start[row : row + 2]
+        return np.asarray(start + np.flatnonzero(self.usable[start:end]))
 
     def from_centre(self, served: ArrayLike | None = None) -> Ints:
         """Return the usable racks by rising distance from the middle (median) of the racks served; None: of all usable.
@@ -300,7 +193,7 @@ class FloorPlan(Racks):
 
     @cached_property
     def _from_middle_m(self) -> Floats:
-        return np.abs(self.x_m - self.floor.racks_per_row * self.floor.rack_pitch_m / 2)
+        return np.abs(self.x_m - self.half_m)
 
 
 def run_m(

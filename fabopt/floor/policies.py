@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, combinations, islice
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ from fabopt.units import ceil_div
 
 Policy = Literal["top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks", "anywhere"]
 # Layouts with a rule for every switch; ``anywhere`` has none.
+# Sets of so many of several halls are looked at.
+MOST_SETS_OF_HALLS = 20
 POLICIES: tuple[Policy, ...] = ("top-of-rack", "middle-of-row", "end-of-row", "network-row", "listed-racks")
 
 
@@ -33,6 +35,39 @@ def switch_racks_of(plan: FloorPlan, needed: int, wanted: int, free: int) -> Ite
         others = racks[~np.isin(racks, plan.server_racks)]
         if others.size or policy == "top-of-rack":
             yield policy, others[:wanted]
+
+
+def in_halls(plan: FloorPlan, needed: int, wanted: int) -> Iterator[tuple[Policy, Ints, Ints]]:
+    """Policies in the fewest of several halls: with the racks that each of these keeps for switches, its share of
+    ``wanted``, and all their racks, where servers are; none of one hall. Both of shape (racks listed,).
+    """
+    for number in range(1, len(plan.of_halls) + 1):
+        rooms = []
+        for chosen in islice(combinations(plan.of_halls, number), MOST_SETS_OF_HALLS):
+            free = sum(hall.usable_racks for _, hall in chosen) - needed
+            if free >= 0:
+                rooms.append(free)
+                every = np.concatenate([start + np.flatnonzero(hall.usable) for start, hall in chosen])
+                yield from ((policy, racks, every) for policy, racks in _in_each(chosen, needed, wanted, free))
+        if max(rooms, default=-1) >= wanted:
+            return
+
+
+def _in_each(
+    chosen: Sequence[tuple[int, FloorPlan]], needed: int, wanted: int, free: int
+) -> Iterator[tuple[Policy, Ints]]:
+    """The policies of all of some halls, by which each keeps its share of racks for switches."""
+    whole = sum(hall.usable_racks for _, hall in chosen)
+    kept: dict[Policy, list[Ints]] = {}
+    for start, hall in chosen:
+        own = max(FEWEST_RACKS, ceil_div(wanted * hall.usable_racks, whole))
+        left = min(own, free * hall.usable_racks // whole)
+        servers = min(needed, hall.usable_racks - left)
+        of_hall = dict(reversed([*switch_racks_of(hall, servers, own, hall.usable_racks - servers)]))
+        for policy, racks in of_hall.items():
+            kept.setdefault(policy, []).append(start + racks)
+        needed -= servers
+    yield from ((policy, np.concatenate(racks)) for policy, racks in kept.items() if len(racks) == len(chosen))
 
 
 def _beside(plan: FloorPlan, servers: Ints) -> Iterator[tuple[Policy, Ints]]:

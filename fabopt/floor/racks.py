@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
+from string import digits
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,6 +50,13 @@ def row_of_letters(letters: str) -> int:
     for letter in letters:
         row = row * _LETTERS + ord(letter) - ord("A") + 1
     return row - 1
+
+
+def place_of(rack: str) -> tuple[tuple[str, int], int]:
+    """The row of a rack, by hall and number, and its number in the row, by its id: to order racks by."""
+    hall, _, own = rack.rpartition("-")
+    letters = own.rstrip(digits)
+    return (hall, row_of_letters(letters)), int(own[len(letters) :])
 
 
 def rack_id(row: int, position: int) -> str:
@@ -103,29 +113,78 @@ class Positions:
     height_m: Floats
 
 
+class _Columns(NamedTuple):
+    """Arrays of racks, and of rows (``row_m``), as ``Racks`` has them."""
+
+    row: Ints
+    position: Ints
+    x_m: Floats
+    half_m: Floats
+    row_m: Floats
+
+
+# Ids of racks, names of rows, and their arrays.
+_Laid = tuple[tuple[str, ...], tuple[str, ...], _Columns]
+
+
 class Racks:
     """The racks of a floor as arrays, each of shape (racks,). A rack is named by its index, row after row.
 
     ids                 rack ids
     row, position       both from 0
     x_m, y_m            along the row from its beginning to the rack's middle; across, from the first row's middle
+    half_m              x_m of the middle of its row
     row_m               y_m of every row, shape (rows,)
+    row_start           the first rack of every row, and the number of racks, shape (rows + 1,)
+    row_names           of every row
+    halls               the racks of each of several halls by itself; empty for one
 
     ``ValueError`` if the floor contradicts itself, as in a damaged design file.
     """
 
     def __init__(self, floor: Floor) -> None:
         self.floor = floor
+        self.halls: tuple[Racks, ...] = () if floor.parts == (floor,) else tuple(map(Racks, floor.parts))
+        self.ids, self.row_names, columns = self._joined() if self.halls else self._alone()
+        self.row, self.position, self.x_m, self.half_m, self.row_m = columns
+        self._index = MappingProxyType({id_: index for index, id_ in enumerate(self.ids)})
+        self.y_m: Floats = self.row_m[self.row]
+        self.row_start: Ints = np.searchsorted(self.row, np.arange(len(self.row_names) + 1))
+
+    def _alone(self) -> _Laid:
+        """The racks of one hall."""
+        floor = self.floor
         rows, length = floor.rows, floor.racks_per_row
         if len(floor.aisles_m) != rows - 1 or floor.cross_positions[-1] > length:
             raise ValueError("the floor's aisles are not one fewer than its rows, or a cross tray is outside the rows")
-        self.ids = tuple(rack_id(row, position) for row in range(rows) for position in range(length))
-        self._index = MappingProxyType({id_: index for index, id_ in enumerate(self.ids)})
-        self.row: Ints = np.repeat(np.arange(rows, dtype=np.int64), length)
-        self.position: Ints = np.tile(np.arange(length, dtype=np.int64), rows)
-        self.row_m = _row_middles_m(floor)
-        self.x_m: Floats = np.round((self.position + 0.5) * floor.rack_pitch_m, DIGITS)
-        self.y_m: Floats = self.row_m[self.row]
+        ids = tuple(f"{floor.prefix}{rack_id(row, position)}" for row in range(rows) for position in range(length))
+        position = np.tile(np.arange(length, dtype=np.int64), rows)
+        columns = _Columns(
+            np.repeat(np.arange(rows, dtype=np.int64), length),
+            position,
+            np.round((position + 0.5) * floor.rack_pitch_m, DIGITS),
+            np.full(len(ids), length * floor.rack_pitch_m / 2),
+            _row_middles_m(floor),
+        )
+        return ids, tuple(f"{floor.prefix}{row_letters(row)}" for row in range(rows)), columns
+
+    def _joined(self) -> _Laid:
+        """The racks of several halls, one hall behind the other, the shortest route to it away."""
+        laid: list[_Columns] = []
+        rows, behind_m = 0, 0.0
+        for hall in self.halls:
+            routes = [route.m for route in self.floor.ways if hall.floor.prefix[:-1] in route.between]
+            behind_m += min(routes, default=0.0) if laid else 0.0
+            laid.append(_Columns(hall.row + rows, hall.position, hall.x_m, hall.half_m, hall.row_m + behind_m))
+            rows, behind_m = rows + len(hall.row_names), float(laid[-1].row_m[-1])
+        columns = _Columns(*map(np.concatenate, zip(*laid, strict=True)))
+        names = tuple(name for hall in self.halls for name in hall.row_names)
+        return tuple(id_ for hall in self.halls for id_ in hall.ids), names, columns
+
+    @cached_property
+    def hall_of(self) -> Ints:
+        """Number of the hall of every rack, shape (racks,)."""
+        return np.repeat(np.arange(len(self.halls) or 1), [len(hall) for hall in self.halls or (self,)])
 
     def __len__(self) -> int:
         """Number of racks, usable or not."""

@@ -15,16 +15,18 @@ from math import inf
 from typing import NamedTuple
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.floor.racks import row_letters
 
 _NANOMETRES = 10**9
 
 
 class Segment(NamedTuple):
-    """A piece of a tray: ``A03-A04``; from a rack to the cross tray after the fourth ``A04-A:X4``; ``X4 A-B``."""
+    """A piece of a tray: ``A03-A04``; from a rack to the cross tray after the fourth ``A04-A:X4``; ``X4 A-B``; or a
+    route between two halls, by its ``number``: ``EAST-A01 to WEST-A01, north duct``.
+    """
 
     name: str
-    is_cross: bool
+    is_cross: bool = False
+    route: int | None = None
 
 
 class _Point(NamedTuple):
@@ -33,6 +35,15 @@ class _Point(NamedTuple):
     x_nm: int
     row: int
     name: str
+
+
+class _Crossing(NamedTuple):
+    """Where a cross tray of a hall meets a row's tray."""
+
+    hall: int
+    position: int
+    row: int
+    x_m: float
 
 
 class TrayRoutes:
@@ -57,6 +68,15 @@ class TrayRoutes:
         if (first, last) not in self._known:
             self._known[first, last] = tuple(self._walk(first, last))
         return self._known[first, last]
+
+    def names_between(self, rack_a: str, rack_b: str) -> str:
+        """The routes between halls that a cable between two racks takes, in turn; empty within a hall, and where an end
+        has no rack.
+        """
+        if not rack_a or not rack_b:
+            return ""
+        passed = (self.segments[index] for index in self.of(*map(self._plan.rack_index, (rack_a, rack_b))))
+        return " + ".join(segment.name for segment in passed if segment.route is not None)
 
     def _walk(self, first: int, last: int) -> Iterator[int]:
         away = self._distances(last)
@@ -92,46 +112,59 @@ class TrayRoutes:
         """Racks by their index, then crossings, cross tray by cross tray."""
         plan = self._plan
         racks = zip(plan.x_m.tolist(), plan.row.tolist(), plan.ids, strict=True)
-        pitch = plan.floor.rack_pitch_m
-        crossings = (
-            (position * pitch, row, f"X{position}")
-            for position in plan.floor.cross_positions
-            for row in range(plan.floor.rows)
-        )
+        crossings = ((cross.x_m, cross.row, f"X{cross.position}") for cross in self._crossings)
         return tuple(_Point(_nm(x_m), row, name) for x_m, row, name in (*racks, *crossings))
+
+    @cached_property
+    def _crossings(self) -> tuple[_Crossing, ...]:
+        """Every crossing, hall by hall and cross tray by cross tray."""
+        crossings: list[_Crossing] = []
+        before = 0
+        for hall, part in enumerate(self._plan.floor.parts):
+            for position in part.cross_positions:
+                rows = range(before, before + part.rows)
+                crossings += (_Crossing(hall, position, row, position * part.rack_pitch_m) for row in rows)
+            before += part.rows
+        return tuple(crossings)
 
     @cached_property
     def _pieces(self) -> tuple[tuple[int, int, Segment], ...]:
         """The points at both ends of every segment, with it."""
-        return (*self._of_rows(), *self._of_cross_trays())
+        return (*self._of_rows(), *self._of_cross_trays(), *self._of_routes())
 
     def _of_rows(self) -> Iterator[tuple[int, int, Segment]]:
         points, blocked = self._points, {index for index, cut in enumerate(self._plan.blocked.tolist()) if cut}
         order = sorted(range(len(points)), key=lambda index: (points[index].row, points[index]))
         for near, far in pairwise(order):
             if points[near].row == points[far].row and not blocked & {near, far}:
-                yield near, far, Segment(f"{self._name(near)}-{self._name(far)}", False)
+                yield near, far, Segment(f"{self._name(near)}-{self._name(far)}")
 
     def _name(self, point: int) -> str:
-        name, letters = self._points[point].name, row_letters(self._points[point].row)
+        name, letters = self._points[point].name, self._plan.row_names[self._points[point].row]
         return name if point < len(self._plan) else f"{letters}:{name}"
 
     def _of_cross_trays(self) -> Iterator[tuple[int, int, Segment]]:
-        rows = self._plan.floor.rows
-        for number, position in enumerate(self._plan.floor.cross_positions):
-            start = len(self._plan) + number * rows
-            for row in range(rows - 1):
-                name = f"X{position} {row_letters(row)}-{row_letters(row + 1)}"
-                yield start + row, start + row + 1, Segment(name, True)
+        names = self._plan.row_names
+        for index, (near, far) in enumerate(pairwise(self._crossings), start=len(self._plan)):
+            if near[:2] == far[:2]:
+                yield index, index + 1, Segment(f"X{near.position} {names[near.row]}-{names[far.row]}", True)
+
+    def _of_routes(self) -> Iterator[tuple[int, int, Segment]]:
+        for number, route in enumerate(self._plan.floor.ways):
+            name = " to ".join(route.ends) + (f", {route.duct}" if route.duct else "")
+            near, far = (self._plan.rack_index(end) for end in route.ends)
+            yield near, far, Segment(name, route=number)
 
     @cached_property
     def _neighbours(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:
         """For every point those next to it, with the segment between and its nanometres."""
         row_nm = [_nm(row_m) for row_m in self._plan.row_m.tolist()]
         joined: list[list[tuple[int, int, int]]] = [[] for _ in self._points]
-        for index, (near, far, _) in enumerate(self._pieces):
+        for index, (near, far, segment) in enumerate(self._pieces):
             a, b = self._points[near], self._points[far]
             length = abs(a.x_nm - b.x_nm) + abs(row_nm[a.row] - row_nm[b.row])
+            if segment.route is not None:
+                length = _nm(self._plan.floor.ways[segment.route].m)
             joined[near].append((far, index, length))
             joined[far].append((near, index, length))
         return tuple(map(tuple, joined))

@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from string import digits
 from typing import NamedTuple
 
 from fabopt.errors import Fault, did_you_mean, fault
-from fabopt.floor.racks import row_of_letters
+from fabopt.floor.racks import place_of
 from fabopt.inspect.cabling import Names, cabling_of
 from fabopt.inspect.findings import Comparison, Finding, findings_of
 from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName, SystemNames, plan_of
@@ -140,7 +139,7 @@ class RackPlace(NamedTuple):
 
 NOWHERE = RackPlace("", 0)
 # Rack row and number, unit from the top down, device, name of the port with numbers as numbers.
-WalkingKey = tuple[int, int, int, int, tuple[tuple[int, int, str], ...]]
+WalkingKey = tuple[tuple[str, int], int, int, int, tuple[tuple[int, int, str], ...]]
 
 
 class Walk:
@@ -176,12 +175,9 @@ class Walk:
         return _OF_ROW if rack_key(racks[0])[0] == rack_key(racks[1])[0] else _OF_FLOOR
 
 
-def rack_key(rack: str) -> tuple[int, int]:
-    """Row and number of a rack, both from 0; beyond all of them for none."""
-    if not rack:
-        return 1 << 30, 0
-    letters = rack.rstrip(digits)
-    return row_of_letters(letters), int(rack[len(letters) :] or 0)
+def rack_key(rack: str) -> tuple[tuple[str, int], int]:
+    """Row and number of a rack; beyond all of them for none."""
+    return place_of(rack) if rack else (("~", 0), 0)
 
 
 # -- notes on the files of a comparison -------------------------------------------------------------------------------

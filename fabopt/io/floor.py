@@ -11,6 +11,7 @@ from fabopt.floor.appliances import ApplianceRacks, on_a_floor
 from fabopt.floor.loads import RACK_LIMITS, RackLimit, load_of_server
 from fabopt.floor.rack_rules import kept_units
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
+from fabopt.io.halls import check_halls, plain
 from fabopt.rules.defaults import RACK_RULES, is_asked_for
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Floor
@@ -22,23 +23,23 @@ _LEAST_W = 500
 _LIKE_A_RACK = re.compile(r"([A-Z]{1,3})[ _.-]*([0-9]{1,9})")
 
 
-def plain(number: float) -> float | int:
-    """Return a number as an int if it is whole."""
-    return int(number) if number.is_integer() else number
-
-
 def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
     """Return everything that does not work out on a case's floor; a server that is None is reported elsewhere."""
     site = case.site
     assert site.floor is not None
-    check = _FloorCheck(site.floor, file)
-    check.lengths()
-    check.breaker()
-    check.cross_trays()
-    check.rack_lists()
-    if server is not None and check.figures_known(server) and check.one_fits(server):
+    faults, check = check_halls(site, file), _FloorCheck(site.floor, file)
+    halls = [_FloorCheck(hall, file, f"site.halls[{number}]") for number, hall in enumerate(site.halls)] or [check]
+    for of_hall in halls:
+        of_hall.lengths()
+        of_hall.breaker()
+        of_hall.cross_trays()
+        of_hall.rack_lists()
+    knows = server is not None and check.figures_known(server)
+    if server is not None and knows and not [one for one in halls if not one.one_fits(server)]:
         check.servers_per_rack(server, site.servers_per_rack)
         check.rack_rules(case, server)
+    if site.halls:
+        check.faults += [*faults, *(fault for of_hall in halls for fault in of_hall.faults)]
     check.pinned_racks(case)
     check.attachments(case)
     if not check.faults:
@@ -51,30 +52,40 @@ def _sold(server: Server) -> str:
 
 
 class _FloorCheck:
-    def __init__(self, floor: Floor, file: str) -> None:
+    """The checks of a floor, of all halls together, or of one of several, whose racks are named without it."""
+
+    def __init__(self, floor: Floor, file: str, path: str = "") -> None:
         self.floor, self.file = floor, file
         self.faults: list[Fault] = []
-        self.ids = {rack_id(row, place) for row in range(floor.rows) for place in range(floor.racks_per_row)}
+        self.parts = {"": floor} if path or floor.parts == (floor,) else {part.prefix: part for part in floor.parts}
+        self.path = path or ("site.floor" if "" in self.parts else "site.halls")
+        self.ids = {
+            f"{prefix}{rack_id(row, place)}"
+            for prefix, part in self.parts.items() for row in range(part.rows) for place in range(part.racks_per_row)
+        }  # fmt: skip
 
     def report(self, key: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
         self.faults.append(fault(self.file, key, problem, *value, allowed=allowed, hint=hint))
+
+    def report_floor(self, key: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
+        self.report(f"{self.path}.{key}", problem, *value, allowed=allowed, hint=hint)
 
     def lengths(self) -> None:
         floor, between = self.floor, self.floor.rows - 1
         if len(floor.aisles_m) != between:
             allowed = f"one width, or a list of {between}, one between each two rows" if between else "one width"
             widths = [plain(width) for width in floor.aisles_m]
-            self.report("site.floor.aisle_m", "wrong number of aisles", widths, allowed=allowed)
+            self.report_floor("aisle_m", "wrong number of aisles", widths, allowed=allowed)
         top = height_m(floor.rack_units, 1)
         if floor.tray_height_m < top:
             problem = f"trays hang lower than the topmost of a rack's {floor.rack_units} units, at {top:.2f} m"
-            self.report("site.floor.tray_height_m", problem, plain(floor.tray_height_m))
+            self.report_floor("tray_height_m", problem, plain(floor.tray_height_m))
 
     def cross_trays(self) -> None:
         last = self.floor.racks_per_row
         seen: set[int] = set()
         for index, position in enumerate(self.floor.cross_trays or ()):
-            key = f"site.floor.cross_trays[{index}]"
+            key = f"{self.path}.cross_trays[{index}]"
             if position > last:
                 allowed = f"0 (before the first rack of a row) to {last} (after the last)"
                 self.report(key, "this is outside the rows", position, allowed=allowed)
@@ -84,14 +95,14 @@ class _FloorCheck:
 
     def rack_lists(self) -> None:
         floor = self.floor
-        self.racks("site.floor.blocked", floor.blocked, {})
+        self.racks(f"{self.path}.blocked", floor.blocked, {})
         taken = dict.fromkeys(floor.blocked, "blocked")
-        self.racks("site.floor.reserved", floor.reserved, taken)
+        self.racks(f"{self.path}.reserved", floor.reserved, taken)
         taken |= dict.fromkeys(floor.reserved, "reserved")
-        self.racks("site.floor.server_racks", floor.server_racks or (), taken)
+        self.racks(f"{self.path}.server_racks", floor.server_racks or (), taken)
         if not isinstance(floor.network_racks, str):
             taken |= dict.fromkeys(floor.server_racks or (), "server_racks")
-            self.racks("site.floor.network_racks", floor.network_racks, taken)
+            self.racks(f"{self.path}.network_racks", floor.network_racks, taken)
 
     def racks(self, path: str, ids: Sequence[str], taken: dict[str, str]) -> None:
         """Report ids of a list that are no racks, or twice there, or ``taken`` by another list."""
@@ -108,24 +119,28 @@ class _FloorCheck:
             seen.add(id_)
 
     def allowed(self) -> str:
-        last = rack_id(self.floor.rows - 1, self.floor.racks_per_row - 1)
-        rows = f"rows A to {row_letters(self.floor.rows - 1)}" if self.floor.rows > 1 else "row A"
-        return f"{rows}, racks 01 to {self.floor.racks_per_row:02d}, as in {last}"
+        told = []
+        for prefix, part in self.parts.items():
+            last = rack_id(part.rows - 1, part.racks_per_row - 1)
+            rows = f"rows A to {row_letters(part.rows - 1)}" if part.rows > 1 else "row A"
+            told.append(f"{rows}, racks 01 to {part.racks_per_row:02d}, as in {prefix}{last}")
+        return "; ".join(told)
 
     def nearest(self, id_: str) -> str | None:
         """Return the rack that is meant or, beyond the floor's edge, the last one before it."""
-        match = _LIKE_A_RACK.fullmatch(id_.strip().upper())
-        if match is None:
-            return None
-        row = min(row_of_letters(match[1]), self.floor.rows - 1)
-        return rack_id(row, min(max(int(match[2]), 1), self.floor.racks_per_row) - 1)
+        for prefix, part in self.parts.items():
+            match = _LIKE_A_RACK.fullmatch(id_.strip().upper().removeprefix(prefix.upper()))
+            if match is not None:
+                row = min(row_of_letters(match[1]), part.rows - 1)
+                return f"{prefix}{rack_id(row, min(max(int(match[2]), 1), part.racks_per_row) - 1)}"
+        return None
 
     def figures_known(self, server: Server) -> bool:
         needed = {"rack_units": ""} | {limit.of: limit.key for limit in self.limits}
         missing = [name for name in needed if getattr(server, name) is None]
         for name in missing:
             hint = "give it one in the catalog"
-            hint += f", or leave out `site.floor.{needed[name]}`" if needed[name] else ""
+            hint += f", or leave out `{self.path}.{needed[name]}`" if needed[name] else ""
             self.report("server", f"it has no {name}, so the floor cannot say what fits a rack", server.id, hint=hint)
         return not missing
 
@@ -139,7 +154,7 @@ class _FloorCheck:
         units = server.rack_units if server.rack is None else server.rack.rack_units
         if units is not None and units > floor.rack_units:
             problem = f"no {_sold(server)} fits a rack: it takes {some(units, 'unit')}"
-            self.report("site.floor.rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
+            self.report_floor("rack_units", problem, floor.rack_units, allowed=f"at least {units:g}")
         for limit in self.limits:
             load, given = limit.amount(load_of_server(server)), getattr(floor, limit.key)
             if load <= limit.most(floor):
@@ -149,13 +164,13 @@ class _FloorCheck:
             in_kw = limit.unit == "W" and given < _LEAST_W
             hint = f"it is in watts: write `{plain(given)} kW`" if in_kw else ""
             least = limit.needed(floor, load)
-            self.report(f"site.floor.{limit.key}", problem, plain(given), allowed=f"at least {least:.16g}", hint=hint)
+            self.report_floor(limit.key, problem, plain(given), allowed=f"at least {least:.16g}", hint=hint)
         return len(self.faults) == before
 
     def breaker(self) -> None:
         if self.floor.breaker_share is not None and self.floor.rack_power_w is None:
-            problem = "it is a share of `site.floor.rack_power_w`, the rating of a rack's breaker, which is not given"
-            self.report("site.floor.breaker_share", problem, plain(self.floor.breaker_share))
+            problem = f"it is a share of `{self.path}.rack_power_w`, the rating of a rack's breaker, which is not given"
+            self.report_floor("breaker_share", problem, plain(self.floor.breaker_share))
 
     def servers_per_rack(self, server: Server, wanted: int | None) -> None:
         assert server.rack_units is not None
@@ -178,7 +193,7 @@ class _FloorCheck:
         if not is_asked_for(case.rules, RACK_RULES) or server.rack is not None:
             return
         units, kept = self.floor.rack_units, sum(kept_units(case).values())
-        rack = f"a rack has {some(units, 'unit')} (`site.floor.rack_units`)"
+        rack = f"a rack has {some(units, 'unit')} (`{self.path}.rack_units`)"
         servers = ceil(server.rack_units or 0) * (case.site.servers_per_rack or 1)
         if servers + kept > units:
             keys = ", ".join(f"`{key}`" for key in kept_units(case))
@@ -202,7 +217,7 @@ class _FloorCheck:
                     self.report(path, f"with `{key}: {fabric.separation}` it has no switches of its own", list(racks))
                 others = () if asked is None or tier == "leaf" else [rack for rack in racks if rack not in asked]
                 if others:
-                    problem = "`site.floor.network_racks` names other racks for switches"
+                    problem = f"`{self.path}.network_racks` names other racks for switches"
                     self.report(path, problem, others, allowed=", ".join(asked or ()), hint="change one of the two")
 
     def attachments(self, case: Case) -> None:
@@ -224,12 +239,13 @@ class _FloorCheck:
                     f"{path}.rack_units", problem, plain(attachment.rack_units), allowed=f"at most {floor.rack_units}"
                 )
             for limit in self.limits:
-                key, most = limit.of, limit.most(floor)
+                of_halls = [limit.most(part) for part in floor.parts if getattr(part, limit.key) is not None]
+                key, most = limit.of, max(of_halls)
                 given, said = getattr(attachment, key), f"{most:,.16g} {limit.unit}"
                 if given is None:
-                    hint = f"give it one, or leave out `site.floor.{limit.key}`"
+                    hint = f"give it one, or leave out `{self.path}.{limit.key}`"
                     self.report(f"{path}.{key}", f"missing, and a rack has {said}", hint=hint)
-                elif given > most:
+                elif given > most and len(of_halls) == len(floor.parts):
                     problem = f"no device of {attachment.name} fits a rack: it has {said}"
                     self.report(f"{path}.{key}", problem, plain(given), allowed=f"at most {most:.16g}")
 

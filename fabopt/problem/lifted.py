@@ -30,8 +30,6 @@ COUNTS: dict[str, object] = {
 }
 # Beside as many racks again as servers fill: two for each tier of two networks, and for what is attached.
 RACKS_OF_SWITCHES = 14
-# Between rows where a floor of one row has none.
-ONE_AISLE_M = 1.2
 # What a part has to be there in number and in time.
 TERMS: dict[str, object] = {"supply": None, "lead_time_weeks": None, "in_stock": None, "expedite": None}
 
@@ -110,9 +108,6 @@ def on_larger_floors(case: Case, problem: Problem) -> Iterator[Case]:
         rows = min(MAX_ROWS, MAX_RACKS // floor.racks_per_row, wanted)
         if rows <= floor.rows:
             return
-        aisles = floor.aisle_m
-        if isinstance(aisles, tuple):
-            aisles = (*aisles, *(aisles[-1:] or (ONE_AISLE_M,)) * (rows - floor.rows))
-        larger = floor.model_copy(update={"rows": rows, "aisle_m": aisles})
-        site = case.site.model_copy(update={"floor": larger, "servers_per_rack": per_rack})
+        larger = floor.with_more_rows(rows - floor.rows)
+        site = case.site.on(larger).model_copy(update={"servers_per_rack": per_rack})
         yield case.model_copy(update={"site": site})

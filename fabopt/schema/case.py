@@ -13,14 +13,14 @@ from fabopt.schema.base import Count, Identifier, Reference, Strict, Text
 from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Finance
+from fabopt.schema.floor import MAX_RACKS as MAX_RACKS
+from fabopt.schema.floor import MAX_ROWS as MAX_ROWS
+from fabopt.schema.floor import Floor as Floor
 from fabopt.schema.growth import Growth
 from fabopt.schema.operate import Operate, OperateSaid
 from fabopt.schema.procurement import LengthLimits, Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
-from fabopt.schema.site import MAX_RACKS as MAX_RACKS
-from fabopt.schema.site import MAX_ROWS as MAX_ROWS
-from fabopt.schema.site import Floor as Floor
 from fabopt.schema.site import Site as Site
 from fabopt.schema.stages import KEBAB, Servers, is_certain
 from fabopt.schema.stages import CaseLimits as CaseLimits

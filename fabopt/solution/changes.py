@@ -343,10 +343,13 @@ def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:
     if not case.site.has_floor or len(case.fabrics) > 1:
         return
     for where in _PLACES if own else ():
-        yield CaseChange("placement", where, {"site.floor.network_racks": where}, index=0)
+        yield CaseChange("placement", where, case.site.floor_changes("network_racks", where), index=0)
     for key in LOAD_KEYS:
         if key != "rack_power_w" and getattr(case.site.floor, key) is not None:
-            yield CaseChange(f"site.floor.{key}", "none", {f"site.floor.{key}": None}, RowsShown.CHEAPER)
+            keys = case.site.floor_changes(key, None)
+            yield CaseChange(f"{case.site.floor_key}.{key}", "none", keys, RowsShown.CHEAPER)
+    if case.site.halls:
+        return
     runs = dict.fromkeys(("server-leaf", "leaf-spine", "spine-core"), FLAT_RUN_M)
-    keys: Keys = {"site.floor": None, "site.distances_m": runs}
-    yield CaseChange("flat runs", f"{FLAT_RUN_M} m", keys, effort=QUICK)
+    flat: Keys = {"site.floor": None, "site.distances_m": runs}
+    yield CaseChange("flat runs", f"{FLAT_RUN_M} m", flat, effort=QUICK)

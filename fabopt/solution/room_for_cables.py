@@ -25,7 +25,7 @@ from fabopt.rules.defaults import DEFAULT_RULES, FILL_RULES
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Conflict
-from fabopt.schema.site import Floor
+from fabopt.schema.floor import Floor
 from fabopt.search.answer import Answer
 from fabopt.search.separations import bounded_by
 from fabopt.solution.designs import design_of
@@ -171,23 +171,26 @@ class _CabledAnswer:
 
     def conflicts(self) -> Iterator[Conflict]:
         """What each limit would have to be for this answer."""
+        site = self.case.site.floor_key
         for what, room in self.stiff.items():
             side = "width" if what == "tray" else "depth"
-            yield _conflict(what, f"{side}_mm", room, self.full[what].bend_mm, "a cable that bends no tighter is part")
+            yield _conflict(
+                site, what, f"{side}_mm", room, self.full[what].bend_mm, "a cable that bends no tighter is part"
+            )
         for what, full in self.over.items():
             most, (width, _, _) = self.case.fill_limits[what], self.floor.sections[what]
             assert width is not None
             detail = f"the fullest {what} is of {float(full.share):.1%}, as part"
             if full.share > 1:
                 needed = ceil(full.share * exact(width) / exact(most) * 10) / 10
-                yield _conflict(what, "width_mm", width, needed, detail)
+                yield _conflict(site, what, "width_mm", width, needed, detail)
             elif full.share > exact(most):
-                yield _conflict(what, "fill", most, ceil(full.share * DIGITS) / DIGITS, detail)
+                yield _conflict(site, what, "fill", most, ceil(full.share * DIGITS) / DIGITS, detail)
 
 
-def _conflict(what: str, key: str, value: float, needed: float, detail: str) -> Conflict:
+def _conflict(site: str, what: str, key: str, value: float, needed: float, detail: str) -> Conflict:
     return Conflict(
-        limit=f"site.floor.{what}_{key}", value=value, needed=needed, direction="up", minimal=False,
+        limit=f"{site}.{what}_{key}", value=value, needed=needed, direction="up", minimal=False,
         detail=f"rule `{FILL_RULES[what]}`: {detail} of the leanest design found; other places of switches, or "
         "thick cables in some places alone, may do with less",
     )  # fmt: skip

@@ -155,10 +155,10 @@ class _Filled:
         self, attachment: Attachment, rack: str, placed: list[Place]
     ) -> Iterator[tuple[int | Fraction, Fraction]]:
         """What a device takes of each limit of its rack and row, and what is left of it; ``placed``: of its own."""
-        floor, row = self._floor, _row(rack)
+        floor, row = self._floor.part_of(rack), _row(rack)
         power_mw, kg = milliwatts(attachment.power_w or 0), exact(attachment.weight_kg or 0)
-        if floor.rack_power_w is not None:
-            yield power_mw, usable_milliwatts(floor) - self._used_mw[rack]
+        if (most_mw := usable_milliwatts(floor)) is not None:
+            yield power_mw, most_mw - self._used_mw[rack]
         if floor.rack_air_w is not None:
             yield power_mw, Fraction(milliwatts(floor.rack_air_w) - self._used_mw[rack])
         if floor.row_air_w is not None:

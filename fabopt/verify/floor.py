@@ -11,7 +11,7 @@ import numpy as np
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.schema.catalog import Nic, Transceiver
-from fabopt.schema.site import Floor
+from fabopt.schema.floor import Floor
 from fabopt.units import ceil_div, exact, milliwatts, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import EDITIONS, Proof, named_edition
@@ -85,19 +85,21 @@ def boxes_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
         proof.holds(max(units.values()) == 1, f"{rack}: two devices in one unit")
     placed = sum(role != "attachment" and not rack for role, rack in zip(devices.role, devices.rack, strict=True))
     proof.equal("devices without a rack", placed, 0)
-    if floor.rack_power_w is not None:
-        used = rack_milliwatts(cabled.evidence, cabled.wiring)
-        most = max(used.values(), default=0)
-        limit = usable_milliwatts(floor)
-        proof.holds(most <= limit, f"a rack uses {most / 1000:g} W of {float(limit) / 1000:g}")
+    limits_power = floor.rack_power_w is not None
+    for rack, used_mw in rack_milliwatts(cabled.evidence, cabled.wiring).items() if limits_power else ():
+        limit = usable_milliwatts(floor.part_of(rack))
+        told = f"{rack} uses {used_mw / 1000:g} W of {float(limit or 0) / 1000:g}"
+        proof.holds(limit is None or used_mw <= limit, told)
     proof.note(
         f"{some(len(taken), 'rack')} in use, at most {some(max(len(units) for units in taken.values()), 'unit')}"
     )
 
 
-def usable_milliwatts(floor: Floor) -> Fraction:
-    """What a feed gives a rack for long: of a breaker's rating its share."""
-    return exact(floor.rack_power_w or 0) * exact(floor.breaker_share or 1) * 1000
+def usable_milliwatts(floor: Floor) -> Fraction | None:
+    """What a feed gives a rack of a hall for long: of a breaker's rating its share; None: any."""
+    if floor.rack_power_w is None:
+        return None
+    return exact(floor.rack_power_w) * exact(floor.breaker_share or 1) * 1000
 
 
 def frames(evidence: Evidence) -> dict[str, set[int]]:
@@ -183,5 +185,5 @@ def _nics_milliwatts(evidence: Evidence) -> int:
 def has_floor(evidence: Evidence) -> bool:
     """Whether the case or the design has a floor."""
     site = evidence.design.case.content.get("site")
-    given = isinstance(site, dict) and site.get("floor") is not None
+    given = isinstance(site, dict) and (site.get("floor") is not None or bool(site.get("halls")))
     return given or evidence.design.floor is not None or any(designed.placement for designed in evidence.design.fabrics)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.catalog import Switch
+from fabopt.schema.floor import Floor
 from fabopt.schema.server import Server
-from fabopt.schema.site import Floor
 from fabopt.units import exact, milliwatts, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import device_milliwatts, whole_racks_milliwatts
@@ -41,13 +41,14 @@ def loads_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     rows: Counter[str] = Counter()
     for rack, used_mw in air_mw.items():
         rows[rack.rstrip("0123456789")] += used_mw
-        _at_most(proof, rack, Fraction(used_mw, 1000), floor.rack_air_w, "W to the air")
+        _at_most(proof, rack, Fraction(used_mw, 1000), floor.part_of(rack).rack_air_w, "W to the air")
     for row, used_mw in rows.items():
-        _at_most(proof, f"row {row}", Fraction(used_mw, 1000), floor.row_air_w, "W to the air")
-    base = exact(floor.rack_pitch_m) * exact(floor.rack_depth_m)
+        _at_most(proof, f"row {row}", Fraction(used_mw, 1000), floor.part_of(row).row_air_w, "W to the air")
     for rack, weight in kg.items():
-        _at_most(proof, rack, weight, floor.rack_kg, "kg")
-        _at_most(proof, rack, weight / base, floor.floor_kg_m2, "kg/m2")
+        part = floor.part_of(rack)
+        base = exact(part.rack_pitch_m) * exact(part.rack_depth_m)
+        _at_most(proof, rack, weight, part.rack_kg, "kg")
+        _at_most(proof, rack, weight / base, part.floor_kg_m2, "kg/m2")
     proof.note(_told(floor, air_mw, rows, kg))
 
 

@@ -95,10 +95,12 @@ def feeds_carry_racks(proof: Proof, cabled: CabledDesign) -> None:
     evidence = cabled.evidence
     proof.equal("feeds of a rack", evidence.case.site.rack_rules.feeds, 2)
     floor = evidence.plan.floor
-    proof.holds(floor.rack_power_w is not None, "the case does not say what a feed gives")
-    most = max(most_milliwatts(cabled).values(), default=0)
-    is_carried = floor.rack_power_w is None or most <= usable_milliwatts(floor)
-    proof.holds(is_carried, f"a rack uses up to {most / 1000:g} W")
+    of_racks = most_milliwatts(cabled)
+    most = max(of_racks.values(), default=0)
+    for rack, used in of_racks.items():
+        limit = usable_milliwatts(floor.part_of(rack))
+        proof.holds(limit is not None, f"the case does not say what a feed gives {rack}")
+        proof.holds(limit is None or used <= limit, f"{rack} uses up to {used / 1000:g} W")
     supplies = {evidence.server.id: evidence.server.power_supplies}
     for fabric in evidence.fabrics:
         if _asks(fabric, FEED):

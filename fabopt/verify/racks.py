@@ -50,10 +50,11 @@ def _power_fits(proof: Proof, cabled: CabledDesign) -> None:
     floor = cabled.evidence.plan.floor
     if floor.rack_power_w is None:
         return
-    limit = usable_milliwatts(floor)
     typical, most = rack_milliwatts(cabled.evidence, cabled.wiring), most_milliwatts(cabled)
     for rack, used in most.items():
-        proof.holds(used <= limit, f"{rack} uses up to {used / 1000:g} W of {float(limit) / 1000:g}")
+        limit = usable_milliwatts(floor.part_of(rack))
+        over = f"{rack} uses up to {used / 1000:g} W of {float(limit or 0) / 1000:g}"
+        proof.holds(limit is None or used <= limit, over)
     told = [f"{max(used.values(), default=0) / 1000:g} W" for used in (most, typical)]
     proof.note(f"up to {told[0]} in a rack, typically {told[1]}")
 

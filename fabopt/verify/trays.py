@@ -87,7 +87,8 @@ def _of_trays(evidence: Evidence, laid: Sequence[_Laid]) -> dict[str, Fraction]:
     routes, filled = TrayRoutes(evidence.plan), Counter[int]()
     for leg in laid:
         for segment in routes.of(*leg.racks):
-            filled[segment] += leg.section
+            if routes.segments[segment].route is None:
+                filled[segment] += leg.section
     return _shares(evidence, "tray", 1, {routes.segments[segment].name: filled[segment] for segment in sorted(filled)})
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fabopt.floor.fill import room_of, section_of
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.routes import TrayRoutes
-from fabopt.schema.site import Floor
+from fabopt.schema.floor import Floor
 
 
 def _plan(rows: int, racks: int, **keys: Any) -> FloorPlan:

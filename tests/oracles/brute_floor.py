@@ -135,6 +135,40 @@ class Hall:
         return not any(self.racks[one][0] == row and key(self.racks[one][1]) < key(at) for one in servers)
 
 
+class Campus(Hall):
+    """Racks of several halls in turn, joined by routes from above a rack of one to above a rack of another."""
+
+    def __init__(self, site: Json, rules: Rules) -> None:
+        super().__init__(site["halls"][0], rules)
+        self.halls, self.routes = [Hall(floor) for floor in site["halls"]], site["routes"]
+        self.names = [f"{hall.floor['name']}-{name}" for hall in self.halls for name in hall.names]
+        self.racks = [(number, at) for number, hall in enumerate(self.halls) for _, at in hall.racks]
+        self.usable = [index for index, name in enumerate(self.names) if self._is_usable(*name.split("-"))]
+
+    def _is_usable(self, hall: str, name: str) -> bool:
+        floor = next(one.floor for one in self.halls if one.floor["name"] == hall)
+        return name not in floor.get("blocked", [])
+
+    @cached_property
+    def tray_m(self) -> np.ndarray:
+        """Shortest ways between all racks: those of each hall, then over every route until none gets shorter."""
+        table = np.full((len(self.names),) * 2, np.inf)
+        start = 0
+        for hall in self.halls:
+            end = start + len(hall.names)
+            table[start:end, start:end] = hall.tray_m
+            start = end
+        for _ in self.routes:
+            for route in self.routes:
+                racks = route.get("exits", ["A01", "A01"])
+                near, far = (
+                    self.names.index(f"{hall}-{rack}") for hall, rack in zip(route["between"], racks, strict=True)
+                )
+                for one, other in ((near, far), (far, near)):
+                    table = np.minimum(table, table[:, one, None] + route["m"] + table[other])
+        return table
+
+
 # -- parts ------------------------------------------------------------------------------------------------------------
 
 
@@ -442,7 +476,8 @@ def rules_of(case: Json) -> Rules:
 def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
     """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
     rules, server, without_rack = rules_of(case), catalog["servers"][0], wanted_gbps(case)
-    hall = Hall(case["site"]["floor"], rules, case["fabrics"][0].get("racks", {}))
+    site, pins = case["site"], case["fabrics"][0].get("racks", {})
+    hall = Campus(site, rules) if "halls" in site else Hall(site["floor"], rules, pins)
     per_rack = (hall.units - rules.kept) // server["rack_units"]
     per_rack = case["site"].get("servers_per_rack") or min(per_rack, most_servers(hall.floor, server))
     if not per_rack:
@@ -704,6 +739,27 @@ def toy_with_airflows(seed: int) -> tuple[Json, Json]:
     case["servers"] = min(case["servers"], 3)
     off = ("rack-rules", "rack-spread", "lengths", "robust-designs", "interchangeable", "subnet-manager")
     return {**case, "rules": {**dict.fromkeys(off, False), "airflow": True}}, catalog
+
+
+def toy_campus(seed: int) -> tuple[Json, Json]:
+    """(case, catalog) of a toy with two or three halls of few racks, and fibres that reach from hall to hall."""
+    (case, catalog), dice = toy(seed), random.Random(f"campus {seed}")
+    shared = {key: value for key, value in case["site"]["floor"].items() if key not in ("network_racks", "blocked")}
+    sizes = dice.choice([[1, 2], [2, 1], [2, 2], [2, 3], [1, 1, 2]])
+    halls = [
+        {**shared, "name": name, "rows": 1, "racks_per_row": racks}
+        for name, racks in zip(("EAST", "WEST", "ANNEX"), sizes, strict=False)
+    ]
+    pairs = [["EAST", "WEST"], *([["ANNEX", "WEST"]] if len(halls) > 2 else [])]
+    routes: list[Json] = [{"between": pair, "m": dice.choice([12, 60, 140])} for pair in pairs]
+    routes[0]["exits"] = [f"A0{sizes[0]}", "A01"]
+    catalog["fibres"][0]["lengths"] += [{"m": m, "price_usd": 5 + m} for m in (50, 100, 300)]
+    for optic in catalog["transceivers"]:
+        optic["reach_m"] = dice.choice([20, 100, 300])
+    per_rack = dice.choice([1, 1, 2])
+    case["servers"] = min(case["servers"], max(sizes) * per_rack + dice.choice([0, 1, 1]))
+    case["site"] = {"halls": halls, "routes": routes, "servers_per_rack": per_rack}
+    return case, catalog
 
 
 def toy_without_rack(seed: int) -> tuple[Json, Json]:

@@ -288,7 +288,7 @@ def test_large_halls_stay_small() -> None:
         RackRow(f"R{row}", tuple(Rack(f"R{row}-{rack:02d}", "", boxes[64 * row + rack]) for rack in range(64)))
         for row in range(50)
     )
-    data = racks.rack_data(Elevation(rows, 48, None))
+    data = racks.rack_data(Elevation(rows, 48))
     assert len(data["racks"]) == 3200
     assert data["kinds"] == [["server", "gpu-8", "10.2 kW", ""]]
     assert len(json.dumps(data)) < MOST_BYTES / 2
@@ -309,7 +309,7 @@ def test_a_rack_shows_what_is_kept_in_it() -> None:
     """The page as the list of racks: a unit with a cable manager is not free."""
     leaves = tuple(RackDevice(unit, 1, f"leaf-{unit}", "leaf", "compute", "switch", 900.0) for unit in (48, 46))
     rack = Rack("A01", "", leaves, (KeptUnits(47, 1, "cable manager"), KeptUnits(1, 2, "PDU")))
-    data = racks.rack_data(Elevation((RackRow("A", (rack,)),), 48, None))
+    data = racks.rack_data(Elevation((RackRow("A", (rack,)),), 48))
     words, shown = data["racks"]["A01"]
     assert words == "2 of 48 U, 3 U kept, 1.8 kW"
     assert [entry[:3] for entry in shown] == [
@@ -323,7 +323,7 @@ def test_gear_of_later_stages_is_told_from_what_stands_already() -> None:
         RackDevice(unit, 1, f"leaf-{unit}", "leaf", "c", "x", 900.0, later=stage)
         for unit, stage in ((2, "s2"), (1, ""))
     )
-    data = racks.rack_data(Elevation((RackRow("A", (Rack("A01", "", devices),)),), 12, None))
+    data = racks.rack_data(Elevation((RackRow("A", (Rack("A01", "", devices),)),), 12))
     assert [data["kinds"][entry[3]] for entry in data["racks"]["A01"][1]] == [
         ["leaf", "x", "900 W", "s2"], ["leaf", "x", "900 W", ""]
     ]  # fmt: skip

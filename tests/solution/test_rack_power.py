@@ -25,7 +25,7 @@ QUICK = (1, 4, 5, 9, 12, 34, 35)
 def keeps_its_limit(design: Design) -> None:
     assert all(check.ok for check in design.checks)
     elevation = elevation_of(design, wiring_of(design))
-    assert not [rack.id for row in elevation.rows for rack in row.racks if is_over_power(rack, elevation)]
+    assert not [rack.id for row in elevation.rows for rack in row.racks if is_over_power(rack)]
 
 
 def fullest_w(design: Design) -> float:

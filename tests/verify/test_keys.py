@@ -22,7 +22,6 @@ UNREAD = {
     "Carried.max_oversubscription_spine": "is no less than the host's, which `uplinks_carry_demand` holds",
     **{f"Operate.{key}": PLANNED for key in ("host_addresses", "asns", "vlans", "systems", "queues")},
     "Queues.rdma_share": PLANNED,
-    "Floor.air_dt_k": "makes the cubic metres of air of an export from its heat, whose limits `loads_fit_racks` holds",
 }  # fmt: skip
 
 

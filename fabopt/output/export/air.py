@@ -32,7 +32,7 @@ def air_table(hall: Hall) -> pd.DataFrame:
         (
             device.rack, device.row, device.name, round(device.air_w, 3), round(device.liquid_w, 3),
             round(device.air_m3_h, 1), round(device.water_l_min, 2), device.inlet,
-            hall.floor.rack_air_w if device.rack else None, round(device.most_air_w, 3),
+            hall.floor.part_of(device.rack).rack_air_w if device.rack else None, round(device.most_air_w, 3),
             "liquid_share" if "liquid_share" in device.unknown else "",
         )
         for device in hall.devices
@@ -49,7 +49,7 @@ def row_table(hall: Hall) -> pd.DataFrame:
             row, len({device.rack for device in devices}), round(sum(device.air_w for device in devices), 3),
             round(sum(device.liquid_w for device in devices), 3),
             round(sum(device.air_m3_h for device in devices), 1),
-            round(sum(device.water_l_min for device in devices), 2), hall.floor.row_air_w,
+            round(sum(device.water_l_min for device in devices), 2), hall.floor.part_of(row).row_air_w,
             round(sum(device.most_air_w for device in devices), 3),
         )
         for row, devices in hall.by(lambda device: device.row).items()

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from string import digits
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabopt.floor.racks import row_of_letters
+from fabopt.floor.racks import place_of
+from fabopt.floor.routes import TrayRoutes
 from fabopt.network.direct_links import Torus
 from fabopt.network.structure_links import tori_of
 from fabopt.output.export.ends import HOSTS, device_columns, joined, link_ends, part_numbers, part_texts, spread, taken
@@ -23,6 +23,7 @@ from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.orders import order_codes
 from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import begins_cable, begins_leg, by_cable, legs_of_cables
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
 from fabopt.wiring.numbers import booked_fabrics
@@ -126,7 +127,18 @@ def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
         "from_label": _labels(rows, "from", "to", _connectors(wiring, cable, order[starts], "a")),
         "to_label": _labels(rows, "to", "from", _connectors(wiring, cable, order[starts], "b")),
     }
-    return rows.assign(**columns)[list(SCHEDULE_COLUMNS)]
+    over = _over_routes(design, rows["from_rack"].tolist(), rows["to_rack"].tolist())
+    return rows.assign(**columns, **over)[[*SCHEDULE_COLUMNS, *over]]
+
+
+def _over_routes(design: Design, from_racks: list[str], to_racks: list[str]) -> dict[str, list[str]]:
+    """The column ``route`` of a site with several halls: the routes that each row runs over, in turn; else none."""
+    embedded = Embedded(design)
+    if not embedded.case.site.halls:
+        return {}
+    routes = TrayRoutes(embedded.plan)
+    names = {ends: routes.names_between(*ends) for ends in dict.fromkeys(zip(from_racks, to_racks, strict=True))}
+    return {"route": [names[ends] for ends in zip(from_racks, to_racks, strict=True)]}
 
 
 def _connectors(wiring: Wiring, cable: Ints, link: Ints, side: str) -> Ints:
@@ -225,14 +237,8 @@ def _route(ends: tuple[str, str]) -> str:
     """Return the two ends of a bundle in the order of the floor; an end without a place is written ``?``."""
     if not any(ends):
         return ""
-    known = sorted((sorted(end.split("+"), key=_place) for end in ends if end), key=lambda racks: _place(racks[0]))
+    known = sorted((sorted(end.split("+"), key=place_of) for end in ends if end), key=lambda racks: place_of(racks[0]))
     return "-".join([*map("+".join, known), "?"][:2])
-
-
-def _place(rack: str) -> tuple[int, int]:
-    """Return where a rack is: row and number."""
-    row = rack.rstrip(digits)
-    return row_of_letters(row), int(rack[len(row) :])
 
 
 # -- lists ----------------------------------------------------------------------------------------------------------

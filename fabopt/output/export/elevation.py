@@ -11,7 +11,6 @@ import numpy as np
 from fabopt.errors import InputError, fault
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import KeptUnits, in_whole_rack, kept_places, rack_limits
-from fabopt.floor.racks import row_letters
 from fabopt.output.export.faces import NO_FACES, Faces, faces_of
 from fabopt.output.words import power
 from fabopt.schema.catalog import Nic, Switch, Transceiver
@@ -55,13 +54,14 @@ class RackDevice:
 class Rack:
     """A rack and its devices, from the top down. ``state``: empty text, ``blocked`` or ``reserved``.
 
-    ``kept``: units kept for something else by rule ``rack-rules``.
+    ``kept``: units kept for something else by rule ``rack-rules``; ``limit_w``: power that it is given, None: any.
     """
 
     id: str
     state: str
     devices: tuple[RackDevice, ...]
     kept: tuple[KeptUnits, ...] = ()
+    limit_w: float | None = None
 
     @property
     def used_units(self) -> int:
@@ -97,14 +97,13 @@ class RackRow:
 
 @dataclass(frozen=True)
 class Elevation:
-    """The rows that have devices. ``rack_units`` and ``rack_power_w`` (None: no limit) are of each rack.
+    """The rows that have devices. ``rack_units``: of each rack.
 
     ``strips``: vertical power strips of a rack, one for each feed where strips take no units.
     """
 
     rows: tuple[RackRow, ...]
     rack_units: int
-    rack_power_w: float | None
     strips: int = 0
 
 
@@ -121,19 +120,20 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
         raise InputError([fault(design.case.name, "site.floor", problem, hint=hint)])
     plan = FloorPlan(floor)
     rows = []
-    for row in range(floor.rows):
+    for row, name in enumerate(plan.row_names):
         racks = tuple(_rack(embedded, plan, index, devices) for index in np.flatnonzero(plan.row == row).tolist())
         if any(rack.devices for rack in racks):
-            rows.append(RackRow(row_letters(row), racks))
+            rows.append(RackRow(name, racks))
     rules = embedded.case.site.rack_rules
     strips = 0 if rules.pdu_units or embedded.server.rack is not None else rules.feeds
-    return Elevation(tuple(rows), floor.rack_units, floor.usable_power_w, strips)
+    return Elevation(tuple(rows), floor.rack_units, strips)
 
 
 def _rack(embedded: Embedded, plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:
     state = "blocked" if plan.blocked[index] else "reserved" if plan.reserved[index] else ""
     installed = sorted(devices.get(plan.ids[index], ()), key=lambda device: (-device.unit, device.name))
-    return Rack(plan.ids[index], state, tuple(installed), tuple(_kept(embedded, plan, installed)))
+    kept, limit_w = tuple(_kept(embedded, plan, installed)), plan.floor.part_of(plan.ids[index]).usable_power_w
+    return Rack(plan.ids[index], state, tuple(installed), kept, limit_w)
 
 
 def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) -> Iterator[KeptUnits]:
@@ -172,17 +172,17 @@ def units_text(rack: Rack, elevation: Elevation) -> str:
     return f"{rack.used_units} of {elevation.rack_units} U{kept}"
 
 
-def power_text(rack: Rack, elevation: Elevation) -> str:
+def power_text(rack: Rack) -> str:
     """``41.3 kW of 44 kW``; without a limit ``41.3 kW``; where makers state more, ``41.3 kW, up to 42 kW of 44 kW``."""
-    limit = "" if elevation.rack_power_w is None else f" of {power(elevation.rack_power_w)}"
-    over = ", over the limit" if is_over_power(rack, elevation) else ""
+    limit = "" if rack.limit_w is None else f" of {power(rack.limit_w)}"
+    over = ", over the limit" if is_over_power(rack) else ""
     most = f", up to {power(rack.most_w)}" if rack.most_w > rack.power_w else ""
     return f"{watts_text(rack.power_w)}{most}{limit}{over}"
 
 
-def is_over_power(rack: Rack, elevation: Elevation) -> bool:
+def is_over_power(rack: Rack) -> bool:
     """Whether a rack's known maximum power is above its limit."""
-    return elevation.rack_power_w is not None and rack.most_w > elevation.rack_power_w
+    return rack.limit_w is not None and rack.most_w > rack.limit_w
 
 
 def watts_text(watts: float) -> str:

@@ -12,8 +12,8 @@ from typing import Final
 from fabopt.floor.loads import THOUSAND, UNLIMITED, is_cooling_told, most_in_rack
 from fabopt.output.export.elevation import CABLES, Rack, RackDevice, elevation_of, loose_power_w
 from fabopt.output.export.formats import Exported
+from fabopt.schema.floor import Floor
 from fabopt.schema.product import Cooled
-from fabopt.schema.site import Floor
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
 
@@ -80,10 +80,9 @@ class Hall:
         """The devices of each rack."""
         return self.by(lambda device: device.rack)
 
-    @property
-    def most_kg(self) -> float | None:
+    def most_kg(self, rack: str) -> float | None:
         """Kilograms that a rack may have; None: any."""
-        grams = most_in_rack(self.floor).grams
+        grams = most_in_rack(self.floor.part_of(rack)).grams
         return None if grams >= UNLIMITED else grams / THOUSAND
 
 

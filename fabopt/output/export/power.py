@@ -36,10 +36,11 @@ def power_table(hall: Hall, feeds: int) -> pd.DataFrame:
         outlets: Counter[str] = Counter()
         for device in devices:
             outlets.update({OUTLETS[inlet]: number for inlet, number in device.inlets.items()})
-        share = None if hall.floor.rack_power_w is None else round(most_w / hall.floor.rack_power_w, 4)
+        part = hall.floor.part_of(rack)
+        share = None if part.rack_power_w is None else round(most_w / part.rack_power_w, 4)
         rest_w = used_w - used_w / feeds
         amounts = round(used_w - rest_w, 3), round(rest_w, 3), round(most_w, 3)
         counts = outlets["C13"], outlets["C19"]
         unknown = unknown_words(devices, "inlets")
-        rows.append((rack, *amounts, share, *counts, hall.floor.usable_power_w, unknown))
+        rows.append((rack, *amounts, share, *counts, part.usable_power_w, unknown))
     return pd.DataFrame(rows, columns=list(POWER_COLUMNS))

@@ -143,8 +143,8 @@ def _rack(rack: Rack, elevation: Elevation, x: float, y: float, rear: bool) -> I
     words = units_text(rack, elevation) if rack.devices else rack.state or "empty"
     yield _text(x + FRAME, y + 4, words, SMALL, FADED, "end")
     if rack.devices:
-        colour = ALARM if is_over_power(rack, elevation) else FADED
-        power = power_text(rack, elevation)
+        colour = ALARM if is_over_power(rack) else FADED
+        power = power_text(rack)
         yield _text(x + FRAME, y + 8, power, _fitting(power, FRAME), colour, "end")
     if rack.state != "blocked":
         yield from _frame(x, top, units, rear)
@@ -316,7 +316,7 @@ def _rack_lines(rack: Rack, elevation: Elevation, widths: tuple[int, ...]) -> It
     if not rack.devices:
         yield f"{rack.id}  {rack.state or 'empty'}"
         return
-    yield f"{rack.id}  {units_text(rack, elevation)}, {power_text(rack, elevation)}"
+    yield f"{rack.id}  {units_text(rack, elevation)}, {power_text(rack)}"
     above = elevation.rack_units + 1
     for device in rack.devices:
         yield from _between(rack, device.top_unit + 1, above - 1)

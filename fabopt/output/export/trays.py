@@ -20,7 +20,7 @@ from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Design
-from fabopt.schema.site import Floor
+from fabopt.schema.floor import Floor
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import legs_of
 from fabopt.wiring.model import Wiring
@@ -72,7 +72,7 @@ class _Section:
     def row(self, floor: Floor, rank: int | str) -> tuple[object, ...]:
         """The row of the table. ``rank``: among the fullest."""
         what = "manager" if self.kind == "side" else "tray"
-        room, limit = room_of(floor, what), floor.sections[what][2]
+        room, limit = (None, None) if self.kind == "route" else (room_of(floor, what), floor.sections[what][2])
         if room is not None and what == "manager":
             room /= len(SIDES)
         copper = [leg for leg in self.legs if leg.is_copper]
@@ -131,7 +131,8 @@ def _in_trays(embedded: Embedded, legs: Iterable[Leg]) -> Iterator[_Section]:
             passing[passed].append(leg)
     for index, segment in enumerate(routes.segments):
         if index in passing:
-            yield _Section(segment.name, "cross tray" if segment.is_cross else "tray", legs=passing[index])
+            kind = "cross tray" if segment.is_cross else "tray" if segment.route is None else "route"
+            yield _Section(segment.name, kind, legs=passing[index])
 
 
 def _at_sides(embedded: Embedded, legs: Iterable[Leg]) -> Iterator[_Section]:

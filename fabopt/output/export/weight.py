@@ -24,10 +24,10 @@ def weight_table(hall: Hall) -> pd.DataFrame:
     """One row a rack with ``WEIGHT_COLUMNS``: the known weight of its devices, at least that where some is unknown."""
     import pandas as pd
 
-    base = float(base_m2(hall.floor))
     rows = []
     for rack, devices in hall.by_rack.items():
         kg = sum(device.kg or 0.0 for device in devices)
+        base = float(base_m2(hall.floor.part_of(rack)))
         unknown = unknown_words(devices, "weight_kg")
-        rows.append((rack, round(kg, 3), round(kg / base, 1), hall.most_kg, unknown))
+        rows.append((rack, round(kg, 3), round(kg / base, 1), hall.most_kg(rack), unknown))
     return pd.DataFrame(rows, columns=list(WEIGHT_COLUMNS))

@@ -89,8 +89,12 @@ def _demands(fabric: dict[str, Any]) -> Iterator[str]:
 def _site(case: Case) -> Iterator[tuple[str, str]]:
     floor, runs = case.site.floor, case.site.distances_m
     if floor is not None:
-        racks = f"{some(floor.rows, 'row')} of {some(floor.racks_per_row, 'rack')} of {count(floor.rack_units)} U"
-        yield "Floor", f"{racks}; cable runs are measured along its trays"
+        for part in floor.parts:
+            racks = f"{some(part.rows, 'row')} of {some(part.racks_per_row, 'rack')} of {count(part.rack_units)} U"
+            yield f"Floor {part.prefix[:-1]}".strip(), f"{racks}; cable runs are measured along its trays"
+        for route in floor.ways:
+            room = "" if route.fibres is None else f", {some(route.fibres, 'fibre')}"
+            yield f"Route {route.halls}", f"{plain(route.m)} m{room}" + (f", {route.duct}" if route.duct else "")
         return
     runs = runs or Distances()
     lengths = {"server to leaf": runs.server_leaf, "leaf to spine": runs.leaf_spine, "spine to core": runs.spine_core}

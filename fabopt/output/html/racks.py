@@ -77,7 +77,7 @@ def _cell(rack: Rack, elevation: Elevation) -> RackCell:
     if not rack.devices:
         return RackCell(rack.id, use, f"{rack.id}: {use}")
     number = some(len(rack.devices), "device")
-    over = ", over its power" if is_over_power(rack, elevation) else ""
+    over = ", over its power" if is_over_power(rack) else ""
     return RackCell(
         rack.id, use, f"{rack.id}: {number}, {units_text(rack, elevation)}, {watts_text(rack.power_w)}{over}"
     )
@@ -121,4 +121,4 @@ def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, ...], int]) -
     entries += [(kept.unit, kept.units, kept.what, (KEPT, "", "", "")) for kept in rack.kept]
     entries.sort(key=lambda entry: -entry[0])
     devices = [[*entry[:3], kinds.setdefault(entry[3], len(kinds))] for entry in entries]
-    return [f"{units_text(rack, elevation)}, {power_text(rack, elevation)}", devices]
+    return [f"{units_text(rack, elevation)}, {power_text(rack)}", devices]

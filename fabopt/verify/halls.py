@@ -1,0 +1,150 @@
+"""Rule of sites with several halls: cables between them, measured again over the routes that join the halls."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.floor.racks import height_m, rack_id, row_letters
+from fabopt.schema.floor import Floor
+from fabopt.units import exact, some
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.proof import Proof, since, where
+from fabopt.verify.wiring import CabledDesign
+from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS
+
+# Runs are rounded to a nanometre on the way.
+SAME_M = 1e-6
+# A point above a hall: a rack by its id, or a gap between racks by the row and the racks before it.
+_Point = str | tuple[str, int]
+
+
+def has_halls(evidence: Evidence) -> bool:
+    """Whether the case has several halls, or routes between them."""
+    return bool(evidence.case.site.halls)
+
+
+@since("0.3.0", "case.content.site.halls", "case.content.site.routes")
+@where(has_halls)
+def routes_join_halls(proof: Proof, cabled: CabledDesign) -> None:
+    """Every cable between two halls is as long as the shortest way: trays to an exit, routes, trays from an entrance.
+
+    run = up and down at both ends + least over routes of (tray + m of each route + trays between them + tray), and to
+    spare. Source: case file, ``site.halls``, ``site.routes``.
+    """
+    evidence, devices = cabled.evidence, cabled.wiring.devices
+    campus, between, longest_m = _Campus(evidence), Counter[str](), 0.0
+    heights = height_m(devices.unit, devices.height_u).tolist()
+    runs: dict[int, float] = defaultdict(float)
+    for cable, a, b in _between_halls(cabled):
+        floor, way = evidence.plan.floor, campus.way(devices.rack[a], devices.rack[b])
+        ends_m = 2 * (floor.tray_height_m + floor.drop_m) - heights[a] - heights[b]
+        runs[cable] = max(runs[cable], campus.spared_m(ends_m + float(way.m)))
+        between[" and ".join(sorted(_hall(devices.rack[end]) for end in (a, b)))] += 1
+    for cable, run_m in runs.items():
+        written_m = float(cabled.wiring.cables.run_m[cable])
+        longest_m = max(longest_m, run_m)
+        is_same = abs(written_m - run_m) <= SAME_M
+        proof.holds(is_same, f"{cabled.wiring.cables.name[cable]} runs {written_m:.3f} m, recounted {run_m:.3f}")
+    told = ", ".join(f"{some(number, 'link')} between {halls}" for halls, number in sorted(between.items()))
+    proof.note(f"{told}, the longest {longest_m:.1f} m" if told else "no link between halls")
+
+
+def _between_halls(cabled: CabledDesign) -> Iterator[tuple[int, int, int]]:
+    """Cable and both ends of every link between two halls whose run is measured."""
+    links, racks = cabled.wiring.links, cabled.wiring.devices.rack
+    measured = ~np.isin(links.kind, TO_ATTACHMENTS) & (links.cable != NOTHING)
+    columns = (column[measured].tolist() for column in (links.cable, links.a, links.b))
+    for cable, a, b in zip(*columns, strict=True):
+        if racks[a] and racks[b] and _hall(racks[a]) != _hall(racks[b]):
+            yield cable, a, b
+
+
+def _hall(rack: str) -> str:
+    return rack.rpartition("-")[0]
+
+
+class _Hop(NamedTuple):
+    """Metres along trays and routes, and the routes by their numbers."""
+
+    m: Fraction
+    routes: tuple[int, ...]
+
+
+class _Campus:
+    """The halls of a case with the trays of each as a graph of points."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._routes = evidence.case.site.routes
+        self._trays = {hall.name: _tray_graph(hall) for hall in evidence.case.site.halls}
+        self._from: dict[str, dict[_Point, Fraction]] = {}
+        self._known: dict[tuple[str, str], _Hop] = {}
+
+    def spared_m(self, way_m: float) -> float:
+        """The run with what is to spare."""
+        return float(self._evidence.plan.spared_m(way_m))
+
+    def way(self, rack_a: str, rack_b: str) -> _Hop:
+        """The shortest way between racks of two halls over any routes, each taken once; raises ``LookupError`` if there
+        is none.
+        """
+        if (rack_a, rack_b) not in self._known:
+            ways = self._ways(rack_a, _hall(rack_b), rack_b, frozenset())
+            shortest = min(ways, default=None)
+            if shortest is None:
+                raise LookupError(f"no route leads from {rack_a} to {rack_b}")
+            self._known[rack_a, rack_b] = shortest
+        return self._known[rack_a, rack_b]
+
+    def _ways(self, here: str, hall: str, there: str, seen: frozenset[str]) -> Iterator[_Hop]:
+        """Ways from a rack to one of a hall, through halls not seen before."""
+        if _hall(here) == hall:
+            if there in self._reached(here):
+                yield _Hop(self._reached(here)[there], ())
+            return
+        for number, route in enumerate(self._routes):
+            for near, far in (route.ends, route.ends[::-1]):
+                if _hall(near) == _hall(here) and _hall(far) not in seen and near in self._reached(here):
+                    for rest in self._ways(far, hall, there, seen | {_hall(here)}):
+                        yield _Hop(self._reached(here)[near] + exact(route.m) + rest.m, (number, *rest.routes))
+
+    def _reached(self, rack: str) -> dict[_Point, Fraction]:
+        """Metres of tray from a rack to every point of its hall that trays lead to."""
+        if rack not in self._from:
+            joined, reached = self._trays[_hall(rack)], dict[_Point, Fraction]()
+            waiting: list[tuple[Fraction, str, _Point]] = [(Fraction(0), "", rack)]
+            while waiting:
+                so_far, _, point = heappop(waiting)
+                if point not in reached:
+                    reached[point] = so_far
+                    for other, m in joined[point]:
+                        heappush(waiting, (so_far + m, str(other), other))
+            self._from[rack] = reached
+        return self._from[rack]
+
+
+def _tray_graph(hall: Floor) -> dict[_Point, list[tuple[_Point, Fraction]]]:
+    """Trays of a hall: from the middle of every rack to the gaps beside it, and from row to row at cross trays."""
+    joined: dict[_Point, list[tuple[_Point, Fraction]]] = defaultdict(list)
+    half, prefix = exact(hall.rack_pitch_m) / 2, hall.prefix
+    names = [f"{prefix}{row_letters(row)}" for row in range(hall.rows)]
+    crossings = (0, hall.racks_per_row) if hall.cross_trays is None else hall.cross_trays
+    edges: list[tuple[_Point, _Point, Fraction]] = []
+    for row, name in enumerate(names):
+        for place in range(hall.racks_per_row):
+            if (rack := rack_id(row, place)) not in hall.blocked:
+                edges += ((f"{prefix}{rack}", (name, gap), half) for gap in (place, place + 1))
+        if row:
+            aisle = hall.aisle_m[row - 1] if isinstance(hall.aisle_m, tuple) else hall.aisle_m
+            across = exact(hall.rack_depth_m) + exact(aisle)
+            edges += (((names[row - 1], gap), (name, gap), across) for gap in crossings)
+    for near, far, m in edges:
+        joined[near].append((far, m))
+        joined[far].append((near, m))
+    return joined

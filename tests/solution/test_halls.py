@@ -1,0 +1,126 @@
+"""Two halls of 60 and 40 % of the servers: links over the route, parts by reach, and money, by hand."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from functools import cache
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabopt.output.export.cables import schedule
+from fabopt.output.export.elevation import elevation_of
+from fabopt.output.export.trays import tray_table
+from fabopt.schema.design import Design
+from fabopt.solution.optimize import solve
+from fabopt.verify.checks import verify
+from fabopt.wiring.build import wiring_of
+from tests.samples.small import Json, assert_proven, inputs, usd
+
+SOURCE = {"url": "example", "date": "2026-01", "kind": "list"}
+# Usd of a module, by the metres that it reaches.
+OPTICS = {"dr4": (500, 400), "fr4": (2000, 700), "lr4": (10000, 1300)}
+FIBRE_M = (10, 50, 400, 1500, 5000)
+
+
+def parts() -> Json:
+    """Leaves and spines with optics of three reaches, and copper of 3 m for what is in one rack or the next."""
+    ends = [{"form_factor": "OSFP", "split": "1x400"}, {"form_factor": "OSFP", "split": "1x400"}]
+    return {
+        "switches": [
+            {"id": "leaf", "protocol": "ethernet", "rack_units": 1, "power_w": 500, "price_usd": 9000,
+             "cages": [{"count": 16, "form_factor": "OSFP", "splits": ["1x400"]}]},
+        ],
+        "nics": [{"id": "card", "protocols": ["ethernet"], "power_w": 20, "price_usd": 0,
+                  "cages": [{"count": 1, "form_factor": "OSFP", "splits": ["1x400"]}]}],
+        "servers": [{"id": "box", "gpus": 1, "nic_slots": 1, "power_w": 900, "rack_units": 4,
+                     "nics": [{"id": "card", "count": 1}]}],
+        "transceivers": [
+            {"id": id_, "form_factor": "OSFP", "split": "1x400", "standard": f"400G-{id_.upper()}", "fibre": "smf",
+             "connector": "LC", "reach_m": reach, "power_w": 9, "price_usd": price}
+            for id_, (reach, price) in OPTICS.items()
+        ],
+        "cables": [{"id": "dac", "medium": "DAC", "power_w": 0, "ends": ends,
+                    "lengths": [{"m": m, "price_usd": 50 * m} for m in (1, 3, 5, 7, 10)]}],
+        "fibres": [{"id": "lc", "fibre": "smf", "connectors": ["LC", "LC"],
+                    "lengths": [{"m": m, "price_usd": m} for m in FIBRE_M]}],
+    }  # fmt: skip
+
+
+def campus(m: float, **site: Any) -> Json:
+    """Ten servers, two a rack, six in EAST and four in WEST, on two tiers with all spines in EAST."""
+    halls = [
+        {"name": "EAST", "rows": 1, "racks_per_row": 4, "server_racks": ["A01", "A02", "A03"]},
+        {"name": "WEST", "rows": 1, "racks_per_row": 3, "server_racks": ["A01", "A02"]},
+    ]
+    return {
+        "name": "campus", "server": "box", "servers": 10, "resilience": "none", "rules": "none",
+        "fabrics": [{"name": "compute", "protocol": "ethernet", "tiers": 2, "min_gbps_per_gpu": 400,
+                     "max_oversubscription": 1, "racks": {"spine": ["EAST-A04"]}}],
+        "site": {"halls": halls, "routes": [{"between": ["EAST", "WEST"], "m": m}], "servers_per_rack": 2, **site},
+    }  # fmt: skip
+
+
+@cache
+def at(m: float) -> Design:
+    return solve(inputs(campus(m), parts()), alternatives_s=0)
+
+
+def over_route(design: Design) -> list[dict[str, str]]:
+    """Rows of the cable schedule that name a route."""
+    rows = schedule(design, wiring_of(design)).to_csv(index=False)
+    return [row for row in csv.DictReader(StringIO(rows)) if row["route"]]
+
+
+@pytest.mark.parametrize(("m", "optic", "length_m"), [(350, "dr4", 400), (1200, "fr4", 1500), (3000, "lr4", 5000)])
+def test_what_runs_over_a_route_has_parts_that_reach(m: float, optic: str, length_m: float) -> None:
+    design = at(m)
+    assert_proven(design)
+    rows, wiring = over_route(design), wiring_of(design)
+    # 1:1: one link for each of the four servers in WEST, to its leaf or from that to spines in EAST; nothing else
+    assert len(rows) == 4
+    assert {row["from_rack"][:5] + row["to_rack"][:5] for row in rows} == {"WEST-EAST-"}
+    assert {(row["from_optic"], row["to_optic"], float(row["length_m"])) for row in rows} == {(optic, optic, length_m)}
+    assert set(wiring.modules.part) == {optic}
+    assert {row["route"] for row in rows} == {"EAST-A01 to WEST-A01"}
+
+
+def test_money_between_distances_is_that_of_optics_and_glass() -> None:
+    near, far = usd(at(350)), usd(at(1200))
+    assert far - near == 4 * (2 * (700 - 400) + 1500 - 400)
+
+
+def test_runs_by_hand() -> None:
+    design = at(350)
+    for row in over_route(design):
+        away = {"EAST": 0.6 * (int(row["to_rack"][-2:]) - 1), "WEST": 0.6 * (int(row["from_rack"][-2:]) - 1)}
+        units = {end: int(float(row[f"{end}_unit"])) for end in ("from", "to")}
+        sizes = {"from": 4 if row["from_device"].startswith("server") else 1, "to": 1}
+        heights = [0.1 + (units[end] - 1 + sizes[end] / 2) * 0.04445 for end in units]
+        by_hand = 350 + sum(away.values()) + 2 * (2.6 + 0.3) - sum(heights) + 0.5
+        assert float(row["run_m"]) == pytest.approx(by_hand, abs=1e-6)
+
+
+def test_tables_and_drawings_have_the_halls() -> None:
+    design = at(350)
+    wiring = wiring_of(design)
+    elevation = elevation_of(design, wiring)
+    assert {row.name for row in elevation.rows} == {"EAST-A", "WEST-A"}
+    trays = tray_table(design, wiring).set_index("segment")
+    assert trays.loc["EAST-A01 to WEST-A01", "cables"] == 4
+    assert trays.loc["EAST-A01 to WEST-A01", "kind"] == "route"
+
+
+def test_a_changed_run_is_found() -> None:
+    design = at(350)
+    wiring = wiring_of(design)
+    cables = replace(
+        wiring.cables, run_m=np.where(wiring.cables.run_m > 300, wiring.cables.run_m - 1, wiring.cables.run_m)
+    )
+    broken = {check.name for check in verify(design, replace(wiring, cables=cables)) if not check.ok}
+    assert broken >= {"routes_join_halls", "wires_cover_runs"}
+    joined = next(check for check in verify(design) if check.name == "routes_join_halls")
+    assert joined.ok and "4 links between EAST and WEST" in joined.detail

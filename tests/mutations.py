@@ -31,8 +31,8 @@ NOT_READ = re.compile(r"checks\b.*")
 OF_THE_SEARCH = re.compile(
     r"notes\b.*|status|objective\.(engine|solve_s|candidates|candidates_in_program)"
     r"|objective\.decision(\.(designs|leaf_oversubscription|spine_oversubscription)\b.*)?"
-    r"|rules_left_out\.#\.why|alternatives(\.#(\.(value|summary|in_names|what|status|change\..*|rules_left_out\b.*))?)?|alternatives_complete"
-    r"|workload\.needs\.sets\.#|servers_compared\.#\.(servers|status|objective|bound)"
+    r"|rules_left_out\.#\.why|alternatives(\.#(\.(value|summary|in_names|what|status|ttft_s|tpot_s|change\..*|rules_left_out\b.*))?)?|alternatives_complete"
+    r"|(workload|serving)\.needs\.sets\.#|servers_compared\.#\.(servers|status|objective|bound)"
 )
 # Facts of parts, and what a case asks for, which a design may keep with room to spare.
 OF_PARTS, OF_THE_CASE = re.compile(r"parts\b.*"), re.compile(r"case\.(content|asked)\b.*")

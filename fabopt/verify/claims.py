@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import isclose
 from typing import NamedTuple
 
+from fabopt.floor.loads import LOAD_KEYS
 from fabopt.io.keys import is_case
 from fabopt.rules.defaults import RULES_KEPT, WITH_ROWS, YIELDING
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics, Number
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
-from fabopt.schema.prediction import WorkloadUse
 from fabopt.units import cents, exact, milliwatts, some
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, all_kinds
@@ -30,6 +30,8 @@ FAILING_ALONE = {"server-torus": ("server", "cable")}
 SMALL_GRAPH = 1_000_000
 # Half of the last digit of a difference of objectives, which is written to three.
 HALF_A_DIGIT = Fraction(1, 2000)
+# Tokens a second are written to a tenth; a little more than half of one.
+HALF_A_TOKEN = 0.06
 OTHER_SEPARATION = "separation"
 # Keys that change the number of GPUs.
 _GPUS = {"gpus", "servers", "stages"}
@@ -43,7 +45,9 @@ KEYS_OF_ALTERNATIVES = {
     "leaf switch": "forbidden_parts", "server": "server", "switches": "rules.interchangeable",
     "sourcing": "procurement.", "part numbers": "max_part_numbers",
     "growth": "stages", "recabling": "recabling", OTHER_SEPARATION: "separation", "placement": "network_racks",
-    "flat runs": "distances_m", RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),
+    "flat runs": "distances_m", "ttft_ms": "workload.ttft_ms", "tpot_ms": "workload.tpot_ms",
+    RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),
+    **{f"site.floor.{key}": f"site.floor.{key}" for key in LOAD_KEYS},
 }  # fmt: skip
 EARLIER_KINDS = ("spines", "family")
 
@@ -219,7 +223,7 @@ def alternatives_add_up(proof: Proof, evidence: Evidence) -> None:
             known = before[0] if estimated else answer
             known = known._replace(objective=before[0].objective) if evidence.case.include_servers else known
         _same(proof, name, sums, known)
-        _runs(proof, name, rival, design.workload if names_keys else None, totals.capex_usd)
+        _runs(proof, name, rival, design, totals.capex_usd)
         if evidence.case.objective == "capex_usd":
             proof.equal(f"objective of {name}", rival.objective, rival.capex_usd)
     proof.note(f"{some(len(design.alternatives), 'alternative')}, whose designs are not in the file")
@@ -231,15 +235,18 @@ def _kind_of(rival: Alternative, design: Design) -> str:
     return next((rival.what.removeprefix(name) for name in names if rival.what.startswith(name)), rival.what)
 
 
-def _runs(proof: Proof, name: str, rival: Alternative, use: WorkloadUse | None, capex_usd: Number) -> None:
-    """A model on the design of an alternative, on as many GPUs as in the answer; ``use``: that on the answer's."""
+def _runs(proof: Proof, name: str, rival: Alternative, design: Design, capex_usd: Number) -> None:
+    """A model on the design of an alternative, on as many GPUs as in the answer."""
+    is_served = all((waited is not None) == (design.serving is not None) for waited in (rival.ttft_s, rival.tpot_s))
+    proof.holds(is_served, f"{name} says what users of a service wait for, or the answer does")
+    use = design.workload if has_rules_of(design, "0.3.0") else None
     if use is None or _GPUS.intersection(rival.change):
         return
     jobs = {job.name: (job.step_s, job.gpu_utilization, job.tokens_per_s) for job in use.jobs}
     theirs = {job_name: (job.step_s, job.gpu_utilization, job.tokens_per_s) for job_name, job in rival.jobs.items()}
-    if rival.step_s is not None and rival.gpu_utilization is not None and not jobs:
+    if not jobs:
         jobs[""] = use.step_s, use.gpu_utilization, use.tokens_per_s
-        theirs[""] = rival.step_s, rival.gpu_utilization, rival.tokens_per_s or 0
+        theirs[""] = rival.step_s or 0, rival.gpu_utilization or 0, rival.tokens_per_s or 0
     ours = (use.gpu_utilization, use.usd_per_effective_gpu)
     others = (rival.gpu_utilization, rival.usd_per_effective_gpu)
     is_alike = [own is None for own in ours] == [other is None for other in others] and list(jobs) == list(theirs)
@@ -251,7 +258,7 @@ def _runs(proof: Proof, name: str, rival: Alternative, use: WorkloadUse | None, 
         other_s, other_used, other_tokens = theirs[own]
         near = isclose(step_s * used, other_s * other_used, rel_tol=THREE_DIGITS)
         proof.holds(near, f"step x utilization of {whose} is not the answer's")
-        near = isclose(step_s * tokens, other_s * other_tokens, rel_tol=THREE_DIGITS)
+        near = isclose(step_s * tokens, other_s * other_tokens, rel_tol=1e-7, abs_tol=HALF_A_TOKEN * (step_s + other_s))
         proof.holds(near, f"step x tokens a second of {whose} is not the answer's")
     if use.usd_per_effective_gpu is None or rival.usd_per_effective_gpu is None:
         return

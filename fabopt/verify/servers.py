@@ -59,8 +59,9 @@ def _holds_gpus(proof: Proof, entry: ServerCompared, asked: Case, wanted: int) -
     """The last stage of a server has all GPUs asked for, and less than a server more, but for spares of domains."""
     at_work = entry.gpus if entry.gpus_at_work is None else entry.gpus_at_work
     over = at_work - wanted
-    is_whole = entry.servers > 0 and entry.gpus % entry.servers == 0 and at_work <= entry.gpus
-    fits = is_whole and 0 <= over < entry.gpus // entry.servers
+    per_server = entry.gpus // max(1, entry.servers)
+    is_whole = per_server > 0 and entry.gpus == per_server * entry.servers and at_work <= entry.gpus
+    fits = is_whole and 0 <= over < per_server and at_work % per_server == 0
     proof.holds(fits, f"{entry.servers} of {entry.id} with {entry.gpus} GPUs are not the least that hold {wanted}")
     proof.holds(is_kept(asked.rules, WHOLE_SERVERS) or not over, f"{entry.id} has {over} GPUs more, rounded up")
 

@@ -13,15 +13,25 @@ from fractions import Fraction
 
 from fabopt.problem.demand import case_service, gpus_at_work
 from fabopt.schema.prediction import ServingUse, WorkloadNeeds
+from fabopt.schema.topologies import can_be_asked
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.memory import kept_of_sequence
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.steps import RecountedStep
-from fabopt.verify.workload import certain_gpus, content_is_needed, fabric_named, network_on, reduces, serves
+from fabopt.verify.workload import (
+    as_written,
+    certain_gpus,
+    content_is_needed,
+    fabric_named,
+    network_on,
+    reduces,
+    serves,
+)
+from fabopt.workload.allowance import FIGURES
 from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, tapered
 from fabopt.workload.prediction import seconds
-from fabopt.workload.served import serving_use
+from fabopt.workload.served import least_of, service_needs, serving_use
 from fabopt.workload.service import Service
 from fabopt.workload.timing import FabricBandwidth
 
@@ -108,6 +118,10 @@ def service_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     if offered >= least:
         _is_most(proof, needs, "leaf", lambda ratio: counted.keeps(tapered(offered, ratio, Fraction(1), reach)))
         _is_most(proof, needs, "spine", lambda ratio: counted.keeps(tapered(offered, leaf, ratio, reach)))
+    written = as_written(fabric.wanted, needs)
+    figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
+    again = service_needs(service, written, reach, least_of(service, reach), offered, figures)
+    proof.equal("needs", needs, again)
     content_is_needed(proof, fabric.wanted, needs)
     if all(key in needs.sets for key in _ASKED):
         proof.holds(counted.keeps(network_on(evidence, fabric)), "the design's network keeps the limits")

@@ -77,7 +77,7 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     assert evidence.case.workload is not None
     limit = exact(evidence.case.workload.max_exposed_communication)
     least = max([needed_mbps(workload, limit, reach), *needs_beside(evidence.case, evidence.server)])
-    written = _as_written(wanted, needs)
+    written = as_written(wanted, needs)
     figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
     most_open = most_open_ratio(evidence.case, workload)
     again = needs_of(demanding(workload), written, limit, reach, least, offered, figures, most_open)
@@ -253,7 +253,7 @@ def reduces(fabric: FabricEvidence) -> bool:
     return bool(types) and all(switch.reduces for _, switch in types)
 
 
-def _as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:
+def as_written(wanted: Fabric, needs: WorkloadNeeds) -> Fabric:
     """The fabric of the case before its open keys were set."""
     ratios = wanted.max_oversubscription
     if not isinstance(ratios, Oversubscription):

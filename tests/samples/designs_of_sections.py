@@ -36,7 +36,7 @@ from tests.solution import (
     test_servers,
     test_subnet_manager,
 )
-from tests.workload import test_workload_designs
+from tests.workload import test_jobs, test_rack_scale, test_service, test_serving_beside, test_workload_designs
 
 Json = dict[str, Any]
 
@@ -76,7 +76,8 @@ def _scenarios() -> Design:
 
 def _at_work() -> Design:
     """A model with groups that share and Muon, in scenarios of its use."""
-    own = {"zero_stage": 1, "shard_group": 8, "reduce_gradients": "step", "optimizer": "muon"}
+    hidden = {"data": [0.5, 1], "tensor": 0.5, "context": 0.5, "gather": 0.5}
+    own = {"overlap": hidden, "zero_stage": 1, "shard_group": 8, "reduce_gradients": "step", "optimizer": "muon"}
     plan = test_workload_designs.MODEL["plan"] | own
     scenarios = [{"weight": 0.6, "placement": "packed"}, {"weight": 0.4, "lost": "1 spine"}]
     use = {"model": test_workload_designs.MODEL | {"plan": plan}, "scenarios": scenarios}
@@ -107,8 +108,15 @@ def _decided() -> Design:
 def _in_memory() -> Design:
     parts = yaml.safe_load((ERRORS / "_fast.yaml").read_text())
     parts["servers"][0]["gpu_memory_gb"] = 80
-    content = {key: value for key, value in test_workload_designs.case().items() if key != "catalog"}
+    plan = test_workload_designs.MODEL["plan"] | {"overlap": {"data": [0, 1]}}
+    use = {"model": test_workload_designs.MODEL | {"plan": plan}}
+    content = {key: value for key, value in test_workload_designs.case(use).items() if key != "catalog"}
     return _solved(parts, content)
+
+
+def _served() -> Design:
+    """A model that is served, whose prompts are read on GPUs of their own, and what else its users may wait for."""
+    return optimize.solve(inputs_from_objects(test_service.case_of()), alternatives_s=60)
 
 
 def _in_racks() -> Design:
@@ -165,7 +173,17 @@ MAKERS: dict[str, tuple[str, Callable[[], Design]]] = {
     "at work": ("objective.decision|workload.(scenarios|plan.(shard_group|reduce_gradients|optimizer))", _at_work),
     "what else": (r"alternatives\.#\.rules_left_out|alternatives_complete", _on_offer),
     "decided": ("objective.decision|workload.(placement|tapers|scenarios)", _decided),
-    "memory": ("workload.memory", _in_memory),
+    "memory": ("workload.(memory|needs)", _in_memory),
+    "served": (r"serving|alternatives\.#\.(ttft_s|tpot_s)", _served),
+    "jobs": (
+        r"workload\.(jobs|services|demanded_gbps_per_gpu)",
+        lambda: _solved(test_serving_beside.parts(), test_serving_beside.MIX),
+    ),
+    "jobs that train": (
+        r"workload\.jobs|alternatives\.#\.jobs",
+        lambda: optimize.solve(inputs_from_objects(test_jobs.MIX), alternatives_s=60),
+    ),
+    "racks of spares": ("servers_compared", test_rack_scale.listed),
     "racks of cores": ("fabrics.#.placement", _in_racks),
     "left over": ("bom.#.from_earlier", test_orders.shared_orders),
     "planes": ("fabrics.#.failures", lambda: small.solved(*_in_planes())),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from collections.abc import Callable
@@ -11,15 +12,20 @@ from typing import Any
 
 import pytest
 
+from fabopt.floor.loads import LOAD_KEYS
 from fabopt.io.case import inputs_from_objects
+from fabopt.rules.defaults import RULES_KEPT, WITH_ROWS
 from fabopt.schema.design import Check, Design
 from fabopt.schema.hashes import sha256_of
+from fabopt.schema.servers import SERVER
 from fabopt.schema.version import VERSION
 from fabopt.solution import optimize
 from fabopt.verify import not_asked, verify
+from fabopt.verify.claims import KEYS_OF_ALTERNATIVES
 from fabopt.verify.editions import edition_of, rules_are_named
 from fabopt.verify.proof import BROUGHT, EDITIONS, since
 from tests.mutations import OF_WHAT_IS_GIVEN, changes, document_of, name_of, outcome, rehashed, survey
+from tests.paths import ROOT
 from tests.samples import small
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.older import as_written_by
@@ -238,3 +244,25 @@ def test_hashes_as_they_were_find_every_change_of_case_and_parts() -> None:
             if outcome(change.applied(document, again=False), designed(kind)) == "passes":
                 unnoticed.append((kind, change))
     assert unnoticed == []
+
+
+# Kinds of rows that are worked out, by their code.
+WORKED_OUT = {
+    "rule": WITH_ROWS,
+    "RULES_KEPT": [RULES_KEPT],
+    "SERVER": [SERVER],
+    "name": ["ttft_ms", "tpot_ms", "planes", "striping", "rails"],
+    "f'site.floor.{key}'": [f"site.floor.{key}" for key in LOAD_KEYS],
+    "what": ["oversubscription", "bandwidth", "servers", "attachments"],
+}
+
+
+def test_every_kind_of_what_else_is_known_to_the_check() -> None:
+    """Every row that a search can make is of a kind that `alternatives_add_up` knows."""
+    kinds = set[str]()
+    for path in (ROOT / "fabopt" / "solution").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "CaseChange":
+                (what, *_) = node.args
+                kinds.update([str(what.value)] if isinstance(what, ast.Constant) else WORKED_OUT[ast.unparse(what)])
+    assert len(kinds) > 30 and sorted(kinds - KEYS_OF_ALTERNATIVES.keys()) == []

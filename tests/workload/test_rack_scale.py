@@ -15,6 +15,7 @@ from fabopt.io.catalog import read_catalog
 from fabopt.io.servers import cases_of_servers
 from fabopt.problem.demand import case_workload, stages_of
 from fabopt.schema.case import Case
+from fabopt.schema.design import Design
 from fabopt.schema.model import Experts
 from fabopt.schema.workload import Workload as Wanted
 from fabopt.solution import optimize
@@ -139,10 +140,14 @@ def test_a_list_of_servers_asks_for_the_spares_that_each_alone_does() -> None:
         assert stages_of(case, listed.catalog.servers[0]) == stages_of(alone, listed.catalog.servers[0])
 
 
+def listed() -> Design:
+    racks = [f"nvidia-{name}-nvl72-tray" for name in ("gb200", "gb300")]
+    return optimize.solve(inputs_from_objects(_case() | {"server": racks}), alternatives_s=0)
+
+
 @pytest.mark.long
 def test_a_list_of_racks_is_proven_with_its_spares() -> None:
-    racks = [f"nvidia-{name}-nvl72-tray" for name in ("gb200", "gb300")]
-    design = optimize.solve(inputs_from_objects(_case() | {"server": racks}), alternatives_s=0)
+    design = listed()
     assert_proven(design)
     assert {(one.servers, one.gpus_at_work) for one in design.servers_compared} == {(72, 256)}
 

@@ -109,6 +109,8 @@ EDITS: dict[str, Callable[[Json], object]] = {
     "decode": lambda use: use["decode"].update(at_once=4000),
     "tapers": lambda use: use["tapers"].pop(),
     "needs": lambda use: use["needs"].update(min_gbps_per_gpu=100),
+    "binding": lambda use: use["needs"].update(binding="tensor"),
+    "rate above leaves": lambda use: use["needs"].update(leaf_gbps_per_gpu=use["needs"]["leaf_gbps_per_gpu"] + 1),
     "ratio": lambda use: use["needs"]["max_oversubscription"].update(leaf=2),
 }
 

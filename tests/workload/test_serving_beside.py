@@ -43,7 +43,7 @@ CHAT: Json = {
 WEIGHTS: Json = {"name": "weights", "sends_gb": 4, "of": "acme-8", "to": "chat", "every_s": 60}
 
 
-def _parts() -> Json:
+def parts() -> Json:
     parts: Json = yaml.safe_load((ERRORS / "_fast.yaml").read_text())
     parts["servers"][0]["gpu_memory_gb"] = 80
     return parts
@@ -55,11 +55,11 @@ def _case(*jobs: Json, **keys: Any) -> Json:
 
 
 def _solved(case: Json) -> Design:
-    return once(lambda: optimize.solve(inputs_from_objects(case, _parts()), alternatives_s=0), case, "memory")
+    return once(lambda: optimize.solve(inputs_from_objects(case, parts()), alternatives_s=0), case, "memory")
 
 
 def _service(case: Json) -> ServedJob:
-    read = inputs_from_objects(case, _parts())
+    read = inputs_from_objects(case, parts())
     problem = problem_of(read.case, read.catalog)
     (job,) = services_of(problem.case, problem.server)
     return job
@@ -168,7 +168,7 @@ def test_without_a_limit_on_steps_a_service_keeps_its_own() -> None:
 ])  # fmt: skip
 def test_what_cannot_be_is_refused_with_the_arithmetic(jobs: list[Json], words: list[str]) -> None:
     with pytest.raises(InputError) as refused:
-        optimize.solve(inputs_from_objects(_case(*jobs), _parts()))
+        optimize.solve(inputs_from_objects(_case(*jobs), parts()))
     for word in words:
         assert word in str(refused.value)
 
@@ -179,4 +179,4 @@ def test_services_alone_and_a_ratio_of_utilization_are_refused_with_what_to_do()
         (_case(CHAT, objective="usd_per_effective_gpu"), "a service has times as limits"),
     ):
         with pytest.raises(InputError, match=words):
-            inputs_from_objects(case, _parts())
+            inputs_from_objects(case, parts())

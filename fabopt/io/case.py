@@ -131,12 +131,7 @@ def _assembled(
     elif catalog is None:
         catalog = read_catalog(case.catalog, base, file)
     catalog = with_fills(catalog)
-    remarks: list[str] = []
-    if case.procurement.qualified is not None:
-        # read as quotes are, which few cases need
-        from fabopt.io.qualified import with_qualified
-
-        case, remarks = with_qualified(case, catalog, base, file)
+    case, remarks = _with_files(case, catalog, base, file)
     case = with_counted_servers(with_products(with_model(case, base, file), catalog, spelled))
     case = with_domains(with_plan(case, catalog), catalog)
     faults = check_case(case, catalog, file, spelled.written)
@@ -164,6 +159,19 @@ def _assembled(
     notes += [f"nothing has a price but by the price book {name}" for name in case.only_priced_by]
     notes += [f"price change {text}" for text in price_changes]
     return Inputs(case, catalog, file, tuple(notes))
+
+
+def _with_files(case: Case, catalog: Catalog, base: Path, file: str) -> tuple[Case, list[str]]:
+    """A case with what the files say that few cases name: what is in service, and qualified pairs; with remarks."""
+    if case.base is not None:
+        from fabopt.io.in_service import with_base
+
+        case = with_base(case, catalog, base, file)
+    if case.procurement.qualified is None:
+        return case, []
+    from fabopt.io.qualified import with_qualified
+
+    return with_qualified(case, catalog, base, file)
 
 
 def _alone(name: str, book: PriceBook) -> PriceBook:

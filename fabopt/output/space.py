@@ -121,6 +121,8 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
         _switch_types(design, asked, fabric.protocol),
     ]
     words.insert(0, _planes(asked.planes))
+    base = Embedded(design).case.base
+    words += [] if base is None else [f"what is in service ({base.file}) as it is, with more of its parts"]
     return f"{kinds} with {', '.join(words)}"
 
 

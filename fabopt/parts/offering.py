@@ -136,7 +136,7 @@ def undominated(
 
 
 def _named_ids(case: Case) -> frozenset[str]:
-    named = {case.server_id, *case.have}
+    named = {case.server_id, *case.owned}
     for fabric in case.fabrics:
         logical = (carried.nics for carried in fabric.carries if carried.separation == "logical")
         for chosen in (fabric.nics, *logical, fabric.switches.leaf, fabric.switches.spine, fabric.switches.core):

@@ -39,12 +39,13 @@ def _check(id_: str, units: int | dict[float, int], known: Mapping[str, Product]
 
 def with_stock(catalog: Catalog, case: Case) -> Catalog:
     """The catalog with the stock of a case. A product without a price can be had as long as the stock lasts."""
-    if not case.have:
+    owned = case.owned
+    if not owned:
         return catalog
     return catalog.model_copy(
         update={
             kind: tuple(
-                _stocked(product, case.have[product.id]) if product.id in case.have else product
+                _stocked(product, owned[product.id]) if product.id in owned else product
                 for product in getattr(catalog, kind)
             )
             for kind in KINDS

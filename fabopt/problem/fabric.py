@@ -25,6 +25,7 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.problem.subnet_manager import SubnetManagers
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
+from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.homing import Homing, Pairing
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
@@ -62,6 +63,13 @@ class Survival:
     count: int
     least_mbps: int
     outlived: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class InService:
+    """A fabric as it is in service; as a key, itself alone."""
+
+    fabric: FabricDesign
 
 
 class Span(NamedTuple):
@@ -150,6 +158,8 @@ class FabricProblem:
     pairs_own: bool = True
     opens_pairs: bool = False
     unpaired: Unpaired | None = None
+    # the fabric as it is in service, which its first stage is
+    in_service: InService | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}

@@ -26,6 +26,7 @@ from fabopt.parts.procurement import FutureTerms, Terms
 from fabopt.problem.demand import case_service, demand_of, pace_of, stages_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.fabric_case import fabric_of, timed, with_needs
+from fabopt.problem.in_service import going_on_from
 from fabopt.problem.labour import NO_LABOUR, StageLabour, labour_of
 from fabopt.problem.limits import ExactLimits, limits_of, tighter
 from fabopt.problem.quotas import Delivery, deliveries_of
@@ -320,7 +321,7 @@ def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | 
     site = site_of(case, server, servers, grows=len(stages) > 1)
     pace = pace_of(case, server)
     fabrics = tuple(fabric_of(fabric, case, offering, server, servers, pcie, site) for fabric in case.fabrics)
-    fabrics = within_slots(fabrics, server.nic_slots)
+    fabrics = going_on_from(case, within_slots(fabrics, server.nic_slots))
     return Problem(
         asked=asked,
         case=case,

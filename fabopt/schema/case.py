@@ -17,6 +17,7 @@ from fabopt.schema.floor import MAX_RACKS as MAX_RACKS
 from fabopt.schema.floor import MAX_ROWS as MAX_ROWS
 from fabopt.schema.floor import Floor as Floor
 from fabopt.schema.growth import Growth
+from fabopt.schema.in_service import Base
 from fabopt.schema.operate import Operate, OperateSaid
 from fabopt.schema.procurement import LengthLimits, Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience
@@ -68,6 +69,7 @@ class Case(Strict):
             site, or limits for the `site` and for each `product`. Null is any.
         have: Units that are there already, by id, and by length in metres of what is sold by length; used first, and
             free.
+        base: What is in service: it stays as it is, costs nothing, and the stages go on from it.
         charges: What is paid beside the price of parts, such as licences, support, freight and tax.
         server: Id of the server in the catalog, or ids of several, of which the one is taken that makes the whole
             cheapest; `gpus` then says how many.
@@ -103,6 +105,7 @@ class Case(Strict):
     only_orderable: Annotated[bool, Field(exclude_if=is_empty)] = False
     max_lengths: Annotated[Count | LengthLimits | None, Field(exclude_if=is_empty)] = None
     have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
+    base: Annotated[Base | None, Field(exclude_if=is_empty)] = None
     charges: Annotated[tuple[Charge, ...], Field(exclude_if=is_empty)] = ()
     server: Identifier | Ids
     servers: Servers | None = None
@@ -123,6 +126,19 @@ class Case(Strict):
     include_servers: bool = False
     objective: Metric = "capex_usd"
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
+
+    @property
+    def owned(self) -> dict[str, int | dict[float, int]]:
+        """Units that are there already, in service or in stock, by id, and by length in metres."""
+        parts = {} if self.base is None else self.base.owned
+        for part, units in self.have.items():
+            there = parts.get(part, 0)
+            if isinstance(units, dict):
+                lengths = there if isinstance(there, dict) else {}
+                parts[part] = {**lengths, **{m: count + lengths.get(m, 0) for m, count in units.items()}}
+            else:
+                parts[part] = units + (there if isinstance(there, int) else 0)
+        return parts
 
     @property
     def length_limits(self) -> LengthLimits:

@@ -308,7 +308,7 @@ def _fewer_part_numbers(case: Case, answer: Answer) -> Iterator[CaseChange]:
 
 
 def _other_growth(case: Case, problem: Problem) -> Iterator[CaseChange]:
-    if not problem.first_servers or case.is_uncertain:
+    if not problem.first_servers or case.is_uncertain or case.base is not None:
         return
     if case.stages:
         yield CaseChange("growth", "all on day 1", all_at_once(case, problem))

@@ -28,6 +28,7 @@ from fabopt.search.unchanged import reusing_unchanged_fabrics
 from fabopt.solution.designs import build, stopped_design, with_alternatives
 from fabopt.solution.few_lengths import with_few_lengths
 from fabopt.solution.futures import with_futures
+from fabopt.solution.in_service import require_base_holds
 from fabopt.solution.kept import Keeping
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, DearerError, Question, finishing_s
@@ -87,6 +88,7 @@ def solve(
         share=share or ProgressShare(),
         still=still,
     )
+    require_base_holds(inputs)
     with nullcontext(clock) if clock is not None else _own_clock(time_limit_s, cancel) as clock:
         if kept is not None:
             settings = replace(settings, met=Keeping(kept, inputs, engine, clock).met)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos.in_service import with_switches_in_service
 from fabopt.topology.interchangeable import with_stand_ins
 from fabopt.topology.pools import with_pools
 from fabopt.topology.subnet_manager import with_managers
@@ -19,7 +20,7 @@ def purchasable_variants(
     """Candidates once for each variant of subnet managers and of cable limits for packet pools, with the charges of the
     case; empty where no variant keeps the rules. The products of their tiers and NICs may be open.
     """
-    managed = with_managers(fabric, problem.servers, candidates)
+    managed = with_switches_in_service(fabric, with_managers(fabric, problem.servers, candidates))
     return with_lumps(problem, with_stand_ins(problem, fabric, with_pools(fabric, managed)))
 
 

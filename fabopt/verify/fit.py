@@ -308,7 +308,7 @@ def parts_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
         for row in kind.rows:
             for part in (row.near, row.far, row.cable, row.fibre):
                 if part is not None:
-                    held = part.id in fabric.evidence.case.have
+                    held = part.id in fabric.evidence.case.owned
                     proof.holds(held or not part.end_of_life, f"{kind.name}: {part.id} is at the end of its life")
             for powered in (row.near, row.far, row.cable):
                 if powered is not None:

@@ -318,7 +318,7 @@ def parts_are_approved(proof: Proof, evidence: Evidence) -> None:
         _price_may_be_used(proof, evidence, part, length_m)
     _places_are_approved(proof, evidence)
     for item in BilledOrder(evidence).items:
-        units = evidence.case.have.get(item.id)
+        units = evidence.case.owned.get(item.id)
         held = units.get(item.length_m or 0.0) if isinstance(units, dict) else units
         proof.holds(held is None or held == _stock(evidence, item), f"{item}: the case has {held} of them")
     proof.note(f"{some(len(ids), 'product')}")

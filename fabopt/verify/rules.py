@@ -33,6 +33,7 @@ from fabopt.verify import (
     growth,
     halls,
     homing,
+    in_service,
     interchangeable,
     jobs,
     labour,
@@ -255,7 +256,7 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     ),
 }
 # Of the wiring of all fabrics together.
-CABLED_RULES: tuple[FloorRule, ...] = (single_points.single_points_are_listed,)
+CABLED_RULES: tuple[FloorRule, ...] = (single_points.single_points_are_listed, in_service.base_stays)
 # Rules of a file's statements about all fabrics; on the wiring, where it is listed.
 STATEMENT_RULES: tuple[FloorRule, ...] = (recount.statements_are_true,)
 FLOOR_RULES: tuple[FloorRule, ...] = (

@@ -20,6 +20,7 @@ from fabopt.wiring.attachment_links import attached, attached_above
 from fabopt.wiring.cage_pairs import in_pairs
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import FabricPlan, fabric_devices, first_rows, server_devices, table_of
+from fabopt.wiring.in_service import base_wiring, kept
 from fabopt.wiring.join import UNMADE, CabledLinks, at_slots
 from fabopt.wiring.model import KINDS, Ints, Wiring
 from fabopt.wiring.numbers import Numbers, logical_before, nics_before
@@ -150,4 +151,6 @@ def wiring_of(design: Design) -> Wiring:
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
     links, cables, modules, lent = tables_of(cabled)
     links, modules, lent = in_pairs(plans, (links, modules, lent))
-    return Wiring(names, protocols, table, links, cables, modules, lent)
+    wiring = Wiring(names, protocols, table, links, cables, modules, lent)
+    base = base_wiring(design, wiring_of)
+    return wiring if base is None else kept(design, wiring, base)

@@ -66,10 +66,14 @@ def _links(cabled_kinds: Sequence[CabledKinds]) -> Links:
     return Links(*(np.concatenate(column) for column in zip(*columns, strict=True)))
 
 
+def cable_name(total: int, number: int) -> str:
+    """The label of a cable, from 0, of ``total``."""
+    return f"C{number + 1:0{max(5, len(str(total)))}d}"
+
+
 def _cables(cabled_kinds: Sequence[CabledKinds]) -> Cables:
     """The cables, numbered in the order of their first links."""
     total = sum(len(kinds.cables.part) for kinds in cabled_kinds)
-    digits = max(5, len(str(total)))
     kind_of, media, near_connectors, far_connectors, near_modules, far_modules = [], [], [], [], [], []
     for kinds in cabled_kinds:
         kind = np.concatenate([np.full(len(part), part.kind) for part in kinds.parts])
@@ -82,7 +86,7 @@ def _cables(cabled_kinds: Sequence[CabledKinds]) -> Cables:
         near_modules += [kinds.assemblies[number].near_module for number in first_rows]
         far_modules += [assembly.far_module for assembly in assemblies]
     return Cables(
-        [f"C{number + 1:0{digits}d}" for number in range(total)],
+        [cable_name(total, number) for number in range(total)],
         np.concatenate([np.full(len(kinds.cables.part), kinds.fabric) for kinds in cabled_kinds]),
         np.concatenate(kind_of),
         [part for kinds in cabled_kinds for part in kinds.cables.part],

@@ -30,7 +30,8 @@ CHECKED = "is refused when the case is read where nothing could keep it (exit 2)
 # By class, its keys; * is all of the class that are not read.
 WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Case": {"description": TOLD, "prices": MONEY, "have": MONEY, "charges": MONEY, "scenarios": FUTURE,
-             "operate": OPERATED, "maximize": MEANING, "max_lengths": LENGTHS},
+             "base": CHECKED, "operate": OPERATED, "maximize": MEANING, "max_lengths": LENGTHS},
+    "Base": {"*": CHECKED},
     "LengthLimits": {"product": LENGTHS},
     "Site": {"labour": MONEY, "halls": GEOMETRY, "routes": GEOMETRY},
     "Charge": {"*": MONEY}, "Labour": {"*": MONEY}, "TaskMinutes": {"*": MONEY},

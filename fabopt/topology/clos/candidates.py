@@ -31,6 +31,7 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
+from fabopt.topology.clos.in_service import with_parts_in_service
 from fabopt.topology.clos.joint_links import with_attachments
 from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, placed_in
 from fabopt.topology.clos.rack_losses import survives_racks
@@ -131,6 +132,8 @@ def _candidate(
 ) -> Candidate | None:
     fabric, clos = with_attached_runs(problem, fabric, clos)
     choices = all_choices(_links(problem, fabric, clos, servers, crossed))
+    if choices is not None and fabric.in_service is not None:
+        choices = with_parts_in_service(fabric.in_service.fabric, choices)
     if choices is None:
         return None
     return Candidate(

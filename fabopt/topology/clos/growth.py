@@ -24,6 +24,7 @@ from fabopt.problem.problem import Problem
 from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, TWO_SWITCHES
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
+from fabopt.topology.clos.in_service import first_stage
 from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines
 from fabopt.topology.clos.shape import (
     Parts,
@@ -56,7 +57,8 @@ def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape
 
 def _stands_on_one(problem: Problem, fabric: FabricProblem, shape: Shape) -> bool:
     """Whether a stage of many GPUs has one leaf and so no spine, where rule ``two-switches`` asks for two switches."""
-    large = (stage.servers for stage in problem.stages if stage.servers * problem.server.gpus > MOST_ON_ONE_SWITCH)
+    planned = problem.stages[fabric.in_service is not None :]
+    large = (stage.servers for stage in planned if stage.servers * problem.server.gpus > MOST_ON_ONE_SWITCH)
     smallest = min(large, default=0)
     return (
         TWO_SWITCHES in fabric.kept_rules
@@ -83,6 +85,10 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
     spines = cores = 0
     stages: list[StageNumbers] = []
     for number, stage in enumerate(problem.stages):
+        if number == 0 and fabric.in_service is not None:
+            stages.append(first_stage(fabric.in_service.fabric, stage.servers))
+            _, spines, cores, _ = stages[0]
+            continue
         stage_shape = replace(shape, servers=stage.servers)
         if parts.spine is not None and stage_shape.leaves > 1:
             needed = _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number))

@@ -27,6 +27,7 @@ from fabopt.problem.vendors import tiers_that_do, vendors_that_do
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import on_each_tier
+from fabopt.topology.clos.in_service import goes_on
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.most_servers import most_servers_of
 from fabopt.topology.clos.redundancy import ports_on_switch
@@ -132,13 +133,15 @@ class ClosSpace:
         of_vendors = vendors_that_do(self.problem, fabric) if self.prune else None
         timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
         striped = not fabric.even and bool(fabric.figure_demands or fabric.resilience)
-        if not timed and not striped and of_vendors is None:
+        there, servers = fabric.in_service, self.problem.first_servers
+        if not timed and not striped and of_vendors is None and there is None:
             return None
 
         def admits(batch: AnyBatch) -> NDArray[np.bool_]:
             if of_vendors is not None and not of_vendors(batch.parts.vendors):
                 return np.zeros(len(batch), dtype=np.bool_)
-            return in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus)
+            stays = True if there is None else goes_on(there.fabric, batch.parts, batch.shape, servers)
+            return in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus) & stays
 
         return admits
 

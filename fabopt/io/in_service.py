@@ -1,0 +1,190 @@
+"""A case's ``base``: the file of what is in service, read, and the stages that go on from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fabopt.errors import Fault, fault
+from fabopt.io.design import parse_json, whole_design
+from fabopt.io.faults import document_of, refuse
+from fabopt.io.files import read_bytes, shown
+from fabopt.io.kinds import DESIGN
+from fabopt.io.library import check_is_file
+from fabopt.schema.case import Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.in_service import IN_SERVICE, Base
+from fabopt.schema.installed import fabric_at
+from fabopt.schema.stages import Oversubscription, Stage, StageDemand
+from fabopt.schema.structure import Structure
+from fabopt.units import grouped
+
+# Of the file, what a design does not go on from.
+_LEFT_OUT = ("alternatives", "notes")
+
+
+def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
+    """The case with what its base says, which is its first stage; unchanged without a base, or where that was read.
+
+    ``folder``: of paths in the case; ``file``: its name in messages. ``InputError`` lists all faults.
+    """
+    if case.base is None or case.base.design is not None:
+        return case
+    path, stage = _named(folder, case.base.file)
+    check_is_file(str(path))
+    data = read_bytes(path)
+    design = whole_design(document_of(Design, parse_json(data, shown(path), DESIGN), shown(path)), shown(path))
+    content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
+    base = Base(file=case.base.file, sha256=sha256(data).hexdigest(), design=content)
+    told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
+    faults = [*_unfit(told, stage, file)] or [*_unlike(case, told, catalog, file)]
+    if faults:
+        raise refuse(faults)
+    stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
+    site = case.site
+    if site.distances_m is None:
+        site = site.model_copy(update={"distances_m": told.case.site.distances_m})
+    return case.model_copy(
+        update={"base": base, "stages": (_in_service(told), *stages), "servers": None, "gpus": None, "site": site}
+    )
+
+
+class _ServingDesign(NamedTuple):
+    """What is in service: a design, which of its stages from 0, its case, and how messages name its file."""
+
+    design: Design
+    stage: int
+    case: Case
+    file: str
+
+    @property
+    def servers(self) -> int:
+        """Servers in service."""
+        return self.design.stages[self.stage].servers
+
+    @property
+    def fabrics(self) -> list[FabricDesign]:
+        """The fabrics in service."""
+        return [fabric_at(fabric, self.stage) for fabric in self.design.fabrics]
+
+
+def _named(folder: Path, text: str) -> tuple[Path, str]:
+    """The file and the stage that a name says; a file of just that name goes first."""
+    path = folder / text
+    if path.exists() or "@" not in path.name:
+        return path, ""
+    name, _, stage = text.rpartition("@")
+    return folder / name, stage
+
+
+def _in_service(base: _ServingDesign) -> Stage:
+    """The stage of what is in service, with its own ratios."""
+    demands = {
+        fabric.name: StageDemand(
+            max_oversubscription=Oversubscription(
+                **{tier: float(ratio) for tier, ratio in fabric.oversubscription.items()}
+            )
+        )
+        for fabric in base.fabrics
+        if fabric.oversubscription
+    }
+    return Stage(name=IN_SERVICE, servers=base.servers, fabrics=demands)
+
+
+def _unfit(base: _ServingDesign, stage: str, file: str) -> Iterator[Fault]:
+    """What keeps a design from being a base at all; ``stage``: its name, if the case says one."""
+    design = base.design
+    if not design.fabrics or not design.stages:
+        allowed = "a design that was found (status optimal or feasible)"
+        yield fault(base.file, "status", "there is no design here", design.status, allowed=allowed)
+        return
+    names = [one.name for one in design.stages]
+    if stage and stage not in names:
+        yield fault(file, "base.file", "the design has no such stage", stage, allowed=", ".join(names))
+        return
+    if base.case.site.has_floor:
+        yield fault(base.file, "floor", "places of a floor cannot be kept", hint="leave `site.floor` out of its case")
+    for fabric in design.fabrics:
+        for key, problem in _outside(fabric, base):
+            yield fault(base.file, f"fabrics.{fabric.name}.{key}", problem, hint="docs/formulation/outside.md")
+
+
+def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, str]]:
+    """Keys of a fabric of the base that no design can go on from, and why."""
+    if not isinstance(fabric.structure, Structure) or fabric.topology != "clos":
+        yield "topology", f"only a Clos can be gone on from, and this is a {fabric.topology}"
+        return
+    if fabric.structure.last_group is not None:
+        yield "structure.last_group", "a last group of its own cannot be gone on from: design it with `groups: equal`"
+    if any(tier.other is not None or tier.stand_ins for tier in fabric.tiers) or fabric.nic.stand_ins:
+        yield "tiers", "a tier of several products cannot be gone on from"
+    if fabric.homing != "any" or fabric.peer_links is not None:
+        yield "homing", "pairs of switches cannot be gone on from"
+    if fabric.logical or fabric.carries or fabric.role == "oob":
+        yield "role", "what other fabrics share, and out-of-band fabrics, cannot be gone on from"
+    if any(wanted.attachments for wanted in base.case.fabrics if wanted.name == fabric.name):
+        yield "attachments", "attachments cannot be gone on from"
+    if any(there.links_per_pair > fabric.structure.links_per_pair for there in fabric.growth[base.stage :][:1]):
+        yield "growth", "cables that a later stage moves cannot be gone on from"
+    makes = grouped(((row.from_, row.to), tuple((p.id, p.length_m) for p in row.parts)) for row in fabric.links)
+    for ends, parts in makes.items():
+        if len(set(parts)) > 1:
+            yield "links", f"links of several parts cannot be gone on from: {' to '.join(ends)}"
+
+
+def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
+    """Where a case and its base do not go together."""
+    if case.server != base.case.server:
+        problem = f"other servers than those in service in {base.file}"
+        yield fault(file, "server", problem, case.server, allowed=str(base.case.server))
+    gpus = next((one.gpus for one in catalog.servers if one.id == case.server), 0)
+    sizes = {"": case} if case.stages is None else {f"stages[{n}].": one for n, one in enumerate(case.stages)}
+    for where, size in sizes.items():
+        asked = size.servers if size.servers is not None else (size.gpus or 0) // max(1, gpus)
+        if asked < base.servers:
+            key, given = ("servers", size.servers) if size.servers is not None else ("gpus", size.gpus)
+            problem, allowed = f"fewer than are in service in {base.file}", f"{base.servers} servers or more"
+            yield fault(file, f"{where}{key}", problem, given, allowed=allowed)
+    own, others = [one.name for one in case.fabrics], [one.name for one in base.design.fabrics]
+    for name in own:
+        if name not in others:
+            yield fault(file, f"fabrics.{name}", f"{base.file} has no such fabric", allowed=", ".join(others))
+    for name in others:
+        if name not in own:
+            yield fault(file, "fabrics", f"the fabric {name} of {base.file} is in service, and is not here", own)
+    yield from _not_yet(case, file)
+    kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
+    known = {one.id for kind in kinds for one in getattr(catalog, kind)}
+    for part in sorted({row.id for row in base.design.bom if row.kind != "other"} - known):
+        problem = f"the catalog lacks a part that is in service in {base.file}"
+        yield fault(file, "catalog", problem, part, hint="add it to a catalog")
+    if case.site.distances_m is None and base.case.site.distances_m is None:
+        runs = {f"{row.from_}-{row.to}": f"{row.length_m:g}" for row in base.design.fabrics[0].links}
+        said = ", ".join(f"{kind}: {length_m}" for kind, length_m in runs.items())
+        problem = "with a base the case says how far links run, as cables in service keep their lengths"
+        yield fault(file, "site.distances_m", problem, hint=f"those in service run {{{said}}}")
+
+
+def _not_yet(case: Case, file: str) -> Iterator[Fault]:
+    """Keys that do not go with a base."""
+    given = {
+        "site.floor": case.site.has_floor,
+        "charges": bool(case.charges),
+        "site.labour": case.site.labour is not None,
+        "scenarios": bool(case.scenarios),
+        "growth.recabling": case.growth.recabling == "allow",
+        "stages.probability": any(stage.probability != 1 for stage in case.stages or ()),
+        "fabrics.attachments": any(fabric.attachments for fabric in case.fabrics),
+    }
+    for key, is_given in given.items():
+        if is_given:
+            yield fault(file, key, "does not go with `base`", hint="leave it out; docs/formulation/outside.md")
+    for number, stage in enumerate(case.stages or ()):
+        if stage.name == IN_SERVICE:
+            yield fault(
+                file, f"stages[{number}].name", "is the stage of the base", IN_SERVICE, hint="name it otherwise"
+            )

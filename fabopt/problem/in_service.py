@@ -1,0 +1,53 @@
+"""Fabrics that go on from what is in service: the products and families of theirs alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from fabopt.problem.fabric import FabricProblem, InService
+from fabopt.schema.case import Case
+from fabopt.schema.design import Design
+from fabopt.schema.fabric_design import FabricDesign
+from fabopt.schema.installed import fabric_at
+
+
+def base_of(case: Case) -> Design | None:
+    """The design that a case goes on from, at its last stage."""
+    given = None if case.base is None else case.base.design
+    return None if given is None else Design.model_validate_json(json.dumps(given))
+
+
+def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[FabricProblem, ...]:
+    """Fabrics in the space of what is in service; unchanged without a base. Rule ``base_stays``."""
+    base = base_of(case)
+    if case.base is None or base is None:
+        return fabrics
+    there = {fabric.name: fabric_at(fabric, case.base.stage) for fabric in base.fabrics}
+    return tuple(_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
+
+
+def _narrowed(fabric: FabricProblem, there: FabricDesign) -> FabricProblem:
+    """A fabric with the products of the one in service, on as many tiers or more."""
+    used = {tier.role: tier.id for tier in there.tiers}
+    switches = {
+        protocol: {
+            role: tuple(one for one in of_role if role not in used or one.item.id == used[role])
+            for role, of_role in roles.items()
+        }
+        for protocol, roles in fabric.switches.items()
+    }
+    nics = {
+        protocol: tuple(one for one in many if one.nic_id == there.nic.id) for protocol, many in fabric.nics.items()
+    }
+    return replace(
+        fabric,
+        in_service=InService(there),
+        protocols=tuple(protocol for protocol in fabric.protocols if protocol == there.protocol),
+        tiers=tuple(tiers for tiers in fabric.tiers if tiers >= len(there.tiers)),
+        topologies=tuple(family for family in fabric.topologies if family == there.topology),
+        switches=switches,
+        nics=nics,
+        last_group="equal",
+        interchangeable=None,
+    )

@@ -1,0 +1,20 @@
+"""What is in service is proven before anything is designed on it."""
+
+from __future__ import annotations
+
+from fabopt.errors import fault
+from fabopt.io.case import Inputs
+from fabopt.io.faults import refuse
+from fabopt.problem.in_service import base_of
+from fabopt.verify import verify
+
+
+def require_base_holds(inputs: Inputs) -> None:
+    """Raise ``InputError`` where the design that a case goes on from fails one of its checks."""
+    base, said = base_of(inputs.case), inputs.case.base
+    if base is None or said is None:
+        return
+    failed = [check for check in verify(base) if not check.ok]
+    if failed:
+        hint = "`fabopt check` shows every check of it"
+        raise refuse([fault(said.file, check.name, f"fails its check: {check.detail}", hint=hint) for check in failed])

@@ -1,0 +1,90 @@
+"""Rule ``base_stays``: what is in service stays as it is, device by device, port by port, cable by cable."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+
+from fabopt.problem.in_service import base_of
+from fabopt.schema.design import Design
+from fabopt.units import some
+from fabopt.verify.evidence import Evidence
+from fabopt.verify.proof import Proof, since, where
+from fabopt.verify.wiring import CabledDesign
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import NOTHING, Wiring, wiring_at
+
+Rows = Counter[Hashable]
+
+
+def has_base(evidence: Evidence) -> bool:
+    """Whether the case goes on from what is in service."""
+    return evidence.case.base is not None
+
+
+@since("0.3.0", "case.content.base")
+@where(has_base)
+def base_stays(proof: Proof, cabled: CabledDesign) -> None:
+    """What the base's file has in service is there at every stage, with its names, places, ports, cables and modules.
+
+    Both wirings are made again, each from its own numbers; at the first stage there is nothing else. The parts that
+    cost nothing are those of the base's wiring, with its spares. Source: case file, ``base``.
+    """
+    case = cabled.evidence.case
+    design = base_of(case)
+    if case.base is None or design is None:
+        proof.holds(False, "the file does not say what its base is")
+        return
+    base = wiring_at(wiring_of(design), case.base.stage)
+    first, last = _seen(wiring_at(cabled.wiring, 0)), _seen(cabled.wiring)
+    for what, there in _seen(base).items():
+        gone, other = there - last[what], (there - first[what]) + (first[what] - there)
+        proof.holds(not gone, f"{some(gone.total(), what)} in service not there at last: {next(iter(gone), '')}")
+        proof.holds(not other, f"the first stage has another {what} than is in service: {next(iter(other), '')}")
+        proof.note(some(there.total(), what))
+    in_use, in_stock = _parts(design, base), _spares(design, case.base.stage)
+    owned: Rows = Counter()
+    for part, units in case.base.owned.items():
+        for length_m, count in units.items() if isinstance(units, dict) else [(None, units)]:
+            owned[part, length_m] = count * (part != case.server_id)
+    wrong = (owned - in_use - in_stock) + (in_use + in_stock - owned)
+    proof.holds(not wrong, f"parts in service are not those of its wiring: {next(iter(wrong), '')}")
+
+
+def _seen(wiring: Wiring) -> Mapping[str, Rows]:
+    """Devices, links, cables and modules by all that names and places them."""
+    devices, links, cables, modules = wiring.devices, wiring.links, wiring.cables, wiring.modules
+    a, b, holder = ([devices.name[row] for row in rows.tolist()] for rows in (links.a, links.b, modules.device))
+    cable = [cables.name[row] if row != NOTHING else "" for row in links.cable.tolist()]
+    places = devices.role, devices.product, devices.fabric, devices.rack, devices.unit.tolist()
+    return {
+        "device": Counter(zip(devices.name, *places, strict=True)),
+        "link": Counter(zip(a, wiring.a_port, b, wiring.b_port, links.gbps.tolist(), cable, strict=True)),
+        "cable": Counter(zip(cables.name, cables.part, cables.length_m.tolist(), strict=True)),
+        "module": Counter(zip(holder, modules.cage.tolist(), modules.part, strict=True)),
+    }
+
+
+def _parts(design: Design, wiring: Wiring) -> Rows:
+    """The parts of a wiring by (id, length in metres): switches, NICs, modules and cables."""
+    devices, cables = wiring.devices, wiring.cables
+    servers = devices.role.count("server")
+    switches = (part for part, role in zip(devices.product, devices.role, strict=True) if role in _SWITCHES)
+    parts: Rows = Counter((part, None) for part in (*switches, *wiring.modules.part))
+    parts.update(zip(cables.part, cables.length_m.tolist(), strict=True))
+    for fabric in design.fabrics:
+        if not fabric.nic.built_in:
+            parts[fabric.nic.id, None] += fabric.nic.per_server * servers
+    return parts
+
+
+_SWITCHES = ("leaf", "spine", "core")
+
+
+def _spares(design: Design, stage: int) -> Rows:
+    names = [entry.name for entry in design.stages[: stage + 1]]
+    spares: Rows = Counter()
+    for row in design.bom:
+        if row.stage in names and row.kind not in ("other", "server"):
+            spares[row.id, row.length_m] += row.spares
+    return spares

@@ -1,0 +1,163 @@
+"""Names, ports and labels of what is in service, kept in the wiring of a design that goes on from it.
+
+A design counts its switches, and the cages of each, as it has them at its last stage. What is in service counts as it
+did before: its devices, ports and cables keep their names, and what is new takes those that are free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import count
+
+import numpy as np
+
+from fabopt.problem.in_service import base_of
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.units import grouped
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.fabric_plan import numbered
+from fabopt.wiring.model import NOTHING, Ints, Mask, Wiring, at_stage, wiring_at
+from fabopt.wiring.tables import cable_name
+
+# Cages of devices, by their rows: the cage of the base by that of the design.
+CagesOf = dict[int, dict[int, int]]
+
+
+def base_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
+    """The wiring of what is in service; None without a base. ``wiring_of``: makes the wiring of a design."""
+    case = Embedded(design).case
+    base = base_of(case)
+    return None if case.base is None or base is None else wiring_at(wiring_of(base), case.base.stage)
+
+
+def kept(design: Design, wiring: Wiring, base: Wiring) -> Wiring:
+    """The wiring with the names, ports and labels of the base.
+
+    Raises ``ValueError`` where its first stage is not the base.
+    """
+    return _Kept(design, wiring, base).whole
+
+
+class _Kept:
+    """A wiring while what is in service is found in it."""
+
+    def __init__(self, design: Design, wiring: Wiring, base: Wiring) -> None:
+        self.embedded, self.wiring, self.base = Embedded(design), wiring, base
+
+    @cached_property
+    def device_of(self) -> Ints:
+        """The row in the base of each device, ``NOTHING`` of new ones, shape (devices,)."""
+        rows = np.full(len(self.wiring.devices), NOTHING)
+        own = grouped(self._devices(self.wiring, self.wiring.devices.stage == 0))
+        theirs = grouped(self._devices(self.base, np.ones(len(self.base.devices), dtype=np.bool_)))
+        if {kind: len(of) for kind, of in own.items()} != {kind: len(of) for kind, of in theirs.items()}:
+            raise ValueError("the first stage has other devices than are in service")
+        for kind, of_kind in own.items():
+            rows[of_kind] = theirs[kind]
+        return rows
+
+    @staticmethod
+    def _devices(wiring: Wiring, there: Mask) -> Iterator[tuple[tuple[str, str, int], int]]:
+        devices = wiring.devices
+        for row in np.flatnonzero(there).tolist():
+            yield (devices.role[row], devices.fabric[row], int(devices.plane[row])), row
+
+    @cached_property
+    def pairs(self) -> tuple[Ints, Ints]:
+        """Rows of the links of the first stage, and of the same links in the base, both of shape (links,)."""
+        links, theirs = at_stage(self.wiring, 0), self.base.links
+        own = np.flatnonzero(links.stage == 0)
+        if len(own) != len(theirs):
+            raise ValueError("the first stage has other links than are in service")
+        a, b = self.device_of[links.a[own]], self.device_of[links.b[own]]
+        columns = (links.kind[own], links.a_nic[own], links.a_nic_port[own], links.a_cage[own], links.a_lane[own])
+        order = np.lexsort((columns[4], columns[3], columns[2], columns[1], a, columns[0]))
+        other = np.lexsort((theirs.a_lane, theirs.a_cage, theirs.a_nic_port, theirs.a_nic, theirs.a, theirs.kind))
+        same = (a[order] == theirs.a[other]) & (b[order] == theirs.b[other])
+        same &= (links.a_lane[own][order] == theirs.a_lane[other]) & (links.b_lane[own][order] == theirs.b_lane[other])
+        if not same.all():
+            raise ValueError("the first stage is cabled otherwise than what is in service")
+        return own[order], other
+
+    @cached_property
+    def cages(self) -> CagesOf:
+        """By device in service, its cages by their numbers in the design."""
+        links, theirs = at_stage(self.wiring, 0), self.base.links
+        of_devices: CagesOf = {}
+        own, other = self.pairs
+        for ends, cages, their_cages in (
+            (links.a, links.a_cage, theirs.a_cage),
+            (links.b, links.b_cage, theirs.b_cage),
+        ):
+            for device, cage, there in zip(
+                ends[own].tolist(), cages[own].tolist(), their_cages[other].tolist(), strict=True
+            ):
+                if of_devices.setdefault(device, {}).setdefault(cage, there) != there:
+                    raise ValueError(f"{self.wiring.devices.name[device]} is cabled otherwise than in service")
+        return {device: self._completed(device, of_device) for device, of_device in of_devices.items()}
+
+    def _completed(self, device: int, cages: Mapping[int, int]) -> dict[int, int]:
+        """All cages of a device: those in service as they are, others in the free ones of their group."""
+        devices, whole, first = self.wiring.devices, dict(cages), 1
+        if devices.role[device] == "server":
+            return whole
+        if len(set(cages.values())) < len(cages):
+            raise ValueError(f"two cages of {devices.name[device]} would be one")
+        for group in self.embedded.part(devices.product[device], Switch).cages:
+            numbers = range(first, first + group.count)
+            left = [cage for cage in numbers if cage not in cages]
+            free = set(numbers) - set(cages.values())
+            stay = [cage for cage in left if cage in free]
+            moved = sorted(free.difference(stay))
+            whole |= {cage: cage for cage in stay}
+            whole |= dict(zip([cage for cage in left if cage not in free], moved, strict=True))
+            first += group.count
+        return whole
+
+    def at(self, device: Ints, cage: Ints) -> Ints:
+        """The cages of devices as they are counted in service, all of shape (rows,)."""
+        pairs = zip(device.tolist(), cage.tolist(), strict=True)
+        return np.array([self.cages.get(one, {}).get(number, number) for one, number in pairs], dtype=np.int64)
+
+    @property
+    def whole(self) -> Wiring:
+        """The wiring as it was, with what is in service found in it."""
+        wiring = self.wiring
+        links, modules, lent, cables = wiring.links, wiring.modules, wiring.lent, wiring.cables
+        own, other = self.pairs
+        cable_of = np.full(len(cables), NOTHING)
+        cable_of[links.cable[own]] = self.base.links.cable[other]
+        name_of = partial(cable_name, len(cables))
+        labels = _named(cable_of, self.base.cables.name, name_of, cables.stage)
+        return replace(
+            wiring,
+            devices=replace(wiring.devices, name=self._names()),
+            links=replace(links, a_cage=self.at(links.a, links.a_cage), b_cage=self.at(links.b, links.b_cage)),
+            modules=replace(modules, cage=self.at(modules.device, modules.cage)),
+            lent=replace(lent, b_cage=self.at(lent.b, lent.b_cage)),
+            cables=replace(cables, name=labels),
+        )
+
+    def _names(self) -> list[str]:
+        devices, names = self.wiring.devices, list(self.wiring.devices.name)
+        kinds = grouped((name.rpartition("-")[0], row) for row, name in enumerate(devices.name))
+        for prefix, rows in kinds.items():
+            name_of = partial(numbered, prefix, devices.role[rows[0]])
+            own = _named(self.device_of[rows], self.base.devices.name, name_of, devices.stage[rows])
+            for row, name in zip(rows, own, strict=True):
+                names[row] = name
+        return names
+
+
+def _named(there: Ints, theirs: Sequence[str], name_of: Callable[[int], str], stage: Ints) -> list[str]:
+    """Names of rows: those of the rows that are ``there`` in the base, and the first free ones, stage by stage."""
+    named = [theirs[row] if row != NOTHING else "" for row in there.tolist()]
+    taken = set(named)
+    free: Iterable[str] = (name for number in count() if (name := name_of(number)) not in taken)
+    new = [row for row in np.argsort(stage, kind="stable").tolist() if not named[row]]
+    for row, name in zip(new, free, strict=False):
+        named[row] = name
+    return named

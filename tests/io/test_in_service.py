@@ -1,0 +1,106 @@
+"""What keeps a design from being the base of a case: each is refused where it is written, with what to do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.errors import Fault, InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.schema.in_service import IN_SERVICE
+from fabopt.solution import optimize
+from tests.samples.bases import designed, saved
+from tests.samples.growth_samples import eight, grown
+
+Json = dict[str, Any]
+BEFORE = grown(5, 8)
+AFTER: Json = {key: value for key, value in BEFORE.items() if key != "stages"} | {"servers": 8}
+FLOOR = {"rows": 1, "racks_per_row": 4, "rack_power_w": 40000}
+
+
+def refused(folder: Path, changes: Json, file: str = "base.json", parts: Json | None = None) -> list[Fault]:
+    """What is told of a case with these keys, where one of 5 and 8 servers is in service."""
+    saved(designed(eight(), BEFORE), folder)
+    content = {**AFTER, "base": {"file": str(folder / file)}, **changes}
+    with pytest.raises(InputError) as refusal:
+        inputs_from_objects({key: value for key, value in content.items() if value is not None}, parts or eight())
+    return list(refusal.value.faults)
+
+
+def told(faults: list[Fault]) -> dict[str, str]:
+    return {one.path: str(one) for one in faults}
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "words"),
+    [
+        ({"servers": 7}, "servers", "allowed: 8 servers or more"),
+        ({"servers": None, "gpus": 7}, "gpus", "fewer than are in service"),
+        ({"servers": None, "stages": [{"name": IN_SERVICE, "servers": 8}]}, "stages[0].name", "name it otherwise"),
+        ({"charges": [{"name": "support", "usd": 1, "per": "fabric"}]}, "charges", "does not go with `base`"),
+        (
+            {"site": {"labour": {"usd_per_hour": 90, "minutes": {"rack": 10}}, **AFTER["site"]}},
+            "site.labour",
+            "does not go with `base`",
+        ),
+        ({"growth": {"recabling": "allow"}}, "growth.recabling", "does not go with `base`"),
+        ({"fabrics": [{**AFTER["fabrics"][0], "name": "other"}]}, "fabrics.other", "allowed: compute"),
+        ({"fabrics": [*AFTER["fabrics"], {**AFTER["fabrics"][0], "name": "two"}]}, "fabrics.two", "no such fabric"),
+    ],
+)
+def test_a_case_that_its_base_does_not_go_with(changes: Json, key: str, words: str, tmp_path: Path) -> None:
+    faults = told(refused(tmp_path, changes))
+    assert words in faults[key]
+
+
+def test_other_servers_are_named(tmp_path: Path) -> None:
+    parts = eight()
+    parts["servers"] = [*parts["servers"], {**parts["servers"][0], "id": "another"}]
+    (fault,) = refused(tmp_path, {"server": "another"}, parts=parts)
+    assert (fault.path, fault.value, fault.allowed) == ("server", "another", parts["servers"][0]["id"])
+
+
+def test_all_is_told_at_once(tmp_path: Path) -> None:
+    assert {"servers", "site.labour", "growth.recabling"} <= set(
+        told(
+            refused(
+                tmp_path,
+                {
+                    "servers": 3,
+                    "growth": {"recabling": "allow"},
+                    "site": {**AFTER["site"], "labour": {"usd_per_hour": 90, "minutes": {"rack": 10}}},
+                },
+            )
+        )
+    )
+
+
+def test_a_stage_that_the_design_has_not(tmp_path: Path) -> None:
+    (fault,) = refused(tmp_path, {}, "base.json@day-9")
+    assert (fault.path, fault.value, fault.allowed) == ("base.file", "day-9", "stage-1, stage-2")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    (fault,) = refused(tmp_path, {}, "nowhere.json")
+    assert "nowhere.json" in str(fault)
+
+
+def test_without_lengths_the_runs_in_service_are_told(tmp_path: Path) -> None:
+    site = {key: value for key, value in AFTER["site"].items() if key != "distances_m"}
+    given = inputs_from_objects(
+        {**AFTER, "site": site, "base": {"file": str(saved(designed(eight(), BEFORE), tmp_path))}}, eight()
+    )
+    assert given.case.site.distances_m is not None
+
+
+def test_a_base_that_fails_a_check_is_refused(tmp_path: Path) -> None:
+    path = saved(designed(eight(), BEFORE), tmp_path)
+    content = json.loads(path.read_text())
+    content["totals"]["power_w"] += 1
+    path.write_text(json.dumps(content))
+    given = inputs_from_objects({**AFTER, "base": {"file": str(path)}}, eight())
+    with pytest.raises(InputError, match="fails its check"):
+        optimize.solve(given, alternatives_s=0)

@@ -1,0 +1,56 @@
+"""Cases that go on from a design, and the wiring that has to stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fabopt.io.case import inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.schema.in_service import IN_SERVICE
+from fabopt.solution import optimize
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import NOTHING, Wiring, wiring_at
+from tests.samples.once import once
+
+Json = dict[str, Any]
+
+
+def saved(design: Design, folder: Path, name: str = "base.json") -> Path:
+    """The file of a design."""
+    path = folder / name
+    path.write_text(design.model_dump_json(by_alias=True))
+    return path
+
+
+def designed(parts: Json, content: Json) -> Design:
+    """The design of a case, without a look at alternatives."""
+    return once(lambda: optimize.solve(inputs_from_objects(content, parts), alternatives_s=0), parts, content)
+
+
+def gone_on(parts: Json, content: Json, base: Design, folder: Path, stage: str = "") -> Design:
+    """The design of a case that goes on from another one."""
+    file = str(saved(base, folder)) + (f"@{stage}" if stage else "")
+    given = inputs_from_objects({**content, "base": {"file": file}}, parts)
+    return optimize.solve(given, alternatives_s=0)
+
+
+def live(wiring: Wiring) -> set[tuple[object, ...]]:
+    """What a crew sees: devices in their places, links from port to port, each with the label of its cable."""
+    devices, links, cables = wiring.devices, wiring.links, wiring.cables
+    names, labels = devices.name, [*cables.name, ""]
+    assert NOTHING == -1
+    ends = zip(links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, links.cable.tolist(), strict=True)
+    cabled = {(names[a], a_port, names[b], b_port, labels[cable]) for a, a_port, b, b_port, cable in ends}
+    laid = set(zip(cables.name, cables.part, cables.length_m.tolist(), strict=True))
+    stood = set(zip(names, devices.product, devices.rack, devices.unit.tolist(), strict=True))
+    return {*stood, *cabled, *laid}
+
+
+def assert_stays(design: Design, base: Design, stage: int) -> None:
+    """All of the base is there, as it was; and every rule holds, that of the base among them."""
+    assert live(wiring_at(wiring_of(base), stage)) <= live(wiring_of(design))
+    assert live(wiring_at(wiring_of(base), stage)) == live(wiring_at(wiring_of(design), 0))
+    assert [check for check in design.checks if not check.ok] == []
+    assert "base_stays" in {check.name for check in design.checks}
+    assert design.stages[0].name == IN_SERVICE and design.stages[0].capex_usd == 0

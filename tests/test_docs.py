@@ -498,7 +498,7 @@ KEY_TABLES = {
     "cases": ("Case", "Workload"),
     "fabrics": ("Fabric", "OutOfBand", "Attachment"),
     "sites": ("Site", "Distances", "Floor", "Route", "RackRules"),
-    "stages": ("Stage", "Growth", "GrowthScenario"),
+    "stages": ("Stage", "Growth", "Base", "GrowthScenario"),
     "buying": ("CaseLimits", "Finance", "Charge", "Labour", "TaskMinutes", "Payment", "Procurement"),
 }
 

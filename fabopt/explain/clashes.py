@@ -29,6 +29,7 @@ from fabopt.explain.demands import (
 )
 from fabopt.explain.freedoms import ANY_GBPS, RUNS, SHORTEST_RUN_M, ruled, unruled, value_of
 from fabopt.explain.gaps import gap_of, gap_sentences
+from fabopt.explain.latency import latency_levers
 from fabopt.explain.levers import Lever, limit_levers
 from fabopt.explain.levers import move_each_alone as lever_conflicts
 from fabopt.explain.runs import run_conflict
@@ -246,7 +247,8 @@ def _of_lever(inquiry: Inquiry, lever: Lever) -> Change:
 
 
 def _shape(inquiry: Inquiry, index: int, fabric: Fabric) -> Iterator[Change]:
-    yield from (_of_lever(inquiry, lever) for lever in largest_levers(inquiry, index))
+    levers = (*largest_levers(inquiry, index), *latency_levers(inquiry, index))
+    yield from (_of_lever(inquiry, lever) for lever in levers)
     yield from (_open_key(key) for key in open_keys(inquiry, fabric) if not key.choice.of_products)
 
 

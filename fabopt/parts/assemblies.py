@@ -19,6 +19,7 @@ from math import isqrt
 from typing import NamedTuple
 
 from fabopt.parts.items import Item
+from fabopt.parts.latency import LinkTime
 
 
 class Mode(Enum):
@@ -36,7 +37,10 @@ class Mode(Enum):
 
 
 class Assembly(NamedTuple):
-    """A way to join a near and a far cage. ``near``/``far`` are transceivers' items, or None for a cable."""
+    """A way to join a near and a far cage. ``near``/``far`` are transceivers' items, or None for a cable.
+
+    ``time``: how long its links take, where a case limits that.
+    """
 
     name: str
     medium: str
@@ -46,6 +50,7 @@ class Assembly(NamedTuple):
     cable: Item
     far: Item | None
     length_m: float
+    time: LinkTime | None = None
 
     @property
     def crosses(self) -> int:
@@ -56,6 +61,12 @@ class Assembly(NamedTuple):
     def items(self) -> tuple[Item, ...]:
         """Items of the assembly, once each."""
         return tuple(item for item in (self.near, self.cable, self.far) if item is not None)
+
+    def is_no_slower(self, other: Assembly, own_m: float, others_m: float) -> bool:
+        """Whether its links of a length take no longer than those of another one, where that counts."""
+        if self.time is None or other.time is None:
+            return True
+        return self.time.is_no_slower(own_m, other.time, others_m)
 
 
 def whole_only(assembly: Assembly) -> Assembly:
@@ -98,6 +109,7 @@ def undominated(assemblies: Sequence[Assembly]) -> list[Assembly]:
             and dominates(other.near, assembly.near)
             and dominates(other.cable, assembly.cable)
             and dominates(other.far, assembly.far)
+            and other.is_no_slower(assembly, other.length_m, assembly.length_m)
             and not _equal(other, assembly)
             for other in rivals
         ):

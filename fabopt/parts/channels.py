@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from fabopt.parts.latency import Delays
 from fabopt.schema.catalog import Fibre, Transceiver
 from fabopt.schema.facts import Grade, Optics, PairLoss
 
@@ -109,13 +110,15 @@ def budget_db(optics: Optics, module: Transceiver, standard: str) -> float | Non
 
 
 class ChannelLimits(NamedTuple):
-    """How far modules reach by what channels lose. ``margin_db``: kept below every budget.
+    """What channels may lose, by which modules reach, and take. ``margin_db``: kept below every budget.
 
-    ``optics``: None where rule ``optic-loss`` is off: then connections inside a fibre alone are counted.
+    ``optics``: None where rule ``optic-loss`` is off: then connections inside a fibre alone are counted. ``delays``:
+    how long parts take; None where the case limits no times of paths.
     """
 
     optics: Optics | None
     margin_db: float = 0.0
+    delays: Delays | None = None
 
     def budget_db(self, module: Transceiver, standard: str) -> float:
         """What a channel may lose, less the margin, in dB; infinite where it is not known."""

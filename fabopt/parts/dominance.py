@@ -52,9 +52,9 @@ def without_dominated_products(
             by_place = rules.lists_are_by_place and product.is_among(rules.approved_parts or ())
             is_told = rules.tells_vendors_apart(items[0].kind) or (wanted and product.vendor in (None, *wanted))
             vendors = product.vendor if is_told else bool(wanted), product.sold_by, by_place
-            looked_at = [getattr(product, key) for key in terms.racks_look_at if isinstance(product, Switch)]
-            in_racks = tuple(frozenset(one) if isinstance(one, dict) else one for one in looked_at)
-            looks = type(product), vendors, lengths, _fit(product), pairs, tested, in_racks
+            looked_at = [getattr(product, key) for key in terms.looked_at if isinstance(product, Switch)]
+            in_use = tuple(frozenset(one) if isinstance(one, dict) else one for one in looked_at)
+            looks = type(product), vendors, lengths, _fit(product), pairs, tested, in_use
             alike.setdefault(looks, []).append(product)
     dominated = {product_id for products in alike.values() for product_id in _dominated(item_table, products, named)}
     return item_table.without(dominated)

@@ -17,6 +17,7 @@ from fabopt.parts.assemblies import Assembly, Mode, dominates, undominated
 from fabopt.parts.channels import ChannelLimits
 from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
+from fabopt.parts.latency import LinkTime
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.port_types import PortType, cage_power_w, drives, vendors_agree
 from fabopt.schema.base import Lane, parse_split
@@ -80,8 +81,8 @@ class LinkTable:
     """The assemblies of a catalog, worked out on demand.
 
     ``prune`` drops an assembly that another one of the same mode dominates in every part's price and power; parts whose
-    price depends on the quantity, or that are in stock or short, are never dropped for that. ``limits``: how far
-    modules reach by what channels lose.
+    price depends on the quantity, or that are in stock or short, are never dropped for that, nor faster ones where that
+    counts. ``limits``: what channels may lose and take.
     """
 
     def __init__(self, catalog: Catalog, item_table: ItemTable, limits: ChannelLimits, prune: bool = True) -> None:
@@ -104,7 +105,7 @@ class LinkTable:
 
     def _assemblies(self, ends: _Ends, run_m: float, longer: bool) -> tuple[Assembly, ...]:
         assemblies = [
-            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0)
+            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0, self._time(join))
             for join in self._joins(ends)
             for cable in self._lengths_on_sale(join.product_id, run_m, join.reach_m, longer)
         ]
@@ -114,10 +115,17 @@ class LinkTable:
     def in_all_lengths(self, near: PortType, far: PortType, protocol: str) -> tuple[Assembly, ...]:
         """Every assembly between two cages, in every length within reach: for bounds over several runs."""
         return tuple(
-            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0)
+            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0, self._time(join))
             for join in self._joins(_Ends(near, far, protocol, False))
             for cable in self._lengths_on_sale(join.product_id, 0.0, join.reach_m, longer=True)
         )
+
+    def _time(self, join: _Join) -> LinkTime | None:
+        """How long its links take, where the case limits the time of paths."""
+        if self.limits.delays is None:
+            return None
+        ends = (join.near, join.far)
+        return _TIMES.of(self, join, self.limits.delays.link_of, self._catalog, join.product_id, ends)
 
     def fewest_together(self, near: PortType, far: PortType, run_m: float, protocol: str) -> int:
         """Fewest ports of one cable, where cables join a pair of devices only; 1 where some cable splits.
@@ -311,6 +319,7 @@ class LinkTable:
 
 
 _ASSEMBLIES: Lookup[LinkTable, tuple[_Ends, float, bool], tuple[Assembly, ...]] = Lookup()
+_TIMES: Lookup[LinkTable, _Join, LinkTime] = Lookup()
 _TOGETHER: Lookup[LinkTable, tuple[_Ends, float], int] = Lookup()
 _JOINS: Lookup[LinkTable, _Ends, tuple[_Join, ...]] = Lookup()
 _REACHES: Lookup[LinkTable, tuple[str, str, str], float] = Lookup()
@@ -356,7 +365,9 @@ def _module_fits(module: _Module, port: PortType, protocol: str) -> bool:
 
 
 def _useful(modules: Sequence[_Module], limits: ChannelLimits) -> list[_Module]:
-    """Drop a transceiver where another one with the same optics has the reach and takes no more money and power."""
+    """Drop a transceiver where another one with the same optics has the reach and takes no more money and power, and
+    has the same lanes where they decide how long a link takes.
+    """
 
     def allowed_db(module: _Module) -> float:
         return limits.budget_db(module.product, module.standard)
@@ -365,6 +376,7 @@ def _useful(modules: Sequence[_Module], limits: ChannelLimits) -> list[_Module]:
     for module in sorted(modules, key=lambda module: (module.item.unit_costs, module.item.power_mw, module.item.id)):
         if not any(
             other.optics == module.optics
+            and (limits.delays is None or other.product.lane_gbps == module.product.lane_gbps)
             and other.product.reach_m >= module.product.reach_m
             and allowed_db(other) >= allowed_db(module)
             and dominates(other.item, module.item)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from fabopt.parts.channels import ChannelLimits
 from fabopt.parts.dominance import without_dominated_products
 from fabopt.parts.item_table import ItemTable, item_table_of
+from fabopt.parts.latency import Delays
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.port_types import PortTypes
 from fabopt.parts.price_basis import payable
@@ -95,13 +96,14 @@ def _ports_of(switch: Switch) -> Hashable:
 def what_decides(case: Case, catalog: Catalog) -> Hashable:
     """Everything of a case that its offering depends on: those of two cases that agree in it are the same."""
     rules = is_kept(case.rules, INTERCHANGEABLE), is_kept(case.rules, OPTIC_LOSS), case.site.optical_margin_db
-    return named_products(case, catalog), terms_of(case), *rules, weighs_pools(case)
+    return named_products(case, catalog), terms_of(case), *rules, weighs_pools(case), case.times_paths
 
 
 def channel_limits(case: Case, catalog: Catalog) -> ChannelLimits:
-    """How far modules reach by rule ``optic-loss``, or without it."""
+    """How far modules reach by rule ``optic-loss``, or without it, and how long parts take where that is limited."""
     optics = (catalog.facts.optics or Optics()) if is_kept(case.rules, OPTIC_LOSS) else None
-    return ChannelLimits(optics, case.site.optical_margin_db)
+    delays = Delays(catalog.facts.latency) if case.times_paths else None
+    return ChannelLimits(optics, case.site.optical_margin_db, delays)
 
 
 def weighs_pools(case: Case) -> bool:

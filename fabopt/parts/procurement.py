@@ -60,8 +60,8 @@ class Terms:
     ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
     ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether the quarter or year of
     an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
-    month that is month 0, if given. ``price_rules``: which prices may be paid. ``on_floor``: whether what is bought has
-    places in racks. ``labour``: what installing costs; None: it is not counted.
+    month that is month 0, if given. ``price_rules``: which prices may be paid. ``looked_at``: keys of switches that
+    racks and times of paths look at. ``labour``: what installing costs; None: it is not counted.
     """
 
     months: tuple[int, ...] = (0,)
@@ -74,7 +74,7 @@ class Terms:
     airflow: Airflow | None = None
     start: str | None = None
     price_rules: PriceRules = ANY_PRICE
-    racks_look_at: tuple[str, ...] = ()
+    looked_at: tuple[str, ...] = ()
     labour: Labour | None = None
 
     @property
@@ -102,10 +102,11 @@ def terms_of(case: Case) -> Terms:
     months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
     moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
     payment = case.finance.payment
+    timed = ("asic", "latency_ns") if case.times_paths else ()
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
-        case.start, price_rules_of(case), case.site.racks_look_at, case.site.labour,
+        case.start, price_rules_of(case), (*case.site.racks_look_at, *timed), case.site.labour,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
+from fabopt.parts.latency import LatencyLimit
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.attachments import (
     AttachmentDemand,
@@ -148,6 +149,8 @@ class FabricProblem:
     generations: Generations | None = None
     # what the packet memory of its switches has to hold; None where that is no condition
     roce: Roce | None = None
+    # how long a round trip between any two servers may take; None: any
+    latency: LatencyLimit | None = None
     # how ports of servers lie on leaves and what joins these, by the words of the case, of which default rules are no
     # part; whether it asks that something does, by key or by the name of the rule; families and switches without pairs
     homing: Homing | None = None
@@ -190,6 +193,14 @@ class FabricProblem:
         """Whether rule ``one-generation`` allows these switches, by name of tier, in one design."""
         generations = self.binding_generations
         return generations is None or generations.clash({role: one.product for role, one in switches.items()}) is None
+
+    def may_be_in_time(self, leaf: SwitchType, spine: SwitchType | None = None, core: SwitchType | None = None) -> bool:
+        """Whether a round trip over these switches of a Clos may take as little as its limit, by its metres alone."""
+        if self.latency is None:
+            return True
+        tiers = [switch.product for switch in (leaf, spine, core) if switch is not None]
+        metres = 2 * sum(self.runs_m[run] for run in ("server-leaf", "leaf-spine", "spine-core")[: len(tiers)])
+        return self.latency.may_be([*tiers, *tiers[-2::-1]], metres)
 
     def is_bound_by(self, rule: str) -> bool:
         """Whether a rule that holds may leave a design out."""

@@ -58,6 +58,8 @@ def what_keeps_one_product(case: Case, fabric: Fabric) -> Iterator[str]:
         yield "on a floor"
     if fabric.roce is not None:  # pools are weighed of switches that are all alike
         yield "with `roce`"
+    if fabric.max_latency_us is not None:  # so are the times of paths
+        yield "with `max_latency_us`"
 
 
 def _products(

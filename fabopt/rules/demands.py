@@ -42,4 +42,5 @@ LARGEST: Final = (
         "max_switch_hops", "figures_meet_demand", "max_switch_hops", "the fewest switches on the longest path"
     ),
 )
-FABRIC_DEMANDS: Final = (*RATES, *LARGEST)
+LATENCY: Final = FabricDemand("max_latency_us", "paths_keep_latency", "latency", "the shortest base round trip")
+FABRIC_DEMANDS: Final = (*RATES, *LARGEST, LATENCY)

@@ -154,6 +154,11 @@ class Case(Strict):
         return {what: fill for what, fill in fills.items() if fill is not None}
 
     @property
+    def times_paths(self) -> bool:
+        """Whether it limits how long messages take."""
+        return any(fabric.max_latency_us is not None for fabric in self.fabrics)
+
+    @property
     def is_uncertain(self) -> bool:
         """Whether growth may end before its last stage."""
         return bool(self.futures)

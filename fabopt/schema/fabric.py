@@ -23,6 +23,10 @@ Ids = Annotated[tuple[Identifier, ...], Field(min_length=1)]
 Topology = Literal["clos", "rail-only", "dragonfly", "dragonfly+", "torus", "hyperx", "any"]
 
 
+# The longest round trip that may be asked for, in microseconds.
+MOST_US = 1e6
+
+
 class SwitchChoice(Strict):
     """Which switches each tier of a fabric may use.
 
@@ -77,6 +81,8 @@ class Fabric(Strict):
             last stage.
         min_allreduce_gbps_per_gpu: Least rate of ring all-reduces along every rail, in Gb/s for each GPU, at the last
             stage.
+        max_latency_us: Longest base round trip without load between any two servers, in microseconds, as
+            `fabopt export --to latency` counts it. What has no figure in the catalog is not chosen.
         max_switch_hops: Most switches on the shortest path between any two servers, which sets latency; a Clos of one,
             two, three tiers has 1, 3, 5.
         storage: Storage traffic to carry, from which the bandwidth follows; of role `storage` only.
@@ -120,6 +126,7 @@ class Fabric(Strict):
     min_alltoall_gbps_per_gpu: Gbps | None = None
     min_bisection_gbps_per_gpu: Gbps | None = None
     min_allreduce_gbps_per_gpu: Gbps | None = None
+    max_latency_us: Annotated[float | None, Field(gt=0, le=MOST_US, exclude_if=is_open)] = None
     max_switch_hops: Annotated[int, Field(ge=1, le=1000)] | None = None
     storage: StorageDemand | None = None
     oob: OutOfBand | None = None

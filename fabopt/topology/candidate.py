@@ -57,6 +57,11 @@ class RowShare(NamedTuple):
     stages: tuple[int, ...] | None = None
     scope: str | None = None
 
+    @property
+    def longest_m(self) -> float:
+        """The longest cable that is bought for it in metres; 0 if none is."""
+        return max((part.item.length_m or 0.0 for part in self.parts), default=0.0)
+
 
 # How many of each item every stage adds, by (number of the stage, item).
 Uses = Mapping[tuple[int, Item], int]
@@ -148,9 +153,8 @@ class Option:
         """The longest cable that is bought for links between two roles."""
         longest: dict[Ends, float] = {}
         for row in self.rows:
-            for part in row.parts:
-                if part.item.length_m is not None:
-                    longest[row.near, row.far] = max(longest.get((row.near, row.far), 0.0), part.item.length_m)
+            if row.longest_m:
+                longest[row.near, row.far] = max(longest.get((row.near, row.far), 0.0), row.longest_m)
         return longest
 
     @cached_property
@@ -353,7 +357,7 @@ def all_choices(parts: Iterable[Sequence[Choice] | None]) -> tuple[Choice, ...] 
 
 def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
     """Drop an option where another one is cheaper, or has less power or fewer cables, and is in nothing worse: cable
-    lengths and cages too.
+    lengths and cages at each end too, and how long links take where that is limited.
 
     Lengths count since a pool may hold the data in flight on a shorter cable only; cages count since other links of the
     switch may need the room.
@@ -363,7 +367,10 @@ def undominated(options: Sequence[Option]) -> tuple[Option, ...]:
     plain = [option for option in options if not any(item.varies for item in option.items)]
     for option in sorted(plain, key=lambda option: (option.numbers, option.name)):
         if not any(
-            beats(other.numbers, option.numbers) and _is_no_longer(other, option) and _has_room(other, option)
+            beats(other.numbers, option.numbers)
+            and _is_no_longer(other, option)
+            and all(own <= theirs for own, theirs in zip(other.cages, option.cages, strict=True))
+            and _is_no_slower(other, option)
             for other in kept
         ):
             kept.append(option)
@@ -375,9 +382,13 @@ def _is_no_longer(option: Option, other: Option) -> bool:
     return all(length_m <= longest_m.get(ends, inf) for ends, length_m in option.longest_m.items())
 
 
-def _has_room(option: Option, other: Option) -> bool:
-    """Whether an option takes no more cages than another one, at each end."""
-    return all(own <= theirs for own, theirs in zip(option.cages, other.cages, strict=True))
+def _is_no_slower(option: Option, other: Option) -> bool:
+    """Whether the links of no row of an option take longer than those of the same row of another one."""
+    pairs = [(own, own.assembly, row, row.assembly) for own, row in zip(option.rows, other.rows, strict=False)]
+    return len(option.rows) == len(other.rows) and all(
+        not one or not another or one.is_no_slower(another, own.longest_m, row.longest_m)
+        for own, one, row, another in pairs
+    )
 
 
 def by_fabric(candidates: Sequence[Candidate]) -> dict[str, dict[int, Candidate]]:

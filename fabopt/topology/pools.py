@@ -10,8 +10,9 @@ cable exclude no design.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from fabopt.parts.switches import CageUse, SwitchType, lanes_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.operate import Roce
 from fabopt.schema.structure import Structure
-from fabopt.topology.candidate import Candidate, Choice, Clash, Ends
+from fabopt.topology.candidate import Candidate, Choice, Clash, Ends, Option
 from fabopt.topology.design import FilePart, Tier
 from fabopt.units import gbps, sets
 
@@ -57,7 +58,7 @@ def _limited(roce: Roce, candidate: Candidate) -> Iterator[Candidate]:
         yield candidate
         return
     for rank, limits in enumerate(_maximal_lengths(part, roce, on_offer)):
-        limited = _within(candidate, limits)
+        limited = with_options(candidate, "pools", partial(_is_within, limits))
         if all(choice.options for choice in limited.choices):
             yield replace(limited, order=(*candidate.order, rank))
 
@@ -84,16 +85,17 @@ def _maximal_lengths(part: FilePart, roce: Roce, on_offer: Mapping[Ends, Sequenc
     return longest
 
 
-def _within(candidate: Candidate, limits: Lengths) -> Candidate:
-    """A candidate without longer cables, and without the clashes of the options that are dropped."""
+def _is_within(limits: Lengths, option: Option) -> bool:
+    return all(length_m <= limits[ends] for ends, length_m in option.longest_m.items())
+
+
+def with_options(candidate: Candidate, rule: str, is_kept: Callable[[Option], bool]) -> Candidate:
+    """A candidate without options that a rule drops, and without their clashes."""
     choices: list[Choice] = []
     places: dict[tuple[Hashable, int], tuple[Hashable, int]] = {}
     for choice in candidate.choices:
-        kept = [
-            place for place, option in enumerate(choice.options)
-            if all(length_m <= limits[ends] for ends, length_m in option.longest_m.items())
-        ]  # fmt: skip
-        key = (choice.key, "pools", tuple(kept))
+        kept = [place for place, option in enumerate(choice.options) if is_kept(option)]
+        key = (choice.key, rule, tuple(kept))
         choices.append(replace(choice, key=key, options=tuple(choice.options[place] for place in kept)))
         places |= {(choice.key, before): (key, now) for now, before in enumerate(kept)}
     clashes = tuple(

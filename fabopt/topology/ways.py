@@ -1,4 +1,4 @@
-"""The variants of a candidate that keep the rules of subnet managers, packet pools, products and charges."""
+"""The variants of a candidate that keep the rules of subnet managers, packet pools, latency, products and charges."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.in_service import with_switches_in_service
 from fabopt.topology.interchangeable import with_stand_ins
+from fabopt.topology.latency import with_latency
 from fabopt.topology.pools import with_pools
 from fabopt.topology.subnet_manager import with_managers
 
@@ -17,11 +18,12 @@ from fabopt.topology.subnet_manager import with_managers
 def purchasable_variants(
     problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]
 ) -> tuple[Candidate, ...]:
-    """Candidates once for each variant of subnet managers and of cable limits for packet pools, with the charges of the
-    case; empty where no variant keeps the rules. The products of their tiers and NICs may be open.
+    """Candidates once for each variant of subnet managers and of parts for packet pools and latency, with the charges
+    of the case; empty where no variant keeps the rules. The products of their tiers and NICs may be open.
     """
     managed = with_switches_in_service(fabric, with_managers(fabric, problem.servers, candidates))
-    return with_lumps(problem, with_stand_ins(problem, fabric, with_pools(fabric, managed)))
+    fast = with_latency(fabric, problem.gpus, with_pools(fabric, managed))
+    return with_lumps(problem, with_stand_ins(problem, fabric, fast))
 
 
 # -- charges on fabrics and their servers, as items of every candidate ------------------------------------------------

@@ -38,6 +38,7 @@ from fabopt.verify import (
     jobs,
     labour,
     last_group,
+    latency,
     left_out,
     lengths,
     links,
@@ -82,7 +83,9 @@ DesignRule = Callable[[Proof, Evidence], None]
 
 def _named(check: str) -> FabricRule:
     """The rule that proves a demand of the case on a fabric."""
-    rule: FabricRule = next(getattr(module, check) for module in (bandwidth, structure) if hasattr(module, check))
+    rule: FabricRule = next(
+        getattr(module, check) for module in (bandwidth, structure, latency) if hasattr(module, check)
+    )
     return rule
 
 

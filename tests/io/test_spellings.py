@@ -29,6 +29,7 @@ PLAIN = {
     *("servers_per_rack", "ports_per_switch", "pdus_per_rack", "pdus", "checkpoint_gb", "checkpoint_window_s"),
     *(
         "max_part_numbers",
+        "max_latency_us",
         *("max_lengths", "site", "product"),
         "minimum",
         "order_from_month",

@@ -234,6 +234,7 @@ class Space:
         self.placing: Any = None
         # modes are told apart by their identity, so none is let go
         self.kept: list[Mode] = []
+        self.keeps_dear = False
         self.lengths = GroupLengths(case, self.server, self.servers) if follow(case) else None
         self.run_of: dict[tuple[str, int], Fraction] = {}
         self.even = self.fabric.get("striping", "even") == "even"
@@ -254,7 +255,7 @@ class Space:
 
     def useful(self, found: list[Mode]) -> list[Mode]:
         """The modes of a kind that can be the best of it."""
-        return useful_modes(self.item_table, found)
+        return found if self.keeps_dear else useful_modes(self.item_table, found)
 
     def loads(self, g: int, per_group: int, k: int, planes: int) -> list[LeafLoad]:
         """The leaves by what is on them."""

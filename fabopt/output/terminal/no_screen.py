@@ -204,6 +204,7 @@ _LOST_VALUES = {
     "rails": "{was} rails",
     "striping": "{was} stripes",
     "max_switch_hops": "paths of at most {was} switches",
+    "max_latency_us": "round trips of at most {was} us",
     "optical_margin_db": "{less}{was} dB of margin on every optical link",
     "price_basis": "prices of these kinds alone: {was}",
     "only_priced_by": "prices of {was} alone",

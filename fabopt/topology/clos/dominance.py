@@ -84,7 +84,7 @@ class SwitchRivals:
     def _takes_place(self, switch: SwitchType, other: SwitchType) -> bool:
         """Whether ``switch`` is no dearer, hungrier or larger, and keeps what rules ask of ``other``: to reduce in the
         network, where steps are timed; to be managed, to go with all switches that the other one goes with, and to have
-        as large a pool, where the fabric is bound to these rules.
+        as large a pool and be as fast, where the fabric is bound to these rules.
         """
         fabric, own, theirs = self.fabric, switch.product, other.product
         # a tier of what others stand in for may cost less than of it alone
@@ -97,6 +97,7 @@ class SwitchRivals:
             and (not timed or own.reduces or not theirs.reduces)
             and (managers is None or managers.manages_as(own, theirs))
             and (fabric.roce is None or _holds_as(switch, other))
+            and (fabric.latency is None or fabric.latency.is_no_slower(own, theirs))
             and (generations is None or own.generation in (None, theirs.generation))
             and (not self._weighs_racks or self._loads_no_more(switch, other))
             and self._blows_as(switch, other)

@@ -117,6 +117,8 @@ def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequ
     """Whether an assembly's near module and cables take no more money and power than another's; ties go by name."""
     if way is other or (way.near is None) != (other.near is None):
         return False
+    if not way.is_no_slower(other, way.length_m, other.length_m):
+        return False
     parts, of_other = ([assembly.near, *cables(assembly)] for assembly in (way, other))
     if any(item is not None and item.varies for item in (*parts, *of_other)):
         return False

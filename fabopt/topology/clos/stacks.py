@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.parts.latency import slowness, without_figure
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
-from fabopt.parts.switches import SwitchType
+from fabopt.parts.switches import TIER_ROLES, SwitchType
 from fabopt.problem.vendors import optics_of_switch_vendor, switches_of_one_vendor
 from fabopt.schema.procurement import OPTICS
 from fabopt.topology.clos.blocks import Block, Stack
@@ -17,6 +18,7 @@ from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.shape import Shape, SwitchUse
 from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.latency import path_of
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.subnet_manager import may_be_managed
 
@@ -33,11 +35,13 @@ class Stacks:
         self._cores: dict[tuple[NicOption, SwitchType, SwitchUse], tuple[SwitchUse, ...]] = {}
 
     def may_be(self, block: Block) -> bool:
-        """Whether a block has optics to its servers and a switch above it, where one vendor is wanted; known before any
-        size is. Rule ``vendors_are_kept``
+        """Whether a block has optics to its servers and a switch above it, where one vendor is wanted or the time of
+        paths is limited; known before any size is. Rules ``vendors_are_kept``, ``paths_keep_latency``
         """
-        if not self.of_one_vendor:
+        if not self.of_one_vendor and self.fabric.latency is None:
             return True
+        if not self._may_be_in_time(block):
+            return False
         if not self._has_optics(block, "server-leaf", block.nic.port, block.down.port):
             return False
         return block.tiers == 1 or any(True for _ in self.uppers(block))
@@ -92,6 +96,7 @@ class Stacks:
             own = (not alone or spine.switch.item is block.leaf.item) and self._may_join(block.leaf, spine.switch)
             own = own and self._has_optics(block, "leaf-spine", block.uplinks.port, spine.down.port)
             managed = block.tiers > 2 or self._may_be_managed(block, block.leaf, spine.switch)
+            own = own and self._may_be_in_time(block, spine)
             if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield place, spine
 
@@ -108,7 +113,7 @@ class Stacks:
         for above in self.bounds.cores(up.lane.port_mbps, block.protocol):
             core, use, _ = above
             agree = self.fabric.are_of_one_generation(leaf=leaf, spine=switch, core=core)
-            agree = agree and self._may_join(leaf, core)
+            agree = agree and self._may_join(leaf, core) and self._may_be_in_time(block, spine, above)
             agree = agree and self._has_optics(block, "spine-core", up.port, use.port)
             if agree and self._may_be_managed(block, leaf, switch, core):
                 yield above
@@ -124,6 +129,30 @@ class Stacks:
             all(item.seller == vendor for item in assembly.items if item.kind in OPTICS)
             for assembly in joins_of(self.bounds.problem, self.fabric, kind, near, far, block.protocol, all_=True)
         )
+
+    def _may_be_in_time(self, block: Block, *above: SwitchUse) -> bool:
+        """Whether a round trip over these switches, with the fastest parts on its links, keeps the fabric's limit.
+        ``paths_keep_latency``
+        """
+        limit = self.fabric.latency
+        if limit is None:
+            return True
+        uses = [(block.nic.port, block.down)]
+        for below, use in zip((block.up, *(switch.up for switch in above)), above, strict=False):
+            assert below is not None
+            uses.append((below.port, use.down))
+        switches = dict(zip(TIER_ROLES, (block.leaf.product, *(use.switch.product for use in above)), strict=False))
+        mbps = min(block.nic.port.lane.port_mbps, *(down.lane.port_mbps for _, down in uses))
+        path = path_of(limit, switches, [*switches, *list(switches)[-2::-1]], mbps, None)
+        left_ns = path.left_ns(limit.most_ns)
+        for kind, (near, down) in zip(path.passed, uses, strict=True):
+            joins = self.bounds.joins(near, down.port, kind, block.protocol)
+            fastest = [slowness(join.time.steps(join.length_m, *path.passed[kind])) for join in joins if join.time]
+            is_unknown, ns = min(fastest, default=(True, left_ns))
+            if is_unknown:
+                return False
+            left_ns -= ns
+        return left_ns >= 0 and not without_figure(path.devices)
 
     def _may_be_managed(self, block: Block, *switches: SwitchType) -> bool:
         return may_be_managed(self.fabric, self.bounds.problem.servers, block.protocol, block.nic, switches)

@@ -186,8 +186,7 @@ MOST_REFUSED = 3
 # Of the ports of no NIC at all.
 NO_SPEED = "none"
 Lines = Callable[[Inquiry], Iterator[Conflict]]
-LARGEST: tuple[Lines, ...] = (largest_conflicts, latency_conflicts)
-OF_PARTS: tuple[Lines, ...] = (product_conflicts, buying_conflicts, lacking_conflicts)
+OF_PARTS: tuple[Lines, ...] = (latency_conflicts, product_conflicts, buying_conflicts, lacking_conflicts)
 
 
 def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:
@@ -215,7 +214,7 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
         spent = _asked(quiet, spending, stage_limit_conflicts) or _asked(quiet, joint_limits)
         if spent:
             size = partial(size_advice, share=share_of(spent))
-            demands = (ratio_conflicts, *LARGEST, shape_conflicts, speed_conflicts)
+            demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts)
             told = _asked(inquiry, *demands, *OF_PARTS, size, date_conflicts, named_rules, _known(spent))
             limits = {conflict.limit for conflict in told}  # what is known is told when the time is over too
             return (*told, *(conflict for conflict in spent if conflict.limit not in limits))
@@ -292,23 +291,9 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     size = _asked(replace(inquiry, report=lambda conflict: None), size_advice)
     if any(map(_is_far_too_many, size)):
         return _asked(
-            inquiry,
-            largest_conflicts,
-            latency_conflicts,
-            size_conflicts,
-            *OF_PARTS,
-            _known(size),
-            delivery_conflicts,
-            named_rules,
+            inquiry, largest_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules
         )
-    demands = (
-        ratio_conflicts,
-        largest_conflicts,
-        latency_conflicts,
-        shape_conflicts,
-        speed_conflicts,
-        asking_conflicts,
-    )
+    demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts, asking_conflicts)
     others = (loss_conflicts, delivery_conflicts, run_conflicts, named_rules)
     return _asked(inquiry, *demands, *OF_PARTS, _known(size), more_racks, *others)
 

@@ -59,7 +59,7 @@ class Path(NamedTuple):
         return without_figure(self.steps)
 
 
-class _Hop(NamedTuple):
+class _PathLink(NamedTuple):
     """A link of a path towards ``to``: a switch, or the NIC at its end (None)."""
 
     rows: tuple[LinkRow, ...]
@@ -81,7 +81,7 @@ def paths_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[Path]:
     }
     for name, roles, lines in _routes(fabric, frozenset(tiers)):
         on_path = [switches[role] for role in roles]
-        hops = [*map(_Hop, (up, *lines), on_path), _Hop(up, None)]
+        hops = [*map(_PathLink, (up, *lines), on_path), _PathLink(up, None)]
         links = (step for hop in hops for step in _slowest(embedded, delays, hop))
         gbps = min(fabric.nic.gbps, *(tier.gbps_down for tier in fabric.tiers))
         yield Path(fabric.name, name, gbps, [*delays.devices(on_path), *merged(links)])
@@ -115,7 +115,7 @@ def _cable_of(row: LinkRow) -> LinkPart | None:
     return max(cables, key=lambda part: part.length_m or 0.0, default=None)
 
 
-def _slowest(embedded: Embedded, delays: Delays, hop: _Hop) -> tuple[PathStep, ...]:
+def _slowest(embedded: Embedded, delays: Delays, hop: _PathLink) -> tuple[PathStep, ...]:
     """The steps of the link of some rows that takes longest."""
     return max((_line(embedded, delays, row, hop.to) for row in hop.rows if _cable_of(row)), key=slowness)
 

@@ -21,6 +21,13 @@ def section_of(diameter_mm: float | None) -> int:
     return 0 if diameter_mm is None else ceil(pi / 4 * diameter_mm**2 * PER_MM2)
 
 
+def strands_of(connector: str) -> int:
+    """Fibres behind a plug: as many as its name says, ``MPO-12-APC``, of ``2x MPO-12`` those of both; else a pair."""
+    several, _, plug = connector.rpartition("x ")
+    number = next((int(word) for word in plug.split("-") if word.isdigit()), 2)
+    return number * int(several or 1)
+
+
 def room_of(floor: Floor, what: str) -> Fraction | None:
     """Section of a ``tray``, or of both ``manager``s of a rack; None where the floor does not say it."""
     width, depth, _ = floor.sections[what]

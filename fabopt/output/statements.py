@@ -14,7 +14,7 @@ from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageStructure, TierUse
 from fabopt.schema.futures import Number
 from fabopt.schema.labour import MOVED, TaskMinutes
-from fabopt.schema.losses import SinglePoint
+from fabopt.schema.losses import PLACES, SinglePoint
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.latency import Path, paths_of
@@ -86,8 +86,8 @@ def lead_line(design: Design) -> str:
         if not point.degraded:
             kind = point.fabric, point.device
             most[kind] = max(point.count, most.get(kind, 0))
-    racks = sum(number for (_, device), number in most.items() if device == "rack")
-    numbers = {"device": sum(most.values()) - racks, "rack": racks}
+    numbers = {place: sum(number for (_, device), number in most.items() if device == place) for place in PLACES}
+    numbers = {"device": sum(most.values()) - sum(numbers.values()), **numbers}
     there = [(number, kind) for kind, number in numbers.items() if number]
     if not there:
         told = f"no {'switch' if design.worst_rack is None else 'switch or rack'} cuts anything off if it fails"
@@ -149,8 +149,8 @@ def _attached(design: Design) -> list[str]:
 def _devices(design: Design, point: SinglePoint) -> str:
     if point.count > 1:
         return f"any of {some(point.count, point.device)}"
-    if point.device == "rack":
-        return f"rack {point.worst}"
+    if point.device in PLACES:
+        return f"{point.device} {point.worst}"
     only = any(
         tier.role == point.device and tier.count == 1
         for fabric in design.fabrics

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from fabopt.output.words import count, listed, signed_money
 from fabopt.schema.design import BomRow
 from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.losses import PLACES
 from fabopt.units import cents, summed, usd
 
 # The most parts of changed quantity that are named: those that cost most.
@@ -120,7 +121,7 @@ def cut_off(point: FrontPoint) -> int | None:
     switches = (
         point
         for point in points
-        if point.device != "rack" and not point.degraded and point.loses.startswith(EVERY_PATH)
+        if point.device not in PLACES and not point.degraded and point.loses.startswith(EVERY_PATH)
     )
     return max((switch.servers for switch in switches), default=0)
 

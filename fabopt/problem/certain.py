@@ -18,8 +18,9 @@ def limited_cables(case: Case, file: str, what: str) -> Iterator[Fault]:
         hint = "leave it out, or use `fabopt solve`"
         yield fault(file, "max_lengths", f"{what} where lengths of cables are limited", hint=hint)
     for of, fill in case.fill_limits.items():
-        hint = f"leave it out, write `rules: {{{FILL_RULES[of]}: false}}`, or use `fabopt solve`"
-        yield fault(file, f"site.floor.{of}_fill", f"{what} where the fill of {of}s is limited", fill, hint=hint)
+        off = f", write `rules: {{{FILL_RULES[of]}: false}}`" if of in FILL_RULES else ""
+        problem = f"{what} where the fill of {of}s is limited"
+        yield fault(file, case.fill_keys[of], problem, fill, hint=f"leave it out{off}, or use `fabopt solve`")
 
 
 def uncertain_stages(case: Case, file: str, what: str) -> Iterator[Fault]:

@@ -148,10 +148,21 @@ class Case(Strict):
 
     @property
     def fill_limits(self) -> dict[str, float]:
-        """The most of a ``tray``, and of the ``manager``s of a rack, that cables fill, where a rule limits it."""
+        """The most of a ``tray``, and of the ``manager``s of a rack, that cables fill, where a rule limits it; of a
+        ``route`` all fibres, where one says how many it has.
+        """
         sections = self.site.floor.sections if self.site.floor else {}
         fills = {what: fill for what, (_, _, fill) in sections.items() if is_kept(self.rules, FILL_RULES[what])}
-        return {what: fill for what, fill in fills.items() if fill is not None}
+        limited = {what: fill for what, fill in fills.items() if fill is not None}
+        return limited | ({"route": 1.0} if any(route.fibres for route in self.site.routes) else {})
+
+    @property
+    def fill_keys(self) -> dict[str, str]:
+        """The keys of these limits."""
+        return {
+            what: "site.routes" if what == "route" else f"{self.site.floor_key}.{what}_fill"
+            for what in self.fill_limits
+        }
 
     @property
     def times_paths(self) -> bool:
@@ -215,7 +226,7 @@ class Case(Strict):
     def _fills_go_with_one_design(self) -> Self:
         if self.fill_limits and (self.objective == EFFECTIVE or self.is_uncertain):
             what = f"`objective: {EFFECTIVE}`" if self.objective == EFFECTIVE else "growth that may end"
-            key = f"site.floor.{next(iter(self.fill_limits))}_fill"
+            key = next(iter(self.fill_keys.values()))
             raise ValueError(f"`{key}` and {what} do not go together: leave it out, or turn its rule off")
         return self
 

@@ -1,15 +1,17 @@
-"""What a design loses with a switch or a rack."""
+"""What a design loses with a switch, a rack, a hall or what lies between halls."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from fabopt.schema.attachment import is_open
 from fabopt.schema.base import Strict
 
-Exposed = Literal["leaf", "spine", "core", "rack"]
+Exposed = Literal["leaf", "spine", "core", "rack", "hall", "route", "duct"]
+# What is more than one device.
+PLACES: Final = ("rack", "hall", "route", "duct")
 
 
 class SinglePoint(Strict):
@@ -17,7 +19,7 @@ class SinglePoint(Strict):
 
     Attributes:
         fabric: Name of the fabric.
-        device: Kind of device.
+        device: Kind of device; a hall is lost with all that is in it, a route or duct with all links over it.
         count: How many such devices there are.
         worst: Name of the one that takes most, the first of such.
         loses: What is lost; every path of servers, some of their NICs, or an attachment.

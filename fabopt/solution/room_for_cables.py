@@ -1,4 +1,5 @@
-"""A case that limits how full trays, or the vertical managers of racks, are: thinner cables where they are too full.
+"""A case that limits how full trays, vertical managers of racks or routes between halls are: thinner cables, or such
+with fewer fibres, where they are too full.
 
 The answer without the limits is the best with them if it keeps them. If not, the thickest parts of the last answer are
 left out, step by step, until one keeps the limits. Others may be cheaper, as with thick cables in some places alone, so
@@ -8,6 +9,7 @@ dearer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,7 +17,7 @@ from functools import cached_property
 from math import ceil
 
 from fabopt.design.bill import bill
-from fabopt.floor.fill import bend_room_mm
+from fabopt.floor.fill import bend_room_mm, strands_of
 from fabopt.io.case import Inputs
 from fabopt.problem.rack_parts import rack_parts_left_out
 from fabopt.problem.rules_kept import RulePart, left_out_of_fabrics
@@ -32,6 +34,7 @@ from fabopt.solution.designs import design_of
 from fabopt.solution.few_lengths import laid
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, some
+from fabopt.verify.halls import fibres_on_routes
 from fabopt.verify.trays import Fullest, fullest
 from fabopt.wiring.build import wiring_of
 
@@ -42,8 +45,8 @@ DIGITS = 10_000
 def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Answers]:
     """The question and its answers with cables that trays and managers hold; the same ones where nothing is limited.
 
-    Rules ``trays_hold_cables`` and ``managers_hold_cables``. Without such answers the question has the conflicts of
-    the limits. A point of a study is taken as it is.
+    Rules ``trays_hold_cables``, ``managers_hold_cables`` and ``routes_hold_fibres``. Without such answers the question
+    has the conflicts of the limits. A point of a study is taken as it is.
     """
     if not asked.inputs.case.fill_limits or asked.problem is not None or asked.answer is not None:
         return settle(asked)
@@ -56,7 +59,7 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
     try:
         while (inputs := steps[-1].thinner()) is not None:
             asked.clock.look()
-            asked.settings.progress("trays or managers are too full: looking at thinner cables")
+            asked.settings.progress("trays, managers or routes are too full: looking at thinner cables")
             step = _CabledAnswer(*settle(replace(alone, inputs=inputs)))
             if step.answers.best is None or step.left_out - first.left_out:
                 break
@@ -106,7 +109,31 @@ class _CabledAnswer:
     def full(self) -> dict[str, Fullest]:
         """The fullest tray and managers."""
         design = design_of(self.best, "", 0.0)
-        return fullest(design, wiring_of(design))
+        wiring = wiring_of(design)
+        full = fullest(design, wiring)
+        if "route" in self.case.fill_limits:
+            full["route"] = Fullest(max(share for _, share in self._routes.values()), 0.0, 0)
+        return full
+
+    @cached_property
+    def _laid_on_routes(self) -> dict[int, Counter[str]]:
+        """Fibres in use of every route by part, by its number."""
+        design = design_of(self.best, "", 0.0)
+        return fibres_on_routes(design, wiring_of(design))
+
+    @property
+    def _on_routes(self) -> set[str]:
+        """Parts on any route."""
+        return {part for parts in self._laid_on_routes.values() for part in parts}
+
+    @property
+    def _routes(self) -> dict[int, tuple[int, Fraction]]:
+        """Fibres in use of every route that has a number of them, and their share of it."""
+        used = {number: parts.total() for number, parts in self._laid_on_routes.items()}
+        return {
+            number: (used.get(number, 0), Fraction(used.get(number, 0), route.fibres))
+            for number, route in enumerate(self.case.site.routes) if route.fibres
+        }  # fmt: skip
 
     @cached_property
     def over(self) -> dict[str, Fullest]:
@@ -119,7 +146,7 @@ class _CabledAnswer:
     @property
     def stiff(self) -> dict[str, float]:
         """The room in mm of what holds a cable that cannot bend there."""
-        rooms = {what: bend_room_mm(self.floor, what) for what in self.case.fill_limits}
+        rooms = {what: bend_room_mm(self.floor, what) for what in self.case.fill_limits if what in FILL_RULES}
         return {what: room for what, room in rooms.items() if self.full[what].bend_mm > room}
 
     @property
@@ -142,20 +169,28 @@ class _CabledAnswer:
 
     def _note(self, what: str, most: float) -> str:
         full = self.full[what]
+        if what == "route":
+            return f"`site.routes`: the fullest route has {float(full.share):.1%} of its fibres in use"
         unknown = f"; {some(full.unknown, 'cable')} of no known diameter counted as nothing" if full.unknown else ""
         return DEFAULT_RULES[FILL_RULES[what]].note(f"{float(full.share):.1%} of {most:.1%}{unknown}")
 
     def thinner(self) -> Inputs | None:
         """The inputs without what is as thick as the thickest part of the answer, or of no known diameter; without
-        what is as stiff as the stiffest one where that cannot bend. None where nothing thinner is left.
+        what is as stiff as the stiffest one where that cannot bend, or has as many fibres as the one with most where
+        routes alone are too full. None where nothing thinner is left.
         """
         parts = {one.id: one for one in laid(self.best.problem.catalog)}
         rows = bill(self.best.problem, self.best.picked)
         used = [parts[row.id] for row in rows if row.id in parts and (row.in_use or row.quantity)]
         thickest = max((one.diameter_mm or 0.0 for one in used), default=0.0)
+        over_routes = [part for part in used if isinstance(part, Fibre) and part.id in self._on_routes]
+        most_strands = max(map(_strands, over_routes), default=0)
+        kinds = {part.fibre for part in over_routes}
         stiffest = max((one.bend_radius_mm or 0.0 for one in used), default=0.0)
 
         def stays(part: Cable | Fibre) -> bool:
+            if set(self.over) == {"route"}:
+                return not isinstance(part, Fibre) or part.fibre not in kinds or _strands(part) < most_strands
             if self.stiff:
                 return (part.bend_radius_mm or 0.0) < stiffest
             return part.diameter_mm is not None and part.diameter_mm < thickest
@@ -177,7 +212,17 @@ class _CabledAnswer:
             yield _conflict(
                 site, what, f"{side}_mm", room, self.full[what].bend_mm, "a cable that bends no tighter is part"
             )
+        for number, (fibres, share) in self._routes.items() if "route" in self.over else ():
+            route = self.case.site.routes[number]
+            if share > 1:
+                detail = f"cables between {route.halls} have so many in the leanest design found; other places of "
+                yield Conflict(
+                    limit=f"site.routes[{number}].fibres", value=route.fibres or 0, needed=fibres, direction="up",
+                    minimal=False, detail=f"{detail}switches may do with fewer",
+                )  # fmt: skip
         for what, full in self.over.items():
+            if what == "route":
+                continue
             most, (width, _, _) = self.case.fill_limits[what], self.floor.sections[what]
             assert width is not None
             detail = f"the fullest {what} is of {float(full.share):.1%}, as part"
@@ -194,6 +239,11 @@ def _conflict(site: str, what: str, key: str, value: float, needed: float, detai
         detail=f"rule `{FILL_RULES[what]}`: {detail} of the leanest design found; other places of switches, or "
         "thick cables in some places alone, may do with less",
     )  # fmt: skip
+
+
+def _strands(part: Fibre) -> int:
+    """Fibres of a leg of a part."""
+    return min(strands_of(end.connector) for end in part.both_ends)
 
 
 def _conflicts(steps: list[_CabledAnswer]) -> Iterator[Conflict]:

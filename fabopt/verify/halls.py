@@ -6,17 +6,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from fabopt.floor.fill import strands_of
 from fabopt.floor.racks import height_m, rack_id, row_letters
+from fabopt.schema.catalog import Fibre
+from fabopt.schema.design import Design
 from fabopt.schema.floor import Floor
 from fabopt.units import exact, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
-from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS
+from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Wiring
 
 # Runs are rounded to a nanometre on the way.
 SAME_M = 1e-6
@@ -38,14 +41,14 @@ def routes_join_halls(proof: Proof, cabled: CabledDesign) -> None:
     spare. Source: case file, ``site.halls``, ``site.routes``.
     """
     evidence, devices = cabled.evidence, cabled.wiring.devices
-    campus, between, longest_m = _Campus(evidence), Counter[str](), 0.0
+    campus, between, longest_m = HallGraph(evidence), Counter[str](), 0.0
     heights = height_m(devices.unit, devices.height_u).tolist()
     runs: dict[int, float] = defaultdict(float)
     for cable, a, b in _between_halls(cabled):
         floor, way = evidence.plan.floor, campus.way(devices.rack[a], devices.rack[b])
         ends_m = 2 * (floor.tray_height_m + floor.drop_m) - heights[a] - heights[b]
         runs[cable] = max(runs[cable], campus.spared_m(ends_m + float(way.m)))
-        between[" and ".join(sorted(_hall(devices.rack[end]) for end in (a, b)))] += 1
+        between[" and ".join(sorted(hall_of(devices.rack[end]) for end in (a, b)))] += 1
     for cable, run_m in runs.items():
         written_m = float(cabled.wiring.cables.run_m[cable])
         longest_m = max(longest_m, run_m)
@@ -55,17 +58,61 @@ def routes_join_halls(proof: Proof, cabled: CabledDesign) -> None:
     proof.note(f"{told}, the longest {longest_m:.1f} m" if told else "no link between halls")
 
 
+def counts_fibres(evidence: Evidence) -> bool:
+    """Whether a route says how many fibres it has room for."""
+    return any(route.fibres is not None for route in evidence.case.site.routes)
+
+
+@since("0.3.0", "case.content.site.routes.fibres")
+@where(counts_fibres)
+def routes_hold_fibres(proof: Proof, cabled: CabledDesign) -> None:
+    """No more fibres are in use on a route than it has room for.
+
+    sum over the cables whose shortest way takes a route, of the fibres behind their plugs (of legs of a breakout those
+    of the smaller plug) <= ``fibres``. Source: case file, ``site.routes``; catalog, ``connectors``.
+    """
+    evidence = cabled.evidence
+    used = {number: parts.total() for number, parts in _fibres(evidence, cabled.wiring).items()}
+    for number, route in enumerate(evidence.case.site.routes):
+        name = " to ".join(route.ends)
+        told = f"{name}: {used.get(number, 0)} of {route.fibres or 'any number of'} fibres"
+        proof.holds(route.fibres is None or used.get(number, 0) <= route.fibres, told)
+        proof.note(told)
+
+
+def fibres_on_routes(design: Design, wiring: Wiring) -> dict[int, Counter[str]]:
+    """Fibres in use of every route by part, by the number of the route."""
+    return _fibres(Evidence(design), wiring)
+
+
+def _fibres(evidence: Evidence, wiring: Wiring) -> dict[int, Counter[str]]:
+    used: dict[int, Counter[str]] = defaultdict(Counter)
+    graph, met = HallGraph(evidence), set[int]()
+    links, racks, cables = wiring.links, wiring.devices.rack, wiring.cables
+    for cable, a, b in zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), strict=True):
+        routes = graph.routes_between(racks[a], racks[b]) if cable != NOTHING else ()
+        is_whole = max(int(cables.a_connectors[cable]), int(cables.b_connectors[cable])) == 1
+        if routes and not (is_whole and cable in met):
+            met.add(cable)
+            product = evidence.product(cables.part[cable])
+            strands = min(strands_of(end.connector) for end in product.both_ends) if isinstance(product, Fibre) else 2
+            for number in routes:
+                used[number][cables.part[cable]] += strands
+    return used
+
+
 def _between_halls(cabled: CabledDesign) -> Iterator[tuple[int, int, int]]:
     """Cable and both ends of every link between two halls whose run is measured."""
     links, racks = cabled.wiring.links, cabled.wiring.devices.rack
     measured = ~np.isin(links.kind, TO_ATTACHMENTS) & (links.cable != NOTHING)
     columns = (column[measured].tolist() for column in (links.cable, links.a, links.b))
     for cable, a, b in zip(*columns, strict=True):
-        if racks[a] and racks[b] and _hall(racks[a]) != _hall(racks[b]):
+        if racks[a] and racks[b] and hall_of(racks[a]) != hall_of(racks[b]):
             yield cable, a, b
 
 
-def _hall(rack: str) -> str:
+def hall_of(rack: str) -> str:
+    """The name of the hall of a rack."""
     return rack.rpartition("-")[0]
 
 
@@ -76,7 +123,7 @@ class _Hop(NamedTuple):
     routes: tuple[int, ...]
 
 
-class _Campus:
+class HallGraph:
     """The halls of a case with the trays of each as a graph of points."""
 
     def __init__(self, evidence: Evidence) -> None:
@@ -90,12 +137,25 @@ class _Campus:
         """The run with what is to spare."""
         return float(self._evidence.plan.spared_m(way_m))
 
+    def routes_between(self, rack_a: str, rack_b: str) -> tuple[int, ...]:
+        """Numbers of the routes that a cable between two racks takes; none within a hall, or where one is unknown."""
+        return self.way(rack_a, rack_b).routes if rack_a and rack_b and hall_of(rack_a) != hall_of(rack_b) else ()
+
+    @property
+    def lost_together(self) -> dict[tuple[Literal["route", "duct"], str], frozenset[int]]:
+        """Routes that are lost together, by the name of their duct, or by their own."""
+        together: dict[tuple[Literal["route", "duct"], str], set[int]] = defaultdict(set)
+        for number, route in enumerate(self._routes):
+            name = " to ".join(route.ends) if route.duct is None else route.duct
+            together["route" if route.duct is None else "duct", name].add(number)
+        return {key: frozenset(numbers) for key, numbers in together.items()}
+
     def way(self, rack_a: str, rack_b: str) -> _Hop:
         """The shortest way between racks of two halls over any routes, each taken once; raises ``LookupError`` if there
         is none.
         """
         if (rack_a, rack_b) not in self._known:
-            ways = self._ways(rack_a, _hall(rack_b), rack_b, frozenset())
+            ways = self._ways(rack_a, hall_of(rack_b), rack_b, frozenset())
             shortest = min(ways, default=None)
             if shortest is None:
                 raise LookupError(f"no route leads from {rack_a} to {rack_b}")
@@ -104,20 +164,20 @@ class _Campus:
 
     def _ways(self, here: str, hall: str, there: str, seen: frozenset[str]) -> Iterator[_Hop]:
         """Ways from a rack to one of a hall, through halls not seen before."""
-        if _hall(here) == hall:
+        if hall_of(here) == hall:
             if there in self._reached(here):
                 yield _Hop(self._reached(here)[there], ())
             return
         for number, route in enumerate(self._routes):
             for near, far in (route.ends, route.ends[::-1]):
-                if _hall(near) == _hall(here) and _hall(far) not in seen and near in self._reached(here):
-                    for rest in self._ways(far, hall, there, seen | {_hall(here)}):
+                if hall_of(near) == hall_of(here) and hall_of(far) not in seen and near in self._reached(here):
+                    for rest in self._ways(far, hall, there, seen | {hall_of(here)}):
                         yield _Hop(self._reached(here)[near] + exact(route.m) + rest.m, (number, *rest.routes))
 
     def _reached(self, rack: str) -> dict[_Point, Fraction]:
         """Metres of tray from a rack to every point of its hall that trays lead to."""
         if rack not in self._from:
-            joined, reached = self._trays[_hall(rack)], dict[_Point, Fraction]()
+            joined, reached = self._trays[hall_of(rack)], dict[_Point, Fraction]()
             waiting: list[tuple[Fraction, str, _Point]] = [(Fraction(0), "", rack)]
             while waiting:
                 so_far, _, point = heappop(waiting)

@@ -273,6 +273,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     floor_loads.loads_fit_racks,
     airflow.racks_blow_one_way,
     halls.routes_join_halls,
+    halls.routes_hold_fibres,
     appliances.attachments_stand_apart,
     appliances.hosts_stand_with_switches,
     trays.trays_hold_cables,

@@ -6,7 +6,7 @@ is degraded if it is inside, but a NIC of it has lost all links to that part. Se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +18,8 @@ from fabopt.network.graph.losses import Holders, Loss, Served, cut_switches
 from fabopt.network.graph.network import network_of
 from fabopt.schema.losses import Exposed, SinglePoint, WorstRack
 from fabopt.units import some
+from fabopt.verify.hall_losses import EndRacks, over_routes
+from fabopt.verify.halls import HallGraph, hall_of, has_halls
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof, has_rules_of, since
 from fabopt.verify.wiring import CabledDesign, FabricCabling
@@ -49,7 +51,27 @@ def single_points_of(cabled: CabledDesign) -> SinglePoints:
     exposures = exposures_of(cabled)
     points = [point for exposure in exposures for point in exposure.of_switches()]
     racks = LostRacks(cabled, exposures)
-    return SinglePoints((*points, *racks.points()), racks.worst())
+    return SinglePoints((*points, *racks.points(), *_between_halls(cabled, exposures)), racks.worst())
+
+
+def _between_halls(cabled: CabledDesign, exposures: Sequence[Exposure]) -> Iterator[SinglePoint]:
+    """Halls, routes and ducts of a site with several halls whose loss takes paths from servers elsewhere."""
+    if not has_halls(cabled.evidence):
+        return
+    yield from LostRacks(cabled, exposures, "hall", hall_of).points()
+    graph = HallGraph(cabled.evidence)
+    for exposure in exposures:
+        whole = over_routes(exposure.served, exposure.racks, graph)
+        for device in ("route", "duct"):
+            lost = {name: routes for (kind, name), routes in graph.lost_together.items() if kind == device}
+            losses, listed = (
+                [whole.without(routes) for routes in lost.values()],
+                PointRows(exposure.name, device, [*lost]),
+            )
+            yield from listed.of(losses, exposure.served.nics)
+            for number, kind in enumerate(exposure.kinds):
+                counts = np.array([int(loss.devices[number].sum()) for loss in losses], dtype=np.int64)
+                yield from listed.devices(kind.name, counts, exposure.served.devices[number].number)
 
 
 def exposures_of(cabled: CabledDesign) -> list[Exposure]:
@@ -124,6 +146,14 @@ class Exposure:
         return Holders(np.arange(len(rows)) if kind.boxes == len(rows) else device, self.number[links.b[rows]])
 
     @property
+    def racks(self) -> EndRacks:
+        """Racks of its switches, its servers, and the devices of its attachments, link by link."""
+        rack, links = self.cabling.devices.rack, self.cabling.links
+        servers = [rack[row] for row in self.cabling.devices_of("server").tolist()]
+        kinds = [[rack[row] for row in links.a[kind.rows].tolist()] for kind in self.kinds]
+        return EndRacks([rack[row] for row in self.switches.tolist()], servers, kinds)
+
+    @property
     def names(self) -> list[str]:
         """Names of the switches."""
         return [self.cabling.devices.name[row] for row in self.switches.tolist()]
@@ -169,6 +199,14 @@ class PointRows:
     device: Exposed
     names: Sequence[str]
 
+    def of(self, losses: Sequence[Loss], nics: int) -> Iterator[SinglePoint]:
+        """Rows of what servers lose, by the losses of each of ``names``; ``nics``: of a server."""
+        cut = np.array([loss.cut_off.sum() for loss in losses], dtype=np.int64)
+        yield from self.cut_off(cut)
+        most = np.array([loss.nics.max(initial=0) for loss in losses], dtype=np.int64)
+        yield from self.degraded(np.array([(loss.nics > 0).sum() for loss in losses], dtype=np.int64), most, nics)
+        yield from self.parted(np.where(cut, 0, [loss.parted.sum() for loss in losses]))
+
     def cut_off(self, servers: Ints) -> Iterator[SinglePoint]:
         """The row of devices that cut servers off; none if there are no such devices."""
         yield from self._row("every path", servers, False)
@@ -207,15 +245,18 @@ class PointRows:
 
 
 class LostRacks:
-    """The racks of a design, each lost with all its devices."""
+    """The racks of a design, or its halls (``place_of`` a rack), each lost with all its devices."""
 
-    def __init__(self, cabled: CabledDesign, exposures: Sequence[Exposure]) -> None:
-        devices = cabled.wiring.devices
+    def __init__(
+        self, cabled: CabledDesign, exposures: Sequence[Exposure], device: Exposed = "rack",
+        place_of: Callable[[str], str] = str,
+    ) -> None:  # fmt: skip
+        devices, self._device = cabled.wiring.devices, device
         self._exposures = exposures
         self._rows: dict[str, list[int]] = {}
         for row, rack in enumerate(devices.rack):
             if rack:
-                self._rows.setdefault(rack, []).append(row)
+                self._rows.setdefault(place_of(rack), []).append(row)
         self._server = FabricCabling(exposures[0].cabling.fabric, cabled, 0).numbers("server")
         self._servers = cabled.evidence.servers
 
@@ -244,12 +285,8 @@ class LostRacks:
     def points(self) -> Iterator[SinglePoint]:
         """Racks whose loss takes paths from servers elsewhere, or all devices of an attachment."""
         for exposure, losses in zip(self._exposures, self.losses if self._rows else (), strict=False):
-            listed, nics = PointRows(exposure.name, "rack", self.names), exposure.served.nics
-            cut = np.array([loss.cut_off.sum() for loss in losses])
-            yield from listed.cut_off(cut)
-            most = np.array([loss.nics.max(initial=0) for loss in losses])
-            yield from listed.degraded(np.array([(loss.nics > 0).sum() for loss in losses]), most, nics)
-            yield from listed.parted(np.where(cut, 0, [loss.parted.sum() for loss in losses]))
+            listed = PointRows(exposure.name, self._device, self.names)
+            yield from listed.of(losses, exposure.served.nics)
             for number, kind in enumerate(exposure.kinds):
                 holders = exposure.served.devices[number]
                 lost = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from io import StringIO
@@ -124,3 +126,92 @@ def test_a_changed_run_is_found() -> None:
     assert broken >= {"routes_join_halls", "wires_cover_runs"}
     joined = next(check for check in verify(design) if check.name == "routes_join_halls")
     assert joined.ok and "4 links between EAST and WEST" in joined.detail
+
+
+# -- what the loss of a hall, a route or a duct takes ------------------------------------------------------------------
+
+
+def cut_off_without(design: Design, lost: Callable[[dict[str, str]], bool]) -> int:
+    """Servers outside the largest part that is joined without some rows of the cable schedule, counted row by row."""
+    rows = schedule(design, wiring_of(design)).to_csv(index=False)
+    joined: dict[str, set[str]] = defaultdict(set)
+    servers = set[str]()
+    for row in csv.DictReader(StringIO(rows)):
+        near, far = row["from_device"], row["to_device"]
+        servers |= {near} if row["kind"].startswith("server") and not near.startswith("leaf") else set()
+        if not lost(row):
+            joined[near].add(far)
+            joined[far].add(near)
+    parts, seen = [], set[str]()
+    for start in sorted(servers):
+        part, waiting = set[str](), [start]
+        while waiting:
+            device = waiting.pop()
+            if device not in part:
+                part.add(device)
+                waiting += joined[device]
+        parts.append(len(part & servers) if start not in seen else 0)
+        seen |= part
+    return len(servers) - max(parts)
+
+
+def lost_with(design: Design, device: str) -> dict[str, int]:
+    points = design.single_points_of_failure or ()
+    return {point.worst: point.servers for point in points if point.device == device and not point.degraded}
+
+
+def test_the_loss_of_the_route_and_of_the_hall_with_spines_cuts_off_the_other_hall() -> None:
+    design = at(350)
+    assert cut_off_without(design, lambda row: bool(row["route"])) == 4
+    assert lost_with(design, "route") == {"EAST-A01 to WEST-A01": 4}
+    assert lost_with(design, "hall") == {"EAST": 4}
+    assert lost_with(design, "duct") == {}
+
+
+def test_routes_of_one_duct_are_lost_together_and_a_route_that_is_not_used_takes_nothing() -> None:
+    routes = [
+        {"between": ["EAST", "WEST"], "m": 350, "duct": "north"},
+        {"between": ["EAST", "WEST"], "m": 900, "duct": "south"},
+        {"between": ["WEST", "EAST"], "m": 800, "duct": "north", "exits": ["A03", "A04"]},
+    ]
+    design = solve(inputs(campus(350, routes=routes), parts()), alternatives_s=0)
+    assert_proven(design)
+    assert lost_with(design, "duct") == {"north": cut_off_without(design, lambda row: "north" in row["route"])}
+    assert lost_with(design, "duct") == {"north": 4}
+    assert lost_with(design, "route") == {}
+
+
+# -- fibres of a duct -------------------------------------------------------------------------------------------------
+
+
+def with_plugs(content: Json) -> Json:
+    """The parts with twelve fibres behind the plug of the shortest optic, and fibres for it."""
+    content["transceivers"][0]["connector"] = "MPO-12"
+    content["fibres"].append(
+        {"id": "mpo", "fibre": "smf", "connectors": ["MPO-12", "MPO-12"],
+         "lengths": [{"m": m, "price_usd": m} for m in FIBRE_M]}
+    )  # fmt: skip
+    return content
+
+
+def over_duct(fibres: int) -> Design:
+    routes = [{"between": ["EAST", "WEST"], "m": 350, "fibres": fibres}]
+    return solve(inputs(campus(350, routes=routes), with_plugs(parts())), alternatives_s=0)
+
+
+def test_fibres_of_a_duct_are_kept_by_parts_with_fewer() -> None:
+    """Four links: 48 fibres with twelve each, eight with a pair each, and no part has fewer."""
+    free, pairs = over_duct(48), over_duct(47)
+    assert_proven(free)
+    assert pairs.status == "feasible" and pairs.objective.bound == free.objective.value
+    assert usd(pairs) - usd(free) == 4 * 2 * (700 - 400)
+    held = {check.name: check for check in pairs.checks}["routes_hold_fibres"]
+    assert held.ok and "8 of 47 fibres" in held.detail
+    assert "48 of 48 fibres" in {check.name: check for check in free.checks}["routes_hold_fibres"].detail
+
+
+def test_a_duct_that_is_too_small_is_named_with_the_fibres_needed() -> None:
+    none = over_duct(7)
+    assert none.status != "optimal" and none.totals is None
+    conflict = next(one for one in none.conflicts if one.limit == "site.routes[0].fibres")
+    assert (conflict.value, conflict.needed) == (7, 8)

@@ -112,12 +112,19 @@ class Served:
             return self._unhurt
         return self._of(lost, np.ones(self.servers, dtype=np.bool_) if absent is None else ~absent, splits)
 
-    def _of(self, lost: Ints, there: Mask, splits: bool) -> Loss:
+    def without_links(self, rows: Ints) -> Loss:
+        """The effect of losing the links of some rows of the network, shape (rows lost,)."""
+        cut = np.zeros(len(self.network.a), dtype=np.bool_)
+        cut[rows] = True
+        return self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), True, cut)
+
+    def _of(self, lost: Ints, there: Mask, splits: bool, cut_links: Mask | None = None) -> Loss:
         network, gone = self.network, np.zeros(self.network.switches, dtype=np.bool_)
         gone[lost] = True
         part = self.joined
         if splits:
-            part = components(network.without(np.flatnonzero(gone[network.a] | gone[network.b])))
+            without = gone[network.a] | gone[network.b]
+            part = components(network.without(np.flatnonzero(without if cut_links is None else without | cut_links)))
         part = np.where(gone, NOWHERE, part)
         cut = outside(part, np.where(there[:, np.newaxis], self.switch_of, NOWHERE)) & there
         reached = self._reached(part)

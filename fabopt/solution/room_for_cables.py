@@ -45,8 +45,8 @@ DIGITS = 10_000
 def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Answers]:
     """The question and its answers with cables that trays and managers hold; the same ones where nothing is limited.
 
-    Rules ``trays_hold_cables``, ``managers_hold_cables`` and ``routes_hold_fibres``. Without such answers the question
-    has the conflicts of the limits. A point of a study is taken as it is.
+    Rules ``trays_hold_cables`` and ``managers_hold_cables``; rule ``routes_hold_fibres``. Without such answers the
+    question has the conflicts of the limits. A point of a study is taken as it is.
     """
     if not asked.inputs.case.fill_limits or asked.problem is not None or asked.answer is not None:
         return settle(asked)

@@ -497,7 +497,7 @@ TABLES = module_of_docs("key_tables")
 KEY_TABLES = {
     "cases": ("Case", "Workload"),
     "fabrics": ("Fabric", "OutOfBand", "Attachment"),
-    "sites": ("Site", "Distances", "Floor", "Route", "RackRules"),
+    "sites": ("Site", "Distances", "Floor", "Route", "RackRules", "CablingOfKinds"),
     "stages": ("Stage", "Growth", "Base", "GrowthScenario"),
     "buying": ("CaseLimits", "Finance", "Charge", "Labour", "TaskMinutes", "Payment", "Procurement"),
 }

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
+from fabopt.design.trunked import structured_kind
 from fabopt.floor.appliances import appliances_of, racks_in_use
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
@@ -65,8 +66,7 @@ PartKey = tuple[str, End | None, float | None]
 def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> FabricDesign:
     """A fabric as the design file has it, with its tiers, rows of links and figures."""
     candidate, units = picked
-    design = candidate.design
-    part = design.file_part()
+    design, part = candidate.design, candidate.design.file_part()
     fabric = fabric.with_switches(candidate.counted)
     runs_m = fabric.runs_m if fabric.groups is None else fabric.groups.of(part.structure)
     runs_m = {**runs_m, **dict(part.attached_runs_m)}
@@ -102,7 +102,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
-    return designed.model_copy(update={"redundancy": tuple(_rule_standings(problem, fabric, candidate, designed))})
+    standings, trunked = _rule_standings(problem, fabric, candidate, designed), map(structured_kind, candidate.trunked)
+    return designed.model_copy(update={"redundancy": tuple(standings), "structured": tuple(trunked)})
 
 
 def _rule_standings(

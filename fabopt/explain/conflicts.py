@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from fabopt.errors import InputError
+from fabopt.explain.cabling import cabling_conflicts
 from fabopt.explain.channels import loss_conflicts
 from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
@@ -287,14 +288,14 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
     """Conflicts where no spending gives a design."""
     placing = _asked(inquiry, floor_conflicts, load_conflicts, rack_rule_conflicts, airflow_conflicts, torus_conflicts)
     if placing:
-        return [*_asked(inquiry, loss_conflicts), *placing, *_asked(inquiry, more_racks)]
+        return [*_asked(inquiry, loss_conflicts, cabling_conflicts), *placing, *_asked(inquiry, more_racks)]
     size = _asked(replace(inquiry, report=lambda conflict: None), size_advice)
     if any(map(_is_far_too_many, size)):
         return _asked(
             inquiry, largest_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules
         )
     demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts, asking_conflicts)
-    others = (loss_conflicts, delivery_conflicts, run_conflicts, named_rules)
+    others = (loss_conflicts, cabling_conflicts, delivery_conflicts, run_conflicts, named_rules)
     return _asked(inquiry, *demands, *OF_PARTS, _known(size), more_racks, *others)
 
 

@@ -20,6 +20,7 @@ from fabopt.floor.rack_rules import NO_LIMITS, RackLimits
 from fabopt.floor.racks import DIGITS, Bools, Floats, Ints, Racks, height_m
 from fabopt.floor.ways import ways_on
 from fabopt.schema.case import Floor
+from fabopt.schema.site import longest_in_rack_m
 from fabopt.units import ceil_decimetres, milliwatts
 
 # -- the floor plan: usable racks, their orders, and runs of cables between them --------------------------------------
@@ -119,6 +120,17 @@ class FloorPlan(Racks):
         within = self.run_m(racks, lowest_m, racks, highest_m)
         runs_m = np.concatenate([across[np.isfinite(across)], within, [self.least_m]])
         return ceil_decimetres(float(runs_m.max()))
+
+    @cached_property
+    def longest_in_rack_m(self) -> float:
+        """A run that no cable within a rack is longer than, in metres: as long as jumpers to panels anywhere are."""
+        limits = self.limits
+        return longest_in_rack_m(self.floor, limits.side_m, limits.spare_m, limits.spare_fraction)
+
+    def trunks_m(self, rack_a: ArrayLike, rack_b: ArrayLike) -> Floats:
+        """Return metres of trunk between panels anywhere in two racks, broadcast: from lowest unit to lowest unit."""
+        lowest_m = height_m(1, 0)
+        return self.run_m(rack_a, lowest_m, rack_b, lowest_m)
 
     @property
     def least_in_rack_m(self) -> float:

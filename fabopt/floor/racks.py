@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from fabopt.floor.loads import RackLoad, load_of_server, most_in_rack, times_in
 from fabopt.schema.case import Floor, Site
 from fabopt.schema.server import Server
+from fabopt.schema.site import UNIT_M as UNIT_M
 from fabopt.units import ceil_div, exact
 
 Ints = NDArray[np.int64]
@@ -24,8 +25,6 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Bools = NDArray[np.bool_]
 
-# EIA-310-D (IEC 60297-3-100): a rack unit is 1.75 in = 44.45 mm.
-UNIT_M = 0.04445
 # The lowest unit of common 19-inch racks begins about this high: feet or castors and the frame.
 RACK_FOOT_M = 0.1
 

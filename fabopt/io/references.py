@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.floor.rack_rules import servers_in_group
+from fabopt.io.cabling import check_cabling
 from fabopt.io.charges import check_charges_fit
 from fabopt.io.floor_losses import check_outside_losses
 from fabopt.io.recognition import ProductNames, hint_for
@@ -79,6 +80,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         check.faults += check_outside_losses(case, server, file)
     check.procurement(case.procurement, [fabric.name for fabric in case.fabrics])
     check.faults += check_charges_fit(case, catalog, file)
+    check.faults += check_cabling(case, catalog, file)
     check.effective(case)
     if server is not None and not check.faults:
         check.faults += check_workload(case, server, file)

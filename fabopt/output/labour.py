@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import money
 from fabopt.schema.design import Design
-from fabopt.schema.labour import AT_ENDS, KINDS_OF_TASK, LABOUR, MINUTES_PER_HOUR, VISIT, TaskMinutes
+from fabopt.schema.labour import KINDS_OF_TASK, LABOUR, MINUTES_PER_HOUR, VISIT, TaskMinutes, times_of
 from fabopt.units import cents, grouped, plain_fraction, usd, whole_shares
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.labour import installed, used_on_bill
@@ -48,7 +48,7 @@ def work_rows(design: Design) -> list[WorkRow]:
     for stage, fabric, kind, ends, units in installed(evidence, used_on_bill(evidence)):
         tasks = times.setdefault((stage, fabric, kind), defaultdict(int))
         for task in ["visit"] if kind == VISIT else _tasks(labour.minutes, kind):
-            tasks[task] += units * (ends if task in AT_ENDS else 1)
+            tasks[task] += units * times_of(task, kind, ends)
     billed: dict[tuple[int, str, str], int] = defaultdict(int)
     for row in design.bom:
         if row.id.startswith(LABOUR):

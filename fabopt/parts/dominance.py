@@ -85,7 +85,8 @@ def _fit(product: Product) -> Hashable:
         coding = product.works_with, product.coded_for, product.retiming, product.medium
         return product.protocols, product.ends, product.lane_gbps, product.reach_m, coding
     assert isinstance(product, Fibre)
-    return product.fibre, product.both_ends, product.loss_db, product.grade, product.protocols
+    plugs = product.both_ends, product.polarity, product.pinned
+    return product.fibre, plugs, product.loss_db, product.grade, product.protocols
 
 
 def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozenset[str]) -> Iterator[str]:

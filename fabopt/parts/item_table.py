@@ -17,9 +17,9 @@ from fabopt.parts.finance import present_cents, price_cents
 from fabopt.parts.items import FuturePrices, Item, Offer
 from fabopt.parts.labour import ends_of, visit_of, work_on
 from fabopt.parts.procurement import FutureTerms, Terms, expedite_cents, is_late, soonest_weeks, supply_by
-from fabopt.schema.catalog import KINDS, Cable, Catalog, Fibre, Nic, Switch, Transceiver
+from fabopt.schema.catalog import KINDS, ByLength, Cable, Catalog, Fibre, Nic, Panel, Switch, Transceiver, Trunk
 from fabopt.schema.design import MOVED_CABLE
-from fabopt.schema.labour import MOVED, Labour
+from fabopt.schema.labour import JUMPER, MOVED, Labour
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.units import cents, exact, milliwatts, rounded
@@ -51,7 +51,10 @@ class ItemTable:
 
         Lengths of products that are not offered are among them.
         """
-        lengths_m = np.array(sorted({item.length_m for item in self.items if item.length_m}))
+        leads = {item.length_m for item in self.items if item.length_m and item.kind != "trunk"}
+        # trunks that reach farther than any lead, so that runs of leads count as they do without trunks
+        farther = {item.length_m for item in self.items if item.length_m and item.length_m > max(leads, default=0.0)}
+        lengths_m = np.array(sorted(leads | farther))
         lengths_m.flags.writeable = False
         return lengths_m
 
@@ -120,6 +123,9 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
             builder.add_lengths("cable", cable, milliwatts(cable.power_w))
     for fibre in catalog.fibres:
         builder.add_lengths("fibre", fibre, 0)
+    for trunk in catalog.trunks:
+        builder.add_lengths("trunk", trunk, 0)
+    builder.add_passive_pieces("panel", catalog.panels)
     builder.add_pieces("server", catalog.servers)
     if len(builder.terms.months) > 1:
         builder.add_moves()
@@ -160,8 +166,17 @@ class _Numbering:
             if item.can_be_had or kind == "server":
                 self.single[product.id] = item
 
-    def add_lengths(self, kind: str, product: Cable | Fibre, power_mw: int) -> None:
-        """Add the lengths of a cable or fibre that have a price."""
+    def add_passive_pieces(self, kind: str, products: Iterable[Panel]) -> None:
+        """Add products sold by the piece that use no power."""
+        for product in products:
+            if product.price_usd is not None:
+                borne = borne_by(kind, product, self.terms.charges)
+                item = self._new(kind, product.id, product, 0, borne=borne, product=product)
+                if item.can_be_had:
+                    self.single[product.id] = item
+
+    def add_lengths(self, kind: str, product: ByLength, power_mw: int) -> None:
+        """Add the lengths of a cable, fibre or trunk that have a price."""
         borne = borne_by(kind, product, self.terms.charges)
         for length in sorted(product.lengths, key=lambda length: length.m):
             if length.price_usd is not None:
@@ -184,11 +199,13 @@ class _Numbering:
 
         Returns it by the number of the item. Servers are racked whoever buys them (``fabopt.problem.labour``).
         """
-        ends = {part.id: ends_of(part) for part in catalog.cables} | {part.id: ends_of(part) for part in catalog.fibres}
+        laid: tuple[Cable | Fibre | Trunk, ...] = (*catalog.cables, *catalog.fibres, *catalog.trunks)
+        ends = {part.id: ends_of(part) for part in laid}
+        jumpers = self._jumpers(catalog)
         known: dict[str, Item] = {}
         work: dict[int, Item] = {}
         for item in [item for item in self.items if item.kind not in ("server", "other") or item.id == MOVED_CABLE]:
-            kind = MOVED if item.id == MOVED_CABLE else item.kind
+            kind = MOVED if item.id == MOVED_CABLE else JUMPER if item in jumpers else item.kind
             borne = work_on(labour, kind, ends.get(item.id, 1))
             if borne is not None:
                 name = f"{borne.name}-{borne.usd_cents}"
@@ -197,6 +214,13 @@ class _Numbering:
             if fixed is not None:
                 self.single[fixed.name] = self._lump(fixed.name, (fixed,))
         return work
+
+    def _jumpers(self, catalog: Catalog) -> set[Item]:
+        """Straight fibres in the length of a jumper, where the case says how long these are."""
+        run_m = self.terms.jumper_run_m
+        fibres = (fibre.id for fibre in catalog.fibres if fibre.is_straight) if run_m is not None else ()
+        lengths = ([item for item in self.by_length[id_] if (item.length_m or 0.0) >= (run_m or 0.0)] for id_ in fibres)
+        return {of_fibre[0] for of_fibre in lengths if of_fibre}
 
     def _lump(self, name: str, borne: tuple[BorneCharge, ...]) -> Item:
         self._new("other", name, Purchasable(price_usd=0.0), 0, borne=borne)

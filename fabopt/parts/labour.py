@@ -7,11 +7,14 @@ from fractions import Fraction
 from fabopt.parts.charges import BorneCharge
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.labour import LABOUR, VISIT, VISIT_WORDS, Labour, work_words
+from fabopt.schema.passive import Trunk
 from fabopt.units import cents
 
 
-def ends_of(part: Cable | Fibre) -> int:
-    """The ends of a cable or fibre, those of a splitter counted one by one."""
+def ends_of(part: Cable | Fibre | Trunk) -> int:
+    """The ends of a cable or fibre, those of a splitter, and of the legs of a trunk, counted one by one."""
+    if isinstance(part, Trunk):
+        return 2 * part.legs
     ends = part.ends if isinstance(part, Cable) else part.both_ends
     return sum(end.count for end in ends)
 

@@ -17,7 +17,7 @@ from fabopt.parts.price_books import products
 from fabopt.parts.procurement import Terms, allowed, built_in, qualified_parts, terms_of
 from fabopt.rules.defaults import INTERCHANGEABLE, ONE_GENERATION, OPTIC_LOSS, SUBNET_MANAGER, is_kept
 from fabopt.schema.case import Case
-from fabopt.schema.catalog import Catalog, Nic, Switch
+from fabopt.schema.catalog import KINDS, Catalog, Nic, Switch
 from fabopt.schema.facts import Optics
 from fabopt.schema.product import Airflow
 
@@ -96,7 +96,8 @@ def _ports_of(switch: Switch) -> Hashable:
 def what_decides(case: Case, catalog: Catalog) -> Hashable:
     """Everything of a case that its offering depends on: those of two cases that agree in it are the same."""
     rules = is_kept(case.rules, INTERCHANGEABLE), is_kept(case.rules, OPTIC_LOSS), case.site.optical_margin_db
-    return named_products(case, catalog), terms_of(case), *rules, weighs_pools(case), case.times_paths
+    trunked = bool(case.site.trunked)
+    return named_products(case, catalog), terms_of(case), *rules, weighs_pools(case), case.times_paths, trunked
 
 
 def channel_limits(case: Case, catalog: Catalog) -> ChannelLimits:
@@ -117,6 +118,8 @@ def offering_of(case: Case, catalog: Catalog, prune: bool = True, whole: bool = 
     qualified = MappingProxyType(qualified_parts(terms.rules, catalog, case.server_id))
     offered = _with_airflow(allowed(_on_sale(catalog, named), terms.rules, case.server_id), terms.airflow)
     offered = payable(offered, terms.price_rules, built_in(catalog, case.server_id), terms.airflow)
+    if not case.site.trunked:
+        offered = offered.model_copy(update={"trunks": (), "panels": ()})
     item_table = item_table_of(offered, terms)
     if prune and not whole:
         item_table = undominated(case, offered, item_table, named, qualified)
@@ -149,10 +152,9 @@ def _named_ids(case: Case) -> frozenset[str]:
 
 def _on_sale(catalog: Catalog, named: frozenset[str]) -> Catalog:
     """The catalog without products at the end of their life, but for those that the case names."""
-    kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
     kept = {
         kind: tuple(product for product in getattr(catalog, kind) if not product.end_of_life or product.id in named)
-        for kind in kinds
+        for kind in KINDS
     }
     return catalog.model_copy(update=kept)
 

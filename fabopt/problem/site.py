@@ -161,6 +161,8 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     several = len(case.fabrics) > 1
     if servers > (MOST_SERVERS_OF_SEVERAL_FABRICS if several else MOST_SERVERS_PROVEN_ON_FLOOR):
         method = "estimates"
+    elif case.site.trunked:
+        pass  # trunks of a route are shared by links, which a place of switch after switch cannot weigh
     elif plan.usable_racks <= MOST_RACKS and servers <= MOST_SERVERS_ANYWHERE and not grows:
         method = "places"
     measures = bool(appliances.appliances or appliances.hosts) and is_kept(case.rules, ATTACHMENT_RUNS)

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from fabopt.errors import InputError, cut, fault
-from fabopt.rules.defaults import FILL_RULES, RuleChoices, is_kept
+from fabopt.rules.defaults import FILL_RULES, RACK_RULES, RuleChoices, is_kept
 from fabopt.schema.base import Count, Identifier, Reference, Strict, Text
 from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.fabric import Fabric as Fabric
@@ -23,6 +23,7 @@ from fabopt.schema.procurement import LengthLimits, Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
 from fabopt.schema.site import Site as Site
+from fabopt.schema.site import longest_in_rack_m
 from fabopt.schema.stages import KEBAB, Servers, is_certain
 from fabopt.schema.stages import CaseLimits as CaseLimits
 from fabopt.schema.stages import Limits as Limits
@@ -168,6 +169,16 @@ class Case(Strict):
     def times_paths(self) -> bool:
         """Whether it limits how long messages take."""
         return any(fabric.max_latency_us is not None for fabric in self.fabrics)
+
+    @property
+    def jumper_run_m(self) -> float | None:
+        """The longest run of a jumper within a rack, in metres; None where the case says nothing of trunks."""
+        floor, rules = self.site.floor, self.site.rack_rules
+        if not floor or self.site.cabling == "direct":
+            return None
+        kept = is_kept(self.rules, RACK_RULES)
+        spared = (rules.side_m, rules.spare_m, rules.spare_fraction) if kept else (0.0, 0.0, 0.0)
+        return longest_in_rack_m(floor, *spared)
 
     @property
     def is_uncertain(self) -> bool:

@@ -14,6 +14,7 @@ from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import Failed
 from fabopt.schema.roles import SharedUse
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
+from fabopt.schema.structured import StructuredKind
 from fabopt.schema.subnet_manager import SubnetManagerSaid
 from fabopt.schema.tiers import PeerLinkUse, StandInUse, TierUse, is_empty
 
@@ -257,6 +258,7 @@ class FabricDesign(Strict):
         carries: Fabrics of the case on its NICs.
         free_ports: Switches of the ports of attachments that are on free ones, by the attachment's name.
         subnet_manager: What manages its subnets, of InfiniBand.
+        structured: Kinds of links that run through trunks and panels.
     """
 
     name: str
@@ -284,6 +286,7 @@ class FabricDesign(Strict):
     carries: Annotated[tuple[SharedUse, ...], Field(exclude_if=lambda shared: not shared)] = ()
     free_ports: FreePorts = {}
     subnet_manager: SubnetManagerSaid = None
+    structured: Annotated[tuple[StructuredKind, ...], Field(exclude_if=is_empty)] = ()
 
     @property
     def joins_pairs(self) -> bool | None:

@@ -103,6 +103,12 @@ class Fibre(CableBody, Product, defer_build=False):
         return FibreEnd(connector=near), FibreEnd(connector=far)
 
     @property
+    def is_straight(self) -> bool:
+        """Whether it has one connector at each end, both of one kind."""
+        near, far = self.both_ends
+        return near == far and near.count == 1
+
+    @property
     def crosses(self) -> int:
         """n of a shuffle: its connectors at each end; 1 of any other."""
         return min(end.count for end in self.both_ends)

@@ -11,6 +11,7 @@ from fabopt.schema.base import Count, Metres, Strict
 from fabopt.schema.floor import Campus, CampusHall, Floor, Route
 from fabopt.schema.labour import Labour
 from fabopt.schema.rack_rules import RackRules
+from fabopt.schema.structured import OF_A_WORD, TRUNKED, CablingOfKinds, CablingWord
 
 # -- how far links run where a case says it, by kind ------------------------------------------------------------------
 
@@ -38,6 +39,16 @@ class Distances(Strict):
     attachment_spine: Annotated[Metres | None, Field(alias="attachment-spine", exclude_if=is_open)] = None
 
 
+# EIA-310-D (IEC 60297-3-100): a rack unit is 1.75 in = 44.45 mm.
+UNIT_M = 0.04445
+
+
+def longest_in_rack_m(floor: Floor, side_m: float, spare_m: float, spare_fraction: float) -> float:
+    """A run that no cable within a rack is longer than, in metres, to a nanometre: from its foot to its top."""
+    way_m = floor.rack_units * UNIT_M + side_m
+    return round(way_m + max(floor.slack_m, spare_m, way_m * spare_fraction), 9)
+
+
 # -- the site of a case -----------------------------------------------------------------------------------------------
 
 
@@ -47,6 +58,10 @@ def _none(margin_db: object) -> bool:
 
 def _no_items(items: object) -> bool:
     return not items
+
+
+def _direct(cabling: object) -> bool:
+    return cabling == "direct"
 
 
 class Site(Strict):
@@ -60,6 +75,8 @@ class Site(Strict):
         servers_per_rack: Servers in a rack. Null with a floor is the most that fit beside what `rack_rules` keep.
         rack_rules: What is kept in every rack, such as room for cable managers, and the most switches.
         optical_margin_db: Loss that every optical link keeps below the budget of its standard, in dB.
+        cabling: How switches in two racks are joined, or links of each kind; by `direct` leads, `structured` through
+            trunks and panels, or `any`, whichever is cheaper.
         labour: What the crew that installs everything costs. Null counts no labour.
     """
 
@@ -70,6 +87,7 @@ class Site(Strict):
     servers_per_rack: Count | None = None
     rack_rules: RackRules = RackRules()
     optical_margin_db: Annotated[float, Field(ge=0, le=100, exclude_if=_none)] = 0.0
+    cabling: Annotated[CablingWord | CablingOfKinds, Field(exclude_if=_direct)] = "direct"
     labour: Annotated[Labour | None, Field(exclude_if=is_open)] = None
 
     @model_serializer(mode="wrap")
@@ -125,6 +143,19 @@ class Site(Strict):
             "liquid_share": floor.rack_air_w is not None or floor.row_air_w is not None,
         }
         return ("power_max_w", "airflows", *(key for key, is_asked in asked.items() if is_asked))
+
+    @property
+    def trunked(self) -> dict[str, CablingWord]:
+        """How links of a kind are cabled, by kind; kinds of leads alone are left out."""
+        said = self.cabling
+        words = {kind: said.of(kind) if isinstance(said, CablingOfKinds) else said for kind in TRUNKED}
+        of_word = TRUNKED if isinstance(said, CablingOfKinds) else OF_A_WORD
+        return {kind: words[kind] for kind in of_word if words[kind] != "direct"}
+
+    @property
+    def spare_legs(self) -> float:
+        """Legs of trunks kept free, as a share of those in use."""
+        return self.cabling.spare_legs if isinstance(self.cabling, CablingOfKinds) else 0.0
 
     @property
     def has_floor(self) -> bool:

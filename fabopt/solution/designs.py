@@ -31,6 +31,7 @@ from fabopt.search.step_time import service_on, use_on
 from fabopt.solution.question import Answers, Question, keys_of_server
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
+from fabopt.wiring.panel_places import with_panel_places
 
 # Passes on the alternatives of an answer, and returns whether all were solved.
 Looking = Callable[[Answer, Callable[[Alternative], None]], bool]
@@ -104,7 +105,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
     floor_used = floor_use(problem, picked, fabrics)
     totals = with_racks(totals_of(problem, picked, rows), problem, fabrics, floor_used)
     use = use_on(problem, picked, cents(totals.capex_usd), answer.ratio.least if answer.ratio is not None else ())
-    return Design(
+    design = Design(
         fabopt=VERSION,
         rules=edition_of(VERSION),
         case=case_record(problem),
@@ -120,6 +121,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
         workload=use,
         serving=service_on(problem, picked),
     )
+    return with_panel_places(design)
 
 
 def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: str, seconds: float) -> Objective:

@@ -38,6 +38,7 @@ from fabopt.solution.servers import cheapest_of_servers
 from fabopt.solution.single_points import with_single_points, with_those_of
 from fabopt.solution.subnet_hosts import Answered, with_managers_of_subnets
 from fabopt.solution.switch_racks import with_strips_of_switches
+from fabopt.solution.trunks import with_trunks
 from fabopt.verify import verify
 
 
@@ -173,7 +174,11 @@ def _settled(question: Question) -> tuple[Question, Answers]:
 
 
 def _settled_with_room(question: Question) -> tuple[Question, Answers]:
-    return with_room_for_cables(question, _settled_with_hosts)
+    return with_room_for_cables(question, _settled_with_trunks)
+
+
+def _settled_with_trunks(question: Question) -> tuple[Question, Answers]:
+    return with_trunks(question, _settled_with_hosts)
 
 
 def _settled_with_hosts(question: Question) -> tuple[Question, Answers]:

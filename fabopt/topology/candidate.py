@@ -15,6 +15,7 @@ from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.switches import SwitchType
+from fabopt.parts.trunks import TrunkedKind
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
 from fabopt.schema.subnet_manager import TwinUse
@@ -144,9 +145,7 @@ class Option:
     @property
     def cages(self) -> tuple[int, ...]:
         """Cages taken at the near and the far end (or of leaves): the fewer, the more room is left for other links."""
-        if self.leaf_cages:
-            return self.leaf_cages
-        return sum(row.near_cages for row in self.rows), sum(row.far_cages for row in self.rows)
+        return self.leaf_cages or (sum(row.near_cages for row in self.rows), sum(row.far_cages for row in self.rows))
 
     @cached_property
     def longest_m(self) -> Mapping[Ends, float]:
@@ -195,6 +194,7 @@ class Candidate:
     ``logical_fabrics``: the attachments of logical fabrics on it, ports of servers among them, with their NICs.
     ``nic_purchases``: NICs by vendor, once the program has decided them. ``twins``: managed switches that ``devices``
     have in place of those of ``design``. ``open_tiers``: tiers whose products the program decides, as ``choices``.
+    ``trunked``: kinds of links through trunks, whose jumpers at far ends, trunks and panels are among ``devices``.
     """
 
     fabric: str
@@ -210,6 +210,7 @@ class Candidate:
     twins: tuple[TwinUse, ...] = ()
     open_tiers: tuple[OpenTier, ...] = ()
     nic_purchases: tuple[NicPurchase, ...] = ()
+    trunked: tuple[TrunkedKind, ...] = ()
     # what breaks ties: see ``fabopt.topology.evenness``
     evenness: Evenness = EVEN
 

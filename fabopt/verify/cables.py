@@ -227,13 +227,15 @@ def schedule_matches_bill(proof: Proof, cabling: FabricCabling) -> None:
     """The wiring holds exactly the cables, fibres and modules that the bill says are in use.
 
     Cables by part and length, modules by part = ``in_use`` of the bill's lines of the fabric and of the logical ones on
-    it. Source: design file, ``bom``.
+    it; with a jumper at the far end of each link through a trunk. Source: design file, ``bom``.
     """
     names = {cabling.fabric.designed.name, *cabling.fabric.logical}
     cables, modules = cabling.cables, cabling.cabled.wiring.modules
     own, lengths = cabling.own_cables.tolist(), cables.length_m.tolist()
     listed = Counter((cables.part[cable], lengths[cable]) for cable in own)
     listed.update((modules.part[row], 0.0) for row in np.flatnonzero(modules.fabric == cabling.index).tolist())
+    for kind in cabling.fabric.designed.structured:
+        listed[kind.jumper, float(kind.jumper_m)] += kind.far_jumpers
     bill = summed(
         ((line.id, float(line.length_m or 0)), line.in_use)
         for line in cabling.fabric.evidence.design.bom

@@ -41,7 +41,7 @@ def channels_fit_budgets(proof: Proof, fabric: FabricEvidence) -> None:
                 told += f" and {', '.join(unknown)}, of which nothing is known" if unknown else ""
                 modules = [(row.near, kind.near.split), (row.far, kind.far.split)]
                 ends = [(one, one.standard_by_split.get(split, "")) for one, split in modules if one is not None]
-                budgets = dict.fromkeys((name, _allowed_db(optics, module, name)) for module, name in ends)
+                budgets = dict.fromkeys((name, allowed_db(optics, module, name)) for module, name in ends)
                 for standard, allowed in budgets:
                     kept = "a budget that is not known" if allowed is None else f"{float(allowed):g} dB"
                     kept += f" less {float(margin_db):g} dB of margin" if margin_db and allowed is not None else ""
@@ -56,25 +56,38 @@ def _shown(allowed: Fraction | None) -> str:
 
 def _largest_db(optics: Optics, fibre: Fibre, length_m: Fraction) -> tuple[Fraction, list[str]]:
     """The largest loss of a fibre between two modules as far as it is known, and the plugs of which it is not."""
-    per_km = {glass.fibre: glass.db_per_km for glass in optics.glass}
-    usual = DB_PER_KM.get(fibre.fibre, MULTIMODE_DB_PER_KM)
-    loss_db = length_m * exact(per_km.get(fibre.fibre, usual)) / 1000 + exact(fibre.loss_db or 0)
+    loss_db = glass_db(optics, fibre.fibre, length_m) + exact(fibre.loss_db or 0)
     unknown = []
     for end in fibre.both_ends:
         plug = end.connector.split("x ")[-1]
-        losses = [
-            exact(pair.largest_db)
-            for pair in optics.pairs
-            if pair.connector == plug
-            and pair.fibre in (None, fibre.fibre)
-            and (None in (pair.grade, fibre.grade) or pair.grade == fibre.grade)
-        ]
+        losses = _plugs_db(optics, plug, fibre.fibre, fibre.grade)
         loss_db += max(losses, default=Fraction(0))
         unknown += [] if losses else [f"a plug {plug}"]
     return loss_db, list(dict.fromkeys(unknown))
 
 
-def _allowed_db(optics: Optics, module: Transceiver, standard: str) -> Fraction | None:
+def glass_db(optics: Optics, fibre: str, length_m: Fraction) -> Fraction:
+    """Loss of so much glass of a kind of fibre."""
+    per_km = {glass.fibre: glass.db_per_km for glass in optics.glass}
+    return length_m * exact(per_km.get(fibre, DB_PER_KM.get(fibre, MULTIMODE_DB_PER_KM))) / 1000
+
+
+def plugs_db(optics: Optics, connector: str, fibre: str, grade: str | None) -> Fraction:
+    """The largest loss of a pair of plugs; 0 where it is not known."""
+    return max(_plugs_db(optics, connector, fibre, grade), default=Fraction(0))
+
+
+def _plugs_db(optics: Optics, connector: str, fibre: str, grade: str | None) -> list[Fraction]:
+    return [
+        exact(pair.largest_db)
+        for pair in optics.pairs
+        if pair.connector == connector
+        and pair.fibre in (None, fibre)
+        and (None in (pair.grade, grade) or pair.grade == grade)
+    ]
+
+
+def allowed_db(optics: Optics, module: Transceiver, standard: str) -> Fraction | None:
     """What a channel of a module may lose; None where neither it nor its standard says."""
     if module.loss_budget_db is not None:
         return exact(module.loss_budget_db)

@@ -12,7 +12,7 @@ from fabopt.rules.defaults import ATTACHMENT_RUNS, is_kept
 from fabopt.units import ceil_decimetres
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import FIRST, named_edition
-from fabopt.wiring.model import TO_ATTACHMENTS, Floats, Wiring
+from fabopt.wiring.model import KINDS, TO_ATTACHMENTS, Floats, Mask, Wiring
 
 
 def measures_attachments(evidence: Evidence) -> bool:
@@ -57,10 +57,24 @@ def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
     """Metres of cable along the trays of the floor between the ends of every link, shape (links,).
 
     NaN where the floor does not decide: links of attachments run as far as the farthest of their kind, or over the
-    site's flat distance, as all links do without a floor.
+    site's flat distance, as all links do without a floor. A link through a trunk has a jumper to a panel anywhere in
+    its rack.
     """
     attached = np.isin(wiring.links.kind, TO_ATTACHMENTS)
-    return np.where(attached, np.nan, ways_m(evidence, wiring))
+    measured = np.where(attached, np.nan, ways_m(evidence, wiring))
+    through = through_trunks(evidence, wiring)
+    return np.where(through, evidence.plan.longest_in_rack_m, measured) if through.any() else measured
+
+
+def through_trunks(evidence: Evidence, wiring: Wiring) -> Mask:
+    """Mask of the links between two racks of kinds that run through trunks, shape (links,)."""
+    links, rack = wiring.links, np.array(wiring.devices.rack)
+    through = np.zeros(len(links), dtype=bool)
+    for index, fabric in enumerate(evidence.design.fabrics):
+        kinds = [KINDS.index(kind.kind) for kind in fabric.structured]
+        if kinds:
+            through |= (links.fabric == index) & np.isin(links.kind, kinds) & (rack[links.a] != rack[links.b])
+    return through
 
 
 def ways_m(evidence: Evidence, wiring: Wiring) -> Floats:

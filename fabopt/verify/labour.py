@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from fabopt.schema.catalog import Cable, Fibre
-from fabopt.schema.labour import AT_ENDS, LABOUR, MINUTES_PER_HOUR, MOVED, VISIT, VISIT_WORDS, work_words
+from fabopt.schema.labour import AT_ENDS, JUMPER, LABOUR, MINUTES_PER_HOUR, MOVED, VISIT, VISIT_WORDS, work_words
+from fabopt.schema.passive import Trunk
 from fabopt.units import CENTS_PER_USD, cents, exact, rounded, some, usd
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, since, where
@@ -85,7 +86,7 @@ def labour_owed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, i
             name, words, unit_cents = VISIT, VISIT_WORDS, cents(labour.visit_usd)
         else:
             tasks = labour.minutes.tasks_of(kind, ends)
-            minutes = sum((task.minutes * (ends if task.task in AT_ENDS else 1) for task in tasks), Fraction(0))
+            minutes = sum((task.minutes * _times(task.task, kind, ends) for task in tasks), Fraction(0))
             name, words = f"{LABOUR}{kind}", work_words(tasks, kind)
             unit_cents = rounded(exact(labour.usd_per_hour) * CENTS_PER_USD * minutes / MINUTES_PER_HOUR)
         if unit_cents:
@@ -100,7 +101,7 @@ def installed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, int
     for stage, fabric, item, units in used:
         if units and item.kind != "server":
             busy.add(stage)
-            kind = MOVED if item == MOVES else item.kind
+            kind = MOVED if item == MOVES else JUMPER if _is_jumper(evidence, item) else item.kind
             yield Installed(stage, fabric, kind, _ends(evidence, item), units)
     for stage in sorted(busy):
         if added[stage]:
@@ -108,9 +109,29 @@ def installed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, int
         yield Installed(stage, NO_FABRIC, VISIT, 1, 1)
 
 
+def _times(task: str, kind: str, ends: int) -> int:
+    """How often a unit has a task: at each end, for each leg of a trunk that is tested, else once."""
+    return ends if task in AT_ENDS else ends // 2 if (task, kind) == ("test", "trunk") else 1
+
+
+def _is_jumper(evidence: Evidence, item: BilledItem) -> bool:
+    """Whether a fibre is straight, and of the shortest length sold that covers any run within a rack, where the case
+    speaks of trunks.
+    """
+    run_m = evidence.case.jumper_run_m
+    if run_m is None or item.kind != "fibre":
+        return False
+    product = evidence.part(item.id, Fibre)
+    near, far = product.both_ends
+    sold = [length.m for length in product.lengths if length.price_usd is not None and length.m >= run_m]
+    return near == far and near.count == 1 and item.length_m == min(sold, default=None)
+
+
 def _ends(evidence: Evidence, item: BilledItem) -> int:
-    """Ends of a cable or fibre, each leg of a splitter one; 1 of all else."""
+    """Ends of a cable or fibre, each leg of a splitter one, of a trunk those of its legs; 1 of all else."""
     product = None if item == MOVES else product_of(evidence, item)
     if isinstance(product, Cable):
         return sum(end.count for end in product.ends)
+    if isinstance(product, Trunk):
+        return 2 * product.legs
     return sum(end.count for end in product.both_ends) if isinstance(product, Fibre) else 1

@@ -11,13 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from fabopt.schema.catalog import ByLength, CableLength, Nic, Switch, Transceiver
+from fabopt.schema.catalog import ByLength, CableLength, Nic, Panel, Switch, Transceiver
 from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import cents, milliwatts, rounded, some, summed, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.parts_of_trunks import parts_of_trunks
 from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, is_expedited, worth
 from fabopt.verify.wiring import CabledDesign
@@ -115,10 +116,9 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
             used[evidence.stage_names.index(other.stage), BilledItem(kind, item)] += more
     if grown:
         used.update(_link_parts_by_stage(evidence, designed))
-    else:
-        for row in designed.links:
-            for part in row.parts:
-                used[0, BilledItem(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
+    for part in () if grown else (part for row in designed.links for part in row.parts):
+        used[0, BilledItem(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
+    used.update({(at, BilledItem(*item)): units for (at, item), units in parts_of_trunks(evidence, designed).items()})
     for name, stage_of_file in grown.items():
         used[evidence.stage_names.index(name), MOVES] += stage_of_file.moved_cables
     return used
@@ -199,7 +199,7 @@ def offer_of(evidence: Evidence, item: BilledItem) -> Purchasable:
             if length.m == item.length_m:
                 return length
         raise LookupError(f"{item.id} has no length {item.length_m}")
-    if item.length_m is not None or not isinstance(product, Switch | Nic | Transceiver | Server):
+    if item.length_m is not None or not isinstance(product, Switch | Nic | Transceiver | Panel | Server):
         raise LookupError(f"{item} is not sold by length")
     return product
 

@@ -30,8 +30,8 @@ def racks_keep_rules(proof: Proof, cabled: CabledDesign) -> None:
     ``power_max_w`` and its own with its modules <= ``rack_power_w``, of one feed. Racks of a rack-scale system already
     have these units. Source: case file, ``site.rack_rules``; catalog, ``power_max_w``.
     """
-    rules, racks = cabled.evidence.case.site.rack_rules, _Racks(cabled)
-    top = cabled.evidence.plan.floor.rack_units - _kept_units(cabled.evidence)
+    rules, racks = cabled.evidence.case.site.rack_rules, DeviceRacks(cabled)
+    top = cabled.evidence.plan.floor.rack_units - kept_units(cabled.evidence)
     whole = () if cabled.evidence.server.rack is None else cabled.evidence.design.racks.server_racks
     for rack, units in racks.units.items():
         proof.holds(rack in whole or max(units) <= top, f"{rack}: a device in unit {max(units)}, above {top}")
@@ -82,7 +82,7 @@ def _more_milliwatts(cabled: CabledDesign) -> Counter[str]:
     return more
 
 
-def _kept_units(evidence: Evidence) -> int:
+def kept_units(evidence: Evidence) -> int:
     """Units kept at the top of a rack."""
     case, rules = evidence.case, evidence.case.site.rack_rules
     management = rules.management_units
@@ -91,8 +91,8 @@ def _kept_units(evidence: Evidence) -> int:
     return rules.patch_panel_units + rules.pdu_units + management
 
 
-class _Racks:
-    """Racks with servers or switches. ``units``: units in use by devices, by rack."""
+class DeviceRacks:
+    """DeviceRacks with servers or switches. ``units``: units in use by devices, by rack."""
 
     def __init__(self, cabled: CabledDesign) -> None:
         devices, self._links = cabled.wiring.devices, cabled.wiring.links

@@ -65,6 +65,7 @@ from fabopt.verify import (
     single_points,
     sourcing,
     structure,
+    structured,
     subnet_manager,
     totals,
     trays,
@@ -107,6 +108,8 @@ DESIGN_RULES: tuple[DesignRule, ...] = (
     separation.isolation_is_kept,
     separation.shared_ports_are_told,
     servers.server_is_of_the_list,
+    structured.polarity_crosses,
+    structured.ends_mate,
 )
 # of the NICs that a logical fabric has on the switches of another
 LOGICAL_RULES: tuple[Callable[[Proof, LogicalEvidence], None], ...] = (
@@ -278,6 +281,9 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     appliances.hosts_stand_with_switches,
     trays.trays_hold_cables,
     trays.managers_hold_cables,
+    structured.trunks_hold_legs,
+    structured.panels_hold_trunks,
+    structured.panels_fit_racks,
 )
 MONEY_RULES: tuple[DesignRule, ...] = (
     purchases.bom_covers_parts,

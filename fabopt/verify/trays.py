@@ -14,8 +14,11 @@ from typing import NamedTuple
 from fabopt.floor.routes import TrayRoutes
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Design
+from fabopt.schema.passive import Trunk
+from fabopt.schema.product import CableBody
 from fabopt.units import exact, some
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.floor_runs import through_trunks
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import NOTHING, Wiring
@@ -134,11 +137,15 @@ def _unknown(laid: Sequence[_Laid]) -> int:
 
 
 def _legs(evidence: Evidence, wiring: Wiring) -> Iterator[_Laid]:
-    """Legs of cables with both ends in racks: of a cable with several connectors at an end each link, else one."""
+    """Legs of cables with both ends in racks: of a cable with several connectors at an end each link, else one; trunks,
+    each in both of its racks, and jumpers in theirs.
+    """
     links, racks, met = wiring.links, wiring.devices.rack, set[int]()
+    through = through_trunks(evidence, wiring).tolist()
     sizes: dict[str, tuple[int, float]] = {}
-    columns = zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), strict=True)
-    for cable, a, b in columns:
+    yield from _trunks(evidence)
+    columns = zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), through, strict=True)
+    for cable, a, b, in_trunk in columns:
         if cable == NOTHING or not racks[a] or not racks[b]:
             continue
         if max(int(wiring.cables.a_connectors[cable]), int(wiring.cables.b_connectors[cable])) == 1:
@@ -149,6 +156,23 @@ def _legs(evidence: Evidence, wiring: Wiring) -> Iterator[_Laid]:
         if part not in sizes:
             product = evidence.product(part)
             assert isinstance(product, Cable | Fibre)
-            section = ceil(pi / 4 * (product.diameter_mm or 0.0) ** 2 * 1000)
-            sizes[part] = section, product.bend_radius_mm or 0.0
+            sizes[part] = _size(product)
+        if in_trunk:
+            for rack in (racks[a], racks[b]):
+                yield _Laid((evidence.plan.rack_index(rack), evidence.plan.rack_index(rack)), *sizes[part])
+            continue
         yield _Laid((evidence.plan.rack_index(racks[a]), evidence.plan.rack_index(racks[b])), *sizes[part])
+
+
+def _size(body: CableBody) -> tuple[int, float]:
+    return ceil(pi / 4 * (body.diameter_mm or 0.0) ** 2 * 1000), body.bend_radius_mm or 0.0
+
+
+def _trunks(evidence: Evidence) -> Iterator[_Laid]:
+    for fabric in evidence.design.fabrics:
+        for kind in fabric.structured:
+            for route in kind.routes:
+                racks = evidence.plan.rack_index(route.a), evidence.plan.rack_index(route.b)
+                for trunk in route.trunks:
+                    for _ in range(trunk.count):
+                        yield _Laid(racks, *_size(evidence.part(trunk.id, Trunk)))

@@ -72,6 +72,7 @@ def paths_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[Path]:
     Every switch is the slowest of its tier, and every link the slowest of its kind, in its longest length.
     """
     delays, tiers = Delays(embedded.delays), {tier.role: tier for tier in fabric.tiers}
+    fabric = fabric.model_copy(update={"links": tuple(_as_laid(fabric))})
     up = tuple(row for row in fabric.links if row.from_ == "server")
     if "leaf" not in tiers or not fabric.structure.has_switches or not any(map(_cable_of, up)):
         return
@@ -85,6 +86,21 @@ def paths_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[Path]:
         links = (step for hop in hops for step in _slowest(embedded, delays, hop))
         gbps = min(fabric.nic.gbps, *(tier.gbps_down for tier in fabric.tiers))
         yield Path(fabric.name, name, gbps, [*delays.devices(on_path), *merged(links)])
+
+
+def _as_laid(fabric: FabricDesign) -> Iterator[LinkRow]:
+    """The rows of links, of which those through trunks have a cable as long as two jumpers and the longest trunk."""
+    further_m: dict[str, float] = {
+        kind.kind: kind.jumper_m + max((trunk.length_m for trunk in kind.trunks), default=0)
+        for kind in fabric.structured
+    }
+    for row in fabric.links:
+        more_m = further_m.get(f"{row.from_}-{row.to}", 0)
+        parts = (
+            part if part.length_m is None else part.model_copy(update={"length_m": part.length_m + more_m})
+            for part in row.parts
+        )
+        yield row.model_copy(update={"parts": tuple(parts)}) if more_m else row
 
 
 def _routes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -62,8 +62,8 @@ class MeasuredRuns:
 
     differ: ClassVar[bool] = True
 
-    def __init__(self, plan: FloorPlan, flat: FlatRuns, devices: Devices) -> None:
-        self._plan, self._flat = plan, flat
+    def __init__(self, plan: FloorPlan, flat: FlatRuns, devices: Devices, trunked: Collection[str] = ()) -> None:
+        self._plan, self._flat, self._trunked = plan, flat, trunked
         index = {rack: plan.rack_index(rack) for rack in set(devices.rack) if rack}
         self._rack = np.array([index.get(rack, -1) for rack in devices.rack])
         self._height_m = np.asarray(height_m(devices.unit, devices.height_u))
@@ -71,9 +71,14 @@ class MeasuredRuns:
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
         """The run of every link of a kind between the racks of both ends.
 
-        Links of attachments have the site's flat distance.
+        Links of attachments have the site's flat distance; those through trunks that of a jumper within a rack.
         """
-        return self._flat.of(kind, a, b) if kind in ATTACHED else self.between(a, b)
+        if kind in ATTACHED:
+            return self._flat.of(kind, a, b)
+        if kind in self._trunked:
+            jumpers_m = np.full(len(a), self._plan.longest_in_rack_m)
+            return np.where(self._rack[a] == self._rack[b], self.between(a, b), jumpers_m)
+        return self.between(a, b)
 
     def between(self, a: Ints, b: Ints) -> Floats:
         """The run between the racks of every two devices."""
@@ -95,4 +100,5 @@ def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]
 def runs_of(embedded: Embedded, fabric: FabricDesign, devices: Devices) -> Runs:
     """Runs that are measured where the case has a floor, else flat."""
     flat, floor = FlatRuns(flat_runs_m(embedded, fabric)), embedded.case.site.floor
-    return flat if floor is None else MeasuredRuns(embedded.plan, flat, devices)
+    trunked = {kind.kind for kind in fabric.structured}
+    return flat if floor is None else MeasuredRuns(embedded.plan, flat, devices, trunked)

@@ -24,6 +24,7 @@ COUNTED = "makes the number or the speed of ports of an attachment, whose levers
 LOAD = "is read as a limit on what racks and rows take (`floor.loads.RACK_LIMITS`), each by its key"
 LENGTHS = "has its conflict where lengths are chosen (`solution.few_lengths`), with the fewest that would do"
 FILL = "has its conflict where cables are too thick (`solution.room_for_cables`), with what they need"
+TRUNKS = "is read as a part of `site.cabling`, whose conflict is `explain.cabling`"
 PERIOD = "is read as a budget of a period (`explain.limits`), by the name of its kind"
 CHECKED = "is refused when the case is read where nothing could keep it (exit 2)"
 
@@ -34,6 +35,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Base": {"*": CHECKED},
     "LengthLimits": {"product": LENGTHS},
     "Site": {"labour": MONEY, "halls": GEOMETRY, "routes": GEOMETRY},
+    "CablingOfKinds": {"*": TRUNKS},
     "Charge": {"*": MONEY}, "Labour": {"*": MONEY}, "TaskMinutes": {"*": MONEY},
     "PriceSource": {"*": TOLD}, "Source": {"*": TOLD},
     "Stage": {"probability": FUTURE}, "GrowthScenario": {"*": FUTURE},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import chain, combinations, product
 from math import floor
@@ -37,10 +37,11 @@ from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, place
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
+from fabopt.topology.clos.trunked import TrunkedWay, links_between, ways_of
 from fabopt.topology.design import left_by_a_switch
 from fabopt.topology.evenness import evenness_of
 from fabopt.topology.family import Batch
-from fabopt.units import Number, grouped
+from fabopt.units import Number, grouped, summed
 
 # Kinds of links that shuffles may make, in the order of ties.
 _CROSSED = ("server-leaf", "leaf-spine", "spine-core")
@@ -112,10 +113,11 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
     )
     servers = _ServerLinks(problem, prune)
     grown = (
-        _candidate(problem, fabric, hosting, servers, crossed)
+        _candidate(problem, fabric, hosting, servers, crossed, ways)
         for hosting in outliving
         if hosting is not None
         for crossed in _crossings(problem, hosting)
+        for ways in _trunked(problem, fabric, hosting, crossed)
     )
     return tuple(candidate for candidate in grown if candidate is not None)
 
@@ -127,11 +129,50 @@ def _crossings(problem: Problem, clos: ClosNetwork) -> Iterator[tuple[str, ...]]
     return chain.from_iterable(combinations(either, count) for count in range(len(either) + 1))
 
 
+def _trunked(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, crossed: tuple[str, ...]
+) -> Iterator[Mapping[str, TrunkedWay]]:
+    """Every set of kinds of links through trunks that the case allows, with the way of each."""
+    words = problem.case.site.trunked
+    if not words:
+        yield {}
+        return
+    either = [
+        list(_ways_of_kind(problem, fabric, clos, kind, words[kind.name]))
+        for kind in all_kinds_of(clos)
+        if kind.name in words and kind.name not in crossed
+    ]
+    for ways in product(*either):
+        yield {way.trunked.kind: way for way in ways if way is not None}
+
+
+def _ways_of_kind(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: LinkType, word: str
+) -> Iterator[TrunkedWay | None]:
+    """The ways of a kind of links through trunks, and None for leads: allowed, or where all links stay in racks."""
+    between = links_between(problem, clos, kind)
+    if word == "any" or not between.routes:
+        yield None
+    if between.routes and not _shares_cages(fabric, clos, kind):
+        yield from ways_of(problem, clos, kind, between)
+
+
+def _shares_cages(fabric: FabricProblem, clos: ClosNetwork, kind: LinkType) -> bool:
+    """Whether attachments share cages of leaves with the links of servers."""
+    on_leaves = any(attachment.ports for attachment in attached_to_leaves(fabric, clos))
+    return kind.name == "server-leaf" and on_leaves and clos.parts.leaf_down.lane.ports > 1
+
+
 def _candidate(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, servers: _ServerLinks, crossed: tuple[str, ...]
+    problem: Problem,
+    fabric: FabricProblem,
+    clos: ClosNetwork,
+    servers: _ServerLinks,
+    crossed: tuple[str, ...],
+    ways: Mapping[str, TrunkedWay],
 ) -> Candidate | None:
     fabric, clos = with_attached_runs(problem, fabric, clos)
-    choices = all_choices(_links(problem, fabric, clos, servers, crossed))
+    choices = all_choices(_links(problem, fabric, clos, servers, crossed, ways))
     if choices is not None and fabric.in_service is not None:
         choices = with_parts_in_service(fabric.in_service.fabric, choices)
     if choices is None:
@@ -140,15 +181,27 @@ def _candidate(
         fabric=fabric.name,
         topology=clos.parts.nic.topology,
         design=ClosDesign(clos),
-        devices=_with_logical_fabrics(problem, fabric, devices_of(problem, clos)),
+        devices=_with_trunks(_with_logical_fabrics(problem, fabric, devices_of(problem, clos)), ways),
         choices=choices,
-        order=(*tie_order(fabric, clos), *(_CROSSED.index(kind) for kind in crossed)),
+        order=(*tie_order(fabric, clos), *_rank(crossed, ways)),
         nic_slots=(0 if clos.parts.nic.item is None else clos.parts.nic.nics_per_server) + slots_of(fabric.attachments),
         clashes=clashes_of(clos.parts, clos.shape, choices),
         counted=fabric.counted,
         logical_fabrics=tuple(demand for demand in fabric.attachments if demand.network is not None),
+        trunked=tuple(way.trunked for way in ways.values()),
         evenness=evenness_of(problem, clos.shape, clos.parts.last_leaf is not None, _lacking(problem, fabric, clos)),
     )
+
+
+def _rank(crossed: tuple[str, ...], ways: Mapping[str, TrunkedWay]) -> tuple[int, ...]:
+    """Rank by what makes each kind of links: straight leads first, then shuffles, then trunks."""
+    by_trunk = (number for kind, way in ways.items() for number in (len(_CROSSED) + _CROSSED.index(kind), *way.order))
+    return (*(_CROSSED.index(kind) for kind in crossed), *by_trunk)
+
+
+def _with_trunks(devices: Uses, ways: Mapping[str, TrunkedWay]) -> Uses:
+    """Devices with the jumpers at far ends, trunks and panels of some kinds of links."""
+    return summed(pair for uses in (devices, *(way.trunked.uses for way in ways.values())) for pair in uses.items())
 
 
 def _lacking(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> int:
@@ -222,7 +275,12 @@ class _ServerLinks:
 
 
 def _links(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, server_links: _ServerLinks, crossed: tuple[str, ...]
+    problem: Problem,
+    fabric: FabricProblem,
+    clos: ClosNetwork,
+    server_links: _ServerLinks,
+    crossed: tuple[str, ...],
+    ways: Mapping[str, TrunkedWay],
 ) -> Iterator[Sequence[Choice] | None]:
     servers, *above = all_kinds_of(clos)
     prune = server_links.prune
@@ -230,14 +288,14 @@ def _links(
     if on_leaves and clos.parts.leaf_down.lane.ports > 1:
         yield with_attachments(problem, fabric, clos, servers)
     else:
-        yield server_links.choices(clos, servers)
+        yield ways[servers.name].choices if servers.name in ways else server_links.choices(clos, servers)
         for attachment in on_leaves:
             yield attachment_leaf(problem, fabric, clos, attachment, prune)
     for index in range(len(clos.free)):
         yield attachment_spine(problem, fabric, clos, index, prune)
     for kind in above:
         own = kind._replace(mixes=False, crossed=True, key=(*kind.key, "crossed")) if kind.name in crossed else kind
-        yield kind_choices(problem, clos, own, prune)
+        yield ways[kind.name].choices if kind.name in ways else kind_choices(problem, clos, own, prune)
 
 
 # -- tiers that attachments are on -----------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.run_bounds import FlatBounds, LinkEnds, LinkRows, LinksByClass, RunBounds
 from fabopt.topology.clos.shape import Ints, SwitchUse, usable_ports
 from fabopt.topology.clos.switch_sizes import switch_size
+from fabopt.topology.clos.trunk_bounds import with_trunks
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import ceil_of
 
@@ -204,5 +205,8 @@ class LinkBounds:
         if key not in known:
             assemblies = self.problem.links.in_all_lengths(*key)
             ports = (near.ports, far.ports)
-            known[key] = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
+            least = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
+            if self.problem.case.site.trunked:
+                least = with_trunks(self.problem, self.fabric, self.costs, least, key)
+            known[key] = least
         return known[key]

@@ -1,0 +1,38 @@
+"""Links through trunks and panels as the design file has them."""
+
+from __future__ import annotations
+
+from fabopt.design.bill import whole_metres
+from fabopt.parts.trunks import TrunkedKind
+from fabopt.schema.structured import PanelPlace, StructuredKind, TrunkRoute, TrunkRow
+
+# The unit of a panel that has no place yet, or for which there is no room.
+NO_UNIT = 0
+
+
+def structured_kind(trunked: TrunkedKind) -> StructuredKind:
+    """A kind of links through trunks; its panels have no units yet."""
+    return StructuredKind.model_validate({
+        "kind": trunked.kind,
+        "fibre": trunked.fibre,
+        "connector": trunked.connector,
+        "jumper": trunked.jumper.id,
+        "jumper_m": whole_metres(trunked.jumper.length_m),
+        "far_jumpers": trunked.far,
+        "routes": tuple(
+            TrunkRoute(
+                a=route.a, b=route.b, links=route.links, legs=route.legs,
+                trunks=tuple(
+                    TrunkRow(id=item.id, length_m=whole_metres(item.length_m), count=count)
+                    for item, count in route.trunks
+                ),
+            )
+            for route in trunked.routes
+        ),
+        "panels": tuple(
+            PanelPlace(rack=rack, unit=NO_UNIT, id=item.id)
+            for rack, pieces in trunked.panels
+            for item, count in pieces
+            for _ in range(count)
+        ),
+    })  # fmt: skip

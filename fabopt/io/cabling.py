@@ -1,0 +1,40 @@
+"""Cross checks of structured cabling: what it needs of the case and of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.errors import Fault, fault
+from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.structured import CablingOfKinds
+
+KEY = "site.cabling"
+
+
+def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
+    """Yield faults of a case whose links may run through trunks."""
+    words = case.site.trunked
+    if not words:
+        return
+    said = case.site.cabling.model_dump(by_alias=True) if isinstance(case.site.cabling, CablingOfKinds) else ""
+    shown = said or case.site.cabling
+    leave = f"give `site.floor`, or leave `{KEY}` out"
+    if not case.site.has_floor:
+        yield fault(file, KEY, "routes between racks are not known without a floor", shown, hint=leave)
+    if "any" in words.values() and case.site.labour is None:
+        problem = "what leads and trunks cost to install is not known, so that neither can be called cheaper"
+        hint = "give `site.labour` with `usd_per_hour` and `minutes`, or say `structured` or `direct`"
+        yield fault(file, KEY, problem, shown, hint=hint)
+    if len(case.stages or ()) > 1 or case.base is not None:
+        problem = "trunks of a cluster that grows are not planned"
+        yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or plan the last stage alone")
+    if case.objective == EFFECTIVE:
+        problem = f"trunks and `objective: {EFFECTIVE}` do not go together"
+        yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or choose another objective")
+    if case.times_paths:
+        problem = "trunks and a limit on `max_latency_us` do not go together"
+        yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or the limit")
+    for kind, products in (("trunk", catalog.trunks), ("panel", catalog.panels)):
+        if not products and "structured" in words.values():
+            yield fault(file, KEY, f"the catalog has no {kind}", shown, hint=f"add one, or leave `{KEY}` out")

@@ -1,0 +1,140 @@
+"""What is on sale to cable links through trunks: jumpers with the trunks and panels that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from fabopt.parts.assemblies import Assembly
+from fabopt.parts.channels import DECIMALS, M_PER_KM, OpticalChannel, Plugs, db_per_km, loss_of
+from fabopt.parts.items import Item
+from fabopt.parts.link_table import LinkTable
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.port_types import PortType
+from fabopt.problem.problem import Problem
+from fabopt.schema.base import parse_split
+from fabopt.schema.catalog import Transceiver
+from fabopt.schema.facts import Grade
+from fabopt.schema.passive import Fibre, Panel, Trunk
+
+# Panels that a link passes, each a pair of mated plugs.
+PANELS = 2
+GRADES: tuple[Grade, ...] = ("low-loss", "standard")
+
+
+@dataclass(frozen=True, eq=False)
+class TrunkParts:
+    """Jumpers of one fibre and length, with the trunks and panels that go with them.
+
+    ``number``: their place among all; ``grade``: of their worst plugs (None: not known); ``trunks``: each type's
+    lengths, shortest first, and its legs; ``panels``: each type with its ports; ``modules``: on offer, by id.
+    """
+
+    number: int
+    product: Fibre
+    connector: str
+    jumper: Item
+    grade: Grade | None
+    trunks: tuple[tuple[tuple[Item, ...], int], ...]
+    panels: tuple[tuple[Item, int], ...]
+    modules: Mapping[str, Transceiver]
+
+    @property
+    def fibre(self) -> str:
+        """The kind of fibre of them all."""
+        return self.product.fibre
+
+    @property
+    def items(self) -> Iterator[Item]:
+        """All of them, in every length."""
+        yield from (self.jumper, *(item for items, _ in self.trunks for item in items))
+        yield from (item for item, _ in self.panels)
+
+    def longest_m(self, links: LinkTable, assembly: Assembly, ports: tuple[PortType, PortType]) -> float:
+        """The longest trunk over which both modules of an assembly reach, in metres; infinite where no loss is known.
+
+        Rule ``channels_fit_budgets``: jumpers + trunk + four pairs of mated plugs <= budget less the margin.
+        """
+        ends = zip((assembly.near, assembly.far), ports, strict=True)
+        return min(self._reach_m(links, item, port) for item, port in ends if item is not None)
+
+    def _reach_m(self, links: LinkTable, item: Item, port: PortType) -> float:
+        module = self.modules[item.id]
+        splits = module.standard_by_split
+        standard = next(standard for split, standard in splits.items() if parse_split(split) == port.lane)
+        jumpers_m = 2 * (self.jumper.length_m or 0.0)
+        allowed, optics = links.limits.budget_db(module, standard), links.limits.optics
+        left_m = module.reach_m - jumpers_m
+        if allowed == inf or optics is None:
+            return left_m
+        plugs = tuple(Plugs(self.connector, self.fibre, self.grade) for _ in range(2 + PANELS))
+        channel = OpticalChannel(((self.fibre, jumpers_m),), plugs, inside_db=2 * (self.product.loss_db or 0.0))
+        left_db = allowed - loss_of(optics, channel).largest_db
+        return min(left_m, round(left_db / db_per_km(optics, self.fibre) * M_PER_KM, DECIMALS))
+
+
+_PARTS: Lookup[Problem, None, tuple[TrunkParts, ...]] = Lookup()
+
+
+def trunk_parts(problem: Problem) -> tuple[TrunkParts, ...]:
+    """Everything on sale for links through trunks: for each fibre and connector once with all parts, and once with
+    those of low loss alone.
+    """
+    return _PARTS.of(problem, None, lambda: tuple(_all_parts(problem)))
+
+
+def _all_parts(problem: Problem) -> Iterator[TrunkParts]:
+    modules = {module.id: module for module in problem.offering.offered.transceivers}
+    offered, run_m, number = problem.offering.offered, problem.floor.plan.longest_in_rack_m, 0
+    for fibre in offered.fibres:
+        connector = jumper_connector(fibre)
+        lengths = problem.item_table.lengths(fibre.id)
+        jumper = next((item for item in lengths if (item.length_m or 0.0) >= run_m), None)
+        if connector is None or jumper is None:
+            continue
+        trunks = [one for one in offered.trunks if trunk_goes(one, fibre, connector)]
+        panels = [one for one in offered.panels if panel_goes(one, connector)]
+        for grade in dict.fromkeys((worst(fibre.grade, trunks, panels), GRADES[0])):
+            of_grade = [one for one in trunks if grade != GRADES[0] or one.grade == grade]
+            held_by = [one for one in panels if grade != GRADES[0] or one.grade == grade]
+            on_sale = [(problem.item_table.lengths(one.id), one.legs) for one in of_grade]
+            ports = [(problem.item_table.item(one.id), one.ports) for one in held_by]
+            for_sale = (
+                tuple((items, legs) for items, legs in on_sale if items),
+                tuple((item, count) for item, count in ports if item is not None),
+            )
+            if all(for_sale) and (grade != GRADES[0] or fibre.grade == grade):
+                yield TrunkParts(number, fibre, connector, jumper, grade, *for_sale, modules)
+                number += 1
+
+
+def jumper_connector(fibre: Fibre) -> str | None:
+    """The connector at both ends of a fibre that is a jumper: straight, without pins; None of any other."""
+    is_jumper = fibre.is_straight and not fibre.loss_db and not fibre.pinned
+    return fibre.both_ends[0].connector if is_jumper else None
+
+
+def trunk_goes(trunk: Trunk, fibre: Fibre, connector: str) -> bool:
+    """Whether a trunk goes with jumpers: same fibre, connectors with the same polish, and light crosses.
+
+    Rules ``ends_mate`` and ``polarity_crosses``: Type B pieces of the link, two jumpers and a leg, are odd in number.
+    """
+    crosses = (2 * (fibre.polarity == "B") + (trunk.polarity == "B")) % 2 == 1
+    return (trunk.fibre, trunk.connector) == (fibre.fibre, connector) and trunk.pinned is not False and crosses
+
+
+def panel_goes(panel: Panel, connector: str) -> bool:
+    """Whether jumpers and trunks with a connector go into a panel, whatever their polish."""
+    return panel.connector == form_of(connector)
+
+
+def form_of(connector: str) -> str:
+    """A connector without its polish."""
+    return connector.removesuffix("-APC").removesuffix("-UPC")
+
+
+def worst(jumper: Grade | None, trunks: Sequence[Trunk], panels: Sequence[Panel]) -> Grade | None:
+    """The worst grade of some parts; None where one is not known."""
+    grades = {jumper, *(trunk.grade for trunk in trunks), *(panel.grade for panel in panels)}
+    return None if None in grades else max(grades, key=lambda grade: GRADES.index(grade or "standard"))

@@ -1,0 +1,59 @@
+"""Lower bounds of the cost of a link that may run through trunks, by the class of its run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabopt.floor.group_runs import classes_of_runs
+from fabopt.parts.assemblies import Mode
+from fabopt.parts.port_types import PortType
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.problem.trunk_parts import PANELS, TrunkParts, trunk_parts
+from fabopt.topology.link_parts import Costs, Floats
+
+
+def with_trunks(
+    problem: Problem, fabric: FabricProblem, costs: Costs, leads: Floats, ends: tuple[PortType, PortType, str]
+) -> Floats:
+    """Least cost of a link over a run of each class or a longer one, shape (metrics, classes + 1), where links of its
+    kind may run through trunks, or have to; ``leads``: the same of leads alone.
+
+    A port does not say of which kinds its links are, so those of any kind that they may be of count.
+    """
+    words = problem.case.site.trunked
+    of_servers = any(nic.port is ends[0] for nics in fabric.nics.values() for nic in nics)
+    kinds = ["leaf-spine", "spine-core", *(["server-leaf"] if of_servers else [])]
+    said = {words.get(kind, "direct") for kind in kinds}
+    trunked = [_through(problem, costs, parts, ends) for parts in trunk_parts(problem)]
+    least = np.minimum.reduce(trunked) if trunked else np.full_like(leads, np.inf)
+    return least if said == {"structured"} else np.minimum(leads, least)
+
+
+def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[PortType, PortType, str]) -> Floats:
+    """Least cost of a link with some jumpers: one within a rack, else two, and a share of a trunk and of two panels.
+
+    Trunks have legs, and panels ports, for all links at least. A trunk is no shorter than the run of its links.
+    """
+    near, far, protocol = ends
+    lengths_m, run_m = problem.item_table.lengths_m, problem.floor.plan.longest_in_rack_m
+    joined = [
+        one for one in problem.links.assemblies(near, far, run_m, protocol, all_=True)
+        if one.mode is Mode.LINK and one.cable is parts.jumper
+    ]  # fmt: skip
+    table = np.full((costs.table.shape[0], len(lengths_m) + 1), np.inf)
+    if not joined:
+        return table
+    within = int(classes_of_runs(lengths_m, run_m)) + 1
+    table[:, :within] = costs.least_per_link(joined, near.ports, far.ports)[:, np.newaxis]
+    ports = PANELS * np.min([costs.of(item) / count for item, count in parts.panels], axis=0)
+    shares = [(item.length_m or 0.0, costs.of(item) / legs) for items, legs in parts.trunks for item in items]
+    for assembly, inside in zip(joined, costs.per_link(joined, near.ports, far.ports).T, strict=True):
+        most_m, between = parts.longest_m(problem.links, assembly, (near, far)), inside + costs.of(parts.jumper) + ports
+        for length_class in range(within, len(lengths_m) + 1):
+            shortest_m = float(lengths_m[length_class - 1])
+            of_class = [share for length_m, share in shares if shortest_m < length_m <= most_m]
+            if of_class:
+                least = between + np.min(of_class, axis=0)
+                table[:, length_class] = np.minimum(table[:, length_class], least)
+    return np.asarray(np.minimum.accumulate(table[:, ::-1], axis=1)[:, ::-1])

@@ -1,0 +1,160 @@
+"""Links of a Clos on a floor through trunks and panels: every way to cable a kind of links so.
+
+All links of a kind between racks are alike: a module, a jumper, a leg of a trunk between two panels, a jumper, a
+module; within a rack a link is one jumper. A way is a fibre for jumpers, the cheapest trunks of every route and panels
+of every rack, and the modules that stand the loss of the longest trunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.parts.assemblies import Assembly, Mode
+from fabopt.parts.items import Item
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.trunks import RackRoute, TrunkedKind, TrunkedRoute, Trunking, TrunkPiece, least_trunking
+from fabopt.problem.problem import Problem, of_item
+from fabopt.problem.trunk_parts import TrunkParts, trunk_parts
+from fabopt.topology.candidate import Choice, Option, RowShare, part_uses, undominated
+from fabopt.topology.clos.cabling import LinkType, numbers_of
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.placement import RackPlacement
+from fabopt.topology.clos.stage_links import links_of_kind
+from fabopt.units import ceil_of, exact
+
+# Problems with trunks and panels that may not be the cheapest.
+_UNPROVEN: Lookup[Problem, None, bool] = Lookup()
+
+
+def is_proven(problem: Problem) -> bool:
+    """Whether trunks and panels of all candidates met are the cheapest: no price of one depends on the quantity."""
+    return None not in _UNPROVEN.table(problem)
+
+
+class TrunkedWay(NamedTuple):
+    """A way to cable a kind: the choice of its modules, what is bought beside it, and its rank in ties."""
+
+    choices: tuple[Choice, ...]
+    trunked: TrunkedKind
+    order: tuple[int, ...]
+
+
+class LinksBetween(NamedTuple):
+    """Links of a kind: all, and those between each two racks, as indices of the plan in its order."""
+
+    links: int
+    routes: tuple[tuple[int, int, int], ...]
+
+
+def links_between(problem: Problem, clos: ClosNetwork, kind: LinkType) -> LinksBetween:
+    """The links of a kind by pair of racks."""
+    placement = clos.placement
+    assert isinstance(placement, RackPlacement)
+    links = links_of_kind(problem, clos, kind)
+    cabling = None if links is None else links.cabling(numbers_of(clos.parts.nic, clos.shape))
+    if cabling is None:
+        return LinksBetween(0, ())
+    below, above = placement.ends(kind.name)
+    ends = np.sort(np.stack([below.rack[cabling.links.a], above.rack[cabling.links.b]]), axis=0)
+    pairs, counts = np.unique(ends[:, ends[0] != ends[1]], axis=1, return_counts=True)
+    routes = zip(*pairs.tolist(), counts.tolist(), strict=True)
+    return LinksBetween(ends.shape[1], tuple(routes))
+
+
+def ways_of(problem: Problem, clos: ClosNetwork, kind: LinkType, between: LinksBetween) -> Iterator[TrunkedWay]:
+    """Every way to cable a kind of links with links between racks through trunks."""
+    links = links_of_kind(problem, clos, kind)
+    assert links is not None
+    run_m = problem.floor.plan.longest_in_rack_m
+    straight = [one for one in links.joins(run_m, True) if one.mode is Mode.LINK and kind.need.quantities(one).fits]
+    for parts in trunk_parts(problem):
+        joined = [one for one in straight if one.cable is parts.jumper]
+        if joined:
+            yield from _ways(problem, kind, between, parts, joined)
+
+
+def _ways(
+    problem: Problem, kind: LinkType, between: LinksBetween, parts: TrunkParts, joined: Sequence[Assembly]
+) -> Iterator[TrunkedWay]:
+    """The ways with some jumpers, trunks and panels: one for each longest trunk that some modules stand."""
+    longest_m = {one: parts.longest_m(problem.links, one, kind.ports) for one in joined}
+    met: set[tuple[object, ...]] = set()
+    for most_m in sorted(set(longest_m.values()), reverse=True):
+        trunking = _trunking(problem, parts, between, most_m)
+        if trunking is None:
+            return
+        if any(item.is_ordered for item in parts.items):
+            _UNPROVEN.table(problem)[None] = True
+        pieces = [item for trunks in trunking.routes for item, _ in trunks]
+        used_m = max(item.length_m or 0.0 for item in pieces)
+        if (key := tuple((item.index, item.length_m) for item in pieces)) in met:
+            continue
+        met.add(key)
+        options = tuple(
+            Option((_row(kind, between.links, one),)) for one in joined if longest_m[one] >= used_m
+        )  # fmt: skip
+        kept = undominated(options)
+        choice = Choice((*kind.key, "trunked", tuple(option.rows for option in kept)), 1, kept)
+        order = parts.number, parts.jumper.index, round(most_m * 1000) if np.isfinite(most_m) else 0
+        yield TrunkedWay((choice,), _trunked(problem, kind, between, parts, trunking), order)
+
+
+def _row(kind: LinkType, links: int, assembly: Assembly) -> RowShare:
+    """A row of all links, each with the jumper at its near end."""
+    parts = kind.need.quantities(assembly)
+    near, far = int(parts.near), int(parts.far)
+    return RowShare(*kind.ends, None, assembly, links, near, far, part_uses(assembly, near, links, far), ())
+
+
+def _trunking(problem: Problem, parts: TrunkParts, between: LinksBetween, most_m: float) -> Trunking | None:
+    plan, spare = problem.floor.plan, exact(problem.case.site.spare_legs)
+    racks = np.array([(a, b) for a, b, _ in between.routes]).T
+    runs_m = plan.trunks_m(racks[0], racks[1]).tolist()
+    routes = [
+        RackRoute(a, b, legs_of(links, spare), tuple(_pieces(problem, parts, run_m, most_m)))
+        for (a, b, links), run_m in zip(between.routes, runs_m, strict=True)
+    ]
+    panels = tuple(TrunkPiece(cost_of(problem, item), ports, item) for item, ports in parts.panels)
+    return least_trunking(routes, panels)
+
+
+def legs_of(links: int, spare: Fraction) -> int:
+    """Legs of a route, with the spare ones."""
+    return int(ceil_of(links * (spare.denominator + spare.numerator), spare.denominator))
+
+
+def _pieces(problem: Problem, parts: TrunkParts, run_m: float, most_m: float) -> Iterator[TrunkPiece]:
+    """Each type of trunk in its shortest length over a run."""
+    for lengths, legs in parts.trunks:
+        item = next((item for item in lengths if (item.length_m or 0.0) >= run_m), None)
+        if item is not None and (item.length_m or 0.0) <= most_m:
+            yield TrunkPiece(cost_of(problem, item), legs, item)
+
+
+def cost_of(problem: Problem, item: Item) -> int:
+    """Weight of one unit of an item in the objective, its labour included; where money has none, its cents."""
+    weights, present = problem.weights, bool(problem.weights.energy)
+    cents = item.cost(0, 1, present) + item.work_cents(0, present)
+    return weights.per_cent * cents + of_item(weights, 0, item) if weights.per_cent else cents
+
+
+def _trunked(
+    problem: Problem, kind: LinkType, between: LinksBetween, parts: TrunkParts, trunking: Trunking
+) -> TrunkedKind:
+    ids, spare = problem.floor.plan.ids, exact(problem.case.site.spare_legs)
+    return TrunkedKind(
+        kind.name,
+        parts.connector,
+        parts.fibre,
+        parts.jumper,
+        sum(links for *_, links in between.routes),
+        tuple(
+            TrunkedRoute(ids[a], ids[b], links, legs_of(links, spare), trunks)
+            for (a, b, links), trunks in zip(between.routes, trunking.routes, strict=True)
+        ),
+        tuple((ids[rack], panels) for rack, panels in trunking.panels.items()),
+    )

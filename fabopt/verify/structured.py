@@ -1,0 +1,233 @@
+"""Rules of links through trunks and panels, counted again from the racks of both ends of every link.
+
+A link between two racks is a module, a jumper, a port of a panel, a leg of a trunk, a port of a panel, a jumper and a
+module; within a rack it is one jumper.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from fabopt.floor.racks import height_m
+from fabopt.rules.defaults import OPTIC_LOSS, RACK_RULES, is_kept
+from fabopt.schema.passive import Fibre, Panel, Trunk
+from fabopt.schema.structured import StructuredKind
+from fabopt.units import exact, some
+from fabopt.verify.channels import allowed_db, glass_db, plugs_db
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.floor import frames
+from fabopt.verify.link_kinds import all_kinds
+from fabopt.verify.proof import Proof, since, where
+from fabopt.verify.racks import DeviceRacks, kept_units
+from fabopt.verify.wiring import CabledDesign
+from fabopt.wiring.model import KINDS
+
+# Mated pairs of plugs of a link through trunks: at both modules and at both panels.
+MATED_PAIRS = 4
+SAME = exact("0.000001")
+
+
+@dataclass(frozen=True)
+class TrunkedLinks:
+    """A kind of links of a fabric of the file that runs through trunks; ``index``: of the fabric."""
+
+    index: int
+    fabric: FabricEvidence
+    kind: StructuredKind
+
+    @property
+    def name(self) -> str:
+        """What a proof calls it."""
+        return f"{self.fabric.designed.name} {self.kind.kind}"
+
+
+def has_trunks(evidence: Evidence) -> bool:
+    """Whether the case speaks of trunks, or a fabric has any."""
+    site = evidence.design.case.content.get("site")
+    said = isinstance(site, dict) and site.get("cabling", "direct") != "direct"
+    return said or any(fabric.structured for fabric in evidence.design.fabrics)
+
+
+def trunked_of(evidence: Evidence) -> Iterator[TrunkedLinks]:
+    """Every kind of links through trunks."""
+    for index, fabric in enumerate(evidence.fabrics):
+        for kind in fabric.designed.structured:
+            yield TrunkedLinks(index, fabric, kind)
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
+    """The trunks of every route have legs for all links between its racks, with spare ones, and are long enough.
+
+    Links of a kind by pair of racks, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)) = ``legs``
+    <= sum of trunks x legs of each; trunks and jumpers cover their run, wherever in the racks panels are; a jumper for
+    the far end of each such link. Kinds are those that the case has through trunks: all that it wants so and that leave
+    a rack. Source: case file, ``site.cabling``; catalog, ``legs``.
+    """
+    evidence, plan = cabled.evidence, cabled.evidence.plan
+    spare = exact(evidence.case.site.spare_legs)
+    wanted = evidence.case.site.trunked
+    met = {(trunked.index, trunked.kind.kind) for trunked in trunked_of(evidence)}
+    for index, fabric in enumerate(evidence.fabrics):
+        for name, word in wanted.items():
+            if word == "structured" and _routes(cabled, index, name):
+                proof.holds((index, name) in met, f"{fabric.designed.name} {name}: no trunks, and the case wants them")
+    for trunked in trunked_of(evidence):
+        kind, name = trunked.kind, trunked.name
+        proof.holds(kind.kind in wanted, f"{name}: trunks, and the case has leads")
+        routes = _routes(cabled, trunked.index, kind.kind)
+        listed = {(plan.rack_index(route.a), plan.rack_index(route.b)): route.links for route in kind.routes}
+        proof.equal(f"{name}: links by pair of racks", listed, dict(routes))
+        proof.equal(f"{name}: routes", len(kind.routes), len(listed))
+        proof.equal(f"{name}: jumpers at far ends", kind.far_jumpers, routes.total())
+        proof.holds(
+            kind.jumper_m >= plan.longest_in_rack_m, f"{name}: jumpers of {kind.jumper_m:g} m do not reach all panels"
+        )
+        for route in kind.routes:
+            where_, (a, b) = f"{name} {route.a}-{route.b}", (plan.rack_index(route.a), plan.rack_index(route.b))
+            proof.equal(f"{where_}: legs", route.legs, ceil(route.links * (1 + spare)))
+            legs = sum(trunk.count * evidence.part(trunk.id, Trunk).legs for trunk in route.trunks)
+            proof.holds(legs >= route.legs, f"{where_}: {some(legs, 'leg')} of trunks for {route.legs}")
+            low_m = height_m(1, 0)
+            run_m = float(plan.run_m(a, low_m, b, low_m))
+            for trunk in route.trunks:
+                sold = {length.m for length in evidence.part(trunk.id, Trunk).lengths if length.price_usd is not None}
+                proof.holds(trunk.length_m in sold, f"{where_}: {trunk.id} is not sold in {trunk.length_m:g} m")
+                proof.holds(trunk.length_m >= run_m, f"{where_}: {trunk.length_m:g} m of {trunk.id} for {run_m:g} m")
+        proof.note(f"{name}: {some(routes.total(), 'link')} on {some(len(routes), 'route')}")
+
+
+def _routes(cabled: CabledDesign, index: int, kind: str) -> Counter[tuple[int, int]]:
+    """Links of a kind of a fabric by pair of racks, in the order of the floor."""
+    links, devices, plan = cabled.wiring.links, cabled.wiring.devices, cabled.evidence.plan
+    rows = np.flatnonzero((links.fabric == index) & (links.kind == KINDS.index(kind)))
+    pairs: Counter[tuple[int, int]] = Counter()
+    for a, b in zip(links.a[rows].tolist(), links.b[rows].tolist(), strict=True):
+        near, far = sorted((plan.rack_index(devices.rack[a]), plan.rack_index(devices.rack[b])))
+        if near != far:
+            pairs[near, far] += 1
+    return pairs
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def panels_hold_trunks(proof: Proof, cabled: CabledDesign) -> None:
+    """The panels of every rack have a port for each leg of a kind's routes that ends in it, the spare ones too.
+
+    sum of ``legs`` of its routes <= sum of ports of its panels for the kind; no panels elsewhere. Source: design file,
+    ``structured``; catalog, ``ports``.
+    """
+    for trunked in trunked_of(cabled.evidence):
+        legs, ports = Counter[str](), Counter[str]()
+        for route in trunked.kind.routes:
+            legs.update({route.a: route.legs, route.b: route.legs})
+        for place in trunked.kind.panels:
+            ports[place.rack] += cabled.evidence.part(place.id, Panel).ports
+        for rack in sorted(legs.keys() | ports.keys()):
+            told = f"{trunked.name} {rack}: {some(ports[rack], 'port')} of panels for {some(legs[rack], 'leg')}"
+            proof.holds(ports[rack] >= legs[rack] > 0, told)
+        proof.note(f"{trunked.name}: {some(ports.total(), 'port')} for {some(legs.total(), 'end')} of legs")
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def panels_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
+    """Every panel is in units of its rack that no device, no other panel and nothing kept by the rules of racks fills.
+
+    Units 1 .. ``rack_units`` without those of devices, cable managers, power strips and the management switch; those
+    kept for patch panels are for panels. Source: case file, ``site.rack_rules``; catalog, ``rack_units``.
+    """
+    evidence, racks = cabled.evidence, DeviceRacks(cabled)
+    floor, rules = evidence.plan.floor, evidence.case.site.rack_rules
+    keeps = is_kept(evidence.case.rules, RACK_RULES)
+    top = floor.rack_units - (rules.patch_panel_units if keeps else 0)
+    others = (kept_units(evidence) - rules.patch_panel_units) if keeps else 0
+    taken: dict[str, set[int]] = defaultdict(set, frames(evidence))
+    panels = [place for trunked in trunked_of(evidence) for place in trunked.kind.panels]
+    for place in panels:
+        rack = place.rack
+        blocked = taken[rack] | racks.units[rack] | set(range(top - others + 1, top + 1))
+        if keeps:
+            blocked |= racks.managers(rack)
+        own = set(range(place.unit, place.unit + ceil(evidence.part(place.id, Panel).rack_units)))
+        fits = min(own) >= 1 and max(own) <= floor.rack_units and own.isdisjoint(blocked)
+        proof.holds(fits, f"{rack}: no room for {place.id} in unit {place.unit}")
+        taken[rack] = taken[rack] | own
+    proof.note(f"{some(len(panels), 'panel')} in {some(len({place.rack for place in panels}), 'rack')}")
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def polarity_crosses(proof: Proof, evidence: Evidence) -> None:
+    """Light that a link sends from one module arrives at the receiver of the other.
+
+    Of the pieces of a link between racks, two jumpers and a leg, an odd number are of Type B; both panels are alike.
+    Source: catalog, ``polarity``.
+    """
+    for trunked in trunked_of(evidence):
+        jumper = evidence.part(trunked.kind.jumper, Fibre)
+        for id_ in sorted({trunk.id for trunk in trunked.kind.trunks}):
+            crossed = 2 * (jumper.polarity == "B") + (evidence.part(id_, Trunk).polarity == "B")
+            proof.holds(crossed % 2 == 1, f"{trunked.name}: {crossed} pieces of Type B with {id_}")
+        proof.note(f"{trunked.name}: jumpers of type {jumper.polarity or 'unknown'}")
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def ends_mate(proof: Proof, evidence: Evidence) -> None:
+    """All that is plugged together mates, and a link through trunks loses no more than its modules allow.
+
+    Fibre and connector, with its polish, are one for modules, jumpers and legs; adapters of panels have its form.
+    Jumpers have no pins, trunks are not without. With rule ``optic-loss`` on: loss of two jumpers, the longest trunk
+    and four pairs of plugs <= budget - ``optical_margin_db``; their length <= reach. Source: catalog.
+    """
+    for trunked in trunked_of(evidence):
+        kind, name = trunked.kind, trunked.name
+        jumper = evidence.part(kind.jumper, Fibre)
+        ends = {(end.connector, end.count) for end in jumper.both_ends}
+        proof.equal(f"{name}: ends of {jumper.id}", ends, {(kind.connector, 1)})
+        proof.holds(jumper.pinned is not True, f"{name}: {jumper.id} has pins")
+        proof.equal(f"{name}: fibre of {jumper.id}", jumper.fibre, kind.fibre)
+        for trunk in (evidence.part(id_, Trunk) for id_ in sorted({trunk.id for trunk in kind.trunks})):
+            mates = (trunk.fibre, trunk.connector) == (kind.fibre, kind.connector) and trunk.pinned is not False
+            proof.holds(mates, f"{name}: {trunk.id} of {trunk.fibre} {trunk.connector} does not mate with the jumpers")
+        for panel in (evidence.part(id_, Panel) for id_ in sorted({place.id for place in kind.panels})):
+            forms = {panel.connector, f"{panel.connector}-APC", f"{panel.connector}-UPC"}
+            proof.holds(kind.connector in forms, f"{name}: {panel.id} has adapters for {panel.connector}")
+        _budget_holds(proof, evidence, trunked, jumper)
+
+
+def _budget_holds(proof: Proof, evidence: Evidence, trunked: TrunkedLinks, jumper: Fibre) -> None:
+    kind, name = trunked.kind, trunked.name
+    glass_m = 2 * exact(kind.jumper_m) + max((exact(trunk.length_m) for trunk in kind.trunks), default=Fraction(0))
+    parts = [evidence.part(trunk.id, Trunk) for trunk in kind.trunks]
+    panels = [evidence.part(place.id, Panel) for place in kind.panels]
+    grades = {jumper.grade, *(part.grade for part in parts), *(panel.grade for panel in panels)}
+    grade = None if None in grades else "standard" if "standard" in grades else "low-loss"
+    loss_db = glass_db(evidence.optics, kind.fibre, glass_m)
+    loss_db += MATED_PAIRS * plugs_db(evidence.optics, kind.connector, kind.fibre, grade)
+    margin_db = exact(evidence.case.site.optical_margin_db)
+    limited = is_kept(evidence.case.rules, OPTIC_LOSS)
+    near, far = kind.kind.split("-")
+    for of_file in all_kinds(trunked.fabric):
+        if (of_file.name, f"{near}-{far}") != (kind.kind, kind.kind):
+            continue
+        for row in of_file.rows:
+            for module, end in ((row.near, of_file.near), (row.far, of_file.far)):
+                if module is None:
+                    proof.holds(False, f"{name}: a link without a module")
+                    continue
+                proof.equal(f"{name}: connector of {module.id}", module.connector_of(end.split), kind.connector)
+                proof.holds(glass_m <= exact(module.reach_m), f"{name}: {float(glass_m):g} m, {module.id} reaches less")
+                allowed = allowed_db(evidence.optics, module, module.standard_by_split.get(end.split, ""))
+                fits = not limited or allowed is None or loss_db <= allowed - margin_db + SAME
+                told = f"{name}: {float(loss_db):.3f} dB over {float(glass_m):g} m and four pairs of plugs"
+                proof.holds(fits, f"{told}, {module.id} allows {float(allowed or 0):g} dB")
+    proof.note(f"{name}: {float(loss_db):.3f} dB over {float(glass_m):g} m")

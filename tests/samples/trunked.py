@@ -1,0 +1,63 @@
+"""A small hall whose links between switches may run through trunks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.solution import optimize
+from tests.samples.once import once
+from tests.samples.small import Json, case, catalog
+
+LABOUR: Json = {
+    "usd_per_hour": 100,
+    "minutes": {"pull": {"fibre": 20, "trunk": 40, "jumper": 2}, "plug": {"fibre": 1, "jumper": 1, "trunk": 1}},
+}
+
+
+def trunk(id_: str, legs: int, usd: float, **keys: Any) -> Json:
+    """A trunk of so many legs in two lengths."""
+    lengths = [{"m": 20, "price_usd": usd}, {"m": 60, "price_usd": usd * 1.5}]
+    return {"id": id_, "fibre": "smf", "connector": "MPO-12-APC", "legs": legs, "fibres": 12 * legs, "polarity": "B",
+            "pinned": True, "lengths": lengths, **keys}  # fmt: skip
+
+
+def panel(id_: str, ports: int, usd: float, **keys: Any) -> Json:
+    """A panel of one unit with so many ports."""
+    return {"id": id_, "connector": "MPO-12", "ports": ports, "rack_units": 1, "price_usd": usd, **keys}
+
+
+def parts(trunks: list[Json] | None = None, panels: list[Json] | None = None) -> Json:
+    """The small catalog with a jumper, trunks and panels."""
+    content = catalog()
+    content["servers"][0]["rack_units"] = 4
+    content["fibres"][0].update({"polarity": "B", "pinned": False})
+    content["fibres"][0]["lengths"] = [{"m": 3, "price_usd": 30}, *content["fibres"][0]["lengths"]]
+    content["trunks"] = [trunk("t4", 4, 300), trunk("t12", 12, 700)] if trunks is None else trunks
+    content["panels"] = [panel("p6", 6, 100), panel("p24", 24, 300)] if panels is None else panels
+    return content
+
+
+def hall(cabling: object = "structured", labour: Json | None = None, **changes: Any) -> Json:
+    """Six servers in racks of their own at half bandwidth on two tiers."""
+    plan = {"rows": 1, "racks_per_row": 8, "rack_units": 24, **changes.pop("floor", {})}
+    site: Json = {"floor": plan, "servers_per_rack": 1, "cabling": cabling, **changes.pop("site", {})}
+    if labour is not None:
+        site["labour"] = labour
+    content = case(site=site, **changes)
+    return {**content, "rules": {"rack-rules": False, **content.get("rules", {})}}
+
+
+def inputs(content: Json, products: Json | None = None) -> Inputs:
+    """A case with the small catalog and its trunks."""
+    return inputs_from_objects(content, parts() if products is None else products)
+
+
+def solved(content: Json, products: Json | None = None, prune: bool = True) -> Design:
+    """The design of a case, without a look at alternatives."""
+
+    def work() -> Design:
+        return optimize.solve(inputs(content, products), alternatives_s=0, prune=prune)
+
+    return once(work, content, products, prune)

@@ -1,0 +1,173 @@
+"""Links between switches through trunks and panels: the cheapest way, and rules that a file breaks."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from tests.samples.small import Json, bought, comparable, usd
+from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, solved, trunk
+
+
+def failed(design: Design) -> list[str]:
+    """Names of the checks that fail."""
+    return [check.name for check in design.checks if not check.ok]
+
+
+def test_links_between_racks_run_through_trunks() -> None:
+    design = solved(hall())
+    assert (design.status, failed(design)) == ("optimal", [])
+    (kind,) = design.fabrics[0].structured
+    links = sum(route.links for route in kind.routes)
+    assert kind.kind == "leaf-spine" and links == kind.far_jumpers > 0
+    assert bought(design)["t4"] == sum(row.count for row in kind.trunks)
+    assert {place.rack for place in kind.panels} == {rack for route in kind.routes for rack in (route.a, route.b)}
+    assert design.totals is not None
+    assert design.totals.capex_usd == pytest.approx(sum(row.total_usd for row in design.bom))
+
+
+def random_parts(seed: int) -> Json:
+    """Three types of trunk and two of panels at random prices."""
+    rng = random.Random(seed)
+    legs, ports = rng.sample([2, 3, 4, 6, 8, 12], 3), rng.sample([4, 6, 12, 24], 2)
+    return parts(
+        [trunk(f"t{number}", number, rng.randint(50, 900)) for number in legs],
+        [panel(f"p{number}", number, rng.randint(20, 500)) for number in ports],
+    )
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
+def test_nothing_cheaper_is_pruned(seed: int) -> None:
+    products = random_parts(seed)
+    for content in (hall(servers=3), hall("any", LABOUR, servers=4))[: 1 + (seed > 0)]:
+        few, all_ = solved(content, products), solved(content, products, prune=False)
+        assert failed(few) == failed(all_) == []
+        assert (few.status, usd(few)) == ("optimal", usd(all_))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_cheaper_is_taken(seed: int) -> None:
+    products = random_parts(seed)
+    either, leads, through = (solved(hall(word, LABOUR), products) for word in ("any", "direct", "structured"))
+    assert usd(either) <= min(usd(leads), usd(through))
+    assert (either.status, failed(either)) == ("optimal", [])
+
+
+def broken(design: Design, **update: object) -> set[str]:
+    """Checks that fail once the kind of links through trunks has other values."""
+    fabric = design.fabrics[0]
+    kind = fabric.structured[0].model_copy(update=update)
+    changed = fabric.model_copy(update={"structured": (kind,)})
+    return {check.name for check in verify(design.model_copy(update={"fabrics": (changed,)})) if not check.ok}
+
+
+def with_part(design: Design, id_: str, **keys: object) -> set[str]:
+    """Checks that fail once an embedded part has other keys."""
+    entry = {**design.parts[id_], **keys}
+    changed = design.model_copy(update={"parts": {**design.parts, id_: entry}})
+    return {check.name for check in verify(changed) if not check.ok}
+
+
+def test_files_that_break_rules_are_refused() -> None:
+    design = solved(hall())
+    (kind,) = design.fabrics[0].structured
+    route, *others = kind.routes
+    few = route.trunks[0].model_copy(update={"count": route.trunks[0].count - 1})
+    fewer = route.model_copy(update={"trunks": (few, *route.trunks[1:])})
+    assert {"trunks_hold_legs", "bom_covers_parts"} <= broken(design, routes=(fewer, *others))
+    assert "trunks_hold_legs" in broken(design, routes=(route.model_copy(update={"links": route.links + 1}), *others))
+    assert "trunks_hold_legs" in broken(design, jumper_m=1)
+    assert "schedule_matches_bill" in broken(design, far_jumpers=kind.far_jumpers - 1)
+    assert "panels_hold_trunks" in broken(design, panels=kind.panels[1:])
+    switch = design.fabrics[0].places.leaf[0]
+    moved = kind.panels[0].model_copy(update={"rack": switch[0], "unit": switch[1]})
+    assert "panels_fit_racks" in broken(design, panels=(moved, *kind.panels[1:]))
+    assert "panels_fit_racks" in broken(
+        design, panels=(kind.panels[0].model_copy(update={"unit": 0}), *kind.panels[1:])
+    )
+    bought_trunk = next(trunk.id for trunk in kind.trunks)
+    assert "polarity_crosses" in with_part(design, bought_trunk, polarity="A")
+    assert "ends_mate" in with_part(design, bought_trunk, connector="MPO-12-UPC")
+    assert "ends_mate" in with_part(design, kind.panels[0].id, connector="MPO-16")
+    assert "trunks_hold_legs" in {
+        check.name
+        for check in verify(
+            design.model_copy(update={"fabrics": (design.fabrics[0].model_copy(update={"structured": ()}),)})
+        )
+        if not check.ok
+    }
+
+
+def test_losses_of_four_pairs_of_plugs_decide() -> None:
+    """Modules that stand two pairs of plugs and not four are no candidates for links through trunks."""
+    products = parts()
+    source = {"url": "https://example.org", "date": "2026-01-01"}
+    products["facts"] = {"optics": {
+        "budgets": [{"standard": "400G-DR4", "fibre": "smf", "budget_db": 3.0, "source": source}],
+        "pairs": [{"connector": "MPO-12-APC", "fibre": "smf", "largest_db": 0.7, "source": source}],
+    }}  # fmt: skip
+    kept = solved(hall(), products)
+    assert (kept.status, failed(kept)) == ("optimal", []) and kept.fabrics[0].structured
+    for margin_db, plug_db in ((0.0, 0.8), (0.3, 0.7)):
+        products["facts"]["optics"]["pairs"][0]["largest_db"] = plug_db
+        lost = solved(hall(site={"optical_margin_db": margin_db}), products)
+        # all switches in one rack, which rule `rack-spread` yields to
+        assert (lost.status, failed(lost)) == ("optimal", []) and not lost.fabrics[0].structured
+
+
+def test_spare_legs_and_kinds_are_as_said() -> None:
+    """Half as many legs again on every route; links of servers too where the case says so."""
+    design = solved(hall({"leaf-spine": "structured", "spare_legs": 0.5}))
+    (kind,) = design.fabrics[0].structured
+    assert all(route.legs == -(-route.links * 3 // 2) for route in kind.routes)
+    assert (design.status, failed(design)) == ("optimal", [])
+    both = solved(hall({"leaf-spine": "structured", "server-leaf": "structured"}))
+    assert {one.kind for one in both.fabrics[0].structured} == {"server-leaf", "leaf-spine"}
+    assert (both.status, failed(both)) == ("optimal", [])
+
+
+def test_racks_without_room_for_panels_keep_some() -> None:
+    """Racks that servers fill have no unit for a panel until some are kept."""
+    full = hall(
+        floor={"rack_units": 6},
+        rules={"rack-rules": True},
+        site={"rack_rules": {"manager_units_per_switch": 0, "management_units": 0}},
+    )
+    design = solved(full)
+    if design.fabrics:
+        assert failed(design) == [] and all(
+            place.unit for kind in design.fabrics[0].structured for place in kind.panels
+        )
+    else:
+        assert design.conflicts
+
+
+def test_leads_alone_are_as_without_the_key() -> None:
+    said, unsaid = hall("direct"), hall()
+    del unsaid["site"]["cabling"]
+    assert comparable(solved(said)) == comparable(solved(unsaid))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"site": {"floor": None}}, "routes between racks are not known"),
+        ({"cabling": "any"}, "give `site.labour` with `usd_per_hour` and `minutes`"),
+        ({"stages": [{"name": "one", "servers": 4, "month": 0}, {"name": "two", "servers": 6, "month": 9}]}, "grows"),
+        ({"cabling": {"leaf-core": "any"}}, "leaf-core"),
+        ({"cabling": {"leaf-spine": "structured", "spare_legs": 2}}, "spare_legs"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(change: Json, told: str) -> None:
+    content = hall(**change)
+    with pytest.raises(InputError, match=told):
+        inputs(content)
+
+
+def test_a_catalog_without_trunks_is_refused() -> None:
+    with pytest.raises(InputError, match="the catalog has no trunk"):
+        inputs(hall(), parts(trunks=[]))

@@ -24,7 +24,7 @@ from fabopt.output.export.formats import Options, export
 from fabopt.output.export.labels import LETTERS, SHEETS, CableLabel, labels_of, letter_size, lines_of
 from fabopt.output.export.pulls import Visit, visits
 from fabopt.output.sheet.svg import svg
-from fabopt.output.terminal.floor import CLASSES
+from fabopt.output.terminal.floor import PASSIVE, class_of, floor_lines
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
@@ -32,6 +32,7 @@ from tests.samples import qr, small
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, on_floor, placed, solved, text_table
 from tests.samples.page_samples import outside, pages_of_pdf
+from tests.samples.shipped import shipped
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -104,7 +105,8 @@ def test_pairs_come_by_the_rule(name: str) -> None:
             within = bool((rows["from_rack"] == rows["to_rack"]).all() and (rows["from_rack"] != "").all())
             runs = [run for run in rows["run_m"] if run == run]
             order.append((within, -max(runs, default=0.0)))
-            glass = [medium not in CLASSES for medium in rows["medium"]]
+            glass = [design.parts[part]["kind"] == "fibre" or medium == "AOC"
+                     for part, medium in zip(rows["part"], rows["medium"], strict=True)]  # fmt: skip
             assert glass == sorted(glass)
             if name in ("floor", "placed"):
                 racks = {rack for side in ("from", "to") for rack in rows[f"{side}_rack"] if rack}
@@ -378,3 +380,14 @@ def test_sheets_are_those_that_can_be_asked_for(tmp_path: Path, capsys: pytest.C
 def test_a_visit_without_work_is_none() -> None:
     design, wiring = sample("plain")
     assert [type(visit) for visit in visits(design, wiring, 0)] == [Visit]
+
+
+def test_copper_of_management_is_copper() -> None:
+    """Cat6, whose medium is called copper in the catalog, or anything else by users, comes before glass."""
+    design = shipped("nvl72-rack")
+    (cat6,) = {part for part, body in design.parts.items() if body["kind"] == "cable" and body["medium"] == "copper"}
+    assert class_of(design, cat6) == PASSIVE
+    parts = {**design.parts, cat6: {**design.parts[cat6], "medium": "Cat6A"}}
+    assert class_of(design.model_copy(update={"parts": parts}), cat6) == PASSIVE
+    counts = Counter(class_of(design, part) for part in wiring_of(design).cables.part)
+    assert any(f"{counts[PASSIVE]} passive copper" in line for line in floor_lines(design))

@@ -33,7 +33,8 @@ class HallDevice:
 
     ``power_w``: with NICs and modules, ``liquid_w`` of it to liquid; ``most_w``: at its maker's maximum, where rule
     ``rack-rules`` counts that, ``most_air_w`` of it to air. ``kg``: None where not known. ``inlets``: of power cords
-    by type; ``unknown``: keys that the catalog does not have of it.
+    by type; ``unknown``: keys that the catalog does not have of it. ``cards``: bought for it, which no source weighs;
+    ``is_of_whole``: whether a rack-scale system has it, frame and all.
     """
 
     rack: str
@@ -48,6 +49,8 @@ class HallDevice:
     kg: float | None
     inlets: dict[str, int]
     unknown: tuple[str, ...]
+    cards: int = 0
+    is_of_whole: bool = False
 
     @property
     def air_w(self) -> float:
@@ -129,7 +132,15 @@ def _devices(embedded: Embedded, rack: Rack, row: str) -> Iterator[HallDevice]:
             "" if said.inlet_c is None else "-".join(f"{degrees:g}" for degrees in said.inlet_c) + " C", kg,
             {str(inlet): count for inlet, count in said.inlets.items()},
             tuple(key for key, is_known in known.items() if not is_known),
+            _cards(embedded) if device.role == "server" else 0, in_whole,
         )  # fmt: skip
+
+
+def _cards(embedded: Embedded) -> int:
+    """NICs that are bought for a server."""
+    fabrics = embedded.design.fabrics
+    nics = (nic for built in fabrics for nic in (built.nic, *(logical.nic for logical in built.logical)))
+    return sum(nic.per_server for nic in nics if not nic.built_in)
 
 
 def _said(embedded: Embedded, device: RackDevice) -> tuple[Cooled, float | None]:

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 POWER_COLUMNS = (
     *("rack", "feed_a_w", "feed_b_w", "one_feed_w", "breaker_share", "outlets_c13", "outlets_c19"),
-    *("limit_w", "unknown"),
+    *("limit_w", "unknown", "outlets_c15", "outlets_there", "pdu"),
 )
+# Sources differ on the outlets of the one power strip that they name (18 C19 and 6 C13, or 12 and 24), so the catalog
+# has none.
+NO_STRIP = "unknown"
 
 
 def files_of(asked: Exported) -> Files:
@@ -42,5 +45,7 @@ def power_table(hall: Hall, feeds: int) -> pd.DataFrame:
         amounts = round(used_w - rest_w, 3), round(rest_w, 3), round(most_w, 3)
         counts = outlets["C13"], outlets["C19"]
         unknown = unknown_words(devices, "inlets")
-        rows.append((rack, *amounts, share, *counts, part.usable_power_w, unknown))
+        strips = "in the rack as it is sold" if any(device.is_of_whole for device in devices) else NO_STRIP
+        row = (rack, *amounts, share, *counts, part.usable_power_w, unknown, outlets["C15"], strips, strips)
+        rows.append(row)
     return pd.DataFrame(rows, columns=list(POWER_COLUMNS))

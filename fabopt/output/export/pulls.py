@@ -18,7 +18,7 @@ from fabopt.errors import Fault, InputError
 from fabopt.operate.model import numbered_devices
 from fabopt.operate.names import names_of
 from fabopt.output.export.cables import moves, schedule, stage_names
-from fabopt.output.terminal.floor import CLASSES
+from fabopt.output.terminal.floor import OPTICAL, class_of
 from fabopt.schema.design import Design
 from fabopt.units import plural
 from fabopt.wiring.design_file import Embedded
@@ -72,7 +72,8 @@ def visits(design: Design, wiring: Wiring, stage: int | None = None) -> Iterator
         of_stage = all_moves[all_moves["stage"] == name] if len(all_moves) else all_moves
         is_moved = rows["cable"].isin(of_stage["cable"]) if len(of_stage) else np.zeros(len(rows), dtype=np.bool_)
         moved = rows[is_moved & (rows["stage"] != name)]
-        pairs = tuple(_pairs(rows[rows["stage"] == name], groups))
+        is_glass = {part: class_of(design, part) == OPTICAL for part in set(rows["part"])}
+        pairs = tuple(_pairs(rows[rows["stage"] == name], groups, is_glass))
         if pairs or len(of_stage):
             yield Visit(name, of_stage, moved, pairs)
 
@@ -85,8 +86,8 @@ def place(rack: str, unit: float, device: str, port: str) -> str:
 _ENDS = ("bundle", "cable", "from_device", "to_device")
 
 
-def _pairs(rows: pd.DataFrame, groups: dict[str, str]) -> Iterator[Pair]:
-    """The pairs of a stage, those with the longest run first, those within a rack last."""
+def _pairs(rows: pd.DataFrame, groups: dict[str, str], is_glass: dict[str, bool]) -> Iterator[Pair]:
+    """The pairs of a stage, those with the longest run first, those within a rack last; ``is_glass``: by part."""
     ends: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for cable, near, far in zip(rows["cable"], rows["from_device"], rows["to_device"], strict=True):
         for side, device in zip(ends.setdefault(cable, ({}, {})), (near, far), strict=True):
@@ -96,7 +97,7 @@ def _pairs(rows: pd.DataFrame, groups: dict[str, str]) -> Iterator[Pair]:
         or " - ".join(map("+".join, ends[cable] if cable else ([groups[near]], [groups[far]])))
         for bundle, cable, near, far in zip(*(rows[key] for key in _ENDS), strict=True)
     ]
-    rows = rows.assign(pair=keys, is_glass=[medium not in CLASSES for medium in rows["medium"]])
+    rows = rows.assign(pair=keys, is_glass=[is_glass[part] for part in rows["part"]])
     pairs = [(name, pair) for name, pair in rows.groupby("pair", sort=False)]
     pairs.sort(key=lambda pair: (_is_within(pair[1]), -float(np.nan_to_num(pair[1]["run_m"].max()))))
     for name, pair in pairs:

@@ -101,7 +101,7 @@ def tray_table(design: Design, wiring: Wiring) -> pd.DataFrame:
         problem = "there are no trays: the case has no floor plan"
         hint = "`site.floor` in the case says where racks and trays are; solve it again with one"
         raise InputError([fault(design.case.name, "site.floor", problem, hint=hint)])
-    legs = list(_legs(embedded, wiring))
+    legs = list(placed_legs(embedded, wiring))
     rows = [
         section.row(embedded.plan.floor, rank)
         for sections in (list(_in_trays(embedded, legs)), list(_at_sides(embedded, legs)))
@@ -110,8 +110,10 @@ def tray_table(design: Design, wiring: Wiring) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TRAY_COLUMNS))
 
 
-def _legs(embedded: Embedded, wiring: Wiring) -> Iterator[Leg]:
-    """Legs between two racks, or within one, with their products; what has no place is nowhere."""
+def placed_legs(embedded: Embedded, wiring: Wiring) -> Iterator[Leg]:
+    """Legs between two racks, or within one, with their products; what has no place is nowhere. ``racks`` and ``ends``
+    of a leg are in the same order.
+    """
     links, racks = wiring.links, wiring.devices.rack
     for link in legs_of(wiring).tolist():
         a, b = int(links.a[link]), int(links.b[link])

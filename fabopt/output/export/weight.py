@@ -1,33 +1,75 @@
-"""The weight of every rack, and on a square metre of its base."""
+"""The weight of every rack, and on a square metre of its base; beside it that of the cables which hang in it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from fabopt.floor.loads import base_m2
+from fabopt.floor.racks import height_m
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.halls import Hall, hall_of, unknown_words
 from fabopt.output.export.sheets import csv_file
+from fabopt.output.export.trays import placed_legs
+from fabopt.units import some
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WEIGHT_COLUMNS = ("rack", "kg", "kg_m2", "limit_kg", "unknown")
+WEIGHT_COLUMNS = ("rack", "kg", "kg_m2", "limit_kg", "cables_kg", "unknown")
+# What no source weighs, however the rack is filled.
+FRAME = "weight of the rack itself and its power strips"
 
 
 def files_of(asked: Exported) -> Files:
     """``weight.csv``."""
-    return {"weight.csv": csv_file(weight_table(hall_of(asked)))}
+    return {"weight.csv": csv_file(weight_table(hall_of(asked), hanging(Embedded(asked.design), asked.wiring)))}
 
 
-def weight_table(hall: Hall) -> pd.DataFrame:
+class Hanging(NamedTuple):
+    """Kilograms of cables in a rack, and how many cable ends there are of cables that nobody weighed."""
+
+    kg: float = 0.0
+    not_weighed: int = 0
+
+
+def hanging(embedded: Embedded, wiring: Wiring) -> dict[str, Hanging]:
+    """What hangs in every rack: of a cable that stays in it its run, of others the way from device to tray."""
+    devices = wiring.devices
+    heights = height_m(devices.unit, devices.height_u)
+    racks: dict[str, Hanging] = defaultdict(Hanging)
+    for leg in placed_legs(embedded, wiring):
+        (a, b), kg_m = (device for device, _ in leg.ends), leg.product.weight_kg_m
+        if leg.racks[0] == leg.racks[1]:
+            metres = {a: embedded.plan.run_m(leg.racks[0], heights[a], leg.racks[1], heights[b])}
+        else:
+            parts = {end: embedded.plan.floor.part_of(devices.rack[end]) for end in (a, b)}
+            metres = {end: part.tray_height_m + part.drop_m - heights[end] for end, part in parts.items()}
+        for device, in_rack_m in metres.items():
+            kg, others = racks[devices.rack[device]]
+            racks[devices.rack[device]] = Hanging(kg + float(in_rack_m) * (kg_m or 0.0), others + (kg_m is None))
+    return dict(racks)
+
+
+def weight_table(hall: Hall, cables: Mapping[str, Hanging]) -> pd.DataFrame:
     """One row a rack with ``WEIGHT_COLUMNS``: the known weight of its devices, at least that where some is unknown."""
     import pandas as pd
 
     rows = []
     for rack, devices in hall.by_rack.items():
-        kg = sum(device.kg or 0.0 for device in devices)
+        kg, hangs = sum(device.kg or 0.0 for device in devices), cables.get(rack, Hanging())
+        cards = sum(device.cards for device in devices)
         base = float(base_m2(hall.floor.part_of(rack)))
-        unknown = unknown_words(devices, "weight_kg")
-        rows.append((rack, round(kg, 3), round(kg / base, 1), hall.most_kg(rack), unknown))
+        whole = any(device.is_of_whole for device in devices)
+        unknown = [
+            unknown_words(devices, "weight_kg"),
+            f"weight of {some(cards, 'card')}" if cards else "",
+            f"weight_kg_m of {some(hangs.not_weighed, 'cable end')}" if hangs.not_weighed else "",
+            "" if whole else FRAME,
+        ]
+        told = "; ".join(filter(None, unknown))
+        rows.append((rack, round(kg, 3), round(kg / base, 1), hall.most_kg(rack), round(hangs.kg, 3), told))
     return pd.DataFrame(rows, columns=list(WEIGHT_COLUMNS))

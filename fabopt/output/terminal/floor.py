@@ -12,8 +12,18 @@ from fabopt.schema.design import Design, Place, Placement
 from fabopt.units import some
 from fabopt.wiring.build import wiring_of
 
-CLASSES = {"DAC": "passive copper", "ACC": "active copper", "AEC": "active copper"}
-OPTICAL = "optical"
+PASSIVE, ACTIVE, OPTICAL = "passive copper", "active copper", "optical"
+ACTIVE_COPPER = ("ACC", "AEC")
+
+
+def class_of(design: Design, part: str) -> str:
+    """What a cable or fibre of a design is made of: glass, or copper with or without electronics, whatever its maker
+    calls it.
+    """
+    body = design.parts.get(part, {})
+    if body.get("kind") == "fibre" or body.get("medium") == "AOC":
+        return OPTICAL
+    return ACTIVE if body.get("medium") in ACTIVE_COPPER else PASSIVE
 
 
 def floor_lines(design: Design) -> list[str]:
@@ -21,8 +31,9 @@ def floor_lines(design: Design) -> list[str]:
     if design.floor is None:
         return []
     wiring = wiring_of(design)
-    kinds = Counter(CLASSES.get(medium, OPTICAL) for medium in wiring.cables.medium)
-    counts = [f"{count(kinds[kind])} {kind}" for kind in ("passive copper", "active copper", OPTICAL) if kinds[kind]]
+    class_of_part = {part: class_of(design, part) for part in set(wiring.cables.part)}
+    kinds = Counter(class_of_part[part] for part in wiring.cables.part)
+    counts = [f"{count(kinds[kind])} {kind}" for kind in (PASSIVE, ACTIVE, OPTICAL) if kinds[kind]]
     metres = float(np.sum(wiring.cables.length_m))
     longest = float(np.max(wiring.cables.run_m, initial=0.0))
     policies = [f"{fabric.name}: {fabric.places.policy}" for fabric in design.fabrics]

@@ -17,11 +17,11 @@ ACTIVE_COPPER = ("ACC", "AEC")
 
 
 def class_of(design: Design, part: str) -> str:
-    """What a cable or fibre of a design is made of: glass, or copper with or without electronics, whatever its maker
-    calls it.
+    """What a cable or fibre of a design is made of: copper with or without electronics, whatever its maker calls it, or
+    glass, as what is not of the design.
     """
     body = design.parts.get(part, {})
-    if body.get("kind") == "fibre" or body.get("medium") == "AOC":
+    if body.get("kind") != "cable" or body.get("medium") == "AOC":
         return OPTICAL
     return ACTIVE if body.get("medium") in ACTIVE_COPPER else PASSIVE
 

@@ -1,0 +1,64 @@
+"""Shipped cases with a floor: no rack takes more than the case's limits, and each says which limits it lifts."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+import yaml
+
+from fabopt.floor.loads import base_m2
+from fabopt.io.library import data_folder, names
+from fabopt.output.export.formats import Exported, Options
+from fabopt.output.export.halls import hall_of
+from fabopt.wiring.build import wiring_of
+from tests.samples.shipped import shipped
+
+FILES = {name: (data_folder("cases") / f"{name}.yaml").read_text() for name in names("cases")}
+ON_FLOORS = [name for name, text in FILES.items() if (yaml.safe_load(text).get("site") or {}).get("floor")]
+LIMITS = ("rack_power_w", "rack_air_w", "rack_kg", "floor_kg_m2")
+LIFTED = "# No limit on: "
+
+
+def lifted(name: str) -> list[str]:
+    said = [line.removeprefix(LIFTED) for line in FILES[name].splitlines() if line.startswith(LIFTED)]
+    return [key for line in said for key in line.rstrip(".").split(", ")]
+
+
+def test_there_are_ten_with_every_family_that_may_have_a_floor() -> None:
+    assert len(ON_FLOORS) >= 10
+    designs = [shipped(name) for name in ON_FLOORS]
+    fabrics = [fabric for design in designs for fabric in design.fabrics]
+    assert {"clos", "rail-only"} <= {fabric.topology for fabric in fabrics}
+    assert {1, 2, 3} <= {len(fabric.tiers) for fabric in fabrics}
+    assert {"compute", "storage", "in-band", "oob"} <= {
+        fabric["role"] for design in designs for fabric in design.case.content["fabrics"]
+    }
+    assert any(len(design.stages) > 1 for design in designs)
+
+
+@pytest.mark.parametrize("name", ON_FLOORS)
+def test_no_rack_is_over_a_limit_and_what_is_lifted_is_said(name: str) -> None:
+    """Watts at makers' maximum, heat to air, kilograms and kilograms a square metre of every rack, device by device."""
+    hall = hall_of(Exported(design := shipped(name), wiring_of(design), Options()))
+    given = [key for key in LIMITS if getattr(hall.floor, key) is not None]
+    assert sorted([*given, *lifted(name)]) == sorted(LIMITS)
+    in_racks = sorted((device for device in hall.devices if device.rack), key=lambda device: device.rack)
+    for rack, group in groupby(in_racks, key=lambda device: device.rack):
+        devices = list(group)
+        kg = sum(device.kg or 0.0 for device in devices)
+        found = {
+            "rack_power_w": sum(device.most_w for device in devices),
+            "rack_air_w": sum(device.most_air_w for device in devices),
+            "rack_kg": kg,
+            "floor_kg_m2": kg / float(base_m2(hall.floor)),
+        }
+        over = {key: (rack, found[key]) for key in given if found[key] > getattr(hall.floor, key) + 1e-6}
+        assert over == {}
+
+
+def test_what_blows_the_other_way_stands_apart_in_a_shipped_case() -> None:
+    design = shipped("floor-b300-xdr-64")
+    placed = design.fabrics[0].places
+    assert design.floor is not None
+    assert not {rack for rack, _ in (*placed.leaf, *placed.spine)} & set(design.floor.server_racks)

@@ -30,6 +30,7 @@ from fabopt.explain.floor import (
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
 from fabopt.explain.halls import hall_conflicts
+from fabopt.explain.in_service import base_conflicts
 from fabopt.explain.latency import latency_conflicts
 from fabopt.explain.levers import UNSETTLED, advice, joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
@@ -198,6 +199,8 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     catalog clash at any spending. ``context``: of the search that found none.
     """
     inquiry = inquiry_of(problem, settings, clock, context)
+    if told := _asked(inquiry, base_conflicts):
+        return tuple(told)
     if slots_are_short(problem):
         return (_slots(problem), *_asked(inquiry, named_rules))
     if unequipped := tuple(_logical(problem)):

@@ -206,3 +206,14 @@ def test_a_file_that_owns_more_than_its_base_has_is_refused(tmp_path: Path) -> N
     content["case"]["content"]["base"]["design"]["bom"][0]["in_use"] += 1
     checks = verify(Design.model_validate_json(json.dumps(content)))
     assert {"base_stays", "content_matches_hash"} <= {check.name for check in checks if not check.ok}
+
+
+def test_where_nothing_goes_on_the_base_is_named_with_what_it_costs_to_begin_anew(tmp_path: Path) -> None:
+    # two leaves of four servers, with four links each to a spine of eight ports: there is no port for a third leaf
+    base = designed(eight(), in_stages(8))
+    design = gone_on(eight(), in_stages(12), base, tmp_path)
+    assert design.status == "infeasible"
+    (conflict,) = design.conflicts
+    assert (conflict.limit, conflict.needed) == ("base", "none")
+    # three leaves and two spines, of which three switches are there; 4 cards more; 12 + 12 cables for 8 + 8
+    assert conflict.capex_usd == 2 * 1000 + 4 * 100 + 4 * 10 + 4 * 20

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fabopt.errors import Fault, fault
+from fabopt.floor.group_runs import KINDS, Sizes, group_runs
 from fabopt.io.design import parse_json, whole_design
 from fabopt.io.faults import document_of, refuse
 from fabopt.io.files import read_bytes, shown
@@ -19,6 +20,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import IN_SERVICE, Base
 from fabopt.schema.installed import fabric_at
+from fabopt.schema.site import Distances
 from fabopt.schema.stages import Oversubscription, Stage, StageDemand
 from fabopt.schema.structure import Structure
 from fabopt.units import grouped
@@ -47,7 +49,8 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
     site = case.site
     if site.distances_m is None:
-        site = site.model_copy(update={"distances_m": told.case.site.distances_m})
+        said = told.case.site.distances_m or Distances.model_validate(_runs_m(case, told, catalog))
+        site = site.model_copy(update={"distances_m": said})
     return case.model_copy(
         update={"base": base, "stages": (_in_service(told), *stages), "servers": None, "gpus": None, "site": site}
     )
@@ -163,10 +166,35 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
         problem = f"the catalog lacks a part that is in service in {base.file}"
         yield fault(file, "catalog", problem, part, hint="add it to a catalog")
     if case.site.distances_m is None and base.case.site.distances_m is None:
-        runs = {f"{row.from_}-{row.to}": f"{row.length_m:g}" for row in base.design.fabrics[0].links}
-        said = ", ".join(f"{kind}: {length_m}" for kind, length_m in runs.items())
-        problem = "with a base the case says how far links run, as cables in service keep their lengths"
-        yield fault(file, "site.distances_m", problem, hint=f"those in service run {{{said}}}")
+        yield from _too_short(case, base, catalog, file)
+
+
+def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, float]:
+    """The longest runs, by kind of links, that groups of the last stage give; none where the server is not known."""
+    server = next((one for one in catalog.servers if one.id == case.server), None)
+    size = case if case.stages is None else case.stages[-1]
+    if server is None:
+        return {}
+    servers = size.servers if size.servers is not None else (size.gpus or 0) // max(1, server.gpus)
+    runs = group_runs(case.site, server, servers)
+    structures = [fabric.clos for fabric in base.fabrics]
+    group = max(servers if one.groups == 1 else one.servers_per_group for one in structures)
+    of_all = {} if runs is None else runs.runs_m("clos", Sizes(group, servers))
+    return {kind: float(of_all[kind]) for kind in KINDS if kind in of_all}
+
+
+def _too_short(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
+    """Links that would run farther, once the cluster has grown, than the cables in service that are like them."""
+    runs_m = _runs_m(case, base, catalog)
+    for fabric in base.design.fabrics:
+        for row in fabric.links:
+            kind = f"{row.from_}-{row.to}"
+            lengths = [part.length_m for part in row.parts if part.length_m is not None]
+            if lengths and runs_m.get(kind, 0) > min(lengths):
+                there = f"those of {base.file} run {row.length_m:g} m on cables of {min(lengths):g} m"
+                problem = f"links of {fabric.name} would run up to {runs_m[kind]:g} m by rule `lengths`, and {there}"
+                hint = "say how far links run, no farther than these cables are long"
+                yield fault(file, f"site.distances_m.{kind}", problem, hint=hint)
 
 
 def _not_yet(case: Case, file: str) -> Iterator[Fault]:

@@ -88,12 +88,29 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert "nowhere.json" in str(fault)
 
 
-def test_without_lengths_the_runs_in_service_are_told(tmp_path: Path) -> None:
+def test_without_lengths_those_of_the_base_hold(tmp_path: Path) -> None:
     site = {key: value for key, value in AFTER["site"].items() if key != "distances_m"}
     given = inputs_from_objects(
         {**AFTER, "site": site, "base": {"file": str(saved(designed(eight(), BEFORE), tmp_path))}}, eight()
     )
     assert given.case.site.distances_m is not None
+
+
+def without_lengths(content: Json) -> Json:
+    return {**content, "site": {"servers_per_rack": 1}, "rules": {**content["rules"], "lengths": True}}
+
+
+def test_runs_follow_from_the_grown_groups_as_long_as_cables_in_service_reach(tmp_path: Path) -> None:
+    """Cables of 3, 30 and 50 m are on sale: 12 servers in a rack each run less than 30 m to a spine, 200 do not."""
+    base = saved(designed(eight(), without_lengths(BEFORE)), tmp_path)
+    content = without_lengths({**AFTER, "base": {"file": str(base)}})
+    given = inputs_from_objects(content, eight())
+    said = given.case.site.distances_m
+    assert said is not None and said.leaf_spine is not None and 3 < said.leaf_spine <= 30
+    assert optimize.solve(given, alternatives_s=0).status == "optimal"
+    with pytest.raises(InputError) as refusal:
+        inputs_from_objects({**content, "servers": 2000}, eight())
+    assert "site.distances_m.leaf-spine" in told(list(refusal.value.faults))
 
 
 def test_a_base_that_fails_a_check_is_refused(tmp_path: Path) -> None:

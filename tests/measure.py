@@ -3,18 +3,22 @@
     python -m tests.measure
 
 Statements leave docstrings out, so neither joined lines nor missing words change a figure. What solving the demo enters
-is every function (and lambda, and comprehension) of the package whose code is begun, and the files that have any.
+is every function (and lambda, and comprehension) of the package whose code is begun, and the files that have any; what
+else is counted imports only after that, as bodies of classes count where the answer imports them.
 """
 
 from __future__ import annotations
 
 import ast
 import io
+import json
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
+from random import Random
 from types import FrameType
 
 from fabopt.cli import main as fabopt
@@ -83,6 +87,34 @@ def entered() -> tuple[int, int]:
     return len({file for file, _, _ in found}), len(found)
 
 
+def caught() -> tuple[int, int]:
+    """Of sixty changes of ``fabrics`` in each of eleven designs, those that do not pass; and all."""
+    from tests.mutations import changes, document_of, outcome
+    from tests.samples.designs_of_families import MAKERS, designed
+
+    told = Counter[str]()
+    for kind in tuple(MAKERS)[:11]:
+        document = document_of(designed(kind))
+        of_fabrics = [change for change in changes(document) if change.place[0] == "fabrics"]
+        for change in Random(kind).sample(of_fabrics, 60):
+            told[outcome(change.applied(document), designed(kind))] += 1
+    return told.total() - told["passes"], told.total()
+
+
+def with_reasons() -> tuple[int, int]:
+    """Keys of cases that say why they have no lever, and those that say why nothing checks them; all others have."""
+    from tests.explain.test_keys import WITHOUT_LEVER
+    from tests.verify.test_keys import UNREAD
+
+    return sum(map(len, WITHOUT_LEVER.values())), len(UNREAD)
+
+
+def found_faults() -> tuple[int, int]:
+    """Seeded faults that tests found when `make faults` was last recorded, and all."""
+    rows = [json.loads(line) for line in (TESTS / "faults" / "found.jsonl").read_text().splitlines()]
+    return sum(row["killed"] for row in rows), len(rows)
+
+
 def num_touched(patch: Path) -> int:
     """Files of the package that a recorded change touches."""
     return sum(line.startswith("diff --git a/fabopt/") for line in patch.read_text().splitlines())
@@ -103,6 +135,9 @@ def rows() -> Iterator[tuple[str, str]]:
     yield "files of the package that recorded changes touch", ", ".join(touched)
     keys = list(described(SCHEMAS["case"].model_json_schema()))
     yield "keys of cases without a description", f"{keys.count(False):,} of {len(keys):,}"
+    yield "of these, with a reason why they have no lever / no check", "{} / {}".format(*with_reasons())
+    yield "changes of `fabrics` in eleven designs that are caught", "{:,} of {:,}".format(*caught())
+    yield "seeded faults that tests find (`tests/faults/found.jsonl`)", "{} of {}".format(*found_faults())
     yield "words of docs, README and changelog outside tables", f"{num_words():,}"
 
 

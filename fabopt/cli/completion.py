@@ -12,7 +12,7 @@ Complete = Callable[[str], list[str]]
 # As their modules have them, which take long to import; a test compares them.
 PROFILES = ("pretraining", "mixed", "fine-tuning", "inference")
 MINIMIZED = (
-    *("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "oversubscription"),
+    *("capex_usd", "tco_usd", "power_w", "rack_units", "cables", "switches", "oversubscription", "latency_us"),
     "usd_per_effective_gpu",
 )
 MAXIMIZED = ("gbps_per_gpu", "bisection_gbps_per_gpu", "headroom_servers", "least_gpu_utilization", "gpu_utilization")

@@ -242,7 +242,11 @@ def _facts_first(part: str) -> tuple[bool, str]:
 _LIMITS = {limit.metric: limit.key for limit in SPENDING_LIMITS}
 _SERVERS = "servers"
 # What its fabrics ask for.
-_DEMANDS = {"gbps_per_gpu": "min_gbps_per_gpu", "bisection_gbps_per_gpu": "min_bisection_gbps_per_gpu"}
+_DEMANDS = {
+    "gbps_per_gpu": "min_gbps_per_gpu",
+    "bisection_gbps_per_gpu": "min_bisection_gbps_per_gpu",
+    "latency_us": "max_latency_us",
+}
 _MOST_OF = {"gbps_per_gpu": "gbps_per_gpu", "bisection": "bisection_gbps_per_gpu", "servers": _SERVERS}
 
 
@@ -293,7 +297,7 @@ def _with_limit(content: dict[str, Any], metric: str, value: float) -> dict[str,
     return {**content, "limits": {**content["limits"], _LIMITS[metric]: float(value)}}
 
 
-def _with_demand(content: dict[str, Any], key: str, gbps: float) -> dict[str, Any] | None:
+def _with_demand(content: dict[str, Any], key: str, number: float) -> dict[str, Any] | None:
     """The case with a demand on the fabrics that GPUs compute over, or on all; a model or a stage has its own.
 
     Those of a profile are in the case's fabrics, as it was resolved.
@@ -304,7 +308,7 @@ def _with_demand(content: dict[str, Any], key: str, gbps: float) -> dict[str, An
     fabrics = content["fabrics"]
     measured = [fabric["role"] == "compute" for fabric in fabrics]
     asked = [
-        {**fabric, key: float(gbps)} if counts or not any(measured) else fabric
+        {**fabric, key: float(number)} if counts or not any(measured) else fabric
         for fabric, counts in zip(fabrics, measured, strict=True)
     ]
     return {**content, "fabrics": asked}

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
 from fabopt.parts.latency import LatencyLimit
-from fabopt.parts.switches import SwitchType
+from fabopt.parts.switches import TIER_ROLES, SwitchType
 from fabopt.problem.attachments import (
     AttachmentDemand,
     LogicalFabric,
@@ -193,6 +193,30 @@ class FabricProblem:
         """Whether rule ``one-generation`` allows these switches, by name of tier, in one design."""
         generations = self.binding_generations
         return generations is None or generations.clash({role: one.product for role, one in switches.items()}) is None
+
+    def within(self, limit: LatencyLimit | None) -> FabricProblem:
+        """The fabric with a limit on its round trips, without switches and tiers that take longer, whatever else there
+        is. Rule ``paths_keep_latency``
+        """
+        if limit is None:
+            return self
+        bound = replace(self, latency=limit)
+        switches = {
+            protocol: {role: tuple(filter(bound.may_be_in_time, of_role)) for role, of_role in roles.items()}
+            for protocol, roles in self.switches.items()
+        }
+        fastest = [
+            {role: min(of_role, key=lambda one: limit.rank(one.product)) for role, of_role in roles.items() if of_role}
+            for roles in switches.values()
+        ]
+        tiers = (
+            number for number in self.tiers
+            if any(
+                len(path) == number and bound.may_be_in_time(**path)
+                for path in ({role: one[role] for role in TIER_ROLES[:number] if role in one} for one in fastest)
+            )
+        )  # fmt: skip
+        return replace(bound, switches=switches, tiers=tuple(tiers))
 
     def may_be_in_time(self, leaf: SwitchType, spine: SwitchType | None = None, core: SwitchType | None = None) -> bool:
         """Whether a round trip over these switches of a Clos may take as little as its limit, by its metres alone."""

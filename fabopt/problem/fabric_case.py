@@ -7,11 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
-from fabopt.parts.latency import LatencyLimit, latency_limit
+from fabopt.parts.latency import latency_limit
 from fabopt.parts.nic_offers import of_all_vendors
 from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
-from fabopt.parts.switches import TIER_ROLES, switches_of
+from fabopt.parts.switches import switches_of
 from fabopt.problem.attachments import attachment_demand, logical_fabric_of, switch_ports
 from fabopt.problem.demand import (
     Demand,
@@ -99,33 +99,7 @@ def fabric_of(
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=tuple(logical_fabric_of(nic, offering, server, pcie, case.rules) for nic in fabric.on_own_nics),
     )  # fmt: skip
-    return _with_pairs(_in_time(problem, latency_limit(fabric.max_latency_us, offering.links.limits.delays)))
-
-
-def _in_time(problem: FabricProblem, limit: LatencyLimit | None) -> FabricProblem:
-    """The fabric with a limit on its paths, without switches and tiers that take longer, whatever else they have.
-
-    Rule ``paths_keep_latency``.
-    """
-    if limit is None:
-        return problem
-    problem = replace(problem, latency=limit)
-    switches = {
-        protocol: {role: tuple(filter(problem.may_be_in_time, of_role)) for role, of_role in roles.items()}
-        for protocol, roles in problem.switches.items()
-    }
-    fastest = [
-        {role: min(of_role, key=lambda one: limit.rank(one.product)) for role, of_role in roles.items() if of_role}
-        for roles in switches.values()
-    ]
-    tiers = (
-        number for number in problem.tiers
-        if any(
-            len(path) == number and problem.may_be_in_time(**path)
-            for path in ({role: one[role] for role in TIER_ROLES[:number] if role in one} for one in fastest)
-        )
-    )  # fmt: skip
-    return replace(problem, switches=switches, tiers=tuple(tiers))
+    return _with_pairs(problem.within(latency_limit(fabric.max_latency_us, offering.links.limits.delays)))
 
 
 def _may_be_rails(fabric: Fabric, case: Case) -> bool:

@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
+from fabopt.schema.fabric import MOST_US
+from fabopt.study.front.fronts import pareto_front
+from fabopt.study.front.measures import MEASURES
 from fabopt.verify import verify
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.latency import Path, paths_of
 from tests.oracles.brute_latency import solve_in_time
 from tests.samples.adapter import run
 from tests.samples.random_cases import generate
-from tests.samples.small import Json, assert_proven, case, catalog, comparable, solved, usd
+from tests.samples.small import Json, assert_proven, case, catalog, comparable, inputs, solved, usd
 
 KEY = "fabrics.compute.max_latency_us"
 # 50 ns a NIC, 250 a switch, fibre with 30 for its modules; cables of copper have nothing inside.
@@ -80,6 +84,26 @@ def test_what_has_no_figure_is_not_chosen() -> None:
     (conflict,) = (one for one in none.conflicts if one.limit == KEY)
     assert conflict.needed is None and "no figure for module" in conflict.detail and "facts.latency" in conflict.detail
     assert timed(None, []).status == "optimal"
+
+
+def test_a_front_has_the_cheapest_design_of_every_round_trip() -> None:
+    """Each point is what the case with its round trip as a limit gives, and nothing between two points is cheaper."""
+    content = catalog()
+    content["facts"] = {"latency": ROWS}
+    for switch, ns in zip(content["switches"], (200, 300, 420, 260), strict=False):
+        switch["latency_ns"] = ns
+    asked = {**case(), "site": RUNS}
+    metrics = [MEASURES["capex_usd"], MEASURES["latency_us"]]
+    front = pareto_front(inputs(asked, content), metrics, None, Settings(), Clock(None), lambda met: None)
+    points = [(point.values["capex_usd"], point.values["latency_us"]) for point in front.points]
+    assert front.complete and len(points) > 1 and points == sorted(points)
+    assert [us for _, us in points] == sorted((us for _, us in points), reverse=True)
+    for (dollars, us), (dearer, nearer) in zip(points, [*points[1:], (inf, 0)], strict=True):
+        for most_us, cheapest in ((us, dollars), (round((us + nearer) / 2, 6) if nearer else us - 1e-6, dearer)):
+            bound = {**asked, "fabrics": [{**asked["fabrics"][0], "max_latency_us": most_us}]}
+            design = solved(bound, content)
+            assert (inf if design.totals is None else usd(design)) == cheapest
+    assert front.case.content["fabrics"][0]["max_latency_us"] == MOST_US
 
 
 def a_timed_case(seed: int) -> tuple[Json, Json, float]:

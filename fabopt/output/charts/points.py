@@ -20,6 +20,7 @@ _NAMES = {
     "rack_units": "rack units",
     "gbps_per_gpu": "Gb/s per GPU",
     "bisection_gbps_per_gpu": "bisection, Gb/s per GPU",
+    "latency_us": "base round trip, us",
     "headroom_servers": "servers that could still join",
     "least_gpu_utilization": "GPU utilization, at least",
     "gpu_utilization": "GPU utilization",

@@ -32,6 +32,7 @@ from fabopt.search.search import Search
 from fabopt.search.step_time import in_time, least_bisection_kbps, ratio_deadline, useful_deadline
 from fabopt.solution.subnet_hosts import Host
 from fabopt.study.front.measures import (
+    LATENCY,
     MEASURES,
     OVERSUBSCRIPTION,
     PER_RATIO,
@@ -42,6 +43,7 @@ from fabopt.study.front.measures import (
     least_mbps,
     measured,
     most_ratio,
+    within_latency,
 )
 
 # The worst grade that is allowed, by metric.
@@ -270,6 +272,8 @@ def asked(problem: Problem, demands: Demands) -> Problem | None:
     problem = replace(problem, limits=limits, fabrics=fabrics)
     if OVERSUBSCRIPTION in wanted:
         problem = _within_ratio(problem, most_ratio(wanted[OVERSUBSCRIPTION]))
+    if LATENCY in wanted:
+        problem = within_latency(problem, wanted[LATENCY])
     return in_time(problem, useful_deadline(problem, wanted[PREDICTED])) if PREDICTED in wanted else problem
 
 

@@ -29,7 +29,17 @@ from fabopt.study.front.finder import PRICE, Finder, GradedDesign, better
 from fabopt.study.front.journal import PointJournal
 from fabopt.study.front.listed import can_be_listed
 from fabopt.study.front.managed import ManagedFinder
-from fabopt.study.front.measures import HEADROOM, OF_A_MODEL, OVERSUBSCRIPTION, PREDICTED, USUAL, Measure, measure
+from fabopt.study.front.measures import (
+    HEADROOM,
+    LATENCY,
+    OF_A_MODEL,
+    OVERSUBSCRIPTION,
+    PREDICTED,
+    USUAL,
+    Measure,
+    measure,
+    with_times,
+)
 from fabopt.study.front.pareto import marked
 from fabopt.study.front.points import KeptAnswers, Place, point_of, points_of, why_none
 from fabopt.study.sweep.sweep import catalog_hash
@@ -77,8 +87,15 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
     return metrics
 
 
+def _timed(inputs: Inputs, objectives: Sequence[Measure]) -> Inputs:
+    """The inputs in which all that is chosen has a known latency, where that is traded."""
+    is_traded = any(objective.name == LATENCY for objective in objectives)
+    return replace(inputs, case=with_times(inputs.case)) if is_traded else inputs
+
+
 def empty_front(inputs: Inputs, objectives: Sequence[Measure]) -> Front:
     """The file of a front before any point is found; ``InputError`` where growth may end."""
+    inputs = _timed(inputs, objectives)
     if faults := list(uncertain_stages(inputs.case, inputs.case_file, "fronts are not worked out")):
         raise refuse(faults)
     return Front(
@@ -108,6 +125,7 @@ def pareto_front(
     ``complete`` is False if the clock stopped it, or if it has too many points. ``journal``: answers of an earlier run,
     and where new ones are kept. ``processes``: of a front that is climbed with a journal, where they can be forked.
     """
+    inputs = _timed(inputs, objectives)
     problem = problem_of(inputs.case, inputs.catalog, settings.prune)
     check_predicted(problem, objectives)
     hosts = [fabric.name for fabric in problem.fabrics if fabric.logical_fabrics]

@@ -7,18 +7,22 @@ are whole). Two designs with the same grades are the same point of a front.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.io.spellings import OTHER_WORDS, loose
+from fabopt.parts.latency import NS_PER_US
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked, energy_of, order_of, sums_of
-from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.fabric import MOST_US
 from fabopt.schema.front import Sense
 from fabopt.search.step_time import PER_ONE, least_utilization_grade, prediction_of
 from fabopt.topology.design import NetworkDesign
+from fabopt.topology.latency import farthest
 from fabopt.units import exact, plain, rounded
 
 # kb/s of one Mb/s, and grades of one Gb/s
@@ -31,6 +35,8 @@ OF_A_MODEL = (UTILIZATION, PREDICTED, EFFECTIVE)
 HEADROOM = "headroom_servers"
 # Of a network that blocks nothing, or less than nothing: 1:1.
 OVERSUBSCRIPTION, PER_RATIO = "oversubscription", 10**6
+# The base round trip between the farthest servers, in picoseconds.
+LATENCY, PER_US = "latency_us", 10**6
 # Less than ratios of ports and their speeds differ by.
 _LEAST_STEP = Fraction(1, 10**18)
 
@@ -67,6 +73,7 @@ MEASURES: Mapping[str, Measure] = {
         Measure("cables", "minimize", 1),
         Measure("switches", "minimize", 1),
         Measure(OVERSUBSCRIPTION, "minimize", PER_RATIO),
+        Measure(LATENCY, "minimize", PER_US),
         Measure("gbps_per_gpu", "maximize", PER_GBPS),
         Measure("bisection_gbps_per_gpu", "maximize", PER_GBPS),
         Measure(HEADROOM, "maximize", 1),
@@ -85,6 +92,7 @@ ALIASES = {
     **dict.fromkeys(("money", "usd", "dollars"), "capex_usd"),
     **dict.fromkeys(("headroom", "growth", "spareservers"), HEADROOM),
     **dict.fromkeys(("space", "units", "racks"), "rack_units"),
+    **dict.fromkeys(("latency", "roundtrip", "rtt", "delay"), LATENCY),
     "utilization": PREDICTED,
 }
 # What a front trades where nothing is said.
@@ -132,6 +140,7 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
         "bisection_gbps_per_gpu": min(kbps(figures.bisection) for figures in speeds),
         HEADROOM: min(design.headroom(fabric) for fabric, design in pairs),
         OVERSUBSCRIPTION: max(_worst_ratio(problem, design) for fabric, design in pairs if fabric.name in asked),
+        **_latency(problem, picked),
         **_useful(problem, pairs),
         **_predicted(problem, picked),
     }
@@ -140,6 +149,42 @@ def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
 def _worst_ratio(problem: Problem, design: NetworkDesign) -> int:
     """The least ``max_oversubscription`` that a network meets at every boundary, 1 at the least, as a grade."""
     return max([PER_RATIO, *(rounded(ratio * PER_RATIO) for ratio in design.least_ratios(problem.gpus).values())])
+
+
+def _latency(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:
+    """The longest base round trip of fabrics that limit it, as a grade, rounded up; empty where none does."""
+    names, longest = measured(problem), list[int]()
+    for fabric, (candidate, units) in zip(problem.fabrics, picked, strict=True):
+        path = None if fabric.latency is None else farthest(fabric.latency, candidate, problem.gpus)
+        if path is not None and fabric.name in names:
+            ns = path.round_trip_ns([option for option, count in units if count])
+            assert ns is not None, "what has no figure is not chosen"
+            longest.append(ceil(ns * PER_US / NS_PER_US))
+    return {LATENCY: max(longest)} if longest else {}
+
+
+def with_times(case: Case) -> Case:
+    """The case in which the fabrics that are measured have known round trips, of any length where it limits none."""
+    compute = [fabric.name for fabric in case.fabrics if fabric.role == "compute"]
+    fabrics = (
+        fabric.model_copy(update={"max_latency_us": MOST_US})
+        if fabric.max_latency_us is None and fabric.name in (compute or [fabric.name])
+        else fabric
+        for fabric in case.fabrics
+    )
+    return case.model_copy(update={"fabrics": tuple(fabrics)})
+
+
+def within_latency(problem: Problem, most_ps: int) -> Problem:
+    """The problem with round trips no longer than this in the fabrics that are measured."""
+    names, most_ns = measured(problem), Fraction(most_ps * NS_PER_US, PER_US)
+    fabrics = (
+        fabric
+        if fabric.latency is None or fabric.name not in names
+        else fabric.within(replace(fabric.latency, most_ns=min(most_ns, fabric.latency.most_ns)))
+        for fabric in problem.fabrics
+    )
+    return replace(problem, fabrics=tuple(fabrics))
 
 
 def most_ratio(grade: int) -> Fraction:

@@ -19,7 +19,7 @@ NOT_HARDWARE: Final = frozenset({
     "aligned", "group_servers", "last_group", "last_group_tiers", "even", "by_rail", "span", "groups",
     "gpu_mbps", "nics", "refused_nics", "left_out_nics", "logical_fabrics", "homing", "pairing", "asks_to_join",
     "runs_m", "arrangement", "racks", "attachments_measured", "per_switch", "counted",
-    "resilience", "kept_rules", "left_out", "managers", "generations",
+    "resilience", "kept_rules", "left_out", "managers", "generations", "latency",
 })  # fmt: skip
 # Of the others, those that the least cost of an uplink does not follow from.
 OF_LEAVES: Final = frozenset({"reserve", "attachments", "last_leaf"})
@@ -61,5 +61,5 @@ def hardware_key(fabric: FabricProblem, above_leaves: bool = False) -> Hashable:
     named = {field.name: getattr(fabric, field.name) for field in fields(fabric) if field.name not in left_out}
     switches = tuple((protocol, tuple(roles.items())) for protocol, roles in fabric.switches.items())
     # whether rules about switches hold: the products that a rule leaves out of an offering are always the same
-    rules = fabric.binding_managers is not None, fabric.binding_generations is not None
+    rules = fabric.binding_managers is not None, fabric.binding_generations is not None, fabric.latency is not None
     return tuple({**named, "switches": switches}.items()), rules, fabric.is_open

@@ -137,8 +137,7 @@ def pareto_front(
     finder = ManagedFinder(problem, settings, clock)
     answers = None if journal is None else KeptAnswers(finder, journal, lambda graded: point_of(problem, graded, place))
     front = _found(finder, objectives, points, report, answers, processes)
-    bound_less = relaxed_if_none(finder, front)
-    if bound_less is not None:
+    if (bound_less := relaxed_if_none(finder, front)) is not None:
         problem, answers = bound_less.problem, None
         front = pareto.front(bound_less, objectives, points, report)
     empty = empty_front(inputs, objectives)

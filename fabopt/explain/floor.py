@@ -164,7 +164,11 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 
 def load_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """Conflicts of limits on what racks and rows take that alone prevent a design."""
+    """Conflicts of limits on what racks and rows take, and of the spread over halls, that alone prevent a design."""
+    if inquiry.case.site.spread == "halls":
+        free = inquiry.case.model_copy(update={"site": inquiry.case.site.model_copy(update={"spread": "any"})})
+        detail = "no design that was looked at has each group and pod in one hall and its highest tier in two"
+        yield from inquiry.opened(free, Conflict(limit="site.spread", value="halls", needed="any", detail=detail))
     floor = inquiry.case.site.floor
     for key in () if floor is None else LOAD_KEYS:
         value = getattr(floor, key)

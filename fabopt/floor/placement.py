@@ -14,6 +14,7 @@ from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
 from fabopt.floor.racks import Ints, Mask, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers
+from fabopt.units import ceil_div
 
 # Servers of a group are in several racks.
 SEVERAL = -1
@@ -183,6 +184,8 @@ class _Filling:
         most = self.layout.most_together(numbers.spines, self.layout.plan.limits.spread_spines)
         orders = nearest.T.tolist()
         counts, at_most = [numbers.spines] * len(orders), [most] * len(orders)
+        if numbers.pods == 1:
+            orders, counts, at_most = _over_halls(self.layout, orders, counts, at_most)
         racks = _dealt(orders, counts, self.space.switches(size).tolist(), at_most, self.rows(size))
         return self.install(np.array(racks, dtype=np.int64), size)
 
@@ -191,7 +194,8 @@ class _Filling:
         count = numbers.planes * numbers.cores
         nearest = _for_cores(self.layout, spine_racks)
         most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
-        racks = _dealt([nearest.tolist()], [count], self.space.switches(size).tolist(), [most], self.rows(size))
+        dealt = _over_halls(self.layout, [nearest.tolist()], [int(count)], [most])
+        racks = _dealt(*dealt[:2], self.space.switches(size).tolist(), dealt[2], self.rows(size))
         return self.install(np.array(racks, dtype=np.int64), size)
 
 
@@ -199,13 +203,15 @@ def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -
     """Positions of leaves, spines and cores; ``sizes``: by tier from the leaves up. None if they do not fit."""
     filling = _Filling(layout, sizes[0].nics)
     leaves = filling.leaves(numbers, sizes[0])
-    if leaves is None or len(sizes) == 1:
-        return None if leaves is None else (leaves,)
+    if leaves is None or not stays_in_halls(layout, numbers, 0, leaves.rack) or len(sizes) == 1:
+        return None if leaves is None or len(sizes) > 1 else (leaves,)
     spines = filling.spines(numbers, sizes[1], leaves.rack)
-    if spines is None or len(sizes) == 2:
-        return None if spines is None else (leaves, spines)
+    if spines is None or not stays_in_halls(layout, numbers, 1, spines.rack):
+        return None
+    if len(sizes) == 2:
+        return leaves, spines
     cores = filling.cores(numbers, sizes[2], spines.rack)
-    return None if cores is None else (leaves, spines, cores)
+    return None if cores is None or not stays_in_halls(layout, numbers, 2, cores.rack) else (leaves, spines, cores)
 
 
 def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
@@ -243,12 +249,58 @@ def _own_rack(layout: Layout, numbers: ClosNumbers) -> Ints:
     return np.where(first // layout.per_rack < last // layout.per_rack, SEVERAL, own)
 
 
+def _over_halls(
+    layout: Layout, orders: list[list[int]], counts: list[int], most: list[int]
+) -> tuple[list[list[int]], list[int], list[int]]:
+    """Orders of racks with counts for the highest tier: where it is spread over halls, half of each in the nearest hall
+    and half in the next.
+    """
+    if not layout.plan.limits.spread_halls or len(np.unique(layout.plan.hall_of[layout.server_racks])) == 1:
+        return orders, counts, most
+    hall_of = layout.plan.hall_of.tolist()
+    racks, numbers, in_a_rack = list[list[int]](), list[int](), list[int]()
+    for order, count, at_most in zip(orders, counts, most, strict=True):
+        nearest = list(dict.fromkeys(hall_of[rack] for rack in order))
+        for own, halls in ((ceil_div(count, 2), nearest[:1]), (count // 2, nearest[1:2])):
+            racks.append([rack for rack in order if hall_of[rack] in halls])
+            numbers.append(own)
+            in_a_rack.append(at_most)
+    return racks, numbers, in_a_rack
+
+
+def stays_in_halls(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> bool:
+    """Whether groups and pods are in one hall each, and the highest tier in two, as far as switches of a tier (0:
+    leaves) show it, where the case asks for it.
+
+    ``racks``: of the switches in the order of their numbers, shape (switches,).
+    """
+    # Rule ``fabrics_keep_halls``
+    if not layout.plan.limits.spread_halls:
+        return True
+    hall, leaf = layout.plan.hall_of[racks], np.arange(numbers.leaves)
+    of_servers = layout.plan.hall_of[layout.server_rack]
+    own = of_servers[np.arange(layout.servers) // numbers.g * numbers.g]
+    of_leaf = of_servers[numbers.group_of_leaf(leaf) * numbers.g]
+    if tier == 0:
+        return bool((of_servers == own).all() and (hall == np.tile(of_leaf, numbers.planes)).all())
+    if tier == 1 and numbers.pods > 1:
+        pods = numbers.pod_of_leaf(leaf)
+        of_pod = np.zeros(int(numbers.pods), dtype=np.int64)
+        of_pod[pods] = of_leaf
+        of_spine = np.tile(np.repeat(of_pod, numbers.spines), numbers.planes)
+        return bool((of_pod[pods] == of_leaf).all() and (hall == of_spine).all())
+    sets = hall.reshape(-1, numbers.spines) if tier == 1 else hall.reshape(1, -1)
+    return len(np.unique(of_servers)) == 1 or bool((sets != sets[:, :1]).any(axis=1).all())
+
+
 def is_spread(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> bool:
     """Whether the switches of a tier (0: leaves) are in two racks at least where rule ``rack-spread`` asks for it.
 
     ``racks``: of the switches in the order of their numbers, shape (switches,).
     """
     # Rule ``devices_are_spread``
+    if not stays_in_halls(layout, numbers, tier, racks):
+        return False
     limits = layout.plan.limits
     if not (limits.spread_spines if tier else limits.spread_leaves):
         return True

@@ -40,7 +40,8 @@ class RackLimits:
     the makers' maximum. ``side_m``: the sideways run of a cable within a rack; ``spare_m`` and ``spare_fraction`` of
     its way: the least slack of a cable. ``spread_spines``, ``spread_leaves``: whether spines and cores, and leaves, are
     in two racks at least; ``spread_attachments``: whether ports of an attachment are spread over as many racks as there
-    are equal switches.
+    are equal switches. ``spread_halls``: whether groups and pods
+    are in one hall each and the highest tier in two.
     """
 
     kept_units: int = 0
@@ -54,6 +55,7 @@ class RackLimits:
     spread_spines: bool = False
     spread_leaves: bool = False
     spread_attachments: bool = False
+    spread_halls: bool = False
 
     def spared_m(self, way_m: ArrayLike, slack_m: float) -> Floats:
         """The length of cable in metres for ways of ``way_m``, at least ``slack_m`` longer; shape of ``way_m``."""
@@ -93,6 +95,7 @@ def rack_limits(case: Case) -> RackLimits:
         spread_spines=spread and rules.spread_spines,
         spread_leaves=spread and rules.spread_leaves,
         spread_attachments=spreads_attachments(case),
+        spread_halls=case.site.spread == "halls",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -56,6 +56,10 @@ def _none(margin_db: object) -> bool:
     return margin_db == 0
 
 
+def _any(spread: object) -> bool:
+    return spread == "any"
+
+
 def _no_items(items: object) -> bool:
     return not items
 
@@ -72,6 +76,8 @@ class Site(Strict):
         floor: The plan of the hall; runs of cables are then measured on it.
         halls: Plans of several halls, in place of `floor`.
         routes: Ways for cables between halls.
+        spread: Where fabrics stand in several halls; `any`, or over `halls`, each leaf group and pod in one of them and
+            the switches of the highest tier in two.
         servers_per_rack: Servers in a rack. Null with a floor is the most that fit beside what `rack_rules` keep.
         rack_rules: What is kept in every rack, such as room for cable managers, and the most switches.
         optical_margin_db: Loss that every optical link keeps below the budget of its standard, in dB.
@@ -84,6 +90,7 @@ class Site(Strict):
     floor: Floor | None = None
     halls: Annotated[tuple[CampusHall, ...], Field(exclude_if=_no_items)] = ()
     routes: Annotated[tuple[Route, ...], Field(exclude_if=_no_items)] = ()
+    spread: Annotated[Literal["any", "halls"], Field(exclude_if=_any)] = "any"
     servers_per_rack: Count | None = None
     rack_rules: RackRules = RackRules()
     optical_margin_db: Annotated[float, Field(ge=0, le=100, exclude_if=_none)] = 0.0
@@ -101,8 +108,9 @@ class Site(Strict):
 
     @model_validator(mode="after")
     def _halls_are_a_floor(self) -> Self:
-        if self.routes and not self.halls:
-            raise ValueError("`routes` join `halls`, and there are none")
+        if (self.routes or self.spread == "halls") and not self.halls:
+            said = "`routes` join" if self.routes else "`spread: halls` is over"
+            raise ValueError(f"{said} `halls`, and there are none")
         if self.halls:
             if self.floor:
                 raise ValueError("give either `floor`, of one hall, or `halls`: each of them has a plan of its own")

@@ -348,6 +348,8 @@ def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:
         if key != "rack_power_w" and getattr(case.site.floor, key) is not None:
             keys = case.site.floor_changes(key, None)
             yield CaseChange(f"{case.site.floor_key}.{key}", "none", keys, RowsShown.CHEAPER)
+    if case.site.spread == "halls":
+        yield CaseChange("site.spread", "any", {"site.spread": "any"}, RowsShown.CHEAPER)
     if case.site.halls:
         return
     runs = dict.fromkeys(("server-leaf", "leaf-spine", "spine-core"), FLAT_RUN_M)

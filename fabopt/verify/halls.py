@@ -208,3 +208,35 @@ def _tray_graph(hall: Floor) -> dict[_Point, list[tuple[_Point, Fraction]]]:
         joined[near].append((far, m))
         joined[far].append((near, m))
     return joined
+
+
+@since("0.3.0", "case.content.site.spread")
+@where(lambda evidence: evidence.case.site.spread == "halls")
+def fabrics_keep_halls(proof: Proof, cabled: CabledDesign) -> None:
+    """Each leaf group stands in one hall with its servers, each pod too, and the highest tier in two.
+
+    halls of the servers and leaves of a group = 1; on three tiers halls of the leaves and spines of a pod = 1; halls of
+    all cores, on two tiers of the spines of a plane, >= 2 where servers are in two halls. Source: case file,
+    ``site.spread``.
+    """
+    devices, halls = cabled.wiring.devices, defaultdict[tuple[str, str, int, int], set[str]](set)
+    fabrics = cabled.evidence.design.fabrics
+    sizes = {fabric.name: fabric.structure.servers_per_group for fabric in fabrics}
+    tall = {fabric.name for fabric in fabrics if any(tier.role == "core" for tier in fabric.tiers)}
+    of_servers = [hall_of(rack) for role, rack in zip(devices.role, devices.rack, strict=True) if role == "server"]
+    for fabric, size in sizes.items():
+        for server, hall in enumerate(of_servers):
+            halls[fabric, "group", 0, server // size + 1].add(hall)
+    columns = zip(devices.fabric, devices.role, devices.plane, devices.pod, devices.group, devices.rack, strict=True)
+    for fabric, role, plane, pod, group, rack in columns:
+        if role == "leaf":
+            halls[fabric, "group", 0, int(group)].add(hall_of(rack))
+        if role in ("leaf", "spine") and fabric in tall:
+            halls[fabric, "pod", int(plane), int(pod)].add(hall_of(rack))
+        if role == ("core" if fabric in tall else "spine"):
+            halls[fabric, str(role), 0 if fabric in tall else int(plane), 0].add(hall_of(rack))
+    for (fabric, kind, _, number), found_in in halls.items():
+        told = f"{fabric}: {kind} {number or ''} is in {', '.join(sorted(found_in))}"
+        is_top = kind in ("core", "spine")
+        proof.holds(len(found_in) > 1 or len(set(of_servers)) == 1 if is_top else len(found_in) == 1, told)
+    proof.note(f"servers in {', '.join(sorted(set(of_servers)))}")

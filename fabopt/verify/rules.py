@@ -277,6 +277,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     airflow.racks_blow_one_way,
     halls.routes_join_halls,
     halls.routes_hold_fibres,
+    halls.fabrics_keep_halls,
     appliances.attachments_stand_apart,
     appliances.hosts_stand_with_switches,
     trays.trays_hold_cables,

@@ -34,7 +34,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
              "base": CHECKED, "operate": OPERATED, "maximize": MEANING, "max_lengths": LENGTHS},
     "Base": {"*": CHECKED},
     "LengthLimits": {"product": LENGTHS},
-    "Site": {"labour": MONEY, "halls": GEOMETRY, "routes": GEOMETRY},
+    "Site": {"labour": MONEY, "routes": GEOMETRY},
     "CablingOfKinds": {"*": TRUNKS},
     "Charge": {"*": MONEY}, "Labour": {"*": MONEY}, "TaskMinutes": {"*": MONEY},
     "PriceSource": {"*": TOLD}, "Source": {"*": TOLD},

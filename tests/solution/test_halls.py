@@ -215,3 +215,31 @@ def test_a_duct_that_is_too_small_is_named_with_the_fibres_needed() -> None:
     assert none.status != "optimal" and none.totals is None
     conflict = next(one for one in none.conflicts if one.limit == "site.routes[0].fibres")
     assert (conflict.value, conflict.needed) == (7, 8)
+
+
+# -- groups and pods in a hall, the highest tier in two ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tiers", [2, 3])
+def test_spread_over_halls_keeps_groups_and_pods_in_one(tiers: int) -> None:
+    """Without it all spines or cores are in one hall, whose loss cuts the other one off; with it they are in both."""
+    content = campus(350)
+    content["fabrics"][0] |= {"tiers": tiers}
+    del content["fabrics"][0]["racks"]
+    free = solve(inputs(content, parts()), alternatives_s=0)
+    spread = solve(inputs({**content, "site": {**content["site"], "spread": "halls"}}, parts()), alternatives_s=0)
+    assert_proven(spread)
+    assert usd(spread) >= usd(free)
+    assert {check.name: check for check in spread.checks}["fabrics_keep_halls"].ok
+    wiring = wiring_of(spread)
+    top = "spine" if tiers == 2 else "core"
+    columns = list(zip(wiring.devices.role, wiring.devices.rack, strict=True))
+    assert {rack[:4] for role, rack in columns if role == top} == {"EAST", "WEST"}
+    groups = defaultdict[int, set[str]](set)
+    size, number = spread.fabrics[0].structure.servers_per_group, 0
+    for role, rack in columns:
+        if role == "server":
+            groups[number // size].add(rack[:4])
+            number += 1
+    assert all(len(halls) == 1 for halls in groups.values())
+    assert lost_with(spread, "hall") == {}

@@ -27,7 +27,7 @@ GRADES: tuple[Grade, ...] = ("low-loss", "standard")
 class TrunkParts:
     """Jumpers of one fibre and length, with the trunks and panels that go with them.
 
-    ``number``: their place among all; ``grade``: of their worst plugs (None: not known); ``trunks``: each type's
+    ``number``: their place among all; ``grade``: of the worst plugs in panels (None: not known); ``trunks``: each type's
     lengths, shortest first, and its legs; ``panels``: each type with its ports; ``modules``: on offer, by id.
     """
 
@@ -68,7 +68,8 @@ class TrunkParts:
         left_m = module.reach_m - jumpers_m
         if allowed == inf or optics is None:
             return left_m
-        plugs = tuple(Plugs(self.connector, self.fibre, self.grade) for _ in range(2 + PANELS))
+        at_modules, at_panels = (Plugs(self.connector, self.fibre, grade) for grade in (self.product.grade, self.grade))
+        plugs = (at_modules, *(at_panels,) * PANELS, at_modules)
         channel = OpticalChannel(((self.fibre, jumpers_m),), plugs, inside_db=2 * (self.product.loss_db or 0.0))
         left_db = allowed - loss_of(optics, channel).largest_db
         return min(left_m, round(left_db / db_per_km(optics, self.fibre) * M_PER_KM, DECIMALS))
@@ -94,34 +95,38 @@ def _all_parts(problem: Problem) -> Iterator[TrunkParts]:
         if connector is None or jumper is None:
             continue
         trunks = [one for one in offered.trunks if trunk_goes(one, fibre, connector)]
-        panels = [one for one in offered.panels if panel_goes(one, connector)]
-        for grade in dict.fromkeys((worst(fibre.grade, trunks, panels), GRADES[0])):
-            of_grade = [one for one in trunks if grade != GRADES[0] or one.grade == grade]
-            held_by = [one for one in panels if grade != GRADES[0] or one.grade == grade]
+        panels = [(problem.item_table.item(one.id), one.ports) for one in offered.panels if panel_goes(one, connector)]
+        held = tuple((item, count) for item, count in panels if item is not None)
+        for grade in dict.fromkeys((worst(fibre.grade, trunks), GRADES[0])):
+            of_grade = [one for one in trunks if grade != GRADES[0] or one.grade == grade == fibre.grade]
             on_sale = [(problem.item_table.lengths(one.id), one.legs) for one in of_grade]
-            ports = [(problem.item_table.item(one.id), one.ports) for one in held_by]
-            for_sale = (
-                tuple((items, legs) for items, legs in on_sale if items),
-                tuple((item, count) for item, count in ports if item is not None),
-            )
-            if all(for_sale) and (grade != GRADES[0] or fibre.grade == grade):
-                yield TrunkParts(number, fibre, connector, jumper, grade, *for_sale, modules)
+            pulled = tuple((items, legs) for items, legs in on_sale if items)
+            if pulled and held:
+                yield TrunkParts(number, fibre, connector, jumper, grade, pulled, held, modules)
                 number += 1
 
 
 def jumper_connector(fibre: Fibre) -> str | None:
-    """The connector at both ends of a fibre that is a jumper: straight, without pins; None of any other."""
-    is_jumper = fibre.is_straight and not fibre.loss_db and not fibre.pinned
-    return fibre.both_ends[0].connector if is_jumper else None
+    """The connector at both ends of a fibre that is a jumper: straight, of several fibres without pins and with a known
+    type; None of any other.
+    """
+    connector = fibre.both_ends[0].connector
+    suits = not has_pins(connector) or (fibre.pinned is False and fibre.polarity is not None)
+    return connector if fibre.is_straight and not fibre.loss_db and suits else None
 
 
 def trunk_goes(trunk: Trunk, fibre: Fibre, connector: str) -> bool:
-    """Whether a trunk goes with jumpers: same fibre, connectors with the same polish, and light crosses.
+    """Whether a trunk goes with jumpers: same fibre, connectors with the same polish, pins, and light crosses.
 
     Rules ``ends_mate`` and ``polarity_crosses``: Type B pieces of the link, two jumpers and a leg, are odd in number.
     """
-    crosses = (2 * (fibre.polarity == "B") + (trunk.polarity == "B")) % 2 == 1
-    return (trunk.fibre, trunk.connector) == (fibre.fibre, connector) and trunk.pinned is not False and crosses
+    suits = not has_pins(connector) or (trunk.pinned is True and trunk.polarity == "B")
+    return (trunk.fibre, trunk.connector) == (fibre.fibre, connector) and suits
+
+
+def has_pins(connector: str) -> bool:
+    """Whether a connector is of a row of fibres, which pins hold in line and whose order has a type."""
+    return connector.startswith("MPO")
 
 
 def panel_goes(panel: Panel, connector: str) -> bool:
@@ -134,7 +139,7 @@ def form_of(connector: str) -> str:
     return connector.removesuffix("-APC").removesuffix("-UPC")
 
 
-def worst(jumper: Grade | None, trunks: Sequence[Trunk], panels: Sequence[Panel]) -> Grade | None:
-    """The worst grade of some parts; None where one is not known."""
-    grades = {jumper, *(trunk.grade for trunk in trunks), *(panel.grade for panel in panels)}
-    return None if None in grades else max(grades, key=lambda grade: GRADES.index(grade or "standard"))
+def worst(jumper: Grade | None, trunks: Sequence[Trunk]) -> Grade | None:
+    """The worst grade of plugs that meet in panels; None where one is not known."""
+    grades = {jumper, *(trunk.grade for trunk in trunks)}
+    return None if None in grades else max(grades, key=lambda grade: GRADES.index(grade or GRADES[-1]))

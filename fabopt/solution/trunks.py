@@ -8,6 +8,7 @@ no search with trunks looks at.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +30,7 @@ from fabopt.units import some
 from fabopt.wiring.panel_places import panel_units, panels_of
 
 Settle = Callable[[Question], tuple[Question, Answers]]
-# The most solves with units kept for panels.
+# The most solves with other values of a rule of racks.
 MOST_ROUNDS = 3
 
 
@@ -103,27 +104,39 @@ class _PanelledAnswer:
         """The most units of panels in a rack."""
         return max(panel_units(self._design).values(), default=0)
 
+    def more_room(self, key: str) -> int | None:
+        """A value of a rule of racks that leaves more room for panels; None where there is none."""
+        rules = self.answer.problem.case.site.rack_rules
+        if key == "patch_panel_units":
+            return max(rules.patch_panel_units + 1, self.units)
+        places = (one.places for one in self._design.fabrics)
+        racks = Counter(rack for one in places for rack, _ in (*one.leaf, *one.spine, *one.core))
+        most = max(racks.values(), default=1)
+        return most // 2 if most > 1 else None
+
 
 def _with_room(asked: Question, settle: Settle) -> _TrunkedAnswers:
     question, answers = settle(asked)
     proven = all(is_proven(one.problem) for one in answers.tried)
     if answers.best is None or not (first := _PanelledAnswer(answers.best)).lacking:
         return _TrunkedAnswers(question, answers, proven)
-    bound, step, kept = answers.optimum.bound if proven else None, first, 0
-    case = asked.inputs.case
-    for _ in range(MOST_ROUNDS if is_kept(case.rules, RACK_RULES) else 0):
-        kept = max(kept + 1, case.site.rack_rules.patch_panel_units, step.units)
-        asked.settings.progress(f"no room for panels: looking again, with {some(kept, 'unit')} for them in every rack")
-        again, others = settle(replace(asked, inputs=_with_units(asked.inputs, kept)))
-        if others.best is None:
-            break
-        others = replace(others, tried=tuple(_without_units(one, kept, case) for one in others.tried))
-        assert others.best
-        step = _PanelledAnswer(others.best)
-        if not step.lacking:
-            note = f"some racks had no room for panels: {some(kept, 'unit')} are kept for them in every rack"
-            told = replace(again, notes=(*again.notes, f"{note}; another way may cost less"))
-            return _TrunkedAnswers(told, _bounded(others, bound), bound is not None)
+    bound, step, case = answers.optimum.bound if proven else None, first, asked.inputs.case
+    for key in ("patch_panel_units", "switches") if is_kept(case.rules, RACK_RULES) else ():
+        for _ in range(MOST_ROUNDS):
+            more = step.more_room(key)
+            if more is None:
+                break
+            asked.settings.progress(f"no room for panels: looking again, with `{key}: {more}` in every rack")
+            again, others = settle(replace(asked, inputs=_with_rack_rule(asked.inputs, key, more)))
+            if others.best is None:
+                break
+            step = _PanelledAnswer(others.best)
+            if not step.lacking:
+                tried = tuple(_without_rule(one, key, more, case) for one in others.tried)
+                note = f"some racks had no room for panels: with `rack_rules.{key}: {more}` they have; another way may"
+                told = replace(again, notes=(*again.notes, f"{note} cost less"))
+                return _TrunkedAnswers(told, _bounded(replace(others, tried=tried), bound), bound is not None)
+        step = first
     conflict = Conflict(
         limit="site.floor.rack_units", value=_rack_units(case), needed=_rack_units(case) + first.units, direction="up",
         minimal=False, detail=f"the racks of the best design found have no room for {some(first.lacking, 'panel')}",
@@ -137,10 +150,9 @@ def _rack_units(case: Case) -> int:
     return case.site.floor.rack_units
 
 
-def _with_units(inputs: Inputs, units: int) -> Inputs:
-    """The inputs with units for panels in every rack."""
-    site = inputs.case.site
-    rules = site.rack_rules.model_copy(update={"patch_panel_units": units})
+def _with_rack_rule(inputs: Inputs, key: str, value: int) -> Inputs:
+    """The inputs with another value of a rule of racks."""
+    rules = inputs.case.site.rack_rules.model_copy(update={key: value})
     return _with_site(inputs, {"rack_rules": rules})
 
 
@@ -168,12 +180,12 @@ def _with_keys(problem: Problem, keys: dict[str, object]) -> Problem:
     return replace(problem, asked=next(cases), case=next(cases))
 
 
-def _without_units(answer: Answer, kept: int, asked: Case) -> Answer:
-    """An answer found with units for panels in every rack, of the case without them."""
-    rules, units = answer.problem.case.site.rack_rules, asked.site.rack_rules.patch_panel_units
-    if rules.patch_panel_units != kept:
+def _without_rule(answer: Answer, key: str, value: int, asked: Case) -> Answer:
+    """An answer found with another value of a rule of racks, of the case as it was asked."""
+    rules = answer.problem.case.site.rack_rules
+    if getattr(rules, key) != value:
         return answer  # rule `rack-rules` has yielded
-    own = rules.model_copy(update={"patch_panel_units": units})
+    own = rules.model_copy(update={key: getattr(asked.site.rack_rules, key)})
     return replace(answer, problem=_with_keys(answer.problem, {"rack_rules": own}))
 
 

@@ -28,8 +28,6 @@ from fabopt.verify.racks import DeviceRacks, kept_units
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import KINDS
 
-# Mated pairs of plugs of a link through trunks: at both modules and at both panels.
-MATED_PAIRS = 4
 SAME = exact("0.000001")
 
 
@@ -173,10 +171,15 @@ def polarity_crosses(proof: Proof, evidence: Evidence) -> None:
     """
     for trunked in trunked_of(evidence):
         jumper = evidence.part(trunked.kind.jumper, Fibre)
-        for id_ in sorted({trunk.id for trunk in trunked.kind.trunks}):
-            crossed = 2 * (jumper.polarity == "B") + (evidence.part(id_, Trunk).polarity == "B")
-            proof.holds(crossed % 2 == 1, f"{trunked.name}: {crossed} pieces of Type B with {id_}")
+        for id_ in sorted({trunk.id for trunk in trunked.kind.trunks if _has_rows(trunked.kind)}):
+            types = [jumper.polarity, evidence.part(id_, Trunk).polarity, jumper.polarity]
+            proof.holds(None not in types and types.count("B") % 2 == 1, f"{trunked.name}: types {types} with {id_}")
         proof.note(f"{trunked.name}: jumpers of type {jumper.polarity or 'unknown'}")
+
+
+def _has_rows(kind: StructuredKind) -> bool:
+    """Whether plugs are of a row of fibres, which have pins and a type."""
+    return kind.connector.startswith("MPO")
 
 
 @since("0.3.0", "case.content.site.cabling")
@@ -185,18 +188,20 @@ def ends_mate(proof: Proof, evidence: Evidence) -> None:
     """All that is plugged together mates, and a link through trunks loses no more than its modules allow.
 
     Fibre and connector, with its polish, are one for modules, jumpers and legs; adapters of panels have its form.
-    Jumpers have no pins, trunks are not without. With rule ``optic-loss`` on: loss of two jumpers, the longest trunk
-    and four pairs of plugs <= budget - ``optical_margin_db``; their length <= reach. Source: catalog.
+    Of several fibres, jumpers have no pins and trunks have. With rule ``optic-loss`` on: loss of two jumpers, the
+    longest trunk and four pairs of plugs, the worse grade where two meet <= budget - ``optical_margin_db``; their
+    length <= reach. Source: catalog.
     """
     for trunked in trunked_of(evidence):
         kind, name = trunked.kind, trunked.name
         jumper = evidence.part(kind.jumper, Fibre)
         ends = {(end.connector, end.count) for end in jumper.both_ends}
         proof.equal(f"{name}: ends of {jumper.id}", ends, {(kind.connector, 1)})
-        proof.holds(jumper.pinned is not True, f"{name}: {jumper.id} has pins")
+        proof.holds(jumper.pinned is False or not _has_rows(kind), f"{name}: {jumper.id} may have pins")
         proof.equal(f"{name}: fibre of {jumper.id}", jumper.fibre, kind.fibre)
         for trunk in (evidence.part(id_, Trunk) for id_ in sorted({trunk.id for trunk in kind.trunks})):
-            mates = (trunk.fibre, trunk.connector) == (kind.fibre, kind.connector) and trunk.pinned is not False
+            mates = (trunk.fibre, trunk.connector) == (kind.fibre, kind.connector)
+            mates &= trunk.pinned is True or not _has_rows(kind)
             proof.holds(mates, f"{name}: {trunk.id} of {trunk.fibre} {trunk.connector} does not mate with the jumpers")
         for panel in (evidence.part(id_, Panel) for id_ in sorted({place.id for place in kind.panels})):
             forms = {panel.connector, f"{panel.connector}-APC", f"{panel.connector}-UPC"}
@@ -207,12 +212,11 @@ def ends_mate(proof: Proof, evidence: Evidence) -> None:
 def _budget_holds(proof: Proof, evidence: Evidence, trunked: TrunkedLinks, jumper: Fibre) -> None:
     kind, name = trunked.kind, trunked.name
     glass_m = 2 * exact(kind.jumper_m) + max((exact(trunk.length_m) for trunk in kind.trunks), default=Fraction(0))
-    parts = [evidence.part(trunk.id, Trunk) for trunk in kind.trunks]
-    panels = [evidence.part(place.id, Panel) for place in kind.panels]
-    grades = {jumper.grade, *(part.grade for part in parts), *(panel.grade for panel in panels)}
-    grade = None if None in grades else "standard" if "standard" in grades else "low-loss"
+    in_panels = {jumper.grade, *(evidence.part(trunk.id, Trunk).grade for trunk in kind.trunks)}
+    grade = None if None in in_panels else "standard" if "standard" in in_panels else "low-loss"
     loss_db = glass_db(evidence.optics, kind.fibre, glass_m)
-    loss_db += MATED_PAIRS * plugs_db(evidence.optics, kind.connector, kind.fibre, grade)
+    loss_db += 2 * plugs_db(evidence.optics, kind.connector, kind.fibre, jumper.grade)
+    loss_db += 2 * plugs_db(evidence.optics, kind.connector, kind.fibre, grade)
     margin_db = exact(evidence.case.site.optical_margin_db)
     limited = is_kept(evidence.case.rules, OPTIC_LOSS)
     near, far = kind.kind.split("-")

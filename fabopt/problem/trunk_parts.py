@@ -27,8 +27,8 @@ GRADES: tuple[Grade, ...] = ("low-loss", "standard")
 class TrunkParts:
     """Jumpers of one fibre and length, with the trunks and panels that go with them.
 
-    ``number``: their place among all; ``grade``: of the worst plugs in panels (None: not known); ``trunks``: each type's
-    lengths, shortest first, and its legs; ``panels``: each type with its ports; ``modules``: on offer, by id.
+    ``number``: their place among all; ``grade``: of the worst plugs in panels (None: not known); ``trunks``: lengths of
+    each type, shortest first, and its legs; ``panels``: each type with its ports; ``modules``: on offer, by id.
     """
 
     number: int

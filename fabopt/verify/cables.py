@@ -10,7 +10,7 @@ from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.units import some, summed
 from fabopt.verify.assemblies import CabledAssembly
 from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, loss_fits, works_together
-from fabopt.verify.floor_runs import measures_attachments, ways_m
+from fabopt.verify.floor_runs import measures_attachments, through_trunks, ways_m
 from fabopt.verify.link_kinds import CageEnd, ListedRow
 from fabopt.verify.proof import Proof, coded, combined, distinct, repeated
 from fabopt.verify.wiring import FabricCabling
@@ -184,9 +184,12 @@ def wires_cover_runs(proof: Proof, cabling: FabricCabling) -> None:
 
 
 def _cables_reach_racks(proof: Proof, cabling: FabricCabling, cabled: Ints) -> None:
-    """No cable is shorter than the way along the trays between any two racks whose devices it joins."""
-    cable = cabling.links.cable[cabled]
-    ways = ways_m(cabling.fabric.evidence, cabling.cabled.wiring)[cabling.cabled.wiring.links.fabric == cabling.index]
+    """No cable is shorter than the way along the trays between any two racks whose devices it joins; of a link through
+    a trunk it is the jumper to a panel.
+    """
+    cable, evidence, wiring = cabling.links.cable[cabled], cabling.fabric.evidence, cabling.cabled.wiring
+    measured = np.where(through_trunks(evidence, wiring), 0.0, ways_m(evidence, wiring))
+    ways = measured[wiring.links.fabric == cabling.index]
     short = np.nan_to_num(ways[cabled]) > cabling.cables.length_m[cable] + SAME_M
     proof.equal("links further than their cable along the trays", int(short.sum()), 0)
 

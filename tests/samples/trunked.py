@@ -45,7 +45,7 @@ def hall(cabling: object = "structured", labour: Json | None = None, **changes: 
     site: Json = {"floor": plan, "servers_per_rack": 1, "cabling": cabling, **changes.pop("site", {})}
     if labour is not None:
         site["labour"] = labour
-    content = case(site=site, **changes)
+    content = case(changes.pop("fabric", None), site=site, **changes)
     return {**content, "rules": {"rack-rules": False, **content.get("rules", {})}}
 
 

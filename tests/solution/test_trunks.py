@@ -130,6 +130,13 @@ def test_spare_legs_and_kinds_are_as_said() -> None:
     assert (both.status, failed(both)) == ("optimal", [])
 
 
+def test_devices_of_attachments_in_racks_change_nothing_of_trunks() -> None:
+    store = {"name": "store", "ports": 2, "form_factor": "QSFP112", "split": "1x400", "rack_units": 2, "racks": ["A08"]}
+    content = hall(fabric={"attachments": [store]})
+    design = solved(content)
+    assert (design.status, failed(design)) == ("optimal", []) and design.fabrics[0].structured
+
+
 def test_racks_without_room_for_panels_keep_some() -> None:
     """Racks that servers fill have no unit for a panel until some are kept."""
     full = hall(

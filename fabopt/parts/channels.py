@@ -6,11 +6,13 @@ low loss that is safe by 0.7 dB, and it is what a tester reads. Where a loss is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
 from fabopt.parts.latency import Delays
-from fabopt.schema.catalog import Fibre, Transceiver
+from fabopt.schema.catalog import Fibre, Transceiver, Trunk
 from fabopt.schema.facts import Grade, Optics, PairLoss
 
 # Attenuation to plan with, in dB a kilometre, where a catalog says none: indoor single-mode (TIA-568 as quoted for
@@ -53,6 +55,32 @@ def channel_of(fibre: Fibre, length_m: float) -> OpticalChannel:
     """The channel of a fibre that is plugged into modules at both ends."""
     plugs = tuple(Plugs(plug_of(end.connector), fibre.fibre, fibre.grade) for end in fibre.both_ends)
     return OpticalChannel(((fibre.fibre, length_m),), plugs, inside_db=fibre.loss_db or 0.0)
+
+
+def channel_through(pieces: Sequence[tuple[Fibre | Trunk, float]]) -> OpticalChannel:
+    """The channel of fibres and legs of trunks with their lengths in metres, each of which meets the next in a panel.
+
+    n pieces have n + 1 mated pairs: jumper, trunk and jumper four. Where two pieces meet, the worse grade counts.
+    """
+    glass: dict[str, float] = {}
+    for piece, length_m in pieces:
+        glass[piece.fibre] = glass.get(piece.fibre, 0.0) + length_m
+    first, last = pieces[0][0], pieces[-1][0]
+    plugs = [Plugs(_plug_at(first, 0), first.fibre, first.grade)]
+    for (near, _), (far, _) in pairwise(pieces):
+        plugs.append(Plugs(_plug_at(near, 1), near.fibre, _worse(near.grade, far.grade)))
+    plugs.append(Plugs(_plug_at(last, 1), last.fibre, last.grade))
+    inside_db = sum(piece.loss_db or 0.0 for piece, _ in pieces if isinstance(piece, Fibre))
+    return OpticalChannel(tuple(glass.items()), tuple(plugs), inside_db=inside_db)
+
+
+def _plug_at(piece: Fibre | Trunk, end: int) -> str:
+    return plug_of(piece.connector if isinstance(piece, Trunk) else piece.both_ends[end].connector)
+
+
+def _worse(grade: Grade | None, other: Grade | None) -> Grade | None:
+    """Of one that is not known nothing is known of the pair."""
+    return grade if grade == other else None if None in (grade, other) else "standard"
 
 
 def plug_of(connector: str) -> str:

@@ -1,0 +1,143 @@
+"""Whether light and plugs meet where fibres, panels and trunks stand between two modules: polarity, pins, polish.
+
+Light crosses from position 1 to the last one in each piece of Type B, and in each adapter of a panel that holds both
+keys on one side. What is sent arrives where the other module receives if it crosses an odd number of times: with one
+lead of Type B; with two panels alike if all three pieces are of Type B. Of two plugs that meet one has pins: modules
+and trunks do, jumpers do not. Polishes are equal, since an angled face (APC) does not touch a flat one (UPC).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from fabopt.parts.channels import plug_of
+from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
+from fabopt.schema.passive import Polarity
+
+POLISHES = ("APC", "UPC", "PC")
+OTHER: dict[Polarity, Polarity] = {"A": "B", "B": "A"}
+
+
+class Mistake(NamedTuple):
+    """A piece that does not go where it is: its id, why, and what to buy in its place."""
+
+    piece: str
+    why: str
+    instead: str
+
+
+class Mated(NamedTuple):
+    """What is wrong with a channel, and what is not known of it; both empty: it works."""
+
+    wrong: tuple[Mistake, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class Plug(NamedTuple):
+    """A plug that meets another: whose it is, its kind, and whether it has pins (None: not known)."""
+
+    piece: str
+    connector: str
+    pinned: bool | None
+
+
+def form_of(connector: str) -> str:
+    """A connector without its polish, as adapters of panels are named: ``MPO-12-APC`` is ``MPO-12``."""
+    form, _, polish = plug_of(connector).rpartition("-")
+    return form if polish in POLISHES else plug_of(connector)
+
+
+def polish_of(connector: str) -> str | None:
+    """The polish that a connector's name says: ``APC`` of ``MPO-12-APC``; None where it says none."""
+    polish = connector.rpartition("-")[2]
+    return polish if polish in POLISHES else None
+
+
+def crossings(pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel] = ()) -> int | None:
+    """How often light crosses, less what panels of one product do in pairs; None where a type or keys are not known."""
+    keys = [panel.keys for panel in _unpaired(panels)]
+    if any(piece.polarity is None for piece in pieces) or None in keys:
+        return None
+    return sum(piece.polarity == "B" for piece in pieces) + keys.count("aligned")
+
+
+def _unpaired(panels: Sequence[Panel]) -> list[Panel]:
+    """Panels of products of which there is an odd number, one each: two of one product undo each other."""
+    products = {panel.id: panel for panel in panels}
+    return [panel for id_, panel in products.items() if sum(other.id == id_ for other in panels) % 2]
+
+
+def mated(
+    modules: tuple[Transceiver, Transceiver], pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel] = ()
+) -> Mated:
+    """Whether a channel works: between the pieces stand the panels, one less, and the modules at the ends.
+
+    Plugs of one fibre (``LC-duplex``) have no pins and no type.
+    """
+    wrong, unknown = list[Mistake](), list[str]()
+    for near, far in pairwise(_faces(modules, pieces)):
+        _meet(near, far, wrong, unknown)
+    for panel, (near_piece, far_piece) in zip(panels, pairwise(pieces), strict=True):
+        for piece, end in ((near_piece, 1), (far_piece, 0)):
+            form = form_of(_connector(piece, end))
+            if form != form_of(panel.connector):
+                wrong.append(
+                    Mistake(panel.id, f"holds {panel.connector}, not the {form} of {piece.id}", f"a panel for {form}")
+                )
+    if all(_has_many(_connector(piece, end)) for piece in pieces for end in (0, 1)):
+        _cross(pieces, panels, wrong, unknown)
+    return Mated(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(unknown)))
+
+
+def _faces(modules: tuple[Transceiver, Transceiver], pieces: Sequence[Fibre | Trunk]) -> list[tuple[Plug, Plug]]:
+    """Both plugs of all that stands in a row; of a module the one that is seen."""
+    ends = [Plug(module.id, plug_of(module.connector), True) for module in modules]
+    inner = [(_plug(piece, 0), _plug(piece, 1)) for piece in pieces]
+    return [(ends[0], ends[0]), *inner, (ends[1], ends[1])]
+
+
+def _plug(piece: Fibre | Trunk, end: int) -> Plug:
+    return Plug(piece.id, plug_of(_connector(piece, end)), piece.pinned)
+
+
+def _connector(piece: Fibre | Trunk, end: int) -> str:
+    return piece.connector if isinstance(piece, Trunk) else piece.both_ends[end].connector
+
+
+def _has_many(connector: str) -> bool:
+    """Whether a plug has a row of fibres, and so pins and a type."""
+    return plug_of(connector).startswith("MPO")
+
+
+def _meet(before: tuple[Plug, Plug], after: tuple[Plug, Plug], wrong: list[Mistake], unknown: list[str]) -> None:
+    """What is wrong where the far plug of one meets the near plug of the next."""
+    near, far = before[1], after[0]
+    if form_of(near.connector) != form_of(far.connector):
+        wrong.append(Mistake(far.piece, f"{far.connector} does not meet the {near.connector} of {near.piece}",
+                             f"one with {near.connector}"))  # fmt: skip
+    elif polish_of(near.connector) != polish_of(far.connector):
+        polish = polish_of(near.connector)
+        wrong.append(Mistake(far.piece, f"{far.connector} does not touch the {near.connector} of {near.piece}",
+                             f"the same with polish {polish}"))  # fmt: skip
+    elif _has_many(near.connector):
+        if None in (near.pinned, far.pinned):
+            unknown += [f"pins of {plug.piece}" for plug in (near, far) if plug.pinned is None]
+        elif near.pinned == far.pinned:
+            has, wants = ("pins on both sides", "without") if near.pinned else ("pins on neither side", "with")
+            wrong.append(Mistake(far.piece, f"meets {near.piece}, {has}", f"the same {wants} pins"))
+
+
+def _cross(pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel], wrong: list[Mistake], unknown: list[str]) -> None:
+    """What is wrong with how often light crosses: the piece of the rarer type, else the last, is of the other type."""
+    times = crossings(pieces, panels)
+    if times is None:
+        unknown += [f"type of {piece.id}" for piece in pieces if piece.polarity is None]
+        unknown += [f"keys of {panel.id}" for panel in _unpaired(panels) if panel.keys is None]
+    elif times % 2 == 0:
+        types = [piece.polarity for piece in pieces]
+        piece = min(reversed(pieces), key=lambda one: types.count(one.polarity))
+        assert piece.polarity is not None
+        wrong.append(Mistake(piece.id, f"light crosses {times} times, and has to an odd number of times",
+                             f"the same of Type {OTHER[piece.polarity]}"))  # fmt: skip

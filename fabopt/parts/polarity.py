@@ -35,7 +35,7 @@ class Mated(NamedTuple):
     unknown: tuple[str, ...] = ()
 
 
-class Plug(NamedTuple):
+class MatingPlug(NamedTuple):
     """A plug that meets another: whose it is, its kind, and whether it has pins (None: not known)."""
 
     piece: str
@@ -91,15 +91,17 @@ def mated(
     return Mated(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(unknown)))
 
 
-def _faces(modules: tuple[Transceiver, Transceiver], pieces: Sequence[Fibre | Trunk]) -> list[tuple[Plug, Plug]]:
+def _faces(
+    modules: tuple[Transceiver, Transceiver], pieces: Sequence[Fibre | Trunk]
+) -> list[tuple[MatingPlug, MatingPlug]]:
     """Both plugs of all that stands in a row; of a module the one that is seen."""
-    ends = [Plug(module.id, plug_of(module.connector), True) for module in modules]
+    ends = [MatingPlug(module.id, plug_of(module.connector), True) for module in modules]
     inner = [(_plug(piece, 0), _plug(piece, 1)) for piece in pieces]
     return [(ends[0], ends[0]), *inner, (ends[1], ends[1])]
 
 
-def _plug(piece: Fibre | Trunk, end: int) -> Plug:
-    return Plug(piece.id, plug_of(_connector(piece, end)), piece.pinned)
+def _plug(piece: Fibre | Trunk, end: int) -> MatingPlug:
+    return MatingPlug(piece.id, plug_of(_connector(piece, end)), piece.pinned)
 
 
 def _connector(piece: Fibre | Trunk, end: int) -> str:
@@ -111,7 +113,12 @@ def _has_many(connector: str) -> bool:
     return plug_of(connector).startswith("MPO")
 
 
-def _meet(before: tuple[Plug, Plug], after: tuple[Plug, Plug], wrong: list[Mistake], unknown: list[str]) -> None:
+def _meet(
+    before: tuple[MatingPlug, MatingPlug],
+    after: tuple[MatingPlug, MatingPlug],
+    wrong: list[Mistake],
+    unknown: list[str],
+) -> None:
     """What is wrong where the far plug of one meets the near plug of the next."""
     near, far = before[1], after[0]
     if form_of(near.connector) != form_of(far.connector):

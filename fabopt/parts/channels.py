@@ -53,8 +53,7 @@ class ChannelLoss(NamedTuple):
 
 def channel_of(fibre: Fibre, length_m: float) -> OpticalChannel:
     """The channel of a fibre that is plugged into modules at both ends."""
-    plugs = tuple(Plugs(plug_of(end.connector), fibre.fibre, fibre.grade) for end in fibre.both_ends)
-    return OpticalChannel(((fibre.fibre, length_m),), plugs, inside_db=fibre.loss_db or 0.0)
+    return channel_through([(fibre, length_m)])
 
 
 def channel_through(pieces: Sequence[tuple[Fibre | Trunk, float]]) -> OpticalChannel:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fabopt.parts.channels import DECIMALS, ChannelLoss, OpticalChannel, budget_db, channel_of, loss_of, pair_loss
+from fabopt.parts.channels import DECIMALS, ChannelLoss, OpticalChannel, budget_db, channel_through, loss_of, pair_loss
 from fabopt.schema.base import parse_split
-from fabopt.schema.catalog import Fibre, Transceiver
+from fabopt.schema.catalog import Fibre, Transceiver, Trunk
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.facts import Optics
 from fabopt.units import mbps
@@ -37,19 +37,22 @@ class LinkChannel(NamedTuple):
 
 
 def channel_between(
-    embedded: Embedded, fibre_id: str, length_m: float, modules: tuple[str, ...], gbps: float
+    embedded: Embedded, pieces: tuple[tuple[str, float], ...], modules: tuple[str, ...], gbps: float
 ) -> LinkChannel:
-    """The channel of a fibre between modules (those that are known), whose ports have a speed in Gb/s."""
-    fibre, optics = embedded.part(fibre_id, Fibre), embedded.optics
+    """The channel of pieces, each an id and metres, between modules (those that are known), whose ports have a speed in
+    Gb/s: a fibre, or a jumper, a trunk and a jumper, which meet in panels.
+    """
+    optics = embedded.optics
+    glass = [(embedded.part(id_, Trunk if embedded.kind(id_) == "trunk" else Fibre), m) for id_, m in pieces]
     ends = [embedded.part(id_, Transceiver) for id_ in modules if id_]
     standards = [_standard_at(module, gbps) for module in ends]
     budgets = [budget_db(optics, module, standard) for module, standard in zip(ends, standards, strict=True)]
     known = [budget for budget in budgets if budget is not None]
-    channel = channel_of(fibre, length_m)
+    channel = channel_through(glass)
     return LinkChannel(
         next(iter(standards), ""),
-        fibre.fibre,
-        length_m,
+        glass[0][0].fibre,
+        sum(length_m for _, length_m in pieces),
         channel,
         loss_of(optics, channel),
         min(known) if known and len(known) == len(budgets) else None,
@@ -63,7 +66,7 @@ def channels_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[LinkChanne
         modules = tuple(part.id for part in row.parts if part.end is not None)
         for part in row.parts:
             if part.end is None and embedded.kind(part.id) == "fibre":
-                yield channel_between(embedded, part.id, part.length_m or 0.0, modules, row.gbps)
+                yield channel_between(embedded, ((part.id, part.length_m or 0.0),), modules, row.gbps)
 
 
 def _standard_at(module: Transceiver, gbps: float) -> str:

@@ -15,6 +15,6 @@ WORK = ("crew", "labels", "labour")
 ALL = "all"
 FORMATS = (
     *("cables", *WORK, "ports", "racks", "trays", "air", "weight", "power", "drawing", "netbox"),
-    *("channel-loss", "latency"),
+    *("channel-loss", "latency", "trunks", "panels"),
     *("dot", "graphml", "drawio", "acceptance", *PLANNED),
 )

@@ -10,6 +10,7 @@ from fabopt.output.export.sheets import csv_file
 from fabopt.wiring.channels import LinkChannel, channel_between
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import NOTHING
+from fabopt.wiring.structured import structured_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,12 +37,20 @@ def losses(asked: Exported) -> pd.DataFrame:
 def _rows(asked: Exported) -> Iterator[tuple[object, ...]]:
     wiring, embedded = asked.wiring, Embedded(asked.design)
     links, cables, names = wiring.links, wiring.cables, wiring.devices.name
+    trunk_of = {
+        leg.link: (trunk.product, float(trunk.length_m))
+        for trunk in structured_of(asked.design, wiring).trunks
+        for leg in trunk.legs
+        if leg.link is not None
+    }
     margin_db, known = embedded.case.site.optical_margin_db, dict[tuple[object, ...], LinkChannel]()
     for row, cable in enumerate(links.cable.tolist()):
         if cable == NOTHING or embedded.kind(cables.part[cable]) != "fibre":
             continue
         modules = cables.a_module[cable], cables.b_module[cable]
-        key = cables.part[cable], float(cables.length_m[cable]), modules, float(links.gbps[row])
+        jumper = cables.part[cable], float(cables.length_m[cable])
+        pieces = (jumper, trunk_of[row], jumper) if row in trunk_of else (jumper,)
+        key = pieces, modules, float(links.gbps[row])
         if key not in known:
             known[key] = channel_between(embedded, *key)
         channel = known[key]

@@ -1,0 +1,67 @@
+"""Every port of every panel: the cord in front of it, the leg of a trunk behind it, and whether it is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.sheets import csv_file
+from fabopt.output.export.trunks import NO, YES, cable_of, laid_of
+from fabopt.schema.design import Design
+from fabopt.schema.passive import Panel
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
+from fabopt.wiring.structured import Leg, PanelPort, PulledTrunk
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PANEL_COLUMNS = (
+    *("panel", "port", "front_cord", "front_device", "front_port", "rear_trunk", "rear_leg", "free"),
+    *("rack", "unit", "connector", "product", "fabric", "kind"),
+)
+FAR = "F"
+
+
+def files_of(asked: Exported) -> Files:
+    """Return ``panels.csv``."""
+    return {"panels.csv": csv_file(panel_table(asked.design, asked.wiring, asked.options.stage))}
+
+
+def panel_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.DataFrame:
+    """One row a port with ``PANEL_COLUMNS``, panel by panel, as they are at a stage. ``InputError`` without panels."""
+    import pandas as pd
+
+    return pd.DataFrame(_rows(design, wiring, stage), columns=list(PANEL_COLUMNS))
+
+
+def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[object, ...]]:
+    laid, embedded = laid_of(design, wiring, stage), Embedded(design)
+    behind: dict[PanelPort, tuple[PulledTrunk, Leg, int]] = {}
+    for trunk in laid.trunks:
+        for leg in trunk.legs:
+            for side, port in enumerate((leg.a, leg.b)):
+                if port is not None:
+                    behind[port] = trunk, leg, side
+    for panel in laid.panels:
+        connector = embedded.part(panel.product, Panel).connector
+        for number in range(1, panel.ports + 1):
+            found = behind.get(PanelPort(panel.name, number))
+            front, rear, lit = ("", "", ""), ("", ""), False
+            if found is not None:
+                trunk, leg, side = found
+                rear, lit = (trunk.name, str(leg.number)), leg.link is not None
+                front = _front(wiring, trunk.racks[side], leg) if lit else front
+            place = panel.rack, panel.unit, connector, panel.product, panel.fabric, panel.kind
+            yield panel.name, number, *front, *rear, NO if lit else YES, *place
+
+
+def _front(wiring: Wiring, rack: str, leg: Leg) -> tuple[str, str, str]:
+    """The cord in front of a port in a rack, and the device and port that it comes from."""
+    assert leg.link is not None
+    links, devices, cord = wiring.links, wiring.devices, cable_of(wiring, leg.link)
+    near = links.a[leg.link]
+    if devices.rack[near] == rack:
+        return cord, devices.name[near], wiring.a_port[leg.link]
+    return f"{cord}{FAR}", devices.name[links.b[leg.link]], wiring.b_port[leg.link]

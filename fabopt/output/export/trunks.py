@@ -1,0 +1,104 @@
+"""Every leg of every trunk: what is pulled between two racks, where it is plugged in, and whether it is lit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from fabopt.errors import InputError, fault
+from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.sheets import csv_file
+from fabopt.parts.polarity import Mated, mated, polish_of
+from fabopt.schema.catalog import Transceiver
+from fabopt.schema.design import Design
+from fabopt.schema.passive import Fibre, Panel, Trunk
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
+from fabopt.wiring.structured import Leg, PanelPort, PulledTrunk, StructuredCabling, structured_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TRUNK_COLUMNS = (
+    *("trunk", "leg", "from", "to", "fibres", "connector", "polarity", "pinned", "polish", "length_m"),
+    *("outer_mm", "kg_m", "state", "stage", "product", "fabric", "kind", "link", "cable", "not_known"),
+)
+LIT, DARK, LOOSE = "lit", "dark", "not plugged in"
+YES, NO = "yes", "no"
+PINNED = {True: YES, False: NO, None: ""}
+
+
+def files_of(asked: Exported) -> Files:
+    """Return ``trunks.csv``."""
+    return {"trunks.csv": csv_file(trunk_table(asked.design, asked.wiring, asked.options.stage))}
+
+
+def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabling:
+    """The panels of a design, and its trunks at a stage (None: the last); ``InputError`` where it has none, or too few
+    legs for its links.
+    """
+    try:
+        laid = structured_of(design, wiring)
+    except ValueError as error:
+        problem = f"the trunks do not hold their links: {error}"
+        hint = "`fabopt check` says which; solve the case again"
+        raise InputError([fault(design.case.name, "structured", problem, hint=hint)]) from None
+    if not laid.trunks:
+        problem = "there are no trunks and panels: every link is a cable from port to port"
+        hint = "`site.cabling: structured` in the case asks for them; solve it again with that"
+        raise InputError([fault(design.case.name, "site.cabling", problem, hint=hint)])
+    there = (trunk for trunk in laid.trunks if stage is None or trunk.stage <= stage)
+    return StructuredCabling(laid.panels, tuple(there))
+
+
+def trunk_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.DataFrame:
+    """One row a leg with ``TRUNK_COLUMNS``, trunk by trunk, of those of a stage. ``InputError`` without trunks."""
+    import pandas as pd
+
+    return pd.DataFrame(_rows(design, wiring, stage), columns=list(TRUNK_COLUMNS))
+
+
+def port_name(port: PanelPort | None) -> str:
+    """A port of a panel as it is labelled, with rack and unit in the panel's name; empty where there is none."""
+    return "" if port is None else f"{port.panel} {port.port}"
+
+
+def link_name(wiring: Wiring, link: int) -> str:
+    """Both ends of a link: ``leaf-1 1/1 > spine-1 1/1``."""
+    links, names = wiring.links, wiring.devices.name
+    return f"{names[links.a[link]]} {wiring.a_port[link]} > {names[links.b[link]]} {wiring.b_port[link]}"
+
+
+def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[object, ...]]:
+    laid, embedded = laid_of(design, wiring, stage), Embedded(design)
+    products = {panel.name: embedded.part(panel.product, Panel) for panel in laid.panels}
+    stages = [stage.name for stage in design.stages]
+    for trunk in laid.trunks:
+        part = embedded.part(trunk.product, Trunk)
+        about = (
+            *(part.fibres, part.connector, part.polarity, PINNED[part.pinned]),
+            *(polish_of(part.connector), trunk.length_m, part.diameter_mm, part.weight_kg_m),
+        )
+        for leg in trunk.legs:
+            state = LOOSE if leg.a is None else DARK if leg.link is None else LIT
+            link = ("", "") if leg.link is None else (link_name(wiring, leg.link), cable_of(wiring, leg.link))
+            yield (
+                *(trunk.name, leg.number, port_name(leg.a), port_name(leg.b), *about, state, stages[trunk.stage]),
+                *(trunk.product, trunk.fabric, trunk.kind, *link),
+                ", ".join(_mated(embedded, wiring, trunk, leg, products).unknown),
+            )
+
+
+def cable_of(wiring: Wiring, link: int) -> str:
+    """The label of the jumper at the near end of a link; that at the far end has the same with an F."""
+    return wiring.cables.name[wiring.links.cable[link]]
+
+
+def _mated(embedded: Embedded, wiring: Wiring, trunk: PulledTrunk, leg: Leg, products: dict[str, Panel]) -> Mated:
+    """Whether the channel of a leg works, as far as that is known of its parts."""
+    if leg.link is None or leg.a is None or leg.b is None:
+        return Mated()
+    cables, row = wiring.cables, wiring.links.cable[leg.link]
+    near, far = (embedded.part(id_, Transceiver) for id_ in (cables.a_module[row], cables.b_module[row]))
+    jumper, part = embedded.part(trunk.jumper, Fibre), embedded.part(trunk.product, Trunk)
+    return mated((near, far), (jumper, part, jumper), (products[leg.a.panel], products[leg.b.panel]))

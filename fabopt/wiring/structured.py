@@ -1,0 +1,175 @@
+"""Which leg of which trunk every link takes, and the ports of panels at both of its ends.
+
+Links between two racks are dealt to the trunks of their route in turn, by stage, near device and port: those of one
+device are spread, on D trunks with room for all at most ceil(u / D) of its u links on one. Later links come after, so
+that what is plugged in stays where it is. Legs that carry no link are dark.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.schema.design import Design
+from fabopt.schema.passive import Panel, Trunk
+from fabopt.schema.structured import StructuredKind, TrunkRoute, TrunkRow
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import KINDS, Wiring
+
+
+class Room(NamedTuple):
+    """Legs of a trunk, and the stage from which on it is there."""
+
+    legs: int
+    stage: int = 0
+
+
+class PanelPort(NamedTuple):
+    """A port of a panel, from 1."""
+
+    panel: str
+    port: int
+
+
+@dataclass(frozen=True)
+class RackPanel:
+    """A panel in a rack: its name, place and product, and the links that it is for."""
+
+    name: str
+    rack: str
+    unit: int
+    product: str
+    ports: int
+    fabric: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A leg of a trunk, from 1, with its ports at both racks of the route (None: not plugged in), and the link (row of
+    the wiring) that it carries; None: dark.
+    """
+
+    number: int
+    a: PanelPort | None
+    b: PanelPort | None
+    link: int | None = None
+
+
+@dataclass(frozen=True)
+class PulledTrunk:
+    """A trunk between two racks, pulled at a stage (from 0), with all its legs."""
+
+    name: str
+    product: str
+    length_m: float
+    stage: int
+    fabric: str
+    kind: str
+    jumper: str
+    racks: tuple[str, str]
+    legs: tuple[Leg, ...]
+
+
+@dataclass(frozen=True)
+class StructuredCabling:
+    """The panels and trunks of a design, in the order of the file."""
+
+    panels: tuple[RackPanel, ...]
+    trunks: tuple[PulledTrunk, ...]
+
+
+def dealt(stages: Sequence[int], trunks: Sequence[Room]) -> list[tuple[int, int]]:
+    """Trunk (index) and leg (from 1) of every link, whose stages are given in the order of dealing.
+
+    In turn, over trunks that are there at the stage and have a leg free; ``ValueError`` where none has.
+    """
+    used, turn, places = [0] * len(trunks), 0, list[tuple[int, int]]()
+    for stage in stages:
+        order = ((turn + step) % len(trunks) for step in range(len(trunks)))
+        taken = next((one for one in order if trunks[one].stage <= stage and used[one] < trunks[one].legs), None)
+        if taken is None:
+            raise ValueError(f"no trunk has a leg for link {len(places) + 1}")
+        used[taken] += 1
+        places.append((taken, used[taken]))
+        turn = taken + 1
+    return places
+
+
+def structured_of(design: Design, wiring: Wiring) -> StructuredCabling:
+    """The trunks of a design with what every leg carries; both empty where all is cabled directly."""
+    panels, trunks = list[RackPanel](), list[PulledTrunk]()
+    for index, fabric in enumerate(design.fabrics):
+        for kind in fabric.structured:
+            laid = _Kind(Embedded(design), kind, fabric.name, _links(wiring, index, kind.kind))
+            panels += laid.panels
+            trunks += laid.trunks(wiring, len(trunks))
+    return StructuredCabling(tuple(panels), tuple(trunks))
+
+
+def _links(wiring: Wiring, fabric: int, kind: str) -> Mapping[frozenset[str], list[int]]:
+    """Links of a kind by the racks of their ends, in the order of dealing."""
+    links, rack = wiring.links, wiring.devices.rack
+    rows = np.flatnonzero((links.fabric == fabric) & (links.kind == KINDS.index(kind)))
+    order = np.lexsort((links.a_lane[rows], links.a_cage[rows], links.a[rows], links.stage[rows]))
+    by_racks: dict[frozenset[str], list[int]] = defaultdict(list)
+    for row in rows[order].tolist():
+        by_racks[frozenset((rack[links.a[row]], rack[links.b[row]]))].append(row)
+    return by_racks
+
+
+class _Kind:
+    """One kind of links of a fabric, as its trunks are pulled and plugged in."""
+
+    def __init__(
+        self, embedded: Embedded, kind: StructuredKind, fabric: str, links: Mapping[frozenset[str], list[int]]
+    ) -> None:
+        self.embedded, self.kind, self.fabric, self.links = embedded, kind, fabric, links
+        self.stage_of = {stage.name: number for number, stage in enumerate(embedded.design.stages)}
+        self.panels = [
+            RackPanel(f"panel-{place.rack}-u{place.unit}", place.rack, place.unit, place.id,
+                      embedded.part(place.id, Panel).ports, fabric, kind.kind)
+            for place in kind.panels
+        ]  # fmt: skip
+        self.free: dict[str, list[PanelPort]] = defaultdict(list)
+        for panel in reversed(self.panels):
+            self.free[panel.rack] += [PanelPort(panel.name, port) for port in range(panel.ports, 0, -1)]
+
+    def trunks(self, wiring: Wiring, before: int) -> Iterator[PulledTrunk]:
+        """All trunks, numbered after those before. Legs that are needed are plugged in first, then others as far as
+        ports of both racks go.
+        """
+        pulled: list[tuple[TrunkRoute, TrunkRow]] = []
+        carried: dict[tuple[int, int], int | None] = {}
+        for route in self.kind.routes:
+            rows = [row for row in route.trunks for _ in range(row.count)]
+            links = self.links.get(frozenset((route.a, route.b)), [])
+            rooms = [Room(self.embedded.part(row.id, Trunk).legs, self._stage(row)) for row in rows]
+            stages = [int(wiring.links.stage[link]) for link in links]
+            spare = [len(self.stage_of)] * (route.legs - len(links))
+            places = dealt(stages + spare, rooms)
+            for (trunk, leg), link in zip_longest(places, links):
+                carried[len(pulled) + trunk, leg] = link
+            pulled += [(route, row) for row in rows]
+        every = [(number, leg) for number, (_, row) in enumerate(pulled)
+                 for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1)]  # fmt: skip
+        ports: dict[tuple[int, int], tuple[PanelPort, PanelPort]] = {}
+        for place in sorted(every, key=lambda place: place not in carried):
+            near, far = (self.free[rack] for rack in (pulled[place[0]][0].a, pulled[place[0]][0].b))
+            if near and far:
+                ports[place] = near.pop(), far.pop()
+        for number, (route, row) in enumerate(pulled):
+            legs = tuple(Leg(leg, *ports.get((one, leg), (None, None)), carried.get((one, leg)))
+                         for one, leg in every if one == number)  # fmt: skip
+            name, racks = f"T{before + number + 1:04d}", (route.a, route.b)
+            yield PulledTrunk(
+                name, row.id, row.length_m, self._stage(row), self.fabric, self.kind.kind, self.kind.jumper, racks, legs
+            )
+
+    def _stage(self, row: TrunkRow) -> int:
+        return self.stage_of.get(row.stage or "", 0)

@@ -1,0 +1,100 @@
+"""Tables of trunks and panels: each link can be followed from port to port, and sums are those of the design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.output.export.channel_loss import losses
+from fabopt.output.export.formats import Exported, Options, export
+from fabopt.output.export.panels import panel_table
+from fabopt.output.export.trunks import trunk_table
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from tests.samples.small import Json
+from tests.samples.trunked import hall, parts, solved
+
+
+def structured(products: Json | None = None) -> Design:
+    return solved(hall({"leaf-spine": "structured", "spare_legs": 0.5}), products)
+
+
+def test_each_link_is_followed_from_device_to_device() -> None:
+    """Cord, port of a panel, leg of a trunk, port of a panel, cord: as the list of links has it."""
+    design = structured()
+    wiring = wiring_of(design)
+    trunks, panels = trunk_table(design, wiring), panel_table(design, wiring)
+    fronts = {f"{row.panel} {row.port}": row for row in panels.itertuples()}
+    lit = trunks[trunks["state"] == "lit"]
+    assert len(lit) > 0 and (trunks["state"] == "dark").any()
+    for row in lit.itertuples():
+        ends = [fronts[port] for port in (row[3], row[4])]
+        assert [(end.rear_trunk, end.rear_leg) for end in ends] == [(row.trunk, str(row.leg))] * 2
+        assert {end.front_cord for end in ends} == {row.cable, f"{row.cable}F"}
+        near, far = sorted(ends, key=lambda end: end.front_cord)
+        assert row.link == f"{near.front_device} {near.front_port} > {far.front_device} {far.front_port}"
+    assert (panels["free"] == "no").sum() == 2 * len(lit)
+    assert (panels["rear_trunk"] != "").sum() == 2 * (trunks["from"] != "").sum()
+
+
+def test_sums_are_those_of_the_design() -> None:
+    design = structured()
+    wiring = wiring_of(design)
+    trunks, panels = trunk_table(design, wiring), panel_table(design, wiring)
+    (kind,) = design.fabrics[0].structured
+    assert trunks["trunk"].nunique() == sum(row.count for row in kind.trunks)
+    assert (trunks["state"] == "lit").sum() == kind.far_jumpers
+    assert panels["panel"].nunique() == len(kind.panels)
+    assert {(row.rack, row.unit) for row in panels.itertuples()} == {(one.rack, one.unit) for one in kind.panels}
+    assert set(trunks["connector"]) == {"MPO-12-APC"} and set(trunks["polish"]) == {"APC"}
+    assert set(trunks["pinned"]) == {"yes"} and set(trunks["polarity"]) == {"B"}
+
+
+def test_what_is_not_known_is_named() -> None:
+    """A trunk whose pins nobody says; its outer diameter and weight are empty cells."""
+    products = parts()
+    for one in products["trunks"]:
+        del one["pinned"]
+    trunks = trunk_table(structured(products), wiring_of(structured(products)))
+    lit = trunks[trunks["state"] == "lit"]
+    assert all(told.startswith("pins of t") for told in lit["not_known"])
+    assert trunks["outer_mm"].isna().all() and set(trunks["pinned"]) == {""}
+
+
+def test_channels_go_through_the_panels() -> None:
+    """Two jumpers and the trunk, four mated pairs; links of servers within their rack stay as they are."""
+    design = structured()
+    wiring = wiring_of(design)
+    table, (kind,) = losses(Exported(design, wiring, Options())), design.fabrics[0].structured
+    through = table[table["mated_pairs"] == 4]
+    assert len(through) == kind.far_jumpers
+    (metres,) = {trunk.length_m for trunk in kind.trunks}
+    assert set(through["fibre_m"]) == {2 * kind.jumper_m + metres}
+    assert set(table[table["mated_pairs"] != 4]["mated_pairs"]) <= {2}
+
+
+def test_both_are_written(tmp_path: Path) -> None:
+    design = structured()
+    paths = export(design, wiring_of(design), ["trunks", "panels"], tmp_path, Options())
+    assert [path.name for path in paths] == ["trunks.csv", "panels.csv"]
+    assert paths[0].read_text().startswith("trunk,leg,from,to,fibres,connector,polarity,pinned,polish,length_m,")
+
+
+@pytest.mark.parametrize("name", ["trunks", "panels"])
+def test_without_trunks_they_are_refused(name: str, tmp_path: Path) -> None:
+    design = solved(hall("direct"))
+    with pytest.raises(InputError, match="there are no trunks and panels"):
+        export(design, wiring_of(design), [name], tmp_path, Options())
+
+
+def test_a_file_with_too_few_trunks_is_refused(tmp_path: Path) -> None:
+    design = structured()
+    (kind,) = design.fabrics[0].structured
+    routes = tuple(route.model_copy(update={"trunks": route.trunks[:0]}) for route in kind.routes)
+    fewer = kind.model_copy(update={"routes": routes})
+    fabric = design.fabrics[0].model_copy(update={"structured": (fewer,)})
+    broken = design.model_copy(update={"fabrics": (fabric, *design.fabrics[1:])})
+    with pytest.raises(InputError, match="the trunks do not hold their links"):
+        export(broken, wiring_of(design), ["trunks"], tmp_path, Options())

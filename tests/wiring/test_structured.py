@@ -1,0 +1,93 @@
+"""Dealing of links to trunks, legs and ports of panels, on random routes and on a solved hall."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from math import ceil
+
+import pytest
+
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.structured import Room, StructuredCabling, dealt, structured_of
+from tests.samples.trunked import hall, panel, parts, solved, trunk
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread(seed: int) -> None:
+    """Equal trunks with room for all: at most ceil(u / D) of the u links of a leaf are on one of D trunks."""
+    rng = random.Random(seed)
+    legs, number = rng.choice([2, 4, 8, 12]), rng.randint(1, 6)
+    leaf_of = [leaf for leaf in range(rng.randint(1, 5)) for _ in range(rng.randint(0, 9))][: legs * number]
+    places = dealt([0] * len(leaf_of), [Room(legs)] * number)
+    assert len(set(places)) == len(places) and all(1 <= leg <= legs for _, leg in places)
+    on = Counter((leaf, one) for leaf, (one, _) in zip(leaf_of, places, strict=True))
+    links = Counter(leaf_of)
+    assert all(count <= ceil(links[leaf] / number) for (leaf, _), count in on.items())
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_what_is_plugged_in_stays_under_growth(seed: int) -> None:
+    """Links of later stages and trunks that are pulled later move nothing; each link waits for no later trunk."""
+    rng = random.Random(seed)
+    trunks, stages, room = list[Room](), list[int](), 0
+    for stage in range(rng.randint(1, 4)):
+        more = [Room(rng.choice([2, 4, 12]), stage) for _ in range(rng.randint(stage == 0, 3))]
+        trunks += more
+        room += sum(one.legs for one in more)
+        stages += [stage] * rng.randint(0, room - len(stages))
+    places = dealt(stages, trunks)
+    assert len(set(places)) == len(places)
+    assert all(trunks[one].stage <= stage for (one, _), stage in zip(places, stages, strict=True))
+    for stage in set(stages):
+        before = [one for one in stages if one <= stage]
+        assert dealt(before, trunks) == places[: len(before)]
+        assert dealt(before, [one for one in trunks if one.stage <= stage]) == places[: len(before)]
+
+
+def test_links_without_a_leg_are_refused() -> None:
+    with pytest.raises(ValueError, match="no trunk has a leg for link 3"):
+        dealt([0, 0, 0], [Room(2), Room(4, stage=1)])
+
+
+def laid(design: Design) -> StructuredCabling:
+    return structured_of(design, wiring_of(design))
+
+
+HALLS = {
+    "plain": (hall(), None),
+    "spare": (hall({"leaf-spine": "structured", "spare_legs": 0.5}), None),
+    "many": (hall(servers=3), parts([trunk("t2", 2, 90)], [panel("p4", 4, 50)])),
+    "wide": (hall(), parts([trunk("t12", 12, 300)], [panel("p24", 24, 300)])),
+}
+
+
+@pytest.mark.parametrize("name", HALLS)
+def test_every_link_between_racks_has_a_leg_and_two_ports(name: str) -> None:
+    design = solved(*HALLS[name])
+    wiring, cabling = wiring_of(design), laid(design)
+    racks = {one.name: one.rack for one in cabling.panels}
+    sizes = {one.name: one.ports for one in cabling.panels}
+    ports = [port for one in cabling.trunks for leg in one.legs for port in (leg.a, leg.b) if port is not None]
+    assert len(set(ports)) == len(ports) and all(1 <= port.port <= sizes[port.panel] for port in ports)
+    lit = {leg.link: (one, leg) for one in cabling.trunks for leg in one.legs if leg.link is not None}
+    rack = wiring.devices.rack
+    between = [
+        row
+        for row, (a, b) in enumerate(zip(wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True))
+        if rack[a] != rack[b] and wiring.devices.role[a] == "leaf"
+    ]
+    assert sorted(lit) == between != []
+    for row, (one, leg) in lit.items():
+        assert leg.a is not None and leg.b is not None
+        assert (racks[leg.a.panel], racks[leg.b.panel]) == one.racks
+        assert set(one.racks) == {rack[wiring.links.a[row]], rack[wiring.links.b[row]]}
+    (kind,) = design.fabrics[0].structured
+    assert len(cabling.trunks) == sum(row.count for row in kind.trunks)
+    plugged = sum(leg.a is not None for one in cabling.trunks for leg in one.legs)
+    assert plugged >= sum(route.legs for route in kind.routes)
+
+
+def test_nothing_is_dealt_where_all_is_direct() -> None:
+    assert laid(solved(hall("direct"))) == StructuredCabling((), ())

@@ -43,7 +43,10 @@ def channel_between(
     Gb/s: a fibre, or a jumper, a trunk and a jumper, which meet in panels.
     """
     optics = embedded.optics
-    glass = [(embedded.part(id_, Trunk if embedded.kind(id_) == "trunk" else Fibre), m) for id_, m in pieces]
+    glass = [
+        (embedded.part(id_, Trunk) if embedded.kind(id_) == "trunk" else embedded.part(id_, Fibre), length_m)
+        for id_, length_m in pieces
+    ]
     ends = [embedded.part(id_, Transceiver) for id_ in modules if id_]
     standards = [_standard_at(module, gbps) for module in ends]
     budgets = [budget_db(optics, module, standard) for module, standard in zip(ends, standards, strict=True)]

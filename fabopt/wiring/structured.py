@@ -160,15 +160,25 @@ class _Kind:
                  for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1)]  # fmt: skip
         ports: dict[tuple[int, int], tuple[PanelPort, PanelPort]] = {}
         for place in sorted(every, key=lambda place: place not in carried):
-            near, far = (self.free[rack] for rack in (pulled[place[0]][0].a, pulled[place[0]][0].b))
-            if near and far:
-                ports[place] = near.pop(), far.pop()
+            route = pulled[place[0]][0]
+            if self.free[route.a] and self.free[route.b]:
+                ports[place] = self.free[route.a].pop(), self.free[route.b].pop()
         for number, (route, row) in enumerate(pulled):
-            legs = tuple(Leg(leg, *ports.get((one, leg), (None, None)), carried.get((one, leg)))
-                         for one, leg in every if one == number)  # fmt: skip
+            legs = list[Leg]()
+            for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1):
+                near, far = ports.get((number, leg), (None, None))
+                legs.append(Leg(leg, near, far, carried.get((number, leg))))
             name, racks = f"T{before + number + 1:04d}", (route.a, route.b)
             yield PulledTrunk(
-                name, row.id, row.length_m, self._stage(row), self.fabric, self.kind.kind, self.kind.jumper, racks, legs
+                name,
+                row.id,
+                row.length_m,
+                self._stage(row),
+                self.fabric,
+                self.kind.kind,
+                self.kind.jumper,
+                racks,
+                tuple(legs),
             )
 
     def _stage(self, row: TrunkRow) -> int:

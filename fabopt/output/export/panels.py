@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
-from fabopt.output.export.trunks import NO, YES, cable_of, laid_of
+from fabopt.output.export.trunks import NO, YES, cable_of, laid_of, whole_wiring
 from fabopt.schema.design import Design
 from fabopt.schema.passive import Panel
 from fabopt.wiring.design_file import Embedded
@@ -26,7 +26,7 @@ FAR = "F"
 
 def files_of(asked: Exported) -> Files:
     """Return ``panels.csv``."""
-    return {"panels.csv": csv_file(panel_table(asked.design, asked.wiring, asked.options.stage))}
+    return {"panels.csv": csv_file(panel_table(asked.design, whole_wiring(asked), asked.options.stage))}
 
 
 def panel_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fabopt.errors import InputError, fault
@@ -12,6 +13,7 @@ from fabopt.parts.polarity import Mated, mated, polish_of
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.design import Design
 from fabopt.schema.passive import Fibre, Panel, Trunk
+from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import Leg, PanelPort, PulledTrunk, StructuredCabling, structured_of
@@ -30,7 +32,7 @@ PINNED = {True: YES, False: NO, None: ""}
 
 def files_of(asked: Exported) -> Files:
     """Return ``trunks.csv``."""
-    return {"trunks.csv": csv_file(trunk_table(asked.design, asked.wiring, asked.options.stage))}
+    return {"trunks.csv": csv_file(trunk_table(asked.design, whole_wiring(asked), asked.options.stage))}
 
 
 def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabling:
@@ -47,8 +49,23 @@ def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabl
         problem = "there are no trunks and panels: every link is a cable from port to port"
         hint = "`site.cabling: structured` in the case asks for them; solve it again with that"
         raise InputError([fault(design.case.name, "site.cabling", problem, hint=hint)])
-    there = (trunk for trunk in laid.trunks if stage is None or trunk.stage <= stage)
-    return StructuredCabling(laid.panels, tuple(there))
+    last = len(design.stages) if stage is None else stage
+    there = (trunk for trunk in laid.trunks if trunk.stage <= last)
+    return StructuredCabling(laid.panels, tuple(_at_stage(trunk, wiring, last) for trunk in there))
+
+
+def _at_stage(trunk: PulledTrunk, wiring: Wiring, stage: int) -> PulledTrunk:
+    """A trunk whose legs carry nothing yet where their link comes later."""
+    links = wiring.links
+    legs = (
+        leg if leg.link is None or links.stage[leg.link] <= stage else replace(leg, link=None) for leg in trunk.legs
+    )
+    return replace(trunk, legs=tuple(legs))
+
+
+def whole_wiring(asked: Exported) -> Wiring:
+    """The wiring of the last stage: ports are dealt once for all stages, so that nothing is plugged in anew."""
+    return asked.wiring if asked.options.stage is None else wiring_of(asked.design)
 
 
 def trunk_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.DataFrame:
@@ -91,7 +108,7 @@ def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[o
 
 def cable_of(wiring: Wiring, link: int) -> str:
     """The label of the jumper at the near end of a link; that at the far end has the same with an F."""
-    return wiring.cables.name[wiring.links.cable[link]]
+    return str(wiring.cables.name[wiring.links.cable[link]])
 
 
 def _mated(embedded: Embedded, wiring: Wiring, trunk: PulledTrunk, leg: Leg, products: dict[str, Panel]) -> Mated:

@@ -22,14 +22,14 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, Wiring
 
 
-class Room(NamedTuple):
+class TrunkRoom(NamedTuple):
     """Legs of a trunk, and the stage from which on it is there."""
 
     legs: int
     stage: int = 0
 
 
-class PanelPort(NamedTuple):
+class RackPort(NamedTuple):
     """A port of a panel, from 1."""
 
     panel: str
@@ -50,14 +50,14 @@ class RackPanel:
 
 
 @dataclass(frozen=True)
-class Leg:
+class TrunkLeg:
     """A leg of a trunk, from 1, with its ports at both racks of the route (None: not plugged in), and the link (row of
     the wiring) that it carries; None: dark.
     """
 
     number: int
-    a: PanelPort | None
-    b: PanelPort | None
+    a: RackPort | None
+    b: RackPort | None
     link: int | None = None
 
 
@@ -73,7 +73,7 @@ class PulledTrunk:
     kind: str
     jumper: str
     racks: tuple[str, str]
-    legs: tuple[Leg, ...]
+    legs: tuple[TrunkLeg, ...]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class StructuredCabling:
     trunks: tuple[PulledTrunk, ...]
 
 
-def dealt(stages: Sequence[int], trunks: Sequence[Room]) -> list[tuple[int, int]]:
+def dealt(stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> list[tuple[int, int]]:
     """Trunk (index) and leg (from 1) of every link, whose stages are given in the order of dealing.
 
     In turn, over trunks that are there at the stage and have a leg free; ``ValueError`` where none has.
@@ -106,7 +106,7 @@ def structured_of(design: Design, wiring: Wiring) -> StructuredCabling:
     panels, trunks = list[RackPanel](), list[PulledTrunk]()
     for index, fabric in enumerate(design.fabrics):
         for kind in fabric.structured:
-            laid = _Kind(Embedded(design), kind, fabric.name, _links(wiring, index, kind.kind))
+            laid = _PulledKind(Embedded(design), kind, fabric.name, _links(wiring, index, kind.kind))
             panels += laid.panels
             trunks += laid.trunks(wiring, len(trunks))
     return StructuredCabling(tuple(panels), tuple(trunks))
@@ -123,7 +123,7 @@ def _links(wiring: Wiring, fabric: int, kind: str) -> Mapping[frozenset[str], li
     return by_racks
 
 
-class _Kind:
+class _PulledKind:
     """One kind of links of a fabric, as its trunks are pulled and plugged in."""
 
     def __init__(
@@ -136,9 +136,9 @@ class _Kind:
                       embedded.part(place.id, Panel).ports, fabric, kind.kind)
             for place in kind.panels
         ]  # fmt: skip
-        self.free: dict[str, list[PanelPort]] = defaultdict(list)
+        self.free: dict[str, list[RackPort]] = defaultdict(list)
         for panel in reversed(self.panels):
-            self.free[panel.rack] += [PanelPort(panel.name, port) for port in range(panel.ports, 0, -1)]
+            self.free[panel.rack] += [RackPort(panel.name, port) for port in range(panel.ports, 0, -1)]
 
     def trunks(self, wiring: Wiring, before: int) -> Iterator[PulledTrunk]:
         """All trunks, numbered after those before. Legs that are needed are plugged in first, then others as far as
@@ -149,7 +149,7 @@ class _Kind:
         for route in self.kind.routes:
             rows = [row for row in route.trunks for _ in range(row.count)]
             links = self.links.get(frozenset((route.a, route.b)), [])
-            rooms = [Room(self.embedded.part(row.id, Trunk).legs, self._stage(row)) for row in rows]
+            rooms = [TrunkRoom(self.embedded.part(row.id, Trunk).legs, self._stage(row)) for row in rows]
             stages = [int(wiring.links.stage[link]) for link in links]
             spare = [len(self.stage_of)] * (route.legs - len(links))
             places = dealt(stages + spare, rooms)
@@ -158,16 +158,16 @@ class _Kind:
             pulled += [(route, row) for row in rows]
         every = [(number, leg) for number, (_, row) in enumerate(pulled)
                  for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1)]  # fmt: skip
-        ports: dict[tuple[int, int], tuple[PanelPort, PanelPort]] = {}
+        ports: dict[tuple[int, int], tuple[RackPort, RackPort]] = {}
         for place in sorted(every, key=lambda place: place not in carried):
             route = pulled[place[0]][0]
             if self.free[route.a] and self.free[route.b]:
                 ports[place] = self.free[route.a].pop(), self.free[route.b].pop()
         for number, (route, row) in enumerate(pulled):
-            legs = list[Leg]()
+            legs = list[TrunkLeg]()
             for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1):
                 near, far = ports.get((number, leg), (None, None))
-                legs.append(Leg(leg, near, far, carried.get((number, leg))))
+                legs.append(TrunkLeg(leg, near, far, carried.get((number, leg))))
             name, racks = f"T{before + number + 1:04d}", (route.a, route.b)
             yield PulledTrunk(
                 name,

@@ -10,7 +10,7 @@ import pytest
 
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.structured import Room, StructuredCabling, dealt, structured_of
+from fabopt.wiring.structured import StructuredCabling, TrunkRoom, dealt, structured_of
 from tests.samples.trunked import hall, panel, parts, solved, trunk
 
 
@@ -20,7 +20,7 @@ def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread(seed: int) -> None
     rng = random.Random(seed)
     legs, number = rng.choice([2, 4, 8, 12]), rng.randint(1, 6)
     leaf_of = [leaf for leaf in range(rng.randint(1, 5)) for _ in range(rng.randint(0, 9))][: legs * number]
-    places = dealt([0] * len(leaf_of), [Room(legs)] * number)
+    places = dealt([0] * len(leaf_of), [TrunkRoom(legs)] * number)
     assert len(set(places)) == len(places) and all(1 <= leg <= legs for _, leg in places)
     on = Counter((leaf, one) for leaf, (one, _) in zip(leaf_of, places, strict=True))
     links = Counter(leaf_of)
@@ -31,9 +31,9 @@ def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread(seed: int) -> None
 def test_what_is_plugged_in_stays_under_growth(seed: int) -> None:
     """Links of later stages and trunks that are pulled later move nothing; each link waits for no later trunk."""
     rng = random.Random(seed)
-    trunks, stages, room = list[Room](), list[int](), 0
+    trunks, stages, room = list[TrunkRoom](), list[int](), 0
     for stage in range(rng.randint(1, 4)):
-        more = [Room(rng.choice([2, 4, 12]), stage) for _ in range(rng.randint(stage == 0, 3))]
+        more = [TrunkRoom(rng.choice([2, 4, 12]), stage) for _ in range(rng.randint(stage == 0, 3))]
         trunks += more
         room += sum(one.legs for one in more)
         stages += [stage] * rng.randint(0, room - len(stages))
@@ -48,7 +48,7 @@ def test_what_is_plugged_in_stays_under_growth(seed: int) -> None:
 
 def test_links_without_a_leg_are_refused() -> None:
     with pytest.raises(ValueError, match="no trunk has a leg for link 3"):
-        dealt([0, 0, 0], [Room(2), Room(4, stage=1)])
+        dealt([0, 0, 0], [TrunkRoom(2), TrunkRoom(4, stage=1)])
 
 
 def laid(design: Design) -> StructuredCabling:

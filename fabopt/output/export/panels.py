@@ -12,7 +12,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.passive import Panel
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
-from fabopt.wiring.structured import Leg, PanelPort, PulledTrunk
+from fabopt.wiring.structured import PulledTrunk, RackPort, TrunkLeg
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def panel_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.
 
 def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[object, ...]]:
     laid, embedded = laid_of(design, wiring, stage), Embedded(design)
-    behind: dict[PanelPort, tuple[PulledTrunk, Leg, int]] = {}
+    behind: dict[RackPort, tuple[PulledTrunk, TrunkLeg, int]] = {}
     for trunk in laid.trunks:
         for leg in trunk.legs:
             for side, port in enumerate((leg.a, leg.b)):
@@ -47,17 +47,17 @@ def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[o
     for panel in laid.panels:
         connector = embedded.part(panel.product, Panel).connector
         for number in range(1, panel.ports + 1):
-            found = behind.get(PanelPort(panel.name, number))
+            rear_leg = behind.get(RackPort(panel.name, number))
             front, rear, lit = ("", "", ""), ("", ""), False
-            if found is not None:
-                trunk, leg, side = found
+            if rear_leg is not None:
+                trunk, leg, side = rear_leg
                 rear, lit = (trunk.name, str(leg.number)), leg.link is not None
                 front = _front(wiring, trunk.racks[side], leg) if lit else front
             place = panel.rack, panel.unit, connector, panel.product, panel.fabric, panel.kind
             yield panel.name, number, *front, *rear, NO if lit else YES, *place
 
 
-def _front(wiring: Wiring, rack: str, leg: Leg) -> tuple[str, str, str]:
+def _front(wiring: Wiring, rack: str, leg: TrunkLeg) -> tuple[str, str, str]:
     """The cord in front of a port in a rack, and the device and port that it comes from."""
     assert leg.link is not None
     links, devices, cord = wiring.links, wiring.devices, cable_of(wiring, leg.link)

@@ -16,7 +16,7 @@ from fabopt.schema.passive import Fibre, Panel, Trunk
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
-from fabopt.wiring.structured import Leg, PanelPort, PulledTrunk, StructuredCabling, structured_of
+from fabopt.wiring.structured import PulledTrunk, RackPort, StructuredCabling, TrunkLeg, structured_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ def trunk_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.
     return pd.DataFrame(_rows(design, wiring, stage), columns=list(TRUNK_COLUMNS))
 
 
-def port_name(port: PanelPort | None) -> str:
+def port_name(port: RackPort | None) -> str:
     """A port of a panel as it is labelled, with rack and unit in the panel's name; empty where there is none."""
     return "" if port is None else f"{port.panel} {port.port}"
 
@@ -111,7 +111,7 @@ def cable_of(wiring: Wiring, link: int) -> str:
     return str(wiring.cables.name[wiring.links.cable[link]])
 
 
-def _mated(embedded: Embedded, wiring: Wiring, trunk: PulledTrunk, leg: Leg, products: dict[str, Panel]) -> Mated:
+def _mated(embedded: Embedded, wiring: Wiring, trunk: PulledTrunk, leg: TrunkLeg, products: dict[str, Panel]) -> Mated:
     """Whether the channel of a leg works, as far as that is known of its parts."""
     if leg.link is None or leg.a is None or leg.b is None:
         return Mated()

@@ -56,6 +56,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "torus-216-gpus": {},
     "trainer-rollout-1024": {"leaf": 24, "spine": 7},
     "twin-plane-1024-gpus": {"leaf": 64, "spine": 32},
+    "two-halls-320": {"leaf": 16, "spine": 12, "core": 6},
     "two-tier-example": {"leaf": 4, "spine": 4},
 }
 

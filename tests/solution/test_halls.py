@@ -20,6 +20,7 @@ from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.verify.checks import verify
 from fabopt.wiring.build import wiring_of
+from tests.samples.shipped import shipped
 from tests.samples.small import Json, assert_proven, inputs, usd
 
 SOURCE = {"url": "example", "date": "2026-01", "kind": "list"}
@@ -243,3 +244,17 @@ def test_spread_over_halls_keeps_groups_and_pods_in_one(tiers: int) -> None:
             number += 1
     assert all(len(halls) == 1 for halls in groups.values())
     assert lost_with(spread, "hall") == {}
+
+
+def test_the_shipped_case_has_a_pod_in_each_hall_and_cores_in_both() -> None:
+    """By hand: of six cores three are in each hall, with 32 links from each of two spines, so 96 from either hall."""
+    design = shipped("two-halls-320")
+    rows = over_route(design)
+    assert len(rows) == 2 * 3 * 32
+    assert {row["kind"] for row in rows} == {"spine-core"}
+    assert {row["route"] for row in rows} == {"EAST-A01 to WEST-A01, north"}
+    held = {check.name: check for check in design.checks}
+    assert "384 of 1152 fibres" in held["routes_hold_fibres"].detail
+    assert (
+        lost_with(design, "duct") == {"north": cut_off_without(design, lambda row: bool(row["route"]))} == {"north": 16}
+    )

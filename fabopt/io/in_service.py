@@ -125,7 +125,7 @@ def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, 
         yield "structure.last_group", "a last group of its own cannot be gone on from: design it with `groups: equal`"
     if any(tier.other is not None or tier.stand_ins for tier in fabric.tiers) or fabric.nic.stand_ins:
         yield "tiers", "a tier of several products cannot be gone on from"
-    if fabric.homing != "any" or fabric.peer_links is not None:
+    if fabric.homing in ("pair", "dual") or fabric.peer_links is not None:
         yield "homing", "pairs of switches cannot be gone on from"
     if fabric.logical or fabric.carries or fabric.role == "oob":
         yield "role", "what other fabrics share, and out-of-band fabrics, cannot be gone on from"

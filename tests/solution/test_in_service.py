@@ -217,3 +217,16 @@ def test_where_nothing_goes_on_the_base_is_named_with_what_it_costs_to_begin_ane
     assert (conflict.limit, conflict.needed) == ("base", "none")
     # three leaves and two spines, of which three switches are there; 4 cards more; 12 + 12 cables for 8 + 8
     assert conflict.capex_usd == 2 * 1000 + 4 * 100 + 4 * 10 + 4 * 20
+
+
+def test_every_fabric_goes_on_from_its_own(tmp_path: Path) -> None:
+    parts = eight()
+    parts["servers"][0]["nic_slots"] = 2
+    content = in_stages(5, 8)
+    compute = content["fabrics"][0]
+    content["fabrics"] = [compute, {**compute, "name": "storage", "role": "storage", "homing": "single"}]
+    planned = designed(parts, content)
+    design = gone_on(parts, rest(content), planned, tmp_path, "stage-1")
+    assert [fabric.name for fabric in design.fabrics] == ["compute", "storage"]
+    assert [stage.capex_usd for stage in design.stages] == [0, planned.stages[1].capex_usd]
+    assert_stays(design, planned, 0)

@@ -42,8 +42,13 @@ def random_parts(seed: int) -> Json:
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def test_nothing_cheaper_is_pruned(seed: int) -> None:
+    """The first in four racks with one type of switch and of NIC, so that the whole space is small."""
     products = random_parts(seed)
-    for content in (hall(servers=2 + (seed > 0)), hall("any", LABOUR, servers=4))[: 1 + (seed > 0)]:
+    if not seed:
+        products.update({kind: [one for one in products[kind] if one["id"] in ("small", "nic-400")]
+                         for kind in ("switches", "nics")})  # fmt: skip
+    floor = {} if seed else {"racks_per_row": 4}
+    for content in (hall(servers=2 + (seed > 0), floor=floor), hall("any", LABOUR, servers=4))[: 1 + (seed > 0)]:
         few, all_ = solved(content, products), solved(content, products, prune=False)
         assert failed(few) == failed(all_) == []
         assert (few.status, usd(few)) == ("optimal", usd(all_))

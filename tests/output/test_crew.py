@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from fabopt.cli import main
 from fabopt.output.export import LABEL_SHEETS, labels, paper
 from fabopt.output.export.cables import moves, schedule
-from fabopt.output.export.formats import Options, export
+from fabopt.output.export.crew import TEST_COLUMNS, tests
+from fabopt.output.export.formats import Exported, Options, export
 from fabopt.output.export.labels import LETTERS, SHEETS, CableLabel, labels_of, letter_size, lines_of
 from fabopt.output.export.pulls import Visit, visits
 from fabopt.output.sheet.svg import svg
@@ -118,7 +119,7 @@ def test_pairs_come_by_the_rule(name: str) -> None:
 def test_nothing_stands_outside_its_place(name: str, tmp_path: Path) -> None:
     """All texts are on the sheet, none over another one, and none of a table smaller than 9 points."""
     files = written(name, tmp_path, "crew", mark="UNCHECKED: " + "a sentence that is long " * 8)
-    assert sorted(files) == FILES_OF_PULLS
+    assert sorted(files.keys() - {"tests.csv"}) == FILES_OF_PULLS
     for path in (files["pulls-a4.html"], files["pulls-letter.html"]):
         sheets = pages(path)
         for number, sheet in enumerate(sheets, start=1):
@@ -170,7 +171,7 @@ def test_many_pages_are_several_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert "pulls-a4-2.html" in files and "pulls-a4-2.pdf" in files and "pulls-a4.html" not in files
     monkeypatch.undo()
     written("plain", tmp_path, "crew")
-    assert sorted(path.name for path in (tmp_path / "crew").iterdir()) == FILES_OF_PULLS
+    assert sorted({path.name for path in (tmp_path / "crew").iterdir()} - {"tests.csv"}) == FILES_OF_PULLS
 
 
 def test_moved_cables_come_first_with_new_labels(tmp_path: Path) -> None:
@@ -391,3 +392,38 @@ def test_copper_of_management_is_copper() -> None:
     assert class_of(design.model_copy(update={"parts": parts}), cat6) == PASSIVE
     counts = Counter(class_of(design, part) for part in wiring_of(design).cables.part)
     assert any(f"{counts[PASSIVE]} passive copper" in line for line in floor_lines(design))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_optical_link_that_is_pulled_is_tested_against_its_limit(name: str, tmp_path: Path) -> None:
+    """What a tester may read is what `channel-loss` says; columns to fill in are empty."""
+    design, wiring = sample(name)
+    files = written(name, tmp_path, "crew", "channel-loss")
+    pulled = {cable for visit in visits(design, wiring) for pair in visit.pairs for cable in pair.rows["cable"]}
+    limits = text_table(files["channel-loss.csv"])
+    limits = limits[limits["cable"].isin(pulled)]
+    if not len(limits):
+        assert "tests.csv" not in files
+        return
+    sheet = text_table(files["tests.csv"])
+    assert tuple(sheet.columns) == TEST_COLUMNS
+    assert sheet["cable"].tolist() == limits["cable"].tolist()
+    known = [
+        budget != "" or lacks == "budget"
+        for budget, lacks in zip(limits["budget_db"], limits["not_known"], strict=True)
+    ]
+    assert sheet["pass_db"].tolist() == [
+        limit if is_known else "" for limit, is_known in zip(limits["limit_db"], known, strict=True)
+    ]
+    assert (sheet[["read_db_there", "read_db_back", "polarity", "by"]] == "").all(axis=None)
+
+
+def test_a_link_of_known_standard_has_a_limit() -> None:
+    """VR4, 50 m: 1.5 dB of connections and 3 dB a kilometre are 1.65 dB, less the margin of the case."""
+    design = shipped("floor-two-tier-128")
+    content = {**design.case.content, "site": {**design.case.content["site"], "optical_margin_db": 0.3}}
+    case = design.case.model_copy(update={"content": content})
+    for limit_db, made in ((1.65, design), (1.35, design.model_copy(update={"case": case}))):
+        wiring = wiring_of(made)
+        table = tests(Exported(made, wiring, Options()), list(visits(made, wiring)))
+        assert set(table["pass_db"]) == {limit_db}

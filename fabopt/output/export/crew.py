@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fabopt.output.export.channel_loss import losses
 from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.paper import PAPERS, Paper, Table, drawn, fits, lay_out, paged_files
 from fabopt.output.export.pulls import Pair, Visit, named, place, visits
+from fabopt.output.export.sheets import csv_file
 from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.words import count, listed, plain
 from fabopt.schema.design import Design
@@ -19,7 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FOLDER = "crew"
-OWN_FILES = r"pulls-(a4|letter)(-\d{1,9})?\.(html|pdf)"
+OWN_FILES = r"pulls-(a4|letter)(-\d{1,9})?\.(html|pdf)|tests\.csv"
+# Both directions are read, as TIA-568 asks for a link (Tier 1: loss, length, polarity).
+TEST_COLUMNS = (
+    *("cable", "from_device", "from_port", "to_device", "to_port", "standard", "fibre", "fibre_m", "mated_pairs"),
+    *("expected_db", "pass_db", "reflectance_class", "read_db_there", "read_db_back", "length_m", "polarity", "by"),
+)
 _TICKS = ("in", "ok")
 _SIGNED = "pulled by ____________________  date __________     tested by ____________________  date __________"
 RULES = (
@@ -32,7 +40,9 @@ RULES = (
 
 
 def files_of(asked: Exported) -> Files:
-    """Return ``crew/pulls-a4`` and ``crew/pulls-letter``, each as HTML and PDF, in parts if there are many pages."""
+    """Return ``crew/pulls-a4`` and ``crew/pulls-letter``, each as HTML and PDF, in parts if there are many pages; where
+    links are optical, ``crew/tests.csv``.
+    """
     design, wiring = asked.design, named(asked.design, asked.wiring)
     work = list(visits(design, wiring, asked.options.stage))
     tables = list(_tables(work, wiring, len(design.stages) > 1))
@@ -43,7 +53,21 @@ def files_of(asked: Exported) -> Files:
         sheet = paper if fits(paper, [*tables, index]) else paper.turned
         pages = _pages(design, work, tables, sheet, document, asked.options.mark)
         files |= paged_files(f"pulls-{paper.name}", f"{design.case.name}: cables", pages)
-    return files
+    sheet_of_tests = tests(replace(asked, wiring=wiring), work)
+    return files | ({"tests.csv": csv_file(sheet_of_tests)} if len(sheet_of_tests) else {})
+
+
+def tests(asked: Exported, work: Sequence[Visit]) -> pd.DataFrame:
+    """One row an optical link that is pulled, with ``TEST_COLUMNS``, the last of which the tester fills in.
+
+    ``pass_db``: what may be read at most in either direction: the budget less the case's margin, or without one what
+    the parts lose at most; empty where a plug's loss is not known either.
+    """
+    lost = losses(asked)
+    pulled = {cable for visit in work for pair in visit.pairs for cable in pair.rows["cable"]}
+    lost = lost[lost["cable"].isin(pulled)]
+    is_known = lost["budget_db"].notna() | (lost["not_known"] == "budget")
+    return lost.assign(pass_db=lost["limit_db"].where(is_known)).reindex(columns=list(TEST_COLUMNS), fill_value="")
 
 
 def _pages(

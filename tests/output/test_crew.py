@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from fabopt.cli import main
 from fabopt.output.export import LABEL_SHEETS, labels, paper
 from fabopt.output.export.cables import moves, schedule
-from fabopt.output.export.crew import TEST_COLUMNS, tests
+from fabopt.output.export.crew import TEST_COLUMNS, links_to_test
 from fabopt.output.export.formats import Exported, Options, export
 from fabopt.output.export.labels import LETTERS, SHEETS, CableLabel, labels_of, letter_size, lines_of
 from fabopt.output.export.pulls import Visit, visits
@@ -425,5 +425,5 @@ def test_a_link_of_known_standard_has_a_limit() -> None:
     case = design.case.model_copy(update={"content": content})
     for limit_db, made in ((1.65, design), (1.35, design.model_copy(update={"case": case}))):
         wiring = wiring_of(made)
-        table = tests(Exported(made, wiring, Options()), list(visits(made, wiring)))
+        table = links_to_test(Exported(made, wiring, Options()), list(visits(made, wiring)))
         assert set(table["pass_db"]) == {limit_db}

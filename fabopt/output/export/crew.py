@@ -53,11 +53,11 @@ def files_of(asked: Exported) -> Files:
         sheet = paper if fits(paper, [*tables, index]) else paper.turned
         pages = _pages(design, work, tables, sheet, document, asked.options.mark)
         files |= paged_files(f"pulls-{paper.name}", f"{design.case.name}: cables", pages)
-    sheet_of_tests = tests(replace(asked, wiring=wiring), work)
-    return files | ({"tests.csv": csv_file(sheet_of_tests)} if len(sheet_of_tests) else {})
+    to_test = links_to_test(replace(asked, wiring=wiring), work)
+    return files | ({"tests.csv": csv_file(to_test)} if len(to_test) else {})
 
 
-def tests(asked: Exported, work: Sequence[Visit]) -> pd.DataFrame:
+def links_to_test(asked: Exported, work: Sequence[Visit]) -> pd.DataFrame:
     """One row an optical link that is pulled, with ``TEST_COLUMNS``, the last of which the tester fills in.
 
     ``pass_db``: what may be read at most in either direction: the budget less the case's margin, or without one what

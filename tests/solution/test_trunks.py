@@ -107,21 +107,29 @@ def test_files_that_break_rules_are_refused() -> None:
     }
 
 
-def test_losses_of_four_pairs_of_plugs_decide() -> None:
-    """Modules that stand two pairs of plugs and not four are no candidates for links through trunks."""
-    products = parts()
-    source = {"url": "https://example.org", "date": "2026-01-01"}
+def lossy_parts(plug_db: float) -> Json:
+    """Modules that stand 3 dB, and plugs that lose so much."""
+    products, source = parts(), {"url": "https://example.org", "date": "2026-01-01"}
     products["facts"] = {"optics": {
         "budgets": [{"standard": "400G-DR4", "fibre": "smf", "budget_db": 3.0, "source": source}],
-        "pairs": [{"connector": "MPO-12-APC", "fibre": "smf", "largest_db": 0.7, "source": source}],
+        "pairs": [{"connector": "MPO-12-APC", "fibre": "smf", "largest_db": plug_db, "source": source}],
     }}  # fmt: skip
-    kept = solved(hall(), products)
+    return products
+
+
+def test_links_that_stand_four_pairs_of_plugs_run_through_trunks() -> None:
+    kept = solved(hall(), lossy_parts(0.7))
     assert (kept.status, failed(kept)) == ("optimal", []) and kept.fabrics[0].structured
-    for margin_db, plug_db in ((0.3, 0.7),):
-        products["facts"]["optics"]["pairs"][0]["largest_db"] = plug_db
-        lost = solved(hall(site={"optical_margin_db": margin_db}), products)
-        # all switches in one rack, which rule `rack-spread` yields to
-        assert (lost.status, failed(lost)) == ("optimal", []) and not lost.fabrics[0].structured
+    budget = with_part(kept, "dr4-hot", loss_budget_db=2.8)
+    assert "ends_mate" in budget
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("margin_db", "plug_db"), [(0.0, 0.8), (0.3, 0.7)])
+def test_links_that_do_not_run_through_none(margin_db: float, plug_db: float) -> None:
+    """All switches are in one rack then, which rule `rack-spread` yields to."""
+    lost = solved(hall(site={"optical_margin_db": margin_db}), lossy_parts(plug_db))
+    assert (lost.status, failed(lost)) == ("optimal", []) and not lost.fabrics[0].structured
 
 
 def test_spare_legs_and_kinds_are_as_said() -> None:

@@ -26,13 +26,17 @@ def limited_cables(case: Case, file: str, what: str) -> Iterator[Fault]:
         yield fault(file, case.fill_keys[of], problem, fill, hint=f"leave it out{off}, or use `fabopt solve`")
 
 
-def uncertain_stages(case: Case, file: str, what: str) -> Iterator[Fault]:
-    """A fault for scenarios and for each stage of a probability below 1; ``what``: the answer that is refused."""
+def uncertain_stages(case: Case, file: str, what: str, takes_limits: bool = False) -> Iterator[Fault]:
+    """A fault for scenarios and for each stage of a probability below 1; ``what``: the answer that is refused.
+
+    Limits of lengths and of what they fill are faults too, but where ``takes_limits``.
+    """
     hint = "leave it out, or use `fabopt solve`"
     what = f"{what} where growth may end"
     if case.scenarios:
         yield fault(file, "scenarios", what, len(case.scenarios), hint=hint)
-    yield from limited_cables(case, file, what.partition(" where ")[0])
+    if not takes_limits:
+        yield from limited_cables(case, file, what.partition(" where ")[0])
     for number, stage in enumerate(case.stages or ()):
         if not is_certain(stage.probability):
             yield fault(file, f"stages.{number}.probability", what, stage.probability, hint=hint)

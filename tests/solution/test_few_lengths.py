@@ -9,13 +9,14 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
-from fabopt.program.settings import Clock
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.solution.question import Answers, Question
+from fabopt.study.sweep.sweep import Execution, grid_of, sweep
 from fabopt.verify import verify
-from tests.samples.small import Json, assert_proven, bought, case, catalog, solved, usd, value_of
+from tests.samples.small import Json, assert_proven, bought, case, catalog, inputs, solved, usd, value_of
 
 Settled = tuple[Question, Answers]
 RUNS = {"server-leaf": 1, "leaf-spine": 9}
@@ -182,3 +183,22 @@ def test_stopped_where_fewer_lengths_may_cost_less_nothing_is_bounded(monkeypatc
         assert design.status in ("feasible", "unknown")
         bounds += [design.objective.bound] if design.status == "feasible" else []
     assert bounds and set(bounds) == {None}
+
+
+def test_a_sweep_has_at_every_point_what_the_case_alone_gives() -> None:
+    """Few lengths and full trays are chosen point by point; a point that is not proven says so; budgets are refused."""
+    content = {**_small(), "max_lengths": {"site": 1}}
+    read = inputs(content)
+    grid = grid_of(read, None, ["max_lengths.site=1:2:2", "servers=4:6:2"])
+    swept = sweep(read, grid, Execution(), None, Settings(), Clock(None), lambda *new: None)
+    assert swept.complete
+    assert [point.over for point in swept.points] == [
+        {"max_lengths.site": most, "servers": servers} for most in (1, 2) for servers in (4, 6)
+    ]
+    for point in swept.points:
+        most, servers = point.over["max_lengths.site"], point.over["servers"]
+        alone = solved({**content, "max_lengths": {"site": most}, "servers": servers})
+        assert point.status == alone.status
+        assert (point.totals and point.totals.capex_usd) == (alone.totals and alone.totals.capex_usd)
+    with pytest.raises(InputError, match="max_lengths: sweeps of budgets are not worked out"):
+        grid_of(read, "100000:200000:3", [])

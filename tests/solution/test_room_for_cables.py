@@ -11,13 +11,13 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.trays import tray_table
-from fabopt.program.settings import Clock
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.solution.question import Answers, Question
 from fabopt.study.front.fronts import empty_front
-from fabopt.study.sweep.sweep import grid_of
+from fabopt.study.sweep.sweep import Execution, grid_of, sweep
 from fabopt.verify import verify
 from fabopt.verify.trays import fullest
 from fabopt.wiring.build import wiring_of
@@ -127,8 +127,19 @@ def test_what_cannot_keep_the_limits_refuses_them() -> None:
     assert grid_of(off, "100000:900000:100000", []).size
     free = inputs_from_objects(_content(), _parts())
     for key in ("tray_fill", "manager_fill"):
-        with pytest.raises(InputError, match=rf"site\.floor\.{key}: sweeps are not worked out"):
-            grid_of(free, None, [f"site.floor.{key}=0.2,0.6"])
+        with pytest.raises(InputError, match=rf"site\.floor\.{key}: sweeps of budgets are not worked out"):
+            grid_of(free, "100000:900000:2", [f"site.floor.{key}=0.2,0.6"])
+
+
+def test_a_sweep_has_at_every_fill_what_the_case_alone_gives() -> None:
+    """Proven where the free answer keeps the fill, feasible with thinner cables, and unknown where none was found."""
+    read = inputs_from_objects(_content(), _parts())
+    grid = grid_of(read, None, ["site.floor.tray_fill=0.0001,0.08,0.999"])
+    swept = sweep(read, grid, Execution(), None, Settings(), Clock(None), lambda *new: None)
+    for point in swept.points:
+        alone = _solved(tray_fill=point.over["site.floor.tray_fill"])
+        assert (point.status, point.fabrics) == (alone.status, alone.fabrics)
+    assert [point.status for point in swept.points][::2] == ["unknown", "optimal"]
 
 
 def test_the_check_and_the_table_count_alike() -> None:

@@ -21,7 +21,8 @@ from fabopt.schema.left_out import NearestDesign
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
-from fabopt.solution.optimize import with_managers
+from fabopt.solution.designs import build
+from fabopt.solution.optimize import settled, with_managers
 from fabopt.solution.question import Answers
 from fabopt.solution.summaries import summaries_of
 from fabopt.study.front.finder import Finder, GradedDesign
@@ -95,7 +96,9 @@ class CellSolver:
     def points(self, cell: GridCell) -> Iterator[FrontPoint]:
         """The cell's points, budgets from the lowest up. Raises ``StoppedError`` if time runs out."""
         if not self.shared.has_budgets:
-            yield self._best(*self._at(cell))
+            problem, place = self._at(cell)
+            limits_cables = problem.case.length_limits.are_set or problem.case.fill_limits
+            yield self._as_solved(place) if limits_cables else self._best(problem, place)
         else:
             answers = self._answers(cell)
             for budget in cell.budgets:
@@ -120,6 +123,19 @@ class CellSolver:
             return why_not(problem, place, self.clock) if managed is None else point_of(*managed)
         bound_less = relaxed(problem, self.settings, self.clock, self._context.beside())
         return why_not(problem, place, self.clock) if bound_less is None else self._best(bound_less, place)
+
+    def _as_solved(self, place: Place) -> FrontPoint:
+        """The point of a case that limits lengths of cables, or what they fill, as ``fabopt solve`` chooses them."""
+        question, answers = settled(place.question(None, self.clock))
+        if self.clock.is_over():
+            raise StoppedError
+        best = answers.best
+        if best is None:
+            none = build(question, answers)
+            return without_design(place, none.case, none.conflicts, none.status, none.notes)
+        graded = GradedDesign(best.optimum, grades(best.problem, best.optimum.picked))
+        notes = (*question.inputs.notes, *question.notes)
+        return point_of(best.problem, graded, replace(place, inputs=question.inputs, notes=notes))
 
     def _with_managers(
         self, problem: Problem, graded: GradedDesign, place: Place

@@ -127,14 +127,15 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
         faults.append(fault("sweep", "", "nothing to sweep", hint="give --budget, --over, or both"))
     if budget is not None and BUDGET_KEY in keys.values():
         faults.append(fault("--over", BUDGET_KEY, "--budget sweeps this key already"))
-    faults += uncertain_stages(inputs.case, inputs.case_file, "sweeps are not worked out")
+    what = "sweeps of budgets are not worked out" if budget is not None else "sweeps are not worked out"
+    faults += uncertain_stages(inputs.case, inputs.case_file, what, takes_limits=budget is None)
     if faults:
         raise refuse(faults)
     grid = Grid(None if budgets is None else tuple(budgets), keys, values)
     if grid.size > ranges.MOST_POINTS:
         raise InputError([fault("--over", "", "too many points", grid.size, allowed=f"up to {ranges.MOST_POINTS:,}")])
     points = all_changed(inputs, content, [cell.values for cell in grid.cells() if cell.values])
-    limited = (limited_cables(point.case, inputs.case_file, "sweeps are not worked out") for point in points)
+    limited = (limited_cables(point.case, inputs.case_file, what) for point in points if budget is not None)
     if faults := list(dict.fromkeys(chain.from_iterable(limited))):
         raise refuse(faults)
     return grid

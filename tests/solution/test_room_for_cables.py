@@ -131,6 +131,7 @@ def test_what_cannot_keep_the_limits_refuses_them() -> None:
             grid_of(free, "100000:900000:2", [f"site.floor.{key}=0.2,0.6"])
 
 
+@pytest.mark.long
 def test_a_sweep_has_at_every_fill_what_the_case_alone_gives() -> None:
     """Proven where the free answer keeps the fill, feasible with thinner cables, and unknown where none was found."""
     read = inputs_from_objects(_content(), _parts())

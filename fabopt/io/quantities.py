@@ -23,6 +23,7 @@ SHARES = (
     "spare_fraction",
     "tray_fill",
     "manager_fill",
+    "spare_legs",
     "fraction",
     "discount_rate",
     "price_decline",
@@ -157,7 +158,7 @@ def quantity_under(key: str) -> MeasuredText | None:
         return MONEY
     if key.endswith("_w"):
         return POWER
-    if key.endswith("_m"):
+    if key == "m" or key.endswith("_m"):
         return LENGTH
     if key.endswith("_mm"):
         return MILLIMETRES

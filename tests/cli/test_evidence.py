@@ -17,6 +17,7 @@ from fabopt.io.design import read_design
 from fabopt.output.export import FORMATS
 from fabopt.output.export.marks import beside, marked
 from tests.mutations import document_of
+from tests.samples import trunked
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.page_samples import pages_of_pdf
 
@@ -52,7 +53,7 @@ SUITABLE: dict[str, tuple[Edit, ...]] = {
     "labour": (lambda document: document["case"]["content"]["site"].update(labour=LABOUR),),
 }
 # The sample of a format that not every design can be written in.
-SAMPLES = {"htsim": "several fabrics", "simai": "rail-only"}
+SAMPLES = {"htsim": "several fabrics", "simai": "rail-only", "trunks,panels": "trunks"}
 WRITES = {
     "bom": ["bom", "design.json", "-o", "bill.csv"],
     "export": ["export", "design.json", "--to", "cables,dot", "-o", "out"],
@@ -67,7 +68,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def save(kind: str = "clos, two tiers", *edits: Edit) -> None:
-    document = document_of(designed(kind))
+    document = document_of(trunked.solved(trunked.hall()) if kind == "trunks" else designed(kind))
     for edit in edits:
         edit(document)
     Path("design.json").write_text(json.dumps(document))
@@ -112,8 +113,9 @@ def text_of(path: Path) -> str:
 
 
 # The formats that can be written of one design, together; one alone would not say which of them wrote no file.
-TOGETHER = [",".join(name for name in FORMATS if name not in {*SAMPLES, *SUITABLE}), *SAMPLES, *SUITABLE]
-ALONE = [name for name in FORMATS if name not in TOGETHER]
+APART = {*",".join(SAMPLES).split(","), *SUITABLE}
+TOGETHER = [",".join(name for name in FORMATS if name not in APART), *SAMPLES, *SUITABLE]
+ALONE = [name for name in FORMATS if name not in APART]
 
 
 @pytest.mark.parametrize("names", [*TOGETHER, *(pytest.param(name, marks=pytest.mark.long) for name in ALONE)])

@@ -31,7 +31,7 @@ CHECKED = "is refused when the case is read where nothing could keep it (exit 2)
 # By class, its keys; * is all of the class that are not read.
 WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Case": {"description": TOLD, "prices": MONEY, "have": MONEY, "charges": MONEY, "scenarios": FUTURE,
-             "base": CHECKED, "operate": OPERATED, "maximize": MEANING, "max_lengths": LENGTHS},
+             "operate": OPERATED, "maximize": MEANING, "max_lengths": LENGTHS},
     "Base": {"*": CHECKED},
     "LengthLimits": {"product": LENGTHS},
     "Site": {"labour": MONEY, "routes": GEOMETRY},

@@ -30,7 +30,7 @@ PLAIN = {
     *(
         "max_part_numbers",
         "max_latency_us",
-        *("max_lengths", "site", "product"),
+        *("max_lengths", "site", "product", "fibres"),
         "minimum",
         "order_from_month",
         "racks",

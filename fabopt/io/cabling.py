@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.errors import Fault, fault
+from fabopt.parts.polarity import jumper_connector, panel_goes, trunk_goes
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.structured import CablingOfKinds
@@ -38,3 +39,20 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
     for kind, products in (("trunk", catalog.trunks), ("panel", catalog.panels)):
         if not products and "structured" in words.values():
             yield fault(file, KEY, f"the catalog has no {kind}", shown, hint=f"add one, or leave `{KEY}` out")
+    if catalog.trunks and catalog.panels and "structured" in words.values() and not _go_together(catalog):
+        problem = "no jumper, trunk and panel of the catalog go together"
+        hint = (
+            "a jumper without pins, a trunk with pins, both of Type B, of one fibre and polish, and a panel for them; "
+        )
+        yield fault(
+            file, KEY, problem, shown, hint=f"{hint}what is not known does not count: give `pinned`, `polarity`"
+        )
+
+
+def _go_together(catalog: Catalog) -> bool:
+    """Whether a jumper, a trunk and a panel of a catalog make a link."""
+    jumpers = [(fibre, connector) for fibre in catalog.fibres if (connector := jumper_connector(fibre)) is not None]
+    return any(
+        trunk_goes(trunk, fibre, connector) and panel_goes(panel, connector)
+        for fibre, connector in jumpers for trunk in catalog.trunks for panel in catalog.panels
+    )  # fmt: skip

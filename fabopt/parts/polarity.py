@@ -55,6 +55,29 @@ def polish_of(connector: str) -> str | None:
     return polish if polish in POLISHES else None
 
 
+def jumper_connector(fibre: Fibre) -> str | None:
+    """The connector at both ends of a fibre that is a jumper: straight, of several fibres without pins and with a known
+    type; None of any other.
+    """
+    connector = fibre.both_ends[0].connector
+    suits = not _has_many(connector) or (fibre.pinned is False and fibre.polarity is not None)
+    return connector if fibre.is_straight and not fibre.loss_db and suits else None
+
+
+def trunk_goes(trunk: Trunk, fibre: Fibre, connector: str) -> bool:
+    """Whether a trunk goes with jumpers: same fibre, connectors with the same polish, pins, and light crosses.
+
+    Rules ``ends_mate`` and ``polarity_crosses``: Type B pieces of the link, two jumpers and a leg, are odd in number.
+    """
+    suits = not _has_many(connector) or (trunk.pinned is True and trunk.polarity == "B")
+    return (trunk.fibre, trunk.connector) == (fibre.fibre, connector) and suits
+
+
+def panel_goes(panel: Panel, connector: str) -> bool:
+    """Whether jumpers and trunks with a connector go into a panel, whatever their polish."""
+    return panel.connector == form_of(connector)
+
+
 def crossings(pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel] = ()) -> int | None:
     """How often light crosses, less what panels of one product do in pairs; None where a type or keys are not known."""
     keys = [panel.keys for panel in _unpaired(panels)]

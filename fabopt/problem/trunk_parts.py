@@ -11,12 +11,13 @@ from fabopt.parts.channels import DECIMALS, M_PER_KM, OpticalChannel, Plugs, db_
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
+from fabopt.parts.polarity import jumper_connector, panel_goes, trunk_goes
 from fabopt.parts.port_types import PortType
 from fabopt.problem.problem import Problem
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.facts import Grade
-from fabopt.schema.passive import Fibre, Panel, Trunk
+from fabopt.schema.passive import Fibre, Trunk
 
 # Panels that a link passes, each a pair of mated plugs.
 PANELS = 2
@@ -104,39 +105,6 @@ def _all_parts(problem: Problem) -> Iterator[TrunkParts]:
             if pulled and held:
                 yield TrunkParts(number, fibre, connector, jumper, grade, pulled, held, modules)
                 number += 1
-
-
-def jumper_connector(fibre: Fibre) -> str | None:
-    """The connector at both ends of a fibre that is a jumper: straight, of several fibres without pins and with a known
-    type; None of any other.
-    """
-    connector = fibre.both_ends[0].connector
-    suits = not has_pins(connector) or (fibre.pinned is False and fibre.polarity is not None)
-    return connector if fibre.is_straight and not fibre.loss_db and suits else None
-
-
-def trunk_goes(trunk: Trunk, fibre: Fibre, connector: str) -> bool:
-    """Whether a trunk goes with jumpers: same fibre, connectors with the same polish, pins, and light crosses.
-
-    Rules ``ends_mate`` and ``polarity_crosses``: Type B pieces of the link, two jumpers and a leg, are odd in number.
-    """
-    suits = not has_pins(connector) or (trunk.pinned is True and trunk.polarity == "B")
-    return (trunk.fibre, trunk.connector) == (fibre.fibre, connector) and suits
-
-
-def has_pins(connector: str) -> bool:
-    """Whether a connector is of a row of fibres, which pins hold in line and whose order has a type."""
-    return connector.startswith("MPO")
-
-
-def panel_goes(panel: Panel, connector: str) -> bool:
-    """Whether jumpers and trunks with a connector go into a panel, whatever their polish."""
-    return panel.connector == form_of(connector)
-
-
-def form_of(connector: str) -> str:
-    """A connector without its polish."""
-    return connector.removesuffix("-APC").removesuffix("-UPC")
 
 
 def worst(jumper: Grade | None, trunks: Sequence[Trunk]) -> Grade | None:

@@ -52,15 +52,20 @@ def test_sums_are_those_of_the_design() -> None:
     assert set(trunks["pinned"]) == {"yes"} and set(trunks["polarity"]) == {"B"}
 
 
-def test_what_is_not_known_is_named() -> None:
-    """A trunk whose pins nobody says; its outer diameter and weight are empty cells."""
+def test_what_is_not_known_is_an_empty_cell() -> None:
+    """The outer diameter and weight of trunks, which the catalog does not say."""
+    trunks = trunk_table(structured(), wiring_of(structured()))
+    assert trunks["outer_mm"].isna().all() and trunks["kg_m"].isna().all()
+
+
+@pytest.mark.parametrize("key", ["pinned", "polarity"])
+def test_trunks_of_unknown_pins_or_type_are_refused(key: str) -> None:
+    """Nobody knows whether they mate with a jumper, and light arrives."""
     products = parts()
     for one in products["trunks"]:
-        del one["pinned"]
-    trunks = trunk_table(structured(products), wiring_of(structured(products)))
-    lit = trunks[trunks["state"] == "lit"]
-    assert all(told.startswith("pins of t") for told in lit["not_known"])
-    assert trunks["outer_mm"].isna().all() and set(trunks["pinned"]) == {""}
+        del one[key]
+    with pytest.raises(InputError, match="no jumper, trunk and panel of the catalog go together"):
+        structured(products)
 
 
 def test_channels_go_through_the_panels() -> None:

@@ -32,6 +32,7 @@ CENTS_PER_USD = 100
 MILLIWATTS_PER_WATT = 1000
 MBPS_PER_GBPS = 1000
 HOURS_PER_YEAR = 8760
+NS_PER_US = 1000
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")

@@ -9,7 +9,7 @@ from math import ceil, floor
 from fabopt.explain.demands import changed
 from fabopt.explain.levers import Lever, halfway_to_precision, move_each_alone
 from fabopt.explain.what_if import Inquiry, Supposition
-from fabopt.parts.latency import NS_PER_US, without_figure
+from fabopt.parts.latency import without_figure
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.rules.demands import LATENCY
@@ -17,7 +17,7 @@ from fabopt.schema.case import Fabric
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.fabric import MOST_US
 from fabopt.topology.latency import farthest
-from fabopt.units import exact, plain_fraction
+from fabopt.units import NS_PER_US, exact, plain_fraction
 
 PS_PER_NS = 1000
 

@@ -15,12 +15,11 @@ from typing import NamedTuple
 from fabopt.parts.items import Item
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Switch, Transceiver
 from fabopt.schema.facts import Delay
-from fabopt.units import exact
+from fabopt.units import NS_PER_US, exact
 
 # A packet of RDMA, which InfiniBand and RoCE limit to this payload, and its acknowledgement, in bytes.
 PACKET_BYTES, ANSWER_BYTES = 4096, 64
 BITS = 8
-NS_PER_US = 1000
 FIBRE, COPPER = "fibre", "copper"
 # Cables that have lasers in their ends.
 OPTICAL = ("AOC",)

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.case import Case
-from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign
-from fabopt.schema.installed import fabric_at
-
-
-def base_of(case: Case) -> Design | None:
-    """The design that a case goes on from, at its last stage."""
-    given = None if case.base is None else case.base.design
-    return None if given is None else Design.model_validate_json(json.dumps(given))
+from fabopt.schema.installed import base_of, fabric_at
 
 
 def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[FabricProblem, ...]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+from fabopt.schema.case import Case
+from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign, StageStructure
 from fabopt.schema.tiers import TierUse
 
@@ -53,3 +57,9 @@ def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
     if not up_ports:
         update |= {"up": None, "gbps_up": 0}
     return tier.model_copy(update=update)
+
+
+def base_of(case: Case) -> Design | None:
+    """The design that a case goes on from, at its last stage."""
+    given = None if case.base is None else case.base.design
+    return None if given is None else Design.model_validate_json(json.dumps(given))

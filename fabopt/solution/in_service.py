@@ -5,7 +5,7 @@ from __future__ import annotations
 from fabopt.errors import fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
-from fabopt.problem.in_service import base_of
+from fabopt.schema.installed import base_of
 from fabopt.verify import verify
 
 

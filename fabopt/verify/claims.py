@@ -48,6 +48,7 @@ KEYS_OF_ALTERNATIVES = {
     "flat runs": "distances_m", "ttft_ms": "workload.ttft_ms", "tpot_ms": "workload.tpot_ms",
     RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),
     **{f"site.floor.{key}": f"site.floor.{key}" for key in LOAD_KEYS},
+    **{f"site.halls[*].{key}": f".{key}" for key in LOAD_KEYS}, "site.spread": "site.spread",
 }  # fmt: skip
 EARLIER_KINDS = ("spines", "family")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping
 
-from fabopt.problem.in_service import base_of
 from fabopt.schema.design import Design
+from fabopt.schema.installed import base_of
 from fabopt.units import some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, since, where

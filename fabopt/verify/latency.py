@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fabopt.parts.latency import NS_PER_US
-from fabopt.units import exact
+from fabopt.units import NS_PER_US, exact
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, since, where
 from fabopt.wiring.latency import paths_of

@@ -13,9 +13,9 @@ from itertools import count
 
 import numpy as np
 
-from fabopt.problem.in_service import base_of
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.schema.installed import base_of
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import numbered

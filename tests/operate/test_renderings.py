@@ -34,9 +34,10 @@ from tests.samples.operate import export_of, grown, planned, with_operate
 from tests.samples.shipped import shipped
 from tests.samples.system_parts import require, without
 
-# Of a design without a floor, of Ethernet switches of which it is not known what runs there, leaves that differ; and
-# what is for all stages at once.
-REFUSED = {"racks", "trays", "air", "weight", "power", "sonic", "eos", "opensm", "htsim", "simai", "acceptance"}
+# Of a design without a floor and so without trunks, of Ethernet switches of which it is not known what runs there, and
+# leaves that differ; and what is for all stages at once.
+REFUSED = {"racks", "trays", "air", "weight", "power", "sonic", "eos", "opensm", "htsim", "simai", "acceptance",
+           "trunks", "panels"}  # fmt: skip
 NUMBERED: dict[str, Any] = {"links": "10.2.0.0/16", "host_addresses": "rails"}
 
 

@@ -252,7 +252,9 @@ WORKED_OUT = {
     "RULES_KEPT": [RULES_KEPT],
     "SERVER": [SERVER],
     "name": ["ttft_ms", "tpot_ms", "planes", "striping", "rails"],
-    "f'site.floor.{key}'": [f"site.floor.{key}" for key in LOAD_KEYS],
+    "f'{case.site.floor_key}.{key}'": [
+        f"{floor}.{key}" for floor in ("site.floor", "site.halls[*]") for key in LOAD_KEYS
+    ],
     "what": ["oversubscription", "bandwidth", "servers", "attachments"],
 }
 

@@ -13,7 +13,6 @@ from math import ceil
 
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.io.spellings import OTHER_WORDS, loose
-from fabopt.parts.latency import NS_PER_US
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked, energy_of, order_of, sums_of
@@ -23,7 +22,7 @@ from fabopt.schema.front import Sense
 from fabopt.search.step_time import PER_ONE, least_utilization_grade, prediction_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.latency import farthest
-from fabopt.units import exact, plain, rounded
+from fabopt.units import NS_PER_US, exact, plain, rounded
 
 # kb/s of one Mb/s, and grades of one Gb/s
 FINER = 1000

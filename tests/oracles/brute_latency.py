@@ -56,12 +56,12 @@ def solve_in_time(catalog: Json, case: Json, most_us: float) -> Best | None:
     def walk(space: Space) -> Found:
         space.keeps_dear = True
         for structure, choice in structures(space):
-            yield from in_time(clock, structure, choice, exact(most_us) * 1000)
+            yield from in_time(space, clock, structure, choice, exact(most_us) * 1000)
 
     return solve(catalog, case, walk=walk)
 
 
-def in_time(clock: Clock, structure: Structure, choice: Choice, most_ns: Fraction) -> Found:
+def in_time(space: Space, clock: Clock, structure: Structure, choice: Choice, most_ns: Fraction) -> Found:
     """The structure with each of the largest sets of parts that keep the limit."""
     boxes = [box.product for box, _ in structure.boxes()]
     passed = [clock.switch(box) for box in (*boxes, *boxes[-2::-1])]
@@ -74,7 +74,9 @@ def in_time(clock: Clock, structure: Structure, choice: Choice, most_ns: Fractio
     times = [sorted({one for one in map(clock.link, units(mode)) if one is not None}) for mode in choice]
     for most in product(*times):
         if sum(most) <= left:
-            yield structure, tuple(within(clock, mode, ns) for mode, ns in zip(choice, most, strict=True))
+            fast = tuple(within(clock, mode, ns) for mode, ns in zip(choice, most, strict=True))
+            space.kept += fast
+            yield structure, fast
 
 
 def units(mode: Mode) -> list[Unit]:

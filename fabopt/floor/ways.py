@@ -5,9 +5,9 @@ Lengths are in metres, rounded to a nanometre.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -21,15 +21,32 @@ _MOST_IN_TABLE = 2000
 _LEFT, _RIGHT = 0, 1
 
 
-class Ways(Protocol):
-    """What is known of the ways of a floor."""
+class Ways(ABC):
+    """What is known of the ways of a floor; of one of ordinary size all lengths are kept in a table."""
+
+    def __init__(self, racks: Racks) -> None:
+        self._racks = racks
 
     @property
+    @abstractmethod
     def island(self) -> Ints:
         """A number that racks share if ways join them, shape (racks,); of no meaning for blocked racks."""
 
     def way_m(self, rack_a: Ints, rack_b: Ints) -> Floats:
         """The shortest way between the middles of racks, in metres, broadcast; infinite if there is none."""
+        if len(self._racks) <= _MOST_IN_TABLE:
+            return np.asarray(self._all_ways_m[rack_a, rack_b])
+        return self._measured_m(*np.broadcast_arrays(rack_a, rack_b))
+
+    @cached_property
+    def _all_ways_m(self) -> Floats:
+        """Ways between all racks, shape (racks, racks): asked for again and again."""
+        racks = np.arange(len(self._racks))
+        return self._measured_m(*np.broadcast_arrays(racks[:, None], racks[None, :]))
+
+    @abstractmethod
+    def _measured_m(self, a: Ints, b: Ints) -> Floats:
+        """The shortest ways, of the shape of both."""
 
 
 def ways_on(racks: Racks, blocked: Bools) -> Ways:
@@ -41,31 +58,18 @@ def ways_on(racks: Racks, blocked: Bools) -> Ways:
     return HallWays(racks, trays, starts)
 
 
-class Trays:
+class Trays(Ways):
     """The trays of a floor. ``blocked``: racks above which a row's tray is cut, shape (racks,)."""
 
     def __init__(self, racks: Racks, blocked: Bools) -> None:
-        self._racks = racks
+        super().__init__(racks)
         self._blocked = blocked
 
-    def way_m(self, rack_a: Ints, rack_b: Ints) -> Floats:
-        """Return the shortest way along trays between the middles of racks, in metres, broadcast.
-
-        Infinite if there is none. Without a cut between them, racks of one row are joined directly. All other ways pass
-        the cross tray next to each rack on one of its two sides: a cross tray runs over every row, so no way leaves a
-        row and comes back to it through a farther one for less.
-        """
-        if len(self._racks) <= _MOST_IN_TABLE:
-            return np.asarray(self._all_ways_m[rack_a, rack_b])
-        return self._measured_m(*np.broadcast_arrays(rack_a, rack_b))
-
-    @cached_property
-    def _all_ways_m(self) -> Floats:
-        """Ways between all racks, shape (racks, racks): a floor of ordinary size is asked for them again and again."""
-        racks = np.arange(len(self._racks))
-        return self._measured_m(*np.broadcast_arrays(racks[:, None], racks[None, :]))
-
     def _measured_m(self, a: Ints, b: Ints) -> Floats:
+        """The shortest ways along trays. Without a cut between them, racks of one row are joined directly. All others
+        pass the cross tray next to each rack on one of its two sides: a cross tray runs over every row, so no way
+        leaves a row and comes back to it through a farther one for less.
+        """
         best: Floats = np.asarray(
             np.where(self._stretch[a] == self._stretch[b], np.abs(self._racks.x_m[a] - self._racks.x_m[b]), np.inf)
         )
@@ -168,30 +172,18 @@ def _spread(ways_m: Floats, row_m: Floats) -> Floats:
 # -- several halls: over the routes between them ----------------------------------------------------------------------
 
 
-class HallWays:
+class HallWays(Ways):
     """The ways of several halls, each with its ``trays``. Rule ``routes_join_halls``.
 
     ``starts``: the first rack of each hall, shape (halls + 1,).
     """
 
     def __init__(self, racks: Racks, trays: Sequence[Trays], starts: Ints) -> None:
-        self._racks, self._trays, self._starts = racks, trays, starts
+        super().__init__(racks)
+        self._trays, self._starts = trays, starts
         self.routes_m = [route.m for route in racks.floor.ways]
         ends = [racks.rack_index(end) for route in racks.floor.ways for end in route.ends]
         self.exits: Ints = np.array(ends, dtype=np.int64).reshape(-1, 2)
-
-    def way_m(self, rack_a: Ints, rack_b: Ints) -> Floats:
-        """The shortest way along trays and routes between the middles of racks, in metres, broadcast; infinite if there
-        is none.
-        """
-        if len(self._racks) <= _MOST_IN_TABLE:
-            return np.asarray(self._all_ways_m[rack_a, rack_b])
-        return self._measured_m(*np.broadcast_arrays(rack_a, rack_b))
-
-    @cached_property
-    def _all_ways_m(self) -> Floats:
-        racks = np.arange(len(self._racks))
-        return self._measured_m(*np.broadcast_arrays(racks[:, None], racks[None, :]))
 
     def _measured_m(self, a: Ints, b: Ints) -> Floats:
         best = self._in_halls_m(a, b)

@@ -17,9 +17,11 @@ import numpy as np
 
 from fabopt.schema.design import Design
 from fabopt.schema.passive import Panel, Trunk
-from fabopt.schema.structured import StructuredKind, TrunkRoute, TrunkRow
+from fabopt.schema.structured import PanelPlace, StructuredKind, TrunkRoute, TrunkRow
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, Wiring
+
+FAR = "F"
 
 
 class TrunkRoom(NamedTuple):
@@ -76,12 +78,38 @@ class PulledTrunk:
     legs: tuple[TrunkLeg, ...]
 
 
+class PatchedLink(NamedTuple):
+    """The trunk and the leg of a link, and the ports of panels at its end nearer the servers and at the other."""
+
+    trunk: PulledTrunk
+    leg: TrunkLeg
+    near: RackPort
+    far: RackPort
+
+
 @dataclass(frozen=True)
 class StructuredCabling:
     """The panels and trunks of a design, in the order of the file."""
 
     panels: tuple[RackPanel, ...]
     trunks: tuple[PulledTrunk, ...]
+
+    def patched(self, wiring: Wiring) -> dict[int, PatchedLink]:
+        """Where every link through a trunk is patched, by its row of the wiring, trunk by trunk."""
+        links, rack = wiring.links, wiring.devices.rack
+        by_link = dict[int, PatchedLink]()
+        for trunk in self.trunks:
+            for leg in trunk.legs:
+                if leg.link is not None and leg.a is not None and leg.b is not None:
+                    is_turned = rack[links.a[leg.link]] != trunk.racks[0]
+                    ports = (leg.b, leg.a) if is_turned else (leg.a, leg.b)
+                    by_link[leg.link] = PatchedLink(trunk, leg, *ports)
+        return by_link
+
+
+def far_cord(cable: str) -> str:
+    """The label of the jumper at the far end of a link whose other one has this label."""
+    return f"{cable}{FAR}"
 
 
 def dealt(stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> list[tuple[int, int]]:
@@ -99,6 +127,11 @@ def dealt(stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> list[tuple[int,
         places.append((taken, used[taken]))
         turn = taken + 1
     return places
+
+
+def panel_name(place: PanelPlace) -> str:
+    """The name of a panel, by its rack and lowest unit."""
+    return f"panel-{place.rack}-u{place.unit}"
 
 
 def structured_of(design: Design, wiring: Wiring) -> StructuredCabling:
@@ -132,7 +165,7 @@ class _PulledKind:
         self.embedded, self.kind, self.fabric, self.links = embedded, kind, fabric, links
         self.stage_of = {stage.name: number for number, stage in enumerate(embedded.design.stages)}
         self.panels = [
-            RackPanel(f"panel-{place.rack}-u{place.unit}", place.rack, place.unit, place.id,
+            RackPanel(panel_name(place), place.rack, place.unit, place.id,
                       embedded.part(place.id, Panel).ports, fabric, kind.kind)
             for place in kind.panels
         ]  # fmt: skip

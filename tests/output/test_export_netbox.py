@@ -26,13 +26,15 @@ from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import VERSIONS, cable_type, interface_type, slugs, text, version_of
 from fabopt.output.export.ports import RESERVED, port_map
+from fabopt.output.export.trunks import trunk_table
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import Design
 from fabopt.schema.product import Cage
 from fabopt.units import gbps
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring
-from tests.samples import export_samples, small, verify_fixtures
+from fabopt.wiring.structured import structured_of
+from tests.samples import export_samples, small, trunked, verify_fixtures
 from tests.samples.netbox_facts import CABLE_TYPES, INTERFACE_TYPES
 from tests.samples.netbox_import import NetBox, detected_format, guessed_rows
 from tests.solution.test_shuffles import SIZES, shuffled
@@ -75,6 +77,11 @@ def through_shuffles(*size: int) -> Made:
     return design, wiring_of(design)
 
 
+def through_trunks() -> Made:
+    design = trunked.solved(trunked.hall({"leaf-spine": "structured", "spare_legs": 0.5}))
+    return design, wiring_of(design)
+
+
 def shuffles_of(pair: Made) -> int:
     cables = pair[1].cables
     return int((np.minimum(cables.a_connectors, cables.b_connectors) > 1).sum())
@@ -87,6 +94,7 @@ SAMPLES: dict[str, Callable[[], Made]] = {
     "on a floor": export_samples.on_floor,
     "by hand": by_hand,
     "no profile": lambda: cabled(no_profile()),
+    "trunks": lambda: through_trunks(),
     **{f"shuffles {size}": lambda size=size: through_shuffles(*size) for size in (SIZES[0], SIZES[1], *SIZES[2:5:2])},
 }
 
@@ -131,7 +139,7 @@ def test_netbox_takes_it_and_has_the_same_links(name: str, release: str, tmp_pat
     assert expected <= traced
     # What else is traced joins ports that lie idle at both ends of a cable with ports to spare.
     assert not frozenset().union(*(traced - expected)) & {*near, *far}
-    assert len(netbox.rows["devices"]) == len(devices) + shuffles_of(pair)
+    assert len(netbox.rows["devices"]) == len(devices) + shuffles_of(pair) + len(structured_of(*pair).panels)
     assert len(netbox.rows.get("inventory-items", [])) == len(wiring.modules)
 
 
@@ -151,11 +159,14 @@ def test_one_cable_is_one_row_from_4_7_on_and_one_a_link_before(name: str) -> No
     # Of the two cables of "no profile", the one with two heads at servers is the four links that it carries.
     more = 3 if name == "no profile" else 0
     boxes, jumpers = jumpers_of(pair)
-    rows_of_47 = len(cables) - boxes + jumpers + int((links.cable == NOTHING).sum()) + more
+    laid = structured_of(*pair)
+    legs = sum(leg.a is not None for trunk in laid.trunks for leg in trunk.legs)
+    far = len(laid.patched(pair[1]))
+    rows_of_47 = len(cables) - boxes + jumpers + int((links.cable == NOTHING).sum()) + more + legs + far
     assert len(tables(pair)["09-cables.csv"].rows) == rows_of_47
     # A lane of a shuffle is a cable to it and one from it.
     crossed = int((links.cable != NOTHING).sum()) if boxes else 0
-    assert len(tables(pair, "4.6")["09-cables.csv"].rows) == len(links) + crossed
+    assert len(tables(pair, "4.6")["09-cables.csv"].rows) == len(links) + crossed + legs + far
 
 
 def jumpers_of(pair: Made) -> tuple[int, int]:
@@ -227,6 +238,84 @@ def test_links_through_shuffles_are_read_back(size: tuple[int, int, int, int], r
     joined = Counter(frozenset((devices.name[near], devices.name[far])) for near, far in ends)
     assert Counter(frozenset((link.a, link.b)) for link in hand.links) == joined
     assert not hand.half and set(hand.devices) == set(devices.name)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_each_link_through_trunks_is_traced_through_the_planned_panels(release: str, tmp_path: Path) -> None:
+    """Over the written tables alone: cord, front port, rear port, leg, rear port, front port, cord, as ``trunks.csv``
+    has them; no cable ends at nothing, and none where another one does.
+    """
+    pair = made("trunks")
+    written(pair, tmp_path, release)
+    ends = [
+        [(row[f"side_{side}_device"], row[f"side_{side}_name"], row[f"side_{side}_type"]) for side in "ab"]
+        for row in rows(tmp_path / "09-cables.csv")
+    ]
+    beyond = {end: other for near, far in ends for end, other in ((near, far), (far, near))}
+    assert len(beyond) == 2 * len(ends)
+    behind = {
+        (row["device"], row["name"]): (row["device"], row["rear_port"]) for row in rows(tmp_path / "08-front-ports.csv")
+    }
+    before = {rear: front for front, rear in behind.items()}
+    assert len(before) == len(behind)
+    known = {
+        type_: {(row["device"], row["name"]) for row in rows(tmp_path / file)}
+        for type_, file in (
+            ("dcim.interface", "07-interfaces.csv"),
+            ("dcim.rearport", "07-rear-ports.csv"),
+            ("dcim.frontport", "08-front-ports.csv"),
+        )
+    }
+    assert all((device, name) in known[type_] for device, name, type_ in beyond)
+
+    trunks = trunk_table(*pair)
+    planned = {row.link: {row[3], row[4]} for row in trunks[trunks["state"] == "lit"].itertuples()}
+    links, devices = pair[1].links, pair[1].devices
+    for near, port, far, far_port in zip(links.a, pair[1].a_port, links.b, pair[1].b_port, strict=True):
+        here, there = (devices.name[near], port), (devices.name[far], far_port)
+        passed = list[str]()
+        at = beyond[(*here, "dcim.interface")]
+        while at[2] == "dcim.frontport":
+            passed.append(f"{at[0]} {at[1]}")
+            leg = beyond[(*behind[at[:2]], "dcim.rearport")]
+            front = before[leg[:2]]
+            passed.append(f"{front[0]} {front[1]}")
+            at = beyond[(*front, "dcim.frontport")]
+        assert at == (*there, "dcim.interface")
+        assert set(passed) == planned.get(f"{' '.join(here)} > {' '.join(there)}", set())
+    assert planned
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_links_through_trunks_are_read_back(release: str, tmp_path: Path) -> None:
+    """``fabopt audit --as netbox`` follows the panels, too."""
+    pair = made("trunks")
+    files = written(pair, tmp_path, release)
+    hand = panels.traced(
+        netbox_of({name: path.read_text() for name, path in files.items() if name.endswith(".csv")}, "it")
+    )
+    devices, links = pair[1].devices, pair[1].links
+    ends = zip(links.a.tolist(), links.b.tolist(), strict=True)
+    joined = Counter(frozenset((devices.name[near], devices.name[far])) for near, far in ends)
+    assert Counter(frozenset((link.a, link.b)) for link in hand.links) == joined
+    assert set(hand.devices) == set(devices.name)
+
+
+def test_panels_stand_at_their_units_and_trunks_say_their_leg(tmp_path: Path) -> None:
+    pair = made("trunks")
+    files = written(pair, tmp_path)
+    (kind,) = pair[0].fabrics[0].structured
+    placed = {
+        (row["rack"], row["position"], row["device_type"])
+        for row in rows(tmp_path / "06-devices.csv")
+        if row["role"] == "Patch panel"
+    }
+    assert {place[:2] for place in placed} == {(one.rack, str(one.unit)) for one in kind.panels}
+    labels = [row["label"] for row in rows(tmp_path / "09-cables.csv")]
+    assert len(set(labels)) == len(labels)
+    assert "T0001 leg 1 of 4" in labels or "T0001 leg 1 of 12" in labels
+    assert sum(label.endswith("F") for label in labels) == kind.far_jumpers
+    assert "A trunk is one cable for each leg that is plugged in" in " ".join(files["README.txt"].read_text().split())
 
 
 # -- how things are told --------------------------------------------------------------------------------------------

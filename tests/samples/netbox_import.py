@@ -60,6 +60,8 @@ class NetBox:
         # What is one cable away from a front port, and from a position of a rear port.
         self.at_front: dict[Port, Port] = {}
         self.at_rear: dict[tuple[str, str, int], Port] = {}
+        # Rear ports with one cable between them, from both.
+        self.behind: dict[Port, Port] = {}
         self.traced: set[tuple[Port, Port]] = set()
         self.taken: set[tuple[str, float]] = set()
 
@@ -72,6 +74,11 @@ class NetBox:
         for (device, rear, position), port in self.at_rear.items():
             if other := self.at_front.get((device, self.mapped[device, rear, position])):
                 self.traced.add((other, port))
+        for rear, other_rear in self.behind.items():
+            ends = [self.at_front.get((one[0], self.mapped[(*one, 1)])) for one in (rear, other_rear)]
+            assert (ends[0] is None) == (ends[1] is None), f"{rear} {other_rear}: a jumper at one end only"
+            if ends[0] and ends[1]:
+                self.traced.add((ends[0], ends[1]))
 
     def import_file(self, kind: str, path: Path) -> None:
         header, *rows = guessed_rows(path)
@@ -233,6 +240,10 @@ class NetBox:
         profile = row.get("profile", "")
         if types == ["dcim.interface"] * 2:
             self._trace(profile, *sides)
+        elif types == ["dcim.rearport"] * 2:
+            self._refuse(row if profile not in ("", "single-1c1p") else "", "cables: profile of a trunk")
+            ((near,), (far,)) = sides
+            self.behind |= {near: far, far: near}
         elif types == ["dcim.interface", "dcim.frontport"]:
             self.at_front |= {front: port for port, front in self._pairs(profile, *sides)}
         else:

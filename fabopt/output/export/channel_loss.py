@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
+from fabopt.output.export.trunks import cabling_of
 from fabopt.wiring.channels import LinkChannel, channel_between
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import NOTHING
-from fabopt.wiring.structured import structured_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def _rows(asked: Exported) -> Iterator[tuple[object, ...]]:
     links, cables, names = wiring.links, wiring.cables, wiring.devices.name
     trunk_of = {
         leg.link: (trunk.product, float(trunk.length_m))
-        for trunk in structured_of(asked.design, wiring).trunks
+        for trunk in cabling_of(asked.design, wiring).trunks
         for leg in trunk.legs
         if leg.link is not None
     }

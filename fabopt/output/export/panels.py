@@ -12,7 +12,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.passive import Panel
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
-from fabopt.wiring.structured import PulledTrunk, RackPort, TrunkLeg
+from fabopt.wiring.structured import PulledTrunk, RackPort, TrunkLeg, far_cord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,6 @@ PANEL_COLUMNS = (
     *("panel", "port", "front_cord", "front_device", "front_port", "rear_trunk", "rear_leg", "free"),
     *("rack", "unit", "connector", "product", "fabric", "kind"),
 )
-FAR = "F"
 
 
 def files_of(asked: Exported) -> Files:
@@ -64,4 +63,4 @@ def _front(wiring: Wiring, rack: str, leg: TrunkLeg) -> tuple[str, str, str]:
     near = links.a[leg.link]
     if devices.rack[near] == rack:
         return cord, devices.name[near], wiring.a_port[leg.link]
-    return f"{cord}{FAR}", devices.name[links.b[leg.link]], wiring.b_port[leg.link]
+    return far_cord(cord), devices.name[links.b[leg.link]], wiring.b_port[leg.link]

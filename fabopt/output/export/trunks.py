@@ -35,16 +35,19 @@ def files_of(asked: Exported) -> Files:
     return {"trunks.csv": csv_file(trunk_table(asked.design, whole_wiring(asked), asked.options.stage))}
 
 
-def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabling:
-    """The panels of a design, and its trunks at a stage (None: the last); ``InputError`` where it has none, or too few
-    legs for its links.
-    """
+def cabling_of(design: Design, wiring: Wiring) -> StructuredCabling:
+    """The panels and trunks of a design, none where all is cabled directly; ``InputError`` where legs are too few."""
     try:
-        laid = structured_of(design, wiring)
+        return structured_of(design, wiring)
     except ValueError as error:
         problem = f"the trunks do not hold their links: {error}"
         hint = "`fabopt check` says which; solve the case again"
         raise InputError([fault(design.case.name, "structured", problem, hint=hint)]) from None
+
+
+def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabling:
+    """The panels of a design, and its trunks at a stage (None: the last); ``InputError`` where it has none."""
+    laid = cabling_of(design, wiring)
     if not laid.trunks:
         problem = "there are no trunks and panels: every link is a cable from port to port"
         hint = "`site.cabling: structured` in the case asks for them; solve it again with that"

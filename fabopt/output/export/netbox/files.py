@@ -22,7 +22,7 @@ from fabopt.output.export.netbox.check import (
     TYPES,
     check,
 )
-from fabopt.output.export.netbox.interfaces import CableRows, Interfaces, shuffle_ports, transceivers
+from fabopt.output.export.netbox.interfaces import CableRows, Interfaces, panel_ports, shuffle_ports, transceivers
 from fabopt.output.export.netbox.objects import RACK_FORM, RACK_WIDTH_IN, TYPE_HEAD, Objects
 from fabopt.output.export.netbox.ports import Ports
 from fabopt.output.export.netbox.table import CsvTable
@@ -34,6 +34,7 @@ from fabopt.wiring.model import NOTHING
 
 
 _WIDTH = 110
+_MAPPED = "NetBox 4.5.0 to 4.6.5 cannot import what front ports lead to (its issue 22752): use another release."
 
 
 def readme(objects: Objects, ports: Ports, tables: Mapping[str, CsvTable], rows: Mapping[str, int]) -> str:
@@ -96,7 +97,13 @@ def _port_notes(ports: Ports, tables: Mapping[str, CsvTable]) -> Iterator[str]:
         yield (
             f"A shuffle is a device without a place, named like its cable. {REAR_PORTS} and {FRONT_PORTS} come before "
             f"{CABLES}; front port A2-B3 is the lane of connector 2 nearer the servers and connector 3 at the other "
-            "end. NetBox 4.5.0 to 4.6.5 cannot import what front ports lead to (its issue 22752): use another release."
+            f"end. {_MAPPED}"
+        )
+    if ports.objects.cabling.panels:
+        yield (
+            f"Trunks run between the rear ports of patch panels. A trunk is one cable for each leg that is plugged in, "
+            f"labelled as in 'T0001 leg 3 of 12': T0001 is pulled and bought once. Jumpers end in the front ports; "
+            f"C00012F is at the far end of the link of C00012. {_MAPPED}"
         )
     if any(joined.cable == NOTHING for joined in ports.joined_cables):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
@@ -188,6 +195,9 @@ def _is_own_type(path: Path) -> bool:
 def tables_of(objects: Objects, ports: Ports) -> dict[str, CsvTable]:
     """Return the CSV files by name, in order: no racks without a floor plan, no inventory items without modules."""
     rear, front = shuffle_ports(ports)
+    for behind, before in panel_ports(ports):
+        rear.rows.append(behind)
+        front.rows.append(before)
     tables = {
         MANUFACTURERS: objects.manufacturers(),
         SITES: objects.sites(),

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from fabopt.output.export.netbox.connectors import CageKey, JoinedCable
+from fabopt.output.export.netbox.connectors import STRAIGHT, CageKey, JoinedCable
 from fabopt.output.export.netbox.objects import line
-from fabopt.output.export.netbox.ports import CableEnds, Channel, Ports, ShuffleLane
+from fabopt.output.export.netbox.ports import CableEnds, Channel, Ports, ShuffleLane, panel_end
 from fabopt.output.export.netbox.table import CsvTable, Row
 from fabopt.output.export.netbox.words import (
     CHANNEL,
     INTERFACE,
     LONGEST_PART_NUMBER,
     PLANNED,
+    REAR_PORT,
     cable_type,
     interface_type,
     port_type,
@@ -23,10 +24,12 @@ from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Fibre, Nic
 from fabopt.schema.design import FabricDesign
+from fabopt.schema.passive import Panel, Trunk
 from fabopt.schema.product import Cage
 from fabopt.units import gbps
 from fabopt.wiring.model import NOTHING
 from fabopt.wiring.numbers import Numbers, booked_fabrics, logical_before
+from fabopt.wiring.structured import PulledTrunk, RackPort, far_cord
 
 _KBPS_PER_GBPS = 1_000_000
 
@@ -218,6 +221,19 @@ def shuffle_ports(ports: Ports) -> tuple[CsvTable, CsvTable]:
     return rear, front
 
 
+def panel_ports(ports: Ports) -> Iterator[tuple[Row, Row]]:
+    """Yield the rear and the front port of every port of every panel: a leg behind it, a jumper in front of it."""
+    cabling, embedded = ports.objects.cabling, ports.objects.embedded
+    legs = {port: f"{trunk.name} leg {leg.number}" for trunk in cabling.trunks for leg in trunk.legs
+            for port in (leg.a, leg.b) if port is not None}  # fmt: skip
+    for panel in cabling.panels:
+        type_ = port_type(embedded.part(panel.product, Panel).connector)
+        for number in range(1, panel.ports + 1):
+            port = str(number)
+            about = legs.get(RackPort(panel.name, number), "free")
+            yield (panel.name, port, type_, 1, about), (panel.name, port, type_, port, 1, about)
+
+
 def _positions(ports: Ports) -> dict[tuple[int, ShuffleLane], tuple[int, int, int]]:
     """Shuffle, far connector and position there of every lane in use: the channel at the far end of its jumper."""
     known = {}
@@ -243,9 +259,27 @@ class CableRows:
         ends = [f"side_{side}_{what}" for side in "ab" for what in ("device", "type", "name")]
         more = ("profile",) if self.ports.version.profiles else ()
         columns = (*ends, "type", "status", *more, "label", "length", "length_unit", "description")
-        return CsvTable(columns, [row for joined in self.ports.joined_cables for row in self._rows(joined)])
+        rows = [row for joined in self.ports.joined_cables for row in self._rows(joined)]
+        rows += [row for trunk in self.ports.objects.cabling.trunks for row in self._legs(trunk)]
+        return CsvTable(columns, rows)
+
+    def _legs(self, trunk: PulledTrunk) -> Iterator[Row]:
+        """One row a leg that is plugged in: NetBox has profiles for trunks of two and four legs only."""
+        part = self.ports.objects.embedded.part(trunk.product, Trunk)
+        type_, about = self._cable_words(trunk.product, part.fibre)
+        more = (STRAIGHT,) if self.ports.version.profiles else ()
+        for leg in trunk.legs:
+            if leg.a is not None and leg.b is not None:
+                sides = (panel_end(leg.a, REAR_PORT), panel_end(leg.b, REAR_PORT))
+                name = f"{trunk.name} leg {leg.number} of {part.legs}"
+                end = (type_, PLANNED, *more, name, f"{trunk.length_m:g}", "m", about)
+                yield (*(cell for side in sides for cell in _cells(side)), *end)
 
     def _rows(self, joined: JoinedCable) -> Iterator[Row]:
+        if joined.links[0] in self.ports.patched:
+            for sides, is_far in zip(self.ports.jumpers(joined.links[0]), (False, True), strict=True):
+                yield self._row(joined, sides, STRAIGHT, "", is_far)
+            return
         if self.ports.is_whole(joined):
             profile = joined.profile if self.ports.version.channels or not joined.splits else ""
             yield self._row(joined, self.ports.sides(joined), profile, "")
@@ -253,13 +287,20 @@ class CableRows:
         for number, sides in enumerate(self.ports.breakout_ends(joined), start=1):
             yield self._row(joined, sides, "", f"breakout end {number} of {len(joined.links)}")
 
-    def _row(self, joined: JoinedCable, sides: tuple[CableEnds, CableEnds], profile: str, part_of_cable: str) -> Row:
-        cells = [cell for side in sides for cell in (",".join(side.devices), side.type, ",".join(side.interfaces))]
+    def _row(
+        self,
+        joined: JoinedCable,
+        sides: tuple[CableEnds, CableEnds],
+        profile: str,
+        part_of_cable: str,
+        is_far: bool = False,
+    ) -> Row:
+        cells = [cell for side in sides for cell in _cells(side)]
         more = (profile,) if self.ports.version.profiles else ()
         if joined.cable == NOTHING:
             return (*cells, "", PLANNED, *more, "", "", "", "not bought by this design")
         type_, label, length, about = self._known[joined.cable]
-        words = [word for word in (label, joined.jumper, part_of_cable) if word]
+        words = [word for word in (far_cord(label) if is_far else label, joined.jumper, part_of_cable) if word]
         described = text(f"{part_of_cable} of {self.cables.name[joined.cable]}: {about}") if part_of_cable else about
         if joined.jumper:
             described = text(f"jumper of a shuffle, {length} m through both: {about}")
@@ -282,3 +323,8 @@ class CableRows:
         vendor, number, _ = _part(self.ports, part)
         type_ = cable_type(medium, f"{known.get('part_number')} {known.get('description')}")
         return type_, text(f"{vendor} {number or part} {medium}")
+
+
+def _cells(side: CableEnds) -> Row:
+    """Devices, type and names of one side of a cable."""
+    return ",".join(side.devices), side.type, ",".join(side.interfaces)

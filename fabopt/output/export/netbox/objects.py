@@ -14,15 +14,18 @@ import yaml
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import LONGEST_NAME, LONGEST_PART_NUMBER, NO_VENDOR, PLANNED, slugs, text
 from fabopt.output.export.orders import code_of
+from fabopt.output.export.trunks import cabling_of
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.schema.passive import Panel
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
+from fabopt.wiring.structured import RackPanel, StructuredCabling
 
 # Begins the files of device types: it tells them from others in the same folder. The three hyphens come first, or
 # NetBox does not see that it is YAML.
 TYPE_HEAD = b"---\n# Written by fabopt\n"
-SHUFFLE = "shuffle"
+SHUFFLE, PANEL = "shuffle", "panel"
 # Name and colour of each role, in the order in which they are written.
 ROLES = {
     "server": ("GPU server", "4caf50"),
@@ -31,6 +34,7 @@ ROLES = {
     "spine": ("Spine switch", "673ab7"),
     "core": ("Core switch", "f44336"),
     SHUFFLE: ("Shuffle", "795548"),
+    PANEL: ("Patch panel", "607d8b"),
 }
 # What a rack is where the case only says how high it is: EIA-310 19-inch cabinets.
 RACK_FORM, RACK_WIDTH_IN = "4-post-cabinet", 19
@@ -101,6 +105,11 @@ class Objects:
         sizes = np.minimum(cables.a_connectors, cables.b_connectors)
         return {row: int(sizes[row]) for row in np.flatnonzero(sizes > 1).tolist()}
 
+    @cached_property
+    def cabling(self) -> StructuredCabling:
+        """Panels and trunks; empty where every cable runs from port to port."""
+        return cabling_of(self.design, self.wiring)
+
     @property
     def site(self) -> str:
         """Name of the site."""
@@ -126,6 +135,7 @@ class Objects:
         """Device types by key, in the order of the devices."""
         keys = dict.fromkeys(map(self._key, range(len(self.wiring.devices))))
         keys |= dict.fromkeys(self._shuffle_key(row) for row in self.shuffles)
+        keys |= dict.fromkeys(map(self._panel_key, self.cabling.panels))
         models = self._models(list(keys))
         slug = slugs(" ".join(models[key]) for key in keys)
         return {key: self._type(key, models[key], slug[" ".join(models[key])]) for key in keys}
@@ -136,6 +146,9 @@ class Objects:
 
     def _shuffle_key(self, row: int) -> TypeKey:
         return TypeKey(False, self.wiring.cables.part[row], 0.0)
+
+    def _panel_key(self, panel: RackPanel) -> TypeKey:
+        return TypeKey(False, panel.product, float(self.embedded.part(panel.product, Panel).rack_units))
 
     def _models(self, keys: list[TypeKey]) -> dict[TypeKey, tuple[str, str]]:
         """Return (maker, model) of every type: the part number, or the id where that is missing, long or taken.
@@ -194,6 +207,7 @@ class Objects:
     def roles(self) -> CsvTable:
         """The roles that devices have."""
         used = {*self.wiring.devices.role, *([SHUFFLE] if self.shuffles else [])}
+        used |= {PANEL} if self.cabling.panels else set()
         colours = [(name, colour) for role, (name, colour) in ROLES.items() if role in used]
         slug = slugs(name for name, _ in colours)
         rows = [(name, slug[name], colour, "false") for name, colour in colours]
@@ -233,6 +247,10 @@ class Objects:
             kind, fabric = self.types[self._shuffle_key(row)], self.wiring.fabrics[int(self.wiring.cables.fabric[row])]
             named = (self.wiring.cables.name[row], ROLES[SHUFFLE][0], kind.manufacturer, kind.model, PLANNED, self.site)
             table.rows.append((*named, *nowhere, f"{fabric} - {size} x {size}"))
+        for panel in self.cabling.panels:
+            kind = self.types[self._panel_key(panel)]
+            named = (panel.name, ROLES[PANEL][0], kind.manufacturer, kind.model, PLANNED, self.site)
+            table.rows.append((*named, panel.rack, panel.unit, "front", f"{panel.fabric} - {panel.kind}"))
         return table
 
     def _device(self, device: int) -> Iterator[str | int]:

@@ -22,6 +22,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Cage
 from fabopt.units import grouped
 from fabopt.wiring.model import KINDS, port_name
+from fabopt.wiring.structured import PatchedLink, RackPort
 
 
 class Port(NamedTuple):
@@ -64,6 +65,11 @@ class ShuffleLane(NamedTuple):
     def name(self) -> str:
         """The name of its port in NetBox."""
         return f"A{self.near}-B{self.far}"
+
+
+def panel_end(port: RackPort, type_: str) -> CableEnds:
+    """The side of a cable that is in front of a port of a panel, or behind it."""
+    return CableEnds((port.panel,), (str(port.port),), type_)
 
 
 class Ports:
@@ -174,6 +180,19 @@ class Ports:
                 yield self._jumper(joined, [link])
             else:
                 yield self._side([self.ends.near[link]]), self._side([self.ends.far[link]])
+
+    # -- panels ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def patched(self) -> dict[int, PatchedLink]:
+        """Links that run through a trunk."""
+        return self.objects.cabling.patched(self.wiring)
+
+    def jumpers(self, link: int) -> Iterator[tuple[CableEnds, CableEnds]]:
+        """Yield both sides of the jumpers at the near and the far end of a link through a trunk, the devices first."""
+        patched = self.patched[link]
+        for ends, port in ((self.ends.near, patched.near), (self.ends.far, patched.far)):
+            yield self._side([ends[link]]), panel_end(port, FRONT_PORT)
 
     # -- shuffles -------------------------------------------------------------------------------------------------
 

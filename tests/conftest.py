@@ -10,15 +10,16 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, settings
 
 from fabopt.cli import main
-from fabopt.explain import conflicts
-from tests.paths import SHARED
+from tests.paths import LONG, ROOT, SHARED
 from tests.samples.cli_samples import TINY, Ran, Run, write_case
 from tests.samples.once import PATCHED
 from tests.samples.system_parts import without
@@ -33,6 +34,9 @@ settings.load_profile("fabopt")
 
 # Ten thousand tests are objects that stay: looking for garbage among them takes a tenth of the time.
 gc.set_threshold(300_000)
+
+# Twenty times as fast for tests that read what was written; what users write is read by ``fabopt.io.text``.
+pytest.MonkeyPatch().setattr(yaml, "SafeLoader", yaml.CSafeLoader)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -53,10 +57,13 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what was not asked for."""
     long = set(those_that_take_long(items))
+    both = {item for item in items if item.get_closest_marker("drawn_longer")}
     if config.getoption("--long"):
         share = config.getoption("--share") or "0/1"
         which, shares = map(int, share.split("/"))
-        keep(config, items, [item for item in items if item in long and share_of(item, shares) == which % shares])
+        keep(
+            config, items, [item for item in items if item in long | both and share_of(item, shares) == which % shares]
+        )
     elif not any("::" in name for name in config.args):  # what is asked for by its name is run
         keep(config, items, [item for item in items if item not in long])
     most = config.getoption("--inputs")
@@ -101,6 +108,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in config.args:
         if not (config.invocation_params.dir / name.partition("::")[0]).exists():
             raise pytest.UsageError(f"file or directory not found: {name}")
+    if config.getoption("--long"):
+        os.environ[LONG] = "1"
     share = config.getoption("--share")
     if share is not None and not re.fullmatch(r"[0-9]+/0*[1-9][0-9]*", share):
         raise pytest.UsageError(f"--share {share}: allowed is K/N in whole numbers, K counted from 0, such as 3/16")
@@ -146,6 +155,17 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
         patch.setenv(variable, str(folder))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def read_once() -> None:
+    """Let each process read the reference catalog once, which no test changes where it is."""
+    from fabopt.io import catalog
+
+    read = catalog._read_one
+    kept = cache(read)
+    reference = ROOT / "catalogs" / "reference"
+    pytest.MonkeyPatch().setattr(catalog, "_read_one", lambda path: (kept if path == reference else read)(path))
+
+
 @pytest.fixture(autouse=True)
 def own_answers(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let a test that may patch the package solve for itself."""
@@ -158,7 +178,7 @@ def own_answers(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def unadvised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask nothing of what would help where there is no design: for tests of the verdict alone."""
-    monkeypatch.setattr(conflicts, "MOST_QUESTIONS", 0)
+    monkeypatch.setattr("fabopt.explain.conflicts.MOST_QUESTIONS", 0)
 
 
 @pytest.fixture

@@ -490,7 +490,7 @@ NAMED_ELSEWHERE = {"read_case", "format_commands", "_repr_html_"}
 def defined_names() -> Iterator[tuple[str, Path]]:
     """Functions, classes and fields of the package that no decorator hands on, with the file of each."""
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list:
                 yield node.name, path
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):

@@ -30,7 +30,7 @@ from fabopt.floor.racks import (
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.case import Floor, Site
 from fabopt.schema.server import Server
-from tests.paths import ERRORS, ROOT
+from tests.paths import ERRORS, ROOT, few_or_many
 
 MICROMETRE = 1e-6
 Point = tuple[str, int, int]
@@ -105,8 +105,9 @@ def floors(draw: st.DrawFn) -> Floor:
     )
 
 
+@pytest.mark.drawn_longer
 @given(floors())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few_or_many(40, 150), deadline=None)
 def test_distances_are_shortest_ways(floor: Floor) -> None:
     plan, edges = FloorPlan(floor), tray_graph(floor)
     all_racks = np.arange(len(plan))

@@ -29,6 +29,7 @@ from fabopt.output.terminal.floor import PASSIVE, class_of, floor_lines
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
+from tests.paths import few_or_many
 from tests.samples import qr, small
 from tests.samples.designs_of_families import designed
 from tests.samples.export_samples import CASES, on_floor, placed, solved, text_table
@@ -242,7 +243,8 @@ def test_labels_differ(name: str) -> None:
 NAMES = st.text("abc-0123456789.", min_size=1, max_size=63)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.drawn_longer
+@settings(max_examples=few_or_many(12, 60), deadline=None)
 @given(st.data())
 def test_labels_differ_whatever_devices_are_called(data: st.DataObject) -> None:
     """Long names that differ at one letter only, too."""

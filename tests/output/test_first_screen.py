@@ -61,6 +61,7 @@ def budget_just_met() -> Design:
 GOLDEN: dict[str, Callable[[], Design]] = {
     "leaf-spine": lambda: shipped("finetuning-1024-gpus"),
     "three tiers": lambda: shipped("llama3-405b-8192-gpus"),
+    "small three tiers": lambda: shipped("floor-three-tier-256"),
     "four fabrics": lambda: shipped("four-fabrics-1024-gpus"),
     "torus": lambda: shipped("torus-216-gpus"),
     "dragonfly": lambda: designs_of_families.designed("dragonfly"),
@@ -90,6 +91,7 @@ def golden_of(kind: str) -> Path:
     return GOLDENS / f"first-screen-{kind.replace(' ', '-')}.txt"
 
 
+@pytest.mark.long("three tiers")
 @pytest.mark.parametrize("kind", GOLDEN)
 def test_golden(kind: str) -> None:
     assert "\n".join(shown(first_part(GOLDEN[kind]()))) + "\n" == golden_of(kind).read_text()
@@ -150,7 +152,9 @@ def assert_reasons(design: Design, rows: dict[str, str], text: str) -> None:
             assert "evenly over planes" in text
 
 
-@pytest.mark.long("b300-131072-gpus", "llama3-405b-in-pods")
+@pytest.mark.long(
+    "b300-131072-gpus", "llama3-405b-in-pods", "llama3-405b-8192-gpus", "pretraining-16384-gpus", "roce-24576-gpus"
+)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_cases_fit(name: str) -> None:
     assert_fits(shipped(name))

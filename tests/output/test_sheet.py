@@ -246,9 +246,11 @@ def test_a_mark_is_on_every_page(tmp_path: Path) -> None:
     assert [fault for sheet in sheets(design, wiring_of(design), block) for fault in faults(sheet)] == []
 
 
-def test_letters_are_no_wider_than_thought(browser: Browser) -> None:
+@pytest.mark.long("roce-24576-gpus")
+@pytest.mark.parametrize("name", ["roce-24576-gpus", "four-fabrics-1024-gpus"])
+def test_letters_are_no_wider_than_thought(browser: Browser, name: str) -> None:
     """Words of a drawing, as a browser sets them in the fonts that drawings name."""
-    texts = [text for sheet in drawn("roce-24576-gpus") for box in sheet.boxes for text in box.texts]
+    texts = [text for sheet in drawn(name) for box in sheet.boxes for text in box.texts]
     texts += [text for sheet in drawn("hall-1024-gpus") for text in sheet.texts]
     page = browser.new_page()
     page.set_content(svg(DrawnSheet("", *A3, (), (), (), tuple(replace(text, ground="") for text in texts))))

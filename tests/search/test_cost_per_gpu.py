@@ -314,9 +314,10 @@ def test_only_a_limit_that_is_given_sets_demands() -> None:
     assert [check for one in (free, given) for check in one.checks if not check.ok] == []
 
 
-def test_counted_servers_cost_the_same() -> None:
+@pytest.mark.parametrize("servers", [4, pytest.param(16, marks=pytest.mark.long)])
+def test_counted_servers_cost_the_same(servers: int) -> None:
     """S is part of capex with ``include_servers``, and beside it without: the ratio is one."""
-    content = case() | {"servers": 16, "objective": "usd_per_effective_gpu"}
+    content = case() | {"servers": servers, "objective": "usd_per_effective_gpu"}
     assert solved(content).objective.value == solved(content | {"include_servers": True}).objective.value
 
 

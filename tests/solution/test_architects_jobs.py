@@ -15,6 +15,7 @@ from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.verify import verify
+from tests.samples.shipped import in_run, shipped
 from tests.samples.small import assert_proven, counts
 
 Json = dict[str, Any]
@@ -120,7 +121,7 @@ _designs: dict[str, Design] = {}
 def design_of(job: str) -> Design:
     if job not in _designs:
         inputs = inputs_from_objects({"name": "job", "catalog": ["reference"], **JOBS[job]}, None)
-        _designs[job] = solve(inputs, alternatives_s=0)
+        _designs[job] = in_run(lambda: solve(inputs, alternatives_s=0), f"job {job}")
     return _designs[job]
 
 
@@ -188,6 +189,7 @@ def test_a_rack_takes_half_of_the_ports_of_managers() -> None:
     assert sorted(Counter(racks).values()) == [2, 2]
 
 
+@pytest.mark.long
 def test_no_leaf_and_no_rack_takes_a_firewall() -> None:
     """The pair is in two racks, each with its two ports on two leaves, and cables that are measured."""
     design = design_of("16 DGX H200 with doors")
@@ -205,7 +207,9 @@ def test_infiniband_has_a_subnet_manager(job: str) -> None:
     assert managers is not None and managers.kept
 
 
-def test_groups_of_nvl72_are_racks() -> None:
-    fabric = design_of("16 NVL72").fabrics[0]
-    assert fabric.structure.servers_per_group == 18
-    assert not any("cut racks" in note for note in design_of("16 NVL72").notes)
+@pytest.mark.long("16 NVL72")
+@pytest.mark.parametrize("job", ["16 NVL72", "gb200-nvl72-576"])
+def test_groups_of_nvl72_are_racks(job: str) -> None:
+    design = design_of(job) if job in JOBS else shipped(job)
+    assert design.fabrics[0].structure.servers_per_group == 18
+    assert not any("cut racks" in note for note in design.notes)

@@ -79,7 +79,9 @@ def test_file_says_what_it_is(name: str) -> None:
     assert any(line.startswith("description: ") for line in lines)
 
 
-@pytest.mark.long("b300-131072-gpus", "llama3-405b-in-pods", "pretraining-16384-gpus")
+@pytest.mark.long(
+    "b300-131072-gpus", "llama3-405b-in-pods", "llama3-405b-8192-gpus", "pretraining-16384-gpus", "roce-24576-gpus"
+)
 @pytest.mark.parametrize("name", CASES)
 def test_answer(name: str) -> None:
     design = shipped(name)
@@ -130,6 +132,7 @@ def test_growth_keeps_every_cable() -> None:
     assert [one.free_spine_ports for one in growth] == [16 * 64 - 256 * units for units in (1, 2, 3, 4)]
 
 
+@pytest.mark.long
 def test_a_model_needs_less_than_the_rule_of_thumb() -> None:
     """The Llama 3 Herd of Models, table 4: 8 tensor x 16 pipeline x 64 data; data binds, at less than 400 Gb/s."""
     use = shipped("llama3-405b-8192-gpus").workload

@@ -54,7 +54,7 @@ def solved(content: Json) -> Design:
     return solve(inputs_from_objects(content), alternatives_s=0)
 
 
-@pytest.mark.long("nvidia-dgx-b200-128-infiniband")
+@pytest.mark.long("nvidia-dgx-b200-128-infiniband", "nvidia-dgx-h200-32-infiniband")
 @pytest.mark.parametrize(("server", "servers", "protocol"), CASES)
 def test_four_fabrics_are_proven_together(server: str, servers: int, protocol: str) -> None:
     """Every rule kept; InfiniBand of one generation, that is of one speed of ports on all switches of the fabric."""

@@ -88,6 +88,7 @@ def test_one_goes_on_again_from_what_went_on(tmp_path: Path) -> None:
     assert third.status == "optimal"
 
 
+@pytest.mark.long(but_every=5)
 @pytest.mark.parametrize("family", ["staged", "staged_three_tier"])
 @pytest.mark.parametrize("seed", range(12 * MORE_SEEDS))
 def test_growth_with_a_given_first_stage_is_the_plan_in_stages(family: str, seed: int, tmp_path: Path) -> None:

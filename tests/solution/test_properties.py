@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabopt.schema.design import Design
+from tests.paths import few_or_many
 from tests.samples.small import Json, assert_proven, case, catalog, product, solved
 
+pytestmark = pytest.mark.drawn_longer
 RATIOS = [1, 1.2, 1.5, 2, 3, 4]
-EXAMPLES = 10
+EXAMPLES = few_or_many(4, 10)
 SWITCHES, MODULES = ("large", "lean", "small"), ("dr4", "dr4-hot")
 
 fabrics = st.fixed_dictionaries(

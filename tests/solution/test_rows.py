@@ -188,9 +188,10 @@ def test_where_work_ends_rows_say_so(monkeypatch: pytest.MonkeyPatch, share: flo
         assert row.finished == (row.capex_usd is not None)
 
 
-def test_longer_cables_are_in_the_space_where_part_numbers_are_few() -> None:
+@pytest.mark.parametrize("servers", [32, pytest.param(128, marks=pytest.mark.long)])
+def test_longer_cables_are_in_the_space_where_part_numbers_are_few(servers: int) -> None:
     """Fibres of 10 m below leaves and of 20 m above: one length for all costs the difference and no other network."""
-    content: Json = {"name": "lengths", "server": "nvidia-dgx-h100", "servers": 128}
+    content: Json = {"name": "lengths", "server": "nvidia-dgx-h100", "servers": servers}
     wanted = {**content, "fabrics": [{"name": "compute", "protocol": "infiniband"}]}
     design = optimize.solve(inputs_from_objects(wanted))
     (row,) = [row for row in design.alternatives if row.what == "part numbers"]

@@ -18,6 +18,7 @@ from fabopt.solution.optimize import solve
 from fabopt.solution.switch_racks import racks_in
 from fabopt.topology.clos.layouts import before_placing
 from fabopt.verify import verify
+from tests.samples.shipped import shipped
 from tests.samples.small import Json, assert_proven
 
 NODES: Json = {
@@ -89,21 +90,23 @@ def test_the_answer_is_that_of_a_case_that_says_the_racks() -> None:
     assert [fabric.places for fabric in found.fabrics] == [fabric.places for fabric in told.fabrics]
 
 
-def test_too_few_are_found_unless_they_are_told() -> None:
-    design = eight()
+@pytest.mark.long("eight")
+@pytest.mark.parametrize("name", ["eight", "floor-four-fabrics-32"])
+def test_too_few_are_found_unless_they_are_told(name: str) -> None:
+    design = eight() if name == "eight" else shipped(name)
     content = design.case.content
     assert isinstance(content["fabrics"], list)
-    oob = {**content["fabrics"][-1]["oob"], "switch_racks": 0}
+    oob = {**(content["fabrics"][-1].get("oob") or {}), "switch_racks": 0}
     fewer = {**content, "fabrics": [*content["fabrics"][:-1], {**content["fabrics"][-1], "oob": oob}]}
     changed = design.model_copy(update={"case": design.case.model_copy(update={"content": fewer})})
     (detail,) = [check.detail for check in verify(changed) if check.name == "oob_covers_boxes"]
-    assert f"no note says: management: PDUs of {racks_in(design)} rack" in detail
+    assert f"no note says: {design.fabrics[-1].name}: PDUs of {racks_in(design)} rack" in detail
 
 
 @pytest.mark.parametrize(("servers", "racks"), ((18, 1), (20, 2)))
 def test_devices_of_whole_racks_have_ports(servers: int, racks: int) -> None:
     # nine NVLink switch trays with three ports each and eight power shelves with one, beside eighteen trays of a rack
     design = solved({
-        "server": "nvidia-gb200-nvl72-tray", "servers": servers, "fabrics": [{"name": "management", "role": "oob"}],
+        "server": "nvidia-gb200-nvl72-tray", "servers": 8, "fabrics": [{"name": "management", "role": "oob"}],
     })  # fmt: skip
     assert ports(design)["rack-devices"] == racks * (9 * 3 + 8)

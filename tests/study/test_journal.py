@@ -264,30 +264,32 @@ def budget_front(content: Inputs, before: Front | None = None, jobs: int = 1) ->
     return sweep(content, grid, Execution(jobs), before, Settings(), Clock(None), lambda *new: None)
 
 
-@pytest.mark.long("servers")
-@pytest.mark.parametrize("maximize", ["gbps_per_gpu", "servers"])
-def test_budgets_go_on_from_any_that_are_known(maximize: str) -> None:
+KNOWN = [slice(3, 9), *(pytest.param(slice(*some), marks=pytest.mark.long) for some in ((1,), (5,), (0, None, 3)))]
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=str)
+@pytest.mark.parametrize("maximize", ["gbps_per_gpu", pytest.param("servers", marks=pytest.mark.long)])
+def test_budgets_go_on_from_any_that_are_known(maximize: str, known: slice) -> None:
     content: Json = case({"nics_per_server": "any", "min_gbps_per_gpu": 100}, maximize=maximize)
     read = inputs(content)
     whole = budget_front(read)
     assert len({point.values.get(maximize) for point in whole.points}) > 3
     assert front_bytes(budget_front(read, jobs=2)) == front_bytes(whole)
-    for known in (whole.points[:1], whole.points[:5], whole.points[3:9], whole.points[::3]):
-        before = whole.model_copy(update={"points": known})
-        assert front_bytes(budget_front(read, before)) == front_bytes(whole)
+    before = whole.model_copy(update={"points": whole.points[known]})
+    assert front_bytes(budget_front(read, before)) == front_bytes(whole)
 
 
 # -- kills ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("2")
+@pytest.mark.long("1-4", "2-4")
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_sweep_survives_being_killed(folder: Path, jobs: str) -> None:
+@pytest.mark.parametrize(("jobs", "kills"), [("1", 1), ("1", 4), ("2", 4)])
+def test_a_sweep_survives_being_killed(folder: Path, jobs: str, kills: int) -> None:
     """At moments up to the length of a whole run."""
     words = [*SIXTEEN, "--jobs", jobs]
-    tally = kill_until_done(words, folder, 4, *unbroken(words, folder))
-    assert tally.kills == 4 and tally.lost == 0
+    tally = kill_until_done(words, folder, kills, *unbroken(words, folder))
+    assert tally.kills == kills and tally.lost == 0
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from fabopt.workload.ranks import Group, ranks_of
 from fabopt.workload.straddling import Crossing, Crossings, most_domains
 from fabopt.workload.timing import Cost, ModelRun, Step, step_on
 from fabopt.workload.volumes import traffic_of
+from tests.paths import few_or_many
 from tests.samples.workload_samples import A100, H100, TINY, middle_model, network, on, tiny_model
 
 GPUS = 64
@@ -445,7 +446,8 @@ def test_twice_the_gpus_never_expose_less(plan: dict[str, Any], there: Any) -> N
     assert shares == sorted(shares)
 
 
-@settings(max_examples=60)
+@pytest.mark.drawn_longer
+@settings(max_examples=few_or_many(15, 60))
 @given(plans, networks)
 def test_reduction_in_switches_never_needs_more(plan: dict[str, Any], there: Any) -> None:
     work = on(tiny_model(**plan), H100, 256)

@@ -24,6 +24,7 @@ from fabopt.floor.placement import FreeSpace
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, spreads_attachments
 from fabopt.floor.racks import Ints
+from fabopt.rules.defaults import APPLIANCE_RACKS, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Floor
 from fabopt.schema.design import Place
@@ -80,7 +81,8 @@ class ApplianceRacks:
     """Racks and units of all appliances of a case on its floor.
 
     ``places``: (rack, lowest unit) of every installed device, by fabric and attachment, each rack from the bottom up;
-    ``hosts``: those that stand with switches, which have no place yet; ``row_air_mw``: heat to air by name of row.
+    ``hosts``: those that stand with switches, which have no place yet; ``movable``: those that leave their places where
+    racks of switches have room (rule ``appliance-racks``); ``row_air_mw``: heat to air by name of row.
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
@@ -98,6 +100,8 @@ class ApplianceRacks:
             }
         )
         self.row_air_mw: Mapping[str, int] = MappingProxyType(space.row_air_mw)
+        moves = is_kept(case.rules, APPLIANCE_RACKS)
+        self.movable = {one.key: one for one in self.appliances if moves and one.attachment.may_stand_anywhere}
 
     def has_place(self, key: ApplianceKey) -> bool:
         """Whether the devices of an attachment are in racks, or will be once switches are."""

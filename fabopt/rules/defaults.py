@@ -39,6 +39,7 @@ class DefaultRule(NamedTuple):
 
 
 AIRFLOW: Final = "airflow"
+APPLIANCE_RACKS: Final = "appliance-racks"
 ATTACHMENT_RUNS: Final = "attachment-runs"
 INTERCHANGEABLE: Final = "interchangeable"
 LENGTHS: Final = "lengths"
@@ -86,6 +87,14 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "airflow_follows_servers",
             "docs/catalog.md#airflow",
             off="the part number of the product is ordered, whatever its airflow, and racks have any",
+        ),
+        DefaultRule(
+            APPLIANCE_RACKS,
+            "devices of an attachment that names neither racks nor a standing are in racks of switches of its fabric, "
+            "where these have room for all of them, in as many racks, and no cable is bought in another length",
+            "appliances_stand_with_switches",
+            "docs/fabrics.md#attachments",
+            off="they stand apart, in the last racks that are free",
         ),
         DefaultRule(
             ATTACHMENT_RUNS,

@@ -128,6 +128,11 @@ class Attachment(Strict):
         return self
 
     @property
+    def may_stand_anywhere(self) -> bool:
+        """Whether its devices have a height, and the case says of no racks or standing."""
+        return self.rack_units is not None and self.racks is None and self.stands is None
+
+    @property
     def devices(self) -> int:
         """Devices that are told apart: all of them where their height is known, else they count as one."""
         return 1 if self.rack_units is None else self.boxes

@@ -34,6 +34,7 @@ from fabopt.solution.lengths import length_notes
 from fabopt.solution.more_planes import more_planes_notes
 from fabopt.solution.notes_on_parts import (
     airflow_notes,
+    appliance_notes,
     coding_notes,
     feed_notes,
     loss_notes,
@@ -191,6 +192,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
     yield from length_notes(problem, design)
     if design.fabrics:
         yield from longer_runs(design)
+        yield from appliance_notes(design, problem.case)
         yield from _assumed_hosts(problem)
         measures = is_kept(problem.case.rules, ATTACHMENT_RUNS) and not problem.site.runs_are_alike
         yield from unmeasured_runs(design) if measures else ()

@@ -12,6 +12,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.rules.defaults import (
     AIRFLOW,
+    APPLIANCE_RACKS,
     DEFAULT_RULES,
     INTERCHANGEABLE,
     OPTIC_LOSS,
@@ -282,6 +283,21 @@ def weight_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
     unknown = ", ".join(sorted(product.id for product in products if not is_cooling_told(product)))
     if unknown and "liquid_share" in case.site.racks_look_at:
         yield f"`site.floor`: all heat of {unknown} counts, as the catalog does not say what liquid takes of it"
+
+
+def appliance_notes(design: Design, case: Case) -> Iterator[str]:
+    """What rule ``appliance-racks`` came to, attachment by attachment."""
+    told = []
+    for fabric in case.fabrics if is_kept(case.rules, APPLIANCE_RACKS) else ():
+        for one in fabric.attachments:
+            placed = next((own.places for own in design.fabrics if own.name == fabric.name), None)
+            if placed is not None and one.may_stand_anywhere and one.name in placed.attachments:
+                racks = {rack for rack, _ in placed.attachments[one.name]}
+                is_moved = racks <= {rack for rack, _ in (*placed.leaf, *placed.spine, *placed.core)}
+                where = "with switches" if is_moved else "apart, which `stands` may change"
+                told.append(f"{fabric.name} {one.name} in {', '.join(sorted(racks))}, {where}")
+    if told:
+        yield DEFAULT_RULES[APPLIANCE_RACKS].note("; ".join(told))
 
 
 def rack_notes(asked: Case, answered: Case) -> Iterator[str]:

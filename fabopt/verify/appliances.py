@@ -9,16 +9,18 @@ from fractions import Fraction
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.rules.defaults import RACK_SPREAD, is_kept
+from fabopt.rules.defaults import APPLIANCE_RACKS, RACK_SPREAD, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_div, exact, grouped, milliwatts, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import usable_milliwatts
+from fabopt.verify.floor_runs import attached_run_m, measures_attachments
 from fabopt.verify.proof import FIRST, Proof, named_edition, since, where
 from fabopt.verify.wiring import CabledDesign
 
 Place = tuple[str, int]
+Key = tuple[str, str]
 SWITCHES = ("leaf", "spine", "core")
 
 
@@ -34,13 +36,16 @@ def attachments_stand_apart(proof: Proof, cabled: CabledDesign) -> None:
     In the order of the case every device is in the first rack with the units and the power left: of the racks that its
     attachment names, or else of the free ones from the end of the floor. With rule ``rack-spread`` no rack has more
     than half of an attachment's devices, rounded up, if they all find a place so. No other device is in these racks,
-    nor in any that an attachment names. Source: case file, ``attachments[].rack_units``, ``.power_w``, ``.racks``.
+    nor in any that an attachment names. What rule ``appliance-racks`` moves leaves its place free. Source: case file,
+    ``attachments[].rack_units``, ``.power_w``, ``.racks``.
     """
     devices, placed = cabled.wiring.devices, _placed(cabled)
     others = {rack for role, rack in zip(devices.role, devices.rack, strict=True) if role != "attachment"}
-    for key, _ in _with_switches(cabled.evidence):
+    moved = _moved(cabled, placed)
+    for key in (*(key for key, _ in _with_switches(cabled.evidence)), *moved):
         others.update(rack for rack, _ in placed.pop(key, ()))
     wanted = _places(cabled.evidence, cabled.evidence.plan.floor)
+    wanted = {key: places for key, places in wanted.items() if key not in moved}
     proof.equal("attachments in racks", sorted(placed), sorted(wanted))
     for key, places in wanted.items():
         proof.equal(f"places of {key[0]} {key[1]}", placed.get(key), places)
@@ -63,21 +68,86 @@ def hosts_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
     With rule ``rack-spread``, where these switches are in two racks, no rack has more than half of an attachment's
     devices, rounded up. Source: case file, ``attachments[].stands``, ``.boxes``.
     """
-    devices, placed = cabled.wiring.devices, _placed(cabled)
-    columns = zip(devices.role, devices.stage.tolist(), devices.fabric, devices.rack, strict=True)
-    switches = {(fabric, rack) for role, stage, fabric, rack in columns if role in SWITCHES and not stage}
+    placed, switches = _placed(cabled), _racks_of_switches(cabled)
     for key, attachment in _with_switches(cabled.evidence):
-        what, racks = f"{key[0]} {key[1]}", Counter(rack for rack, _ in placed.get(key, ()))
-        own = {rack for fabric, rack in switches if fabric == key[0]}
-        proof.equal(f"devices of {what} in racks", racks.total(), attachment.boxes)
-        proof.equal(f"racks of {what} without a switch of its fabric", sorted(set(racks) - own), [])
-        is_spread = spreads_attachments(cabled.evidence) and len(own) > 1
-        most = ceil_div(attachment.boxes, 2) if is_spread else attachment.boxes
-        proof.holds(max(racks.values(), default=0) <= most, f"more than {most} of {attachment.boxes} {what} in a rack")
-        proof.note(f"{attachment.boxes} x {key[1]} in {some(len(racks), 'rack')}")
+        _stands_with_switches(proof, cabled.evidence, (key, attachment), placed.get(key, []), switches[key[0]])
 
 
-def _placed(cabled: CabledDesign) -> dict[tuple[str, str], list[Place]]:
+def has_appliances_of_rule(evidence: Evidence) -> bool:
+    """Whether rule ``appliance-racks`` is about any attachment of the case."""
+    return is_kept(evidence.case.rules, APPLIANCE_RACKS) and any(True for _ in _of_rule(evidence))
+
+
+@since("0.3.0")
+@where(has_appliances_of_rule)
+def appliances_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
+    """All devices of an attachment that rule ``appliance-racks`` moves are in racks of switches of its fabric.
+
+    They are in two racks if they would be in two apart, and cables of attachments of its fabric are bought so long that
+    they reach the racks that it leaves: none is dearer, as none is of another length. Source: case file, ``rules``.
+    """
+    placed, switches, evidence = _placed(cabled), _racks_of_switches(cabled), cabled.evidence
+    moved, apart = _moved(cabled, placed), _places(evidence, evidence.plan.floor)
+    for key, attachment in _of_rule(evidence):
+        if key not in moved:
+            proof.note(f"{attachment.boxes} x {key[1]} apart")
+            continue
+        _stands_with_switches(proof, evidence, (key, attachment), placed[key], switches[key[0]])
+        fewest = min(2, len({rack for rack, _ in apart[key]}))
+        proof.holds(len({rack for rack, _ in placed[key]}) >= fewest, f"{key[0]} {key[1]} in fewer racks than apart")
+    for fabric in evidence.fabrics if measures_attachments(evidence) else ():
+        own = {name: apart[key] for key in moved for owner, name in (key,) if owner == fabric.designed.name}
+        for tier in ("leaf", "spine") if own else ():
+            needed_m = attached_run_m(fabric, tier, own)
+            for row in fabric.designed.links:
+                short = [part.length_m for part in row.parts if part.length_m and part.length_m < needed_m]
+                is_own = row.from_ == "attachment" and row.to == tier
+                proof.equal(f"lengths below {needed_m:g} m to attachments", short if is_own else [], [])
+
+
+def _stands_with_switches(
+    proof: Proof, evidence: Evidence, owned: tuple[Key, Attachment], places: list[Place], own: set[str]
+) -> None:
+    """Each device is in one of its ``own`` racks of switches, with rule ``rack-spread`` not all in one of several."""
+    (key, attachment), racks = owned, Counter(rack for rack, _ in places)
+    what = f"{key[0]} {key[1]}"
+    proof.equal(f"devices of {what} in racks", racks.total(), attachment.boxes)
+    proof.equal(f"racks of {what} without a switch of its fabric", sorted(set(racks) - own), [])
+    is_spread = spreads_attachments(evidence) and len(own) > 1
+    most = ceil_div(attachment.boxes, 2) if is_spread else attachment.boxes
+    proof.holds(max(racks.values(), default=0) <= most, f"more than {most} of {attachment.boxes} {what} in a rack")
+    proof.note(f"{attachment.boxes} x {key[1]} in {some(len(racks), 'rack')}")
+
+
+def _racks_of_switches(cabled: CabledDesign) -> dict[str, set[str]]:
+    """Racks with switches of each fabric from the first stage on."""
+    devices, racks = cabled.wiring.devices, defaultdict[str, set[str]](set)
+    for role, stage, fabric, rack in zip(
+        devices.role, devices.stage.tolist(), devices.fabric, devices.rack, strict=True
+    ):
+        if role in SWITCHES and not stage:
+            racks[fabric].add(rack)
+    return racks
+
+
+def _moved(cabled: CabledDesign, placed: dict[Key, list[Place]]) -> set[Key]:
+    """Attachments of rule ``appliance-racks`` that are in a rack of a switch of their fabric, where it is kept."""
+    if not has_appliances_of_rule(cabled.evidence):
+        return set()
+    switches = _racks_of_switches(cabled)
+    return {
+        key for key, _ in _of_rule(cabled.evidence) if any(rack in switches[key[0]] for rack, _ in placed.get(key, ()))
+    }
+
+
+def _of_rule(evidence: Evidence) -> Iterator[tuple[Key, Attachment]]:
+    """Attachments whose racks and standing the case leaves open, by fabric and name."""
+    for fabric, attachment in _apart(evidence):
+        if attachment.racks is None and attachment.stands is None:
+            yield (fabric, attachment.name), attachment
+
+
+def _placed(cabled: CabledDesign) -> dict[Key, list[Place]]:
     """The places of devices of attachments that have any, by fabric and attachment."""
     devices = cabled.wiring.devices
     columns = zip(devices.role, devices.fabric, devices.product, devices.rack, devices.unit.tolist(), strict=True)
@@ -88,7 +158,7 @@ def _placed(cabled: CabledDesign) -> dict[tuple[str, str], list[Place]]:
     )
 
 
-def _with_switches(evidence: Evidence) -> Iterator[tuple[tuple[str, str], Attachment]]:
+def _with_switches(evidence: Evidence) -> Iterator[tuple[Key, Attachment]]:
     """Attachments that stand with switches, by fabric and name."""
     for fabric in evidence.case.fabrics:
         for attachment in fabric.attachments:
@@ -103,10 +173,10 @@ def _apart(evidence: Evidence) -> Iterator[tuple[str, Attachment]]:
                 yield fabric.name, attachment
 
 
-def _places(evidence: Evidence, floor: Floor) -> dict[tuple[str, str], list[Place]]:
+def _places(evidence: Evidence, floor: Floor) -> dict[Key, list[Place]]:
     """The place of every device by the rule."""
     free, filled = _free(evidence, floor), _Filled(floor)
-    places: dict[tuple[str, str], list[Place]] = {}
+    places: dict[Key, list[Place]] = {}
     for fabric, attachment in _apart(evidence):
         racks, boxes = attachment.racks or tuple(free), attachment.boxes
         placed = filled.places(attachment, racks, ceil_div(boxes, 2)) if spreads_attachments(evidence) else []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from fabopt.floor.appliances import appliances_of
 from fabopt.floor.racks import height_m
 from fabopt.rules.defaults import ATTACHMENT_RUNS, is_kept
+from fabopt.schema.design import Place
 from fabopt.units import ceil_decimetres
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import FIRST, named_edition
@@ -22,22 +24,28 @@ def measures_attachments(evidence: Evidence) -> bool:
     return is_kept(evidence.case.rules, ATTACHMENT_RUNS) and any(True for _ in appliances_of(evidence.case))
 
 
-def attached_run_m(fabric: FabricEvidence, tier: str) -> float:
-    """Metres from an attachment to a tier: the farthest of any device and switch with a port of its attachment."""
+Places = Mapping[str, Sequence[Place]]
+
+
+def attached_run_m(fabric: FabricEvidence, tier: str, elsewhere: Places = MappingProxyType({})) -> float:
+    """Metres from an attachment to a tier: the farthest of any device and switch with a port of its attachment.
+
+    ``elsewhere``: places of devices in place of those of the file, by attachment.
+    """
     kind = f"attachment-{tier}"
     if not measures_attachments(fabric.evidence):
         return fabric.run_m(kind)
-    return max(_runs_m(fabric, tier), default=fabric.run_m(kind))
+    return max(_runs_m(fabric, tier, elsewhere), default=fabric.run_m(kind))
 
 
-def _runs_m(fabric: FabricEvidence, tier: str) -> Iterator[float]:
+def _runs_m(fabric: FabricEvidence, tier: str, elsewhere: Places) -> Iterator[float]:
     plan, switch = fabric.evidence.plan, fabric.switch(tier)
     switches = fabric.designed.places.leaf if tier == "leaf" else fabric.designed.places.spine
     for index, attachment in enumerate(fabric.wanted.attachments):
         numbers = {number for role, number in fabric.designed.free_ports.get(attachment.name, ()) if role == tier}
         if tier == "leaf":
             numbers |= {leaf for leaf, (_, dealt) in enumerate(fabric.clos.dealt_leaves) if dealt[index]}
-        places = fabric.designed.places.attachments.get(attachment.name, ())
+        places = {**fabric.designed.places.attachments, **elsewhere}.get(attachment.name, ())
         if attachment.name in fabric.logical or not numbers:
             continue
         if not places:

@@ -280,6 +280,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     halls.fabrics_keep_halls,
     appliances.attachments_stand_apart,
     appliances.hosts_stand_with_switches,
+    appliances.appliances_stand_with_switches,
     trays.trays_hold_cables,
     trays.managers_hold_cables,
     structured.trunks_hold_legs,

@@ -10,15 +10,17 @@ device of an attachment to any switch that it has a port on. A device without a 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.floor.appliances import StandingDevices, place_hosts
-from fabopt.floor.placement import space_in
+from fabopt.floor.appliances import Appliance, ApplianceKey, StandingDevices, place_hosts, racks_in_use
+from fabopt.floor.group_runs import classes_of_runs
+from fabopt.floor.placement import FreeSpace, space_in
 from fabopt.floor.plan import FloorPlan
+from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.floor.racks import Positions, height_m
 from fabopt.network.attached_ports import AttachedPort, dealt_over_leaves
 from fabopt.network.clos_stages import of_cores, of_leaves, of_spines
@@ -263,21 +265,64 @@ def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Cl
     placement = clos.placement
     if not isinstance(placement, RackPlacement):
         return clos
-    of_case, switches = problem.floor.appliances.hosts, _switches_of_ports(fabric, clos, placement)
-    hosts = [
-        StandingDevices(host, np.split(np.array(own, dtype=np.int64), host.attachment.devices))
-        for own, demand in zip(switches, fabric.attachments, strict=True)
-        if (host := of_case.get((fabric.name, demand.name))) is not None
-    ]
+    hosts = _standing(fabric, clos, placement, problem.floor.appliances.hosts)
     if not hosts:
         return clos
+    places = place_hosts(placement.layout.plan, *_beside_switches(problem, fabric, clos, placement), hosts)
+    return None if places is None else clos._replace(placement=replace(placement, hosts=places))
+
+
+def with_appliances(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork:
+    """A Clos with its hosts, and with the devices of every attachment moved to racks of its switches that rule
+    ``appliance-racks`` has there: in the order of the case, after the hosts.
+    """
+    placement = clos.placement
+    movable = problem.floor.appliances.movable if isinstance(placement, RackPlacement) else {}
+    if not isinstance(placement, RackPlacement) or not movable:
+        return clos
+    there = _standing(fabric, clos, placement, problem.floor.appliances.hosts)
+    plan, (space, racks) = placement.layout.plan, _beside_switches(problem, fabric, clos, placement)
+    lengths = _lengths_of_attachments(problem, fabric, clos)
+    for one in _standing(fabric, clos, placement, movable):
+        apart = racks_in_use((problem.floor.appliances.places[one.appliance.key],))
+        places = place_hosts(plan, space, racks, [*there, one])
+        if places is not None and len(racks_in_use((places[one.appliance.key[1]],))) >= min(FEWEST_RACKS, len(apart)):
+            moved = clos._replace(placement=replace(placement, hosts=places))
+            if _lengths_of_attachments(problem, fabric, moved) == lengths:
+                clos, there = moved, [*there, one]
+    return clos
+
+
+def _lengths_of_attachments(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> dict[str, int]:
+    """The class of lengths of the links of attachments, by kind; empty where nothing is bought by their runs."""
+    bought = problem.site.measures_attachments and any(demand.buys != "none" for demand in fabric.attachments)
+    if not bought or not isinstance(clos.placement, RackPlacement):
+        return {}
+    runs_m, lengths_m = attached_runs_m(problem, fabric, clos, clos.placement), problem.item_table.lengths_m
+    return {kind: int(classes_of_runs(lengths_m, run_m)) for kind, run_m in runs_m.items()}
+
+
+def _standing(
+    fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement, appliances: Mapping[ApplianceKey, Appliance]
+) -> list[StandingDevices]:
+    """Those of some appliances that are of a fabric, each device with the racks of its switches."""
+    of_ports = _switches_of_ports(fabric, clos, placement)
+    return [
+        StandingDevices(one, np.split(np.array(own, dtype=np.int64), one.attachment.devices))
+        for own, demand in zip(of_ports, fabric.attachments, strict=True)
+        if (one := appliances.get((fabric.name, demand.name))) is not None
+    ]
+
+
+def _beside_switches(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, placement: RackPlacement
+) -> tuple[FreeSpace, Ints]:
+    """What the switches of a fabric leave in every rack, and the racks that they are in from the first stage on."""
     sizes = switch_sizes(problem, fabric, clos.parts)
     space = space_in(placement.layout, sizes[0].nics)
     for of_tier, size in zip(placement.positions, sizes, strict=True):
         space = space.without(of_tier.rack, size)
-    racks = np.unique(np.concatenate([*_at_first(clos, placement)]))
-    places = place_hosts(placement.layout.plan, space, racks, hosts)
-    return None if places is None else clos._replace(placement=replace(placement, hosts=places))
+    return space, np.unique(np.concatenate([*_at_first(clos, placement)]))
 
 
 def _at_first(clos: ClosNetwork, placement: RackPlacement) -> Iterator[Ints]:
@@ -308,7 +353,7 @@ def attached_runs_m(
     runs_m: dict[str, float] = {}
     for (kind, owner), switches in _hosts(fabric, clos).items():
         key = fabric.name, fabric.attachments[owner].name
-        places = appliances.places.get(key) or placement.hosts.get(key[1], ())
+        places = placement.hosts.get(key[1]) or appliances.places.get(key, ())
         run_m = problem.site.given[kind]
         if places:
             tier = placement.positions[HOST_TIERS.index("leaf" if kind == "attachment-leaf" else "spine")]

@@ -22,6 +22,7 @@ from fabopt.topology.clos.attached import (
     attached_to_leaves,
     attachment_leaf,
     attachment_spine,
+    with_appliances,
     with_attached_runs,
     with_hosts,
 )
@@ -113,11 +114,12 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
     )
     servers = _ServerLinks(problem, prune)
     grown = (
-        _candidate(problem, fabric, hosting, servers, crossed, ways)
+        _candidate(problem, fabric, standing, servers, crossed, ways)
         for hosting in outliving
         if hosting is not None
-        for crossed in _crossings(problem, hosting)
-        for ways in _trunked(problem, fabric, hosting, crossed)
+        for standing in (with_appliances(problem, fabric, hosting),)
+        for crossed in _crossings(problem, standing)
+        for ways in _trunked(problem, fabric, standing, crossed)
     )
     return tuple(candidate for candidate in grown if candidate is not None)
 

@@ -97,12 +97,13 @@ def appliances_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
         proof.holds(len({rack for rack, _ in placed[key]}) >= fewest, f"{key[0]} {key[1]} in fewer racks than apart")
     for fabric in evidence.fabrics if measures_attachments(evidence) else ():
         own = {name: apart[key] for key in moved for owner, name in (key,) if owner == fabric.designed.name}
-        for tier in ("leaf", "spine") if own else ():
-            needed_m = attached_run_m(fabric, tier, own)
-            for row in fabric.designed.links:
-                short = [part.length_m for part in row.parts if part.length_m and part.length_m < needed_m]
-                is_own = row.from_ == "attachment" and row.to == tier
-                proof.equal(f"lengths below {needed_m:g} m to attachments", short if is_own else [], [])
+        for row in fabric.designed.links if own else ():
+            lengths_m = [part.length_m for part in row.parts if part.length_m]
+            if lengths_m and row.from_ == "attachment" and row.attachment not in fabric.logical:
+                needed_m = attached_run_m(fabric, row.to, own)
+                proof.holds(
+                    min(lengths_m) >= needed_m, f"{min(lengths_m):g} m to {row.attachment}, {needed_m:g} m apart"
+                )
 
 
 def _stands_with_switches(

@@ -283,6 +283,7 @@ def with_appliances(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     there = _standing(fabric, clos, placement, problem.floor.appliances.hosts)
     plan, (space, racks) = placement.layout.plan, _beside_switches(problem, fabric, clos, placement)
     lengths = _lengths_of_attachments(problem, fabric, clos)
+    # Rule ``appliances_stand_with_switches``
     for one in _standing(fabric, clos, placement, movable):
         apart = racks_in_use((problem.floor.appliances.places[one.appliance.key],))
         places = place_hosts(plan, space, racks, [*there, one])

@@ -289,13 +289,13 @@ def appliance_notes(design: Design, case: Case) -> Iterator[str]:
     """What rule ``appliance-racks`` came to, attachment by attachment."""
     told = []
     for fabric in case.fabrics if is_kept(case.rules, APPLIANCE_RACKS) else ():
-        for one in fabric.attachments:
+        for attachment in fabric.attachments:
             placed = next((own.places for own in design.fabrics if own.name == fabric.name), None)
-            if placed is not None and one.may_stand_anywhere and one.name in placed.attachments:
-                racks = {rack for rack, _ in placed.attachments[one.name]}
+            if placed is not None and attachment.may_stand_anywhere and attachment.name in placed.attachments:
+                racks = {rack for rack, _ in placed.attachments[attachment.name]}
                 is_moved = racks <= {rack for rack, _ in (*placed.leaf, *placed.spine, *placed.core)}
                 where = "with switches" if is_moved else "apart, which `stands` may change"
-                told.append(f"{fabric.name} {one.name} in {', '.join(sorted(racks))}, {where}")
+                told.append(f"{fabric.name} {attachment.name} in {', '.join(sorted(racks))}, {where}")
     if told:
         yield DEFAULT_RULES[APPLIANCE_RACKS].note("; ".join(told))
 

@@ -284,13 +284,14 @@ def with_appliances(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     plan, (space, racks) = placement.layout.plan, _beside_switches(problem, fabric, clos, placement)
     lengths = _lengths_of_attachments(problem, fabric, clos)
     # Rule ``appliances_stand_with_switches``
-    for one in _standing(fabric, clos, placement, movable):
-        apart = racks_in_use((problem.floor.appliances.places[one.appliance.key],))
-        places = place_hosts(plan, space, racks, [*there, one])
-        if places is not None and len(racks_in_use((places[one.appliance.key[1]],))) >= min(FEWEST_RACKS, len(apart)):
+    for standing in _standing(fabric, clos, placement, movable):
+        key = standing.appliance.key
+        apart = racks_in_use((problem.floor.appliances.places[key],))
+        places = place_hosts(plan, space, racks, [*there, standing])
+        if places is not None and len(racks_in_use((places[key[1]],))) >= min(FEWEST_RACKS, len(apart)):
             moved = clos._replace(placement=replace(placement, hosts=places))
             if _lengths_of_attachments(problem, fabric, moved) == lengths:
-                clos, there = moved, [*there, one]
+                clos, there = moved, [*there, standing]
     return clos
 
 

@@ -310,9 +310,9 @@ def _standing(
     """Those of some appliances that are of a fabric, each device with the racks of its switches."""
     of_ports = _switches_of_ports(fabric, clos, placement)
     return [
-        StandingDevices(one, np.split(np.array(own, dtype=np.int64), one.attachment.devices))
+        StandingDevices(appliance, np.split(np.array(own, dtype=np.int64), appliance.attachment.devices))
         for own, demand in zip(of_ports, fabric.attachments, strict=True)
-        if (one := appliances.get((fabric.name, demand.name))) is not None
+        if (appliance := appliances.get((fabric.name, demand.name))) is not None
     ]
 
 

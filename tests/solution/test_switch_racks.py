@@ -107,6 +107,6 @@ def test_too_few_are_found_unless_they_are_told(name: str) -> None:
 def test_devices_of_whole_racks_have_ports(servers: int, racks: int) -> None:
     # nine NVLink switch trays with three ports each and eight power shelves with one, beside eighteen trays of a rack
     design = solved({
-        "server": "nvidia-gb200-nvl72-tray", "servers": 8, "fabrics": [{"name": "management", "role": "oob"}],
+        "server": "nvidia-gb200-nvl72-tray", "servers": servers, "fabrics": [{"name": "management", "role": "oob"}],
     })  # fmt: skip
     assert ports(design)["rack-devices"] == racks * (9 * 3 + 8)

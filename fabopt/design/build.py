@@ -102,8 +102,9 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
-    standings, trunked = _rule_standings(problem, fabric, candidate, designed), map(structured_kind, candidate.trunked)
-    return designed.model_copy(update={"redundancy": tuple(standings), "structured": tuple(trunked)})
+    standings, stages = _rule_standings(problem, fabric, candidate, designed), [one.name for one in problem.stages]
+    trunked = tuple(structured_kind(kind, stages) for kind in candidate.trunked)
+    return designed.model_copy(update={"redundancy": tuple(standings), "structured": trunked})
 
 
 def _rule_standings(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fabopt.design.bill import whole_metres
 from fabopt.parts.trunks import TrunkedKind
 from fabopt.schema.structured import PanelPlace, StructuredKind, TrunkRoute, TrunkRow
@@ -10,29 +12,31 @@ from fabopt.schema.structured import PanelPlace, StructuredKind, TrunkRoute, Tru
 NO_UNIT = 0
 
 
-def structured_kind(trunked: TrunkedKind) -> StructuredKind:
-    """A kind of links through trunks; its panels have no units yet."""
+def structured_kind(trunked: TrunkedKind, stages: Sequence[str]) -> StructuredKind:
+    """A kind of links through trunks, with the names of the stages; its panels have no units yet."""
+    named = stages if len(stages) > 1 else (None,)
     return StructuredKind.model_validate({
         "kind": trunked.kind,
         "fibre": trunked.fibre,
         "connector": trunked.connector,
         "jumper": trunked.jumper.id,
         "jumper_m": whole_metres(trunked.jumper.length_m),
-        "far_jumpers": trunked.far,
+        "far_jumpers": sum(trunked.far),
+        "far_by_stage": trunked.far if len(stages) > 1 else (),
         "routes": tuple(
             TrunkRoute(
                 a=route.a, b=route.b, links=route.links, legs=route.legs,
                 trunks=tuple(
-                    TrunkRow(id=item.id, length_m=whole_metres(item.length_m), count=count)
-                    for item, count in route.trunks
+                    TrunkRow(id=item.id, length_m=whole_metres(item.length_m), count=count, stage=named[stage])
+                    for stage, item, count in route.trunks
                 ),
             )
             for route in trunked.routes
         ),
         "panels": tuple(
-            PanelPlace(rack=rack, unit=NO_UNIT, id=item.id)
+            PanelPlace(rack=rack, unit=NO_UNIT, id=item.id, stage=named[stage])
             for rack, pieces in trunked.panels
-            for item, count in pieces
+            for stage, item, count in pieces
             for _ in range(count)
         ),
     })  # fmt: skip

@@ -27,9 +27,7 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
         problem = "what leads and trunks cost to install is not known, so that neither can be called cheaper"
         hint = "give `site.labour` with `usd_per_hour` and `minutes`, or say `structured` or `direct`"
         yield fault(file, KEY, problem, shown, hint=hint)
-    if len(case.stages or ()) > 1 or case.base is not None:
-        problem = "trunks of a cluster that grows are not planned"
-        yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or plan the last stage alone")
+    yield from _growth_faults(case, file, shown)
     if case.objective == EFFECTIVE:
         problem = f"trunks and `objective: {EFFECTIVE}` do not go together"
         yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or choose another objective")
@@ -47,6 +45,26 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
         yield fault(
             file, KEY, problem, shown, hint=f"{hint}what is not known does not count: give `pinned`, `polarity`"
         )
+
+
+def _growth_faults(case: Case, file: str, shown: object) -> Iterator[Fault]:
+    """Faults of trunks in a cluster that grows."""
+    if case.base is not None:
+        problem = "trunks beside what is in service are not planned"
+        yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or plan the last stage alone")
+    if len(case.stages or ()) < 2:
+        return
+    if case.is_uncertain:
+        problem = "trunks of a cluster whose growth is uncertain are not planned"
+        yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or plan stages that are sure to come")
+    if case.growth.recabling == "allow":
+        problem = "a cable that is moved would leave its trunk, which is not planned"
+        hint = f"say `forbid`, or leave `{KEY}` out"
+        yield fault(file, "growth.recabling", problem, case.growth.recabling, hint=hint)
+    if case.growth.trunks == "any" and case.site.labour is None:
+        problem = "what trunks cost to install is not known, so that no stage can be called cheaper for them"
+        hint = "give `site.labour` with `usd_per_hour` and `minutes`, or say `when_lit` or `ahead`"
+        yield fault(file, "growth.trunks", problem, case.growth.trunks, hint=hint)
 
 
 def _go_together(catalog: Catalog) -> bool:

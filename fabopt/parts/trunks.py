@@ -1,34 +1,37 @@
 """Trunks between the panels of racks: the cheapest that hold the legs of every route, and panels with ports for these.
 
 Legs of a route are those of its links, and spare ones. A leg that a trunk has beyond them needs no port, so every route
-and every rack is decided by itself: by dynamic programming over the number of legs (ports), exactly in whole cents. See
-docs/formulation/floor.md.
+and every rack is decided by itself: by dynamic programming over stages and the number of legs (ports), exactly in whole
+cents. What a stage installs stays, and is there for later stages. See docs/formulation/growth.md.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
+from fabopt.schema.growth import PulledWord
 
 
 class TrunkPiece(NamedTuple):
-    """A type of trunk in one length, or of panel: what one costs, and the legs or ports that it has."""
+    """A type of trunk in one length, or of panel: what one costs at each stage, and the legs or ports that it has."""
 
-    cost: int
+    costs: tuple[int, ...]
     holds: int
     item: Item
 
 
-# Pieces by item, and how many.
-Pieces = tuple[tuple[Item, int], ...]
+# Pieces by the number of the stage that installs them and item, and how many.
+Pieces = tuple[tuple[int, Item, int], ...]
 
 
 class TrunkedRoute(NamedTuple):
-    """Links between two racks, by their ids in the order of the floor, their legs, and the trunks that hold these."""
+    """Links between two racks, by their ids in the order of the floor, their legs, and the trunks that hold these; of
+    the last stage.
+    """
 
     a: str
     b: str
@@ -40,34 +43,34 @@ class TrunkedRoute(NamedTuple):
 class TrunkedKind(NamedTuple):
     """Links of one kind through trunks and panels.
 
-    ``jumper``: at both ends of every link between racks, and all of one within a rack; ``far``: links between racks;
-    ``panels``: of every rack, by its id.
+    ``jumper``: at both ends of every link between racks, and all of one within a rack; ``far``: links between racks
+    that each stage adds; ``panels``: of every rack, by its id.
     """
 
     kind: str
     connector: str
     fibre: str
     jumper: Item
-    far: int
+    far: tuple[int, ...]
     routes: tuple[TrunkedRoute, ...]
     panels: tuple[tuple[str, Pieces], ...]
 
     @property
     def uses(self) -> dict[tuple[int, Item], int]:
         """Jumpers at far ends, trunks and panels, by (number of the stage, item)."""
-        uses: Counter[tuple[int, Item]] = Counter({(0, self.jumper): self.far})
+        uses = Counter({(stage, self.jumper): far for stage, far in enumerate(self.far)})
         for pieces in (*(route.trunks for route in self.routes), *(panels for _, panels in self.panels)):
-            for item, count in pieces:
-                uses[0, item] += count
+            for stage, item, count in pieces:
+                uses[stage, item] += count
         return dict(uses)
 
 
 class RackRoute(NamedTuple):
-    """Legs between two racks, as indices of a floor, and the trunks that are long enough."""
+    """Legs between two racks, as indices of a floor, by each stage, and the trunks that are long enough."""
 
     a: int
     b: int
-    legs: int
+    legs: tuple[int, ...]
     trunks: tuple[TrunkPiece, ...]
 
 
@@ -78,18 +81,18 @@ class Trunking(NamedTuple):
     panels: Mapping[int, Pieces]
 
 
-def least_trunking(routes: Sequence[RackRoute], panels: tuple[TrunkPiece, ...]) -> Trunking | None:
+def least_trunking(routes: Sequence[RackRoute], panels: tuple[TrunkPiece, ...], pulled: PulledWord) -> Trunking | None:
     """The cheapest trunks and panels of some routes; None if no trunk is long enough for a route, or no panel is there.
 
-    Rules ``trunks_hold_legs`` and ``panels_hold_trunks``: legs of a route <= those of its trunks; legs of the routes
-    that end in a rack <= ports of its panels.
+    Rules ``trunks_hold_legs`` and ``panels_hold_trunks``: by every stage legs of a route <= those of its trunks; legs
+    of the routes that end in a rack <= ports of its panels.
     """
-    ports: Counter[int] = Counter()
+    ports: dict[int, tuple[int, ...]] = {}
     for route in routes:
-        ports[route.a] += route.legs
-        ports[route.b] += route.legs
-    trunks = [cover_of(route.legs, route.trunks) for route in routes]
-    held = {rack: cover_of(count, panels) for rack, count in sorted(ports.items())}
+        for rack in (route.a, route.b):
+            ports[rack] = tuple(map(sum, zip(route.legs, ports.get(rack, (0,) * len(route.legs)), strict=True)))
+    trunks = [cover_of(route.legs, route.trunks, pulled) for route in routes]
+    held = {rack: cover_of(counts, panels, pulled) for rack, counts in sorted(ports.items())}
     if None in trunks or None in held.values():
         return None
     return Trunking(
@@ -98,30 +101,55 @@ def least_trunking(routes: Sequence[RackRoute], panels: tuple[TrunkPiece, ...]) 
     )
 
 
-def cover_of(need: int, pieces: tuple[TrunkPiece, ...]) -> Pieces | None:
-    """The cheapest pieces that together hold so much; None if there are none. Of equally cheap ones the fewest, then
-    the first ones.
+def cover_of(needs: tuple[int, ...], pieces: tuple[TrunkPiece, ...], pulled: PulledWord = "when_lit") -> Pieces | None:
+    """The cheapest pieces that hold so much by each stage; None if there are none. Of equally cheap ones the fewest,
+    then the latest. ``needs`` never fall.
+
+    ``when_lit``: without any piece of a stage, what is there by then would hold too little; ``ahead``: the first stage
+    installs all as the last one needs it; ``any``: whatever costs least, these two among it.
     """
     if not pieces:
         return None
-    return _COVERS.of(pieces[0].item, (need, pieces), _cover_of, need, pieces)
+    return _COVERS.of(pieces[0].item, (needs, pieces, pulled), _cover_of, needs, pieces, pulled)
 
 
-_COVERS: Lookup[Item, tuple[int, tuple[TrunkPiece, ...]], Pieces] = Lookup()
+_COVERS: Lookup[Item, tuple[tuple[int, ...], tuple[TrunkPiece, ...], PulledWord], Pieces] = Lookup()
 
 
-def _cover_of(need: int, pieces: tuple[TrunkPiece, ...]) -> Pieces:
-    # of each need up to this one: its least cost, the number of pieces, and the place of one of them
-    best: list[tuple[int, int, int]] = [(0, 0, 0)]
-    for held in range(1, need + 1):
-        costs = (
-            (best[max(0, held - piece.holds)][0] + piece.cost, best[max(0, held - piece.holds)][1] + 1, place)
-            for place, piece in enumerate(pieces)
-        )
-        best.append(min(costs))
-    counts: Counter[int] = Counter()
-    while need > 0:
-        place = best[need][2]
-        counts[place] += 1
-        need -= pieces[place].holds
-    return tuple((pieces[place].item, counts[place]) for place in sorted(counts))
+class _Cover(NamedTuple):
+    """Pieces in the order in which they are taken, the last one with those before: their cost, number, stages to go."""
+
+    cost: int
+    number: int
+    early: int
+    last: tuple[int, TrunkPiece] | None = None
+    before: _Cover | None = None
+
+    def is_below(self, other: _Cover | None) -> bool:
+        return other is None or self[:3] < other[:3]
+
+    def pieces(self) -> Iterator[tuple[int, TrunkPiece]]:
+        cover: _Cover | None = self
+        while cover is not None and cover.last is not None:
+            yield cover.last
+            cover = cover.before
+
+
+def _cover_of(needs: tuple[int, ...], pieces: tuple[TrunkPiece, ...], pulled: PulledWord) -> Pieces:
+    most = needs[-1]
+    # the best of all that hold exactly so much, or what is needed at last and more
+    best: list[_Cover | None] = [_Cover(0, 0, 0), *(None for _ in range(most))]
+    for stage, needed in enumerate((most,) * len(needs) if pulled == "ahead" else needs):
+        # from the largest on: what is taken last is the smallest, without which there was too little
+        for piece in sorted(pieces, key=lambda piece: -piece.holds):
+            for held in range(most if pulled == "any" else needed):
+                if (cover := best[held]) is not None:
+                    sums = cover.cost + piece.costs[stage], cover.number + 1, cover.early + len(needs) - stage
+                    more = _Cover(*sums, (stage, piece), cover)
+                    if more.is_below(best[to := min(most, held + piece.holds)]):
+                        best[to] = more
+        best[:needed] = [None] * needed
+    cover = best[most]
+    assert cover is not None
+    counts = Counter((stage, pieces.index(piece)) for stage, piece in cover.pieces())
+    return tuple((stage, pieces[place].item, counts[stage, place]) for stage, place in sorted(counts))

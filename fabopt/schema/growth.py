@@ -14,6 +14,15 @@ def is_mean(decide_by: str) -> bool:
     return decide_by == "mean"
 
 
+def is_when_lit(trunks: str) -> bool:
+    """Whether trunks are pulled when they are first needed, which is not written."""
+    return trunks == "when_lit"
+
+
+# When trunks and panels of later stages are installed.
+PulledWord = Literal["when_lit", "ahead", "any"]
+
+
 class Growth(Strict):
     """Whether a cable in place may be moved when the cluster grows, and what decides between uncertain futures.
 
@@ -22,10 +31,13 @@ class Growth(Strict):
         usd_per_moved_cable: Cost of moving one cable, in US dollars; an estimate of twenty minutes of a technician with
             planning and test. With `site.labour` 0 unless given, beside the labour.
         minutes_per_moved_cable: Time to move one cable, in minutes; an estimate.
+        trunks: When trunks and panels of later stages come where `site.cabling` has any; `when_lit`, with the links
+            that first need them, `ahead`, all with the first stage and dark until lit, or `any`, whichever is cheaper.
         decide_by: What decides where growth is uncertain; the expected total cost (`mean`), or the worst `regret`.
     """
 
     recabling: Literal["forbid", "allow"] = "forbid"
     usd_per_moved_cable: Money = 150
     minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
+    trunks: Annotated[PulledWord, Field(exclude_if=is_when_lit)] = "when_lit"
     decide_by: Annotated[Literal["mean", "regret"], Field(exclude_if=is_mean)] = "mean"

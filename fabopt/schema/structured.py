@@ -76,13 +76,15 @@ class PanelPlace(Strict):
 
     Attributes:
         rack: The rack.
-        unit: Its lowest unit.
+        unit: Its lowest unit, kept from the first stage on.
         id: Id of the panel.
+        stage: Stage that mounts it. Null where there is one stage.
     """
 
     rack: str
     unit: int
     id: str
+    stage: Annotated[str | None, Field(exclude_if=lambda stage: stage is None)] = None
 
 
 class StructuredKind(Strict):
@@ -98,6 +100,7 @@ class StructuredKind(Strict):
         jumper: Id of the fibre that jumpers are.
         jumper_m: Length of a jumper, in metres.
         far_jumpers: Jumpers at far ends, one for each link between two racks.
+        far_by_stage: Those that each stage adds, in the order of stages. Empty where there is one stage.
         routes: Trunks by pair of racks.
         panels: Panels in racks.
     """
@@ -108,6 +111,7 @@ class StructuredKind(Strict):
     jumper: str
     jumper_m: int | float
     far_jumpers: int
+    far_by_stage: Annotated[tuple[int, ...], Field(exclude_if=lambda counts: not counts)] = ()
     routes: tuple[TrunkRoute, ...]
     panels: tuple[PanelPlace, ...]
 

@@ -314,6 +314,10 @@ def _other_growth(case: Case, problem: Problem) -> Iterator[CaseChange]:
         yield CaseChange("growth", "all on day 1", all_at_once(case, problem))
     other = "forbid" if case.growth.recabling == "allow" else "allow"
     shown = RowsShown.SAID if other == "allow" else RowsShown.ANY
+    if case.site.trunked:
+        pulled = "when_lit" if case.growth.trunks == "ahead" else "ahead"
+        yield CaseChange("trunks", pulled, {"growth.trunks": pulled})
+        return
     yield CaseChange("recabling", other, {"growth.recabling": other}, shown)
 
 

@@ -43,6 +43,7 @@ from fabopt.solution.notes_on_parts import (
     protocol_notes,
     rack_notes,
     stand_in_notes,
+    trunk_notes,
     weight_notes,
 )
 from fabopt.solution.price_basis import derived_notes, price_notes
@@ -89,6 +90,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
         *airflow_notes(inputs.case, inputs.catalog, design),
+        *trunk_notes(inputs.case, design),
         *weight_notes(inputs.case, inputs.catalog, design),
         *offer_notes(design),
         *firm_notes(design),

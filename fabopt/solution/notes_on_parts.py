@@ -25,6 +25,7 @@ from fabopt.schema.catalog import Cable, Catalog, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.facts import Optics
 from fabopt.schema.operate import Roce
+from fabopt.schema.passive import Trunk
 from fabopt.schema.resilience import FEED, survives_loss_of
 from fabopt.schema.server import Server
 from fabopt.solution.question import Answers
@@ -315,3 +316,18 @@ def rack_notes(asked: Case, answered: Case) -> Iterator[str]:
     if without := keys_without_racks(asked):
         keys = ", ".join(f"`{key}`" for key in without)
         yield f"`site.rack_rules`: without a floor {keys} has no effect: racks are those of `site.floor`"
+
+
+def trunk_notes(case: Case, design: Design) -> Iterator[str]:
+    """When the trunks of a cluster that grows come, and the legs of each stage that carry nothing yet."""
+    names = [stage.name for stage in design.stages]
+    kinds = [kind for fabric in design.fabrics for kind in fabric.structured if kind.far_by_stage]
+    if not kinds:
+        return
+    embedded, told, legs, lit = Embedded(design), list[str](), 0, 0
+    for number, name in enumerate(names):
+        rows = [row for kind in kinds for row in kind.trunks if row.stage == name]
+        legs += sum(row.count * embedded.part(row.id, Trunk).legs for row in rows)
+        lit += sum(kind.far_by_stage[number] for kind in kinds)
+        told.append(f"{name} {some(sum(row.count for row in rows), 'trunk')}, then {some(legs - lit, 'leg')} dark")
+    yield f"`growth.trunks`: {case.growth.trunks}: {'; '.join(told)}"

@@ -44,8 +44,9 @@ KEYS_OF_ALTERNATIVES = {
     "tiers": "tiers", "torus of": "torus_nodes", "protocol": "protocol", "port speed": "nics",
     "leaf switch": "forbidden_parts", "server": "server", "switches": "rules.interchangeable",
     "sourcing": "procurement.", "part numbers": "max_part_numbers",
-    "growth": "stages", "recabling": "recabling", OTHER_SEPARATION: "separation", "placement": "network_racks",
-    "flat runs": "distances_m", "ttft_ms": "workload.ttft_ms", "tpot_ms": "workload.tpot_ms",
+    "growth": "stages", "recabling": "recabling", "trunks": "growth.trunks", OTHER_SEPARATION: "separation",
+    "placement": "network_racks", "flat runs": "distances_m",
+    "ttft_ms": "workload.ttft_ms", "tpot_ms": "workload.tpot_ms",
     RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),
     **{f"site.floor.{key}": f"site.floor.{key}" for key in LOAD_KEYS},
     **{f"site.halls[*].{key}": f".{key}" for key in LOAD_KEYS}, "site.spread": "site.spread",
@@ -161,10 +162,12 @@ def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:
     shared = bool(fabric.wanted.attachments)
     moves = any(stage.links_per_pair > fabric.clos.links_per_pair for stage in fabric.designed.growth)
     later = {f"attachment {attachment.name}" for attachment in fabric.wanted.attachments if attachment.adds}
+    trunked = {kind.kind for kind in fabric.designed.structured}  # of one assembly each
     for kind in all_kinds(fabric):
         attached = kind.name.startswith("attachment ")
         alone = 1 in (kind.near.lane.ports, kind.far.lane.ports) and not attached
         alone &= not (kind.name == LEAF_SPINE and moves and kind.far.lane.ports > 1)
+        alone &= kind.name not in trunked
         by_cage = kind.name in later or len(kind.rows) > 1 or (alone and not (shared and kind.name == SERVER_LEAF))
         unsaid = sum(row.listed.stages is None for row in kind.rows)
         proof.holds(not (by_cage and unsaid), f"{fabric.designed.name}: stages of {kind.name} links are left out")

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -23,6 +24,7 @@ from fabopt.verify.channels import allowed_db, glass_db, plugs_db
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.floor import frames
 from fabopt.verify.link_kinds import all_kinds
+from fabopt.verify.parts_of_trunks import stage_of
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.racks import DeviceRacks, kept_units
 from fabopt.verify.wiring import CabledDesign
@@ -65,9 +67,10 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
     """The trunks of every route have legs for all links between its racks, with spare ones, and are long enough.
 
     Links of a kind by pair of racks, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)) = ``legs``
-    <= sum of trunks x legs of each; trunks and jumpers cover their run, wherever in the racks panels are; a jumper for
-    the far end of each such link. Kinds are those that the case has through trunks: all that it wants so and that leave
-    a rack. Source: case file, ``site.cabling``; catalog, ``legs``.
+    <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their run, wherever in the racks panels
+    are; a jumper for the far end of each such link. Kinds are those that the case has through trunks: all that it wants
+    so and that leave a rack. Trunks come when ``growth.trunks`` says: none is ``ahead`` of the first stage, or of the
+    one that lacks legs without it. Source: case file, ``site.cabling``; catalog, ``legs``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
     spare = exact(evidence.case.site.spare_legs)
@@ -75,24 +78,32 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
     met = {(trunked.index, trunked.kind.kind) for trunked in trunked_of(evidence)}
     for index, fabric in enumerate(evidence.fabrics):
         for name, word in wanted.items():
-            if word == "structured" and _routes(cabled, index, name):
+            if word == "structured" and _routes(cabled, index, name, len(evidence.stage_names)):
                 proof.holds((index, name) in met, f"{fabric.designed.name} {name}: no trunks, and the case wants them")
     for trunked in trunked_of(evidence):
         kind, name = trunked.kind, trunked.name
         proof.holds(kind.kind in wanted, f"{name}: trunks, and the case has leads")
-        routes = _routes(cabled, trunked.index, kind.kind)
+        by_stage = [_routes(cabled, trunked.index, kind.kind, stage) for stage in range(len(evidence.stage_names))]
+        routes = by_stage[-1]
         listed = {(plan.rack_index(route.a), plan.rack_index(route.b)): route.links for route in kind.routes}
         proof.equal(f"{name}: links by pair of racks", listed, dict(routes))
         proof.equal(f"{name}: routes", len(kind.routes), len(listed))
         proof.equal(f"{name}: jumpers at far ends", kind.far_jumpers, routes.total())
+        if len(by_stage) > 1:
+            far = [there.total() - before.total() for before, there in pairwise([Counter(), *by_stage])]
+            proof.equal(f"{name}: jumpers at far ends by stage", list(kind.far_by_stage), far)
         proof.holds(
             kind.jumper_m >= plan.longest_in_rack_m, f"{name}: jumpers of {kind.jumper_m:g} m do not reach all panels"
         )
         for route in kind.routes:
             where_, (a, b) = f"{name} {route.a}-{route.b}", (plan.rack_index(route.a), plan.rack_index(route.b))
             proof.equal(f"{where_}: legs", route.legs, ceil(route.links * (1 + spare)))
-            legs = sum(trunk.count * evidence.part(trunk.id, Trunk).legs for trunk in route.trunks)
-            proof.holds(legs >= route.legs, f"{where_}: {some(legs, 'leg')} of trunks for {route.legs}")
+            pulled = [
+                (stage_of(evidence, trunk), evidence.part(trunk.id, Trunk).legs)
+                for trunk in route.trunks for _ in range(trunk.count)
+            ]  # fmt: skip
+            needs = [ceil(there[a, b] * (1 + spare)) for there in by_stage]
+            _come_in_time(proof, evidence, where_, "leg", (needs, pulled))
             low_m = height_m(1, 0)
             run_m = float(plan.run_m(a, low_m, b, low_m))
             for trunk in route.trunks:
@@ -102,10 +113,28 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
         proof.note(f"{name}: {some(routes.total(), 'link')} on {some(len(routes), 'route')}")
 
 
-def _routes(cabled: CabledDesign, index: int, kind: str) -> Counter[tuple[int, int]]:
-    """Links of a kind of a fabric by pair of racks, in the order of the floor."""
+def _come_in_time(
+    proof: Proof, evidence: Evidence, of: str, unit: str, numbers: tuple[list[int], list[tuple[int, int]]]
+) -> None:
+    """Hold what is there by each stage against what is needed, and each piece against when it may come.
+
+    ``numbers``: legs or ports needed at each stage; of each trunk or panel its stage, and the legs or ports it has.
+    """
+    (needs, pieces), word = numbers, evidence.case.growth.trunks
+    for stage, needed in enumerate(needs):
+        there = sum(has for at, has in pieces if at <= stage)
+        proof.holds(there >= needed, f"{of}: {some(there, unit)} for {needed} at {evidence.stage_names[stage]}")
+        added = [has for at, has in pieces if at == stage]
+        if len(needs) > 1 and added and word != "any":
+            needless = stage > 0 if word == "ahead" else there - min(added) >= needed
+            told = f"{of}: a piece at {evidence.stage_names[stage]}, and `growth.trunks` is {word}"
+            proof.holds(not needless, told)
+
+
+def _routes(cabled: CabledDesign, index: int, kind: str, stage: int) -> Counter[tuple[int, int]]:
+    """Links of a kind of a fabric that are there by a stage, by pair of racks in the order of the floor."""
     links, devices, plan = cabled.wiring.links, cabled.wiring.devices, cabled.evidence.plan
-    rows = np.flatnonzero((links.fabric == index) & (links.kind == KINDS.index(kind)))
+    rows = np.flatnonzero((links.fabric == index) & (links.kind == KINDS.index(kind)) & (links.stage <= stage))
     pairs: Counter[tuple[int, int]] = Counter()
     for a, b in zip(links.a[rows].tolist(), links.b[rows].tolist(), strict=True):
         near, far = sorted((plan.rack_index(devices.rack[a]), plan.rack_index(devices.rack[b])))
@@ -119,19 +148,30 @@ def _routes(cabled: CabledDesign, index: int, kind: str) -> Counter[tuple[int, i
 def panels_hold_trunks(proof: Proof, cabled: CabledDesign) -> None:
     """The panels of every rack have a port for each leg of a kind's routes that ends in it, the spare ones too.
 
-    sum of ``legs`` of its routes <= sum of ports of its panels for the kind; no panels elsewhere. Source: design file,
-    ``structured``; catalog, ``ports``.
+    sum of ceil(links x (1 + ``spare_legs``)) of its routes <= sum of ports of its panels for the kind, at every stage;
+    with ``growth.trunks: ahead`` all are of the first one; no panels elsewhere. Source: design file, ``structured``;
+    catalog, ``ports``.
     """
-    for trunked in trunked_of(cabled.evidence):
-        legs, ports = Counter[str](), Counter[str]()
-        for route in trunked.kind.routes:
-            legs.update({route.a: route.legs, route.b: route.legs})
+    evidence, plan = cabled.evidence, cabled.evidence.plan
+    spare, stages = exact(evidence.case.site.spare_legs), range(len(evidence.stage_names))
+    for trunked in trunked_of(evidence):
+        legs, panels = (
+            defaultdict[str, list[int]](lambda: [0 for _ in stages]),
+            defaultdict[str, list[tuple[int, int]]](list),
+        )
+        for stage in stages:
+            for route, links in _routes(cabled, trunked.index, trunked.kind.kind, stage).items():
+                for rack in route:
+                    legs[plan.ids[rack]][stage] += ceil(links * (1 + spare))
         for place in trunked.kind.panels:
-            ports[place.rack] += cabled.evidence.part(place.id, Panel).ports
-        for rack in sorted(legs.keys() | ports.keys()):
-            told = f"{trunked.name} {rack}: {some(ports[rack], 'port')} of panels for {some(legs[rack], 'leg')}"
-            proof.holds(ports[rack] >= legs[rack] > 0, told)
-        proof.note(f"{trunked.name}: {some(ports.total(), 'port')} for {some(legs.total(), 'end')} of legs")
+            panels[place.rack].append((stage_of(evidence, place), evidence.part(place.id, Panel).ports))
+        for name in sorted(legs.keys() | panels.keys()):
+            proof.holds(legs[name][-1] > 0, f"{trunked.name} {name}: panels, and no legs")
+            _come_in_time(proof, evidence, f"{trunked.name} {name}", "port", (legs[name], panels[name]))
+        ports = sum(has for of_rack in panels.values() for _, has in of_rack)
+        proof.note(
+            f"{trunked.name}: {some(ports, 'port')} for {some(sum(of[-1] for of in legs.values()), 'end')} of legs"
+        )
 
 
 @since("0.3.0", "case.content.site.cabling")

@@ -40,7 +40,7 @@ class RackPort(NamedTuple):
 
 @dataclass(frozen=True)
 class RackPanel:
-    """A panel in a rack: its name, place and product, and the links that it is for."""
+    """A panel in a rack: its name, place and product, the links that it is for, and its stage, from 0."""
 
     name: str
     rack: str
@@ -49,6 +49,7 @@ class RackPanel:
     ports: int
     fabric: str
     kind: str
+    stage: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,16 +167,16 @@ class _PulledKind:
         self.stage_of = {stage.name: number for number, stage in enumerate(embedded.design.stages)}
         self.panels = [
             RackPanel(panel_name(place), place.rack, place.unit, place.id,
-                      embedded.part(place.id, Panel).ports, fabric, kind.kind)
+                      embedded.part(place.id, Panel).ports, fabric, kind.kind, self._stage(place))
             for place in kind.panels
         ]  # fmt: skip
         self.free: dict[str, list[RackPort]] = defaultdict(list)
-        for panel in reversed(self.panels):
+        for panel in sorted(self.panels, key=lambda panel: panel.stage)[::-1]:
             self.free[panel.rack] += [RackPort(panel.name, port) for port in range(panel.ports, 0, -1)]
 
     def trunks(self, wiring: Wiring, before: int) -> Iterator[PulledTrunk]:
-        """All trunks, numbered after those before. Legs that are needed are plugged in first, then others as far as
-        ports of both racks go.
+        """All trunks, numbered after those before. Legs that are needed are plugged in first, by the stage of their
+        link, then others as far as ports of both racks go.
         """
         pulled: list[tuple[TrunkRoute, TrunkRow]] = []
         carried: dict[tuple[int, int], int | None] = {}
@@ -192,7 +193,9 @@ class _PulledKind:
         every = [(number, leg) for number, (_, row) in enumerate(pulled)
                  for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1)]  # fmt: skip
         ports: dict[tuple[int, int], tuple[RackPort, RackPort]] = {}
-        for place in sorted(every, key=lambda place: place not in carried):
+        later, stage = len(self.stage_of), wiring.links.stage.tolist()
+        lit = {place: later if link is None else stage[link] for place, link in carried.items()}
+        for place in sorted(every, key=lambda place: lit.get(place, later + 1)):
             route = pulled[place[0]][0]
             if self.free[route.a] and self.free[route.b]:
                 ports[place] = self.free[route.a].pop(), self.free[route.b].pop()
@@ -214,5 +217,5 @@ class _PulledKind:
                 tuple(legs),
             )
 
-    def _stage(self, row: TrunkRow) -> int:
+    def _stage(self, row: TrunkRow | PanelPlace) -> int:
         return self.stage_of.get(row.stage or "", 0)

@@ -69,7 +69,8 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "RackRules": {"*": RULE},
     "CaseLimits": {"quarterly_budget_usd": PERIOD, "yearly_budget_usd": PERIOD},
     "Finance": {"depreciation_years": WORTH, "*": MONEY}, "Payment": {"*": MONEY}, "Rate": {"*": MONEY},
-    "Growth": {"recabling": MONEY, "usd_per_moved_cable": MONEY, "minutes_per_moved_cable": TOLD},
+    "Growth": {"recabling": MONEY, "usd_per_moved_cable": MONEY, "minutes_per_moved_cable": TOLD,
+               "trunks": MONEY},
     "Procurement": {"spares": MONEY}, "Spares": {"*": MONEY},
     "Operate": {"*": OPERATED}, "NameTemplates": {"*": OPERATED}, "Queues": {"*": OPERATED},
 }  # fmt: skip

@@ -177,7 +177,6 @@ def test_leads_alone_are_as_without_the_key() -> None:
     [
         ({"site": {"floor": None}}, "routes between racks are not known"),
         ({"cabling": "any"}, "give `site.labour` with `usd_per_hour` and `minutes`"),
-        ({"stages": [{"name": "one", "servers": 4, "month": 0}, {"name": "two", "servers": 6, "month": 9}]}, "grows"),
         ({"cabling": {"leaf-core": "any"}}, "leaf-core"),
         ({"cabling": {"leaf-spine": "structured", "spare_legs": 2}}, "spare_legs"),
     ],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PANEL_COLUMNS = (
     *("panel", "port", "front_cord", "front_device", "front_port", "rear_trunk", "rear_leg", "free"),
-    *("rack", "unit", "connector", "product", "fabric", "kind"),
+    *("rack", "unit", "connector", "product", "fabric", "kind", "stage"),
 )
 
 
@@ -37,6 +37,7 @@ def panel_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.
 
 def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[object, ...]]:
     laid, embedded = laid_of(design, wiring, stage), Embedded(design)
+    stages = [stage.name for stage in design.stages]
     behind: dict[RackPort, tuple[PulledTrunk, TrunkLeg, int]] = {}
     for trunk in laid.trunks:
         for leg in trunk.legs:
@@ -52,7 +53,7 @@ def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[o
                 trunk, leg, side = rear_leg
                 rear, lit = (trunk.name, str(leg.number)), leg.link is not None
                 front = _front(wiring, trunk.racks[side], leg) if lit else front
-            place = panel.rack, panel.unit, connector, panel.product, panel.fabric, panel.kind
+            place = panel.rack, panel.unit, connector, panel.product, panel.fabric, panel.kind, stages[panel.stage]
             yield panel.name, number, *front, *rear, NO if lit else YES, *place
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -54,15 +54,18 @@ def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabl
         raise InputError([fault(design.case.name, "site.cabling", problem, hint=hint)])
     last = len(design.stages) if stage is None else stage
     there = (trunk for trunk in laid.trunks if trunk.stage <= last)
-    return StructuredCabling(laid.panels, tuple(_at_stage(trunk, wiring, last) for trunk in there))
+    panels = tuple(panel for panel in laid.panels if panel.stage <= last)
+    names = {panel.name for panel in panels}
+    return StructuredCabling(panels, tuple(_at_stage(trunk, wiring, last, names) for trunk in there))
 
 
-def _at_stage(trunk: PulledTrunk, wiring: Wiring, stage: int) -> PulledTrunk:
-    """A trunk whose legs carry nothing yet where their link comes later."""
-    links = wiring.links
-    legs = (
-        leg if leg.link is None or links.stage[leg.link] <= stage else replace(leg, link=None) for leg in trunk.legs
-    )
+def _at_stage(trunk: PulledTrunk, wiring: Wiring, stage: int, panels: Container[str]) -> PulledTrunk:
+    """A trunk whose legs carry nothing yet where their link comes later, and end in no panel that is not there."""
+    legs = list[TrunkLeg]()
+    for leg in trunk.legs:
+        is_in = all(port is not None and port.panel in panels for port in (leg.a, leg.b))
+        is_lit = leg.link is not None and wiring.links.stage[leg.link] <= stage
+        legs.append(TrunkLeg(leg.number, *((leg.a, leg.b) if is_in else (None, None)), leg.link if is_lit else None))
     return replace(trunk, legs=tuple(legs))
 
 

@@ -36,6 +36,7 @@ _NAMES = {
     "protocol": "{value}",
     "leaf switch": "leaf switch {value}",
     "growth": "{value}",
+    "trunks": "trunks {value}",
     **{name: f"without rule {name}" for name, rule in DEFAULT_RULES.items() if rule.lost},
 }
 # Rows that ask less of the network, in place of another design that does what the case asks for.

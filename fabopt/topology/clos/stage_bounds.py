@@ -76,7 +76,9 @@ class EarlyCosts:
             stage_shape = self._shape(number, shape)
             need = stage_shape.server_leaf(parts.nic, parts.leaf_down.lane.ports, parts.leaf_down.cages)
             nics = _of(costs, parts.nic.item) * (stage_shape.servers * parts.nic.nics_per_server)
-            total = total + costs.least(joins, need)[0] + nics
+            # where links of servers may run through trunks, what leads cost more is no bound
+            links = 0.0 if "server-leaf" in self.problem.case.site.trunked else costs.least(joins, need)[0]
+            total = total + links + nics
             total = total + _of(costs, parts.leaf.item) * (parts.nic.planes * stage_shape.leaves)
         return total
 
@@ -197,9 +199,14 @@ class EarlyCosts:
         return link + _of(costs, switch.item) / usable_ports(far, switch)
 
     def _least_link(self, costs: Costs, near: PortType, far: PortType, kind: str, protocol: str) -> float:
-        key = (near, far, self.fabric.runs_m[kind], protocol, runs_differ(self.problem, self.fabric, kind))
+        trunked = kind in self.problem.case.site.trunked
+        run_m = 0.0 if trunked else self.fabric.runs_m[kind]  # a link through trunks has at least a jumper
+        key = (near, far, run_m, protocol, trunked or runs_differ(self.problem, self.fabric, kind))
         if key not in costs.least_links:
-            joins = joins_of(self.problem, self.fabric, kind, near, far, protocol)
+            joins = (
+                self.problem.links.assemblies(near, far, run_m, protocol, True, True) if trunked
+                else joins_of(self.problem, self.fabric, kind, near, far, protocol)
+            )  # fmt: skip
             costs.least_links[key] = costs.least_per_link(joins, near.ports, far.ports)
         return float(costs.least_links[key][0])
 

@@ -2,7 +2,8 @@
 
 All links of a kind between racks are alike: a module, a jumper, a leg of a trunk between two panels, a jumper, a
 module; within a rack a link is one jumper. A way is a fibre for jumpers, the cheapest trunks of every route and panels
-of every rack, and the modules that stand the loss of the longest trunk.
+of every rack, and the modules that stand the loss of the longest trunk. In a cluster that grows trunks and panels are
+decided for all stages together; what a stage has pulled stays.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.floor.group_runs import classes_of_runs
+from fabopt.network.clos_stages import of_links
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
@@ -20,10 +23,10 @@ from fabopt.parts.trunks import RackRoute, TrunkedKind, TrunkedRoute, Trunking, 
 from fabopt.problem.problem import Problem, of_item
 from fabopt.problem.trunk_parts import TrunkParts, trunk_parts
 from fabopt.topology.candidate import Choice, Option, RowShare, part_uses, undominated
-from fabopt.topology.clos.cabling import LinkType, numbers_of
+from fabopt.topology.clos.cabling import KindLinks, LinkType, numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
-from fabopt.topology.clos.stage_links import links_of_kind
+from fabopt.topology.clos.stage_links import StagedLinks, links_of_kind
 from fabopt.units import ceil_of, exact
 
 # Problems with trunks and panels that may not be the cheapest.
@@ -44,10 +47,10 @@ class TrunkedWay(NamedTuple):
 
 
 class LinksBetween(NamedTuple):
-    """Links of a kind: all, and those between each two racks, as indices of the plan in its order."""
+    """Links of a kind: all, and those between each two racks, as indices of the plan in its order, by every stage."""
 
     links: int
-    routes: tuple[tuple[int, int, int], ...]
+    routes: tuple[tuple[int, int, tuple[int, ...]], ...]
 
 
 def links_between(problem: Problem, clos: ClosNetwork, kind: LinkType) -> LinksBetween:
@@ -60,8 +63,11 @@ def links_between(problem: Problem, clos: ClosNetwork, kind: LinkType) -> LinksB
         return LinksBetween(0, ())
     below, above = placement.ends(kind.name)
     ends = np.sort(np.stack([below.rack[cabling.links.a], above.rack[cabling.links.b]]), axis=0)
-    pairs, counts = np.unique(ends[:, ends[0] != ends[1]], axis=1, return_counts=True)
-    routes = zip(*pairs.tolist(), counts.tolist(), strict=True)
+    stages, apart = max(1, len(clos.stages)), ends[0] != ends[1]
+    pairs, route = np.unique(ends[:, apart], axis=1, return_inverse=True)
+    stage = of_links(cabling.numbers, clos.stages, kind.name, cabling.links)[apart] if clos.stages else 0
+    added = np.bincount(np.ravel(route) * stages + stage, minlength=pairs.shape[1] * stages).reshape(-1, stages)
+    routes = zip(*pairs.tolist(), map(tuple, added.cumsum(axis=1).tolist()), strict=True)
     return LinksBetween(ends.shape[1], tuple(routes))
 
 
@@ -74,28 +80,34 @@ def ways_of(problem: Problem, clos: ClosNetwork, kind: LinkType, between: LinksB
     for parts in trunk_parts(problem):
         joined = [one for one in straight if one.cable is parts.jumper]
         if joined:
-            yield from _ways(problem, kind, between, parts, joined)
+            yield from _ways(problem, clos, links, between, parts, joined)
 
 
 def _ways(
-    problem: Problem, kind: LinkType, between: LinksBetween, parts: TrunkParts, joined: Sequence[Assembly]
+    problem: Problem,
+    clos: ClosNetwork,
+    links: KindLinks,
+    between: LinksBetween,
+    parts: TrunkParts,
+    joined: Sequence[Assembly],
 ) -> Iterator[TrunkedWay]:
     """The ways with some jumpers, trunks and panels: one for each longest trunk that some modules stand."""
+    kind = links.kind
     longest_m = {one: parts.longest_m(problem.links, one, kind.ports) for one in joined}
     met: set[tuple[object, ...]] = set()
     for most_m in sorted(set(longest_m.values()), reverse=True):
         trunking = _trunking(problem, parts, between, most_m)
         if trunking is None:
             return
-        if any(item.is_ordered for item in parts.items):
+        if any(item.is_ordered for item in parts.items) or _may_be_short_of_money(problem):
             _UNPROVEN.table(problem)[None] = True
-        pieces = [item for trunks in trunking.routes for item, _ in trunks]
-        used_m = max(item.length_m or 0.0 for item in pieces)
-        if (key := tuple((item.index, item.length_m) for item in pieces)) in met:
+        pieces = [(item.index, item.length_m) for trunks in trunking.routes for _, item, _ in trunks]
+        used_m = max(length_m or 0.0 for _, length_m in pieces)
+        if (key := tuple(pieces)) in met:
             continue
         met.add(key)
         options = tuple(
-            Option((_row(kind, between.links, one),)) for one in joined if longest_m[one] >= used_m
+            Option(_rows(problem, clos, links, between.links, one)) for one in joined if longest_m[one] >= used_m
         )  # fmt: skip
         kept = undominated(options)
         choice = Choice((*kind.key, "trunked", tuple(option.rows for option in kept)), 1, kept)
@@ -103,23 +115,41 @@ def _ways(
         yield TrunkedWay((choice,), _trunked(problem, kind, between, parts, trunking), order)
 
 
-def _row(kind: LinkType, links: int, assembly: Assembly) -> RowShare:
-    """A row of all links, each with the jumper at its near end."""
+def _may_be_short_of_money(problem: Problem) -> bool:
+    """Whether dearer trunks, or others at another stage, may fit into a limit that the cheapest ones do not."""
+    limits, budgets = problem.limits_in_all, [stage.limits.capex_cents for stage in problem.stages]
+    of_sum = {"capex_usd": limits.tco_scaled, "tco_usd": limits.capex_cents}.get(problem.case.objective)
+    of_stages = any(budget is not None for budget in budgets) or bool(limits.periods)
+    return len(problem.stages) > 1 and (of_stages or of_sum is not None)
+
+
+def _rows(
+    problem: Problem, clos: ClosNetwork, kind_links: KindLinks, links: int, assembly: Assembly
+) -> tuple[RowShare, ...]:
+    """Rows of all links, one a stage, each link with the jumper at its near end."""
+    kind = kind_links.kind
+    if clos.stages:
+        cabling = kind_links.cabling(numbers_of(clos.parts.nic, clos.shape))
+        assert cabling is not None
+        run = classes_of_runs(problem.item_table.lengths_m, assembly.cable.length_m or 0.0)
+        in_rack = cabling._replace(classes=np.full(links, run))
+        rows = StagedLinks(problem, kind_links, in_rack, clos.stages).whole_rows(assembly)
+        return tuple(row._replace(assembly=assembly) for row in rows)
     parts = kind.need.quantities(assembly)
     near, far = int(parts.near), int(parts.far)
-    return RowShare(*kind.ends, None, assembly, links, near, far, part_uses(assembly, near, links, far), ())
+    return (RowShare(*kind.ends, None, assembly, links, near, far, part_uses(assembly, near, links, far), ()),)
 
 
 def _trunking(problem: Problem, parts: TrunkParts, between: LinksBetween, most_m: float) -> Trunking | None:
-    plan, spare = problem.floor.plan, exact(problem.case.site.spare_legs)
+    plan, spare, growth = problem.floor.plan, exact(problem.case.site.spare_legs), problem.case.growth
     racks = np.array([(a, b) for a, b, _ in between.routes]).T
     runs_m = plan.trunks_m(racks[0], racks[1]).tolist()
     routes = [
-        RackRoute(a, b, legs_of(links, spare), tuple(_pieces(problem, parts, run_m, most_m)))
+        RackRoute(a, b, tuple(legs_of(count, spare) for count in links), tuple(_pieces(problem, parts, run_m, most_m)))
         for (a, b, links), run_m in zip(between.routes, runs_m, strict=True)
     ]
-    panels = tuple(TrunkPiece(cost_of(problem, item), ports, item) for item, ports in parts.panels)
-    return least_trunking(routes, panels)
+    panels = tuple(TrunkPiece(costs_of(problem, item), ports, item) for item, ports in parts.panels)
+    return least_trunking(routes, panels, growth.trunks)
 
 
 def legs_of(links: int, spare: Fraction) -> int:
@@ -132,14 +162,18 @@ def _pieces(problem: Problem, parts: TrunkParts, run_m: float, most_m: float) ->
     for lengths, legs in parts.trunks:
         item = next((item for item in lengths if (item.length_m or 0.0) >= run_m), None)
         if item is not None and (item.length_m or 0.0) <= most_m:
-            yield TrunkPiece(cost_of(problem, item), legs, item)
+            yield TrunkPiece(costs_of(problem, item), legs, item)
 
 
-def cost_of(problem: Problem, item: Item) -> int:
-    """Weight of one unit of an item in the objective, its labour included; where money has none, its cents."""
+def costs_of(problem: Problem, item: Item) -> tuple[int, ...]:
+    """Weight of one unit of an item in the objective at each stage, its labour included; where money has none, its
+    cents.
+    """
     weights, present = problem.weights, bool(problem.weights.energy)
-    cents = item.cost(0, 1, present) + item.work_cents(0, present)
-    return weights.per_cent * cents + of_item(weights, 0, item) if weights.per_cent else cents
+    cents = [item.cost(stage, 1, present) + item.work_cents(stage, present) for stage in range(len(problem.stages))]
+    if not weights.per_cent:
+        return tuple(cents)
+    return tuple(weights.per_cent * one + of_item(weights, stage, item) for stage, one in enumerate(cents))
 
 
 def _trunked(
@@ -151,9 +185,9 @@ def _trunked(
         parts.connector,
         parts.fibre,
         parts.jumper,
-        sum(links for *_, links in between.routes),
+        tuple(np.diff(np.sum([links for *_, links in between.routes], axis=0), prepend=0).tolist()),
         tuple(
-            TrunkedRoute(ids[a], ids[b], links, legs_of(links, spare), trunks)
+            TrunkedRoute(ids[a], ids[b], links[-1], legs_of(links[-1], spare), trunks)
             for (a, b, links), trunks in zip(between.routes, trunking.routes, strict=True)
         ),
         tuple((ids[rack], panels) for rack, panels in trunking.panels.items()),

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from fabopt.design.bill import products_by_id, whole_metres
-from fabopt.design.trunked import structured_kind
+from fabopt.design.trunked import structured_kinds
 from fabopt.floor.appliances import appliances_of, racks_in_use
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
@@ -102,9 +102,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
-    standings, stages = _rule_standings(problem, fabric, candidate, designed), [one.name for one in problem.stages]
-    trunked = tuple(structured_kind(kind, stages) for kind in candidate.trunked)
-    return designed.model_copy(update={"redundancy": tuple(standings), "structured": trunked})
+    standings = tuple(_rule_standings(problem, fabric, candidate, designed))
+    return designed.model_copy(update={"redundancy": standings, "structured": structured_kinds(problem, candidate)})
 
 
 def _rule_standings(

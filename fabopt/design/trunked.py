@@ -6,14 +6,21 @@ from collections.abc import Sequence
 
 from fabopt.design.bill import whole_metres
 from fabopt.parts.trunks import TrunkedKind
+from fabopt.problem.problem import Problem
 from fabopt.schema.structured import PanelPlace, StructuredKind, TrunkRoute, TrunkRow
+from fabopt.topology.candidate import Candidate
 
 # The unit of a panel that has no place yet, or for which there is no room.
 NO_UNIT = 0
 
 
-def structured_kind(trunked: TrunkedKind, stages: Sequence[str]) -> StructuredKind:
-    """A kind of links through trunks, with the names of the stages; its panels have no units yet."""
+def structured_kinds(problem: Problem, candidate: Candidate) -> tuple[StructuredKind, ...]:
+    """The kinds of links through trunks of a candidate; their panels have no units yet."""
+    stages = [stage.name for stage in problem.stages]
+    return tuple(_structured_kind(trunked, stages) for trunked in candidate.trunked)
+
+
+def _structured_kind(trunked: TrunkedKind, stages: Sequence[str]) -> StructuredKind:
     named = stages if len(stages) > 1 else (None,)
     return StructuredKind.model_validate({
         "kind": trunked.kind,

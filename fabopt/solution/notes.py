@@ -90,7 +90,6 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
         *airflow_notes(inputs.case, inputs.catalog, design),
-        *trunk_notes(inputs.case, design),
         *weight_notes(inputs.case, inputs.catalog, design),
         *offer_notes(design),
         *firm_notes(design),
@@ -189,6 +188,7 @@ def _design_notes(problem: Problem, design: Design) -> Iterator[str]:
             )
     if design.serving is not None:
         yield from service_notes(design.serving)
+    yield from trunk_notes(problem.case, design)
     yield from _slower_than_built_in(problem, design)
     yield from _whole_racks(problem, design)
     yield from length_notes(problem, design)

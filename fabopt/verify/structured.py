@@ -18,7 +18,7 @@ import numpy as np
 from fabopt.floor.racks import height_m
 from fabopt.rules.defaults import OPTIC_LOSS, RACK_RULES, is_kept
 from fabopt.schema.passive import Fibre, Panel, Trunk
-from fabopt.schema.structured import StructuredKind
+from fabopt.schema.structured import StructuredKind, TrunkRoute
 from fabopt.units import exact, some
 from fabopt.verify.channels import allowed_db, glass_db, plugs_db
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -73,7 +73,6 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
     one that lacks legs without it. Source: case file, ``site.cabling``; catalog, ``legs``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
-    spare = exact(evidence.case.site.spare_legs)
     wanted = evidence.case.site.trunked
     met = {(trunked.index, trunked.kind.kind) for trunked in trunked_of(evidence)}
     for index, fabric in enumerate(evidence.fabrics):
@@ -96,21 +95,29 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
             kind.jumper_m >= plan.longest_in_rack_m, f"{name}: jumpers of {kind.jumper_m:g} m do not reach all panels"
         )
         for route in kind.routes:
-            where_, (a, b) = f"{name} {route.a}-{route.b}", (plan.rack_index(route.a), plan.rack_index(route.b))
-            proof.equal(f"{where_}: legs", route.legs, ceil(route.links * (1 + spare)))
-            pulled = [
-                (stage_of(evidence, trunk), evidence.part(trunk.id, Trunk).legs)
-                for trunk in route.trunks for _ in range(trunk.count)
-            ]  # fmt: skip
-            needs = [ceil(there[a, b] * (1 + spare)) for there in by_stage]
-            _come_in_time(proof, evidence, where_, "leg", (needs, pulled))
-            low_m = height_m(1, 0)
-            run_m = float(plan.run_m(a, low_m, b, low_m))
-            for trunk in route.trunks:
-                sold = {length.m for length in evidence.part(trunk.id, Trunk).lengths if length.price_usd is not None}
-                proof.holds(trunk.length_m in sold, f"{where_}: {trunk.id} is not sold in {trunk.length_m:g} m")
-                proof.holds(trunk.length_m >= run_m, f"{where_}: {trunk.length_m:g} m of {trunk.id} for {run_m:g} m")
+            _route_holds(proof, evidence, name, route, by_stage)
         proof.note(f"{name}: {some(routes.total(), 'link')} on {some(len(routes), 'route')}")
+
+
+def _route_holds(
+    proof: Proof, evidence: Evidence, name: str, route: TrunkRoute, by_stage: list[Counter[tuple[int, int]]]
+) -> None:
+    """Hold the legs of a route, and how long its trunks are; ``by_stage``: links by pair of racks."""
+    plan, spare = evidence.plan, exact(evidence.case.site.spare_legs)
+    where_, (a, b) = f"{name} {route.a}-{route.b}", (plan.rack_index(route.a), plan.rack_index(route.b))
+    proof.equal(f"{where_}: legs", route.legs, ceil(route.links * (1 + spare)))
+    pulled = [
+        (stage_of(evidence, trunk), evidence.part(trunk.id, Trunk).legs)
+        for trunk in route.trunks for _ in range(trunk.count)
+    ]  # fmt: skip
+    needs = [ceil(there[a, b] * (1 + spare)) for there in by_stage]
+    _come_in_time(proof, evidence, where_, "leg", (needs, pulled))
+    low_m = height_m(1, 0)
+    run_m = float(plan.run_m(a, low_m, b, low_m))
+    for trunk in route.trunks:
+        sold = {length.m for length in evidence.part(trunk.id, Trunk).lengths if length.price_usd is not None}
+        proof.holds(trunk.length_m in sold, f"{where_}: {trunk.id} is not sold in {trunk.length_m:g} m")
+        proof.holds(trunk.length_m >= run_m, f"{where_}: {trunk.length_m:g} m of {trunk.id} for {run_m:g} m")
 
 
 def _come_in_time(

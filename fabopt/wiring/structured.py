@@ -205,17 +205,8 @@ class _PulledKind:
                 near, far = ports.get((number, leg), (None, None))
                 legs.append(TrunkLeg(leg, near, far, carried.get((number, leg))))
             name, racks = f"T{before + number + 1:04d}", (route.a, route.b)
-            yield PulledTrunk(
-                name,
-                row.id,
-                row.length_m,
-                self._stage(row),
-                self.fabric,
-                self.kind.kind,
-                self.kind.jumper,
-                racks,
-                tuple(legs),
-            )
+            about = row.id, row.length_m, self._stage(row), self.fabric, self.kind.kind, self.kind.jumper
+            yield PulledTrunk(name, *about, racks, tuple(legs))
 
     def _stage(self, row: TrunkRow | PanelPlace) -> int:
         return self.stage_of.get(row.stage or "", 0)

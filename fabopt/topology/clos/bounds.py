@@ -147,11 +147,18 @@ class Bounds(Hardware):
 
     @remembered("leaf-spine", "spine-core")
     def _reach(self, up: PortType, protocol: str, tiers: int) -> set[tuple[int, int]]:
-        """Pairs (leaves that a spine can take, pods that its cores can take), of all spines for such uplinks."""
-        return {
+        """Pairs (leaves that a spine can take, pods that its cores can take), of all spines for such uplinks, without
+        those that another one exceeds.
+        """
+        pairs = {
             (self._leaves_of_spine(spine, together), self.most_pods(spine, protocol))
             for spine in self.uppers(up.lane.port_mbps, protocol, tiers)
             if (together := fewest_together(self.problem, self.fabric, "leaf-spine", up, spine.down.port, protocol))
+        }
+        return {
+            (ports, pods)
+            for ports, pods in pairs
+            if not any((ports, pods) != other and ports <= other[0] and pods <= other[1] for other in pairs)
         }
 
     def _leaves_of_spine(self, spine: SwitchUse, together: int) -> int:

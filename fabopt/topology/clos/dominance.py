@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from fabopt.floor.airflow import ANY_AIR
 from fabopt.floor.loads import ANY_LOAD
 from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.assemblies import dominates
@@ -19,7 +20,7 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import SwitchUse
-from fabopt.topology.clos.switch_sizes import switch_size
+from fabopt.topology.clos.switch_sizes import airs_of, switch_size
 from fabopt.units import grouped
 
 
@@ -86,6 +87,8 @@ class SwitchRivals:
         network, where steps are timed; to be managed, to go with all switches that the other one goes with, and to have
         as large a pool and be as fast, where the fabric is bound to these rules.
         """
+        if not _no_dearer(switch.item, other.item):
+            return False
         fabric, own, theirs = self.fabric, switch.product, other.product
         # a tier of what others stand in for may cost less than of it alone
         if fabric.interchangeable is not None and fabric.interchangeable.has(other.id):
@@ -93,8 +96,7 @@ class SwitchRivals:
         timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
         managers, generations = fabric.binding_managers, fabric.binding_generations
         return (
-            _no_dearer(switch.item, other.item)
-            and (not timed or own.reduces or not theirs.reduces)
+            (not timed or own.reduces or not theirs.reduces)
             and (managers is None or managers.manages_as(own, theirs))
             and (fabric.roce is None or _holds_as(switch, other))
             and (fabric.latency is None or fabric.latency.is_no_slower(own, theirs))
@@ -138,6 +140,8 @@ class SwitchRivals:
 
     def _blows_as(self, switch: SwitchType, other: SwitchType) -> bool:
         """Whether ``switch`` may stand wherever ``other`` may: sold in all its airflows, or in unknown ones."""
+        if airs_of(self.problem) == (ANY_AIR,):
+            return True
         own, theirs = (switch_size(self.problem, one, (), self.protocol).airflows for one in (switch, other))
         return not own or (bool(theirs) and own >= theirs)
 

@@ -159,6 +159,7 @@ class LayoutRuns:
         self.layout = layout
         self.lengths_m = item_table.lengths_m
         self.key = LayoutKey(layout.key_on_plan, self.lengths_m.tobytes())
+        self._near: dict[NearKey, NearRuns] = {}
 
     def to_nearest(self) -> RunClasses:
         """Runs from every server to the nearest place that a leaf may have."""
@@ -194,9 +195,14 @@ class LayoutRuns:
 
     def near(self, key: NearKey) -> NearRuns:
         """Runs from every rack of leaves to every rack for switches, all switches being on top."""
+        if key not in self._near:
+            self._near[key] = self._near_runs(key)
+        return self._near[key]
+
+    def _near_runs(self, key: NearKey) -> NearRuns:
         racks = np.unique(self.layout.racks_of(1))
         plan = self.layout.plan
-        room = _ROOM.of(plan, (self.key, key.size), space_in(self.layout).switches, key.size)[racks]
+        room = _ROOM.of(plan, (self.key, key.size), _room_of, self.layout, key.size)[racks]
         most = self.layout.most_together(key.spines, plan.limits.spread_spines)
         runs = _NEAR.of(plan, self.key, self._by_rack, self.layout.least_to_switches_m)
         return NearRuns(*runs, np.minimum(room, most))
@@ -299,6 +305,11 @@ def _nearest_first(near: NearRuns, spines: int) -> NearShares | None:
     cell = np.arange(shape[0])[:, np.newaxis] * shape[1] + np.take_along_axis(near.place, order, axis=1)
     counts = np.bincount(cell.ravel(), taken.ravel(), minlength=shape[0] * shape[1])
     return NearShares(near.classes, counts.reshape(shape) / spines)
+
+
+def _room_of(layout: Layout, size: SwitchSize) -> Ints:
+    """The switches of a size that each empty rack holds, shape (racks,)."""
+    return space_in(layout).switches(size)
 
 
 def _placed_leaves(layout: Layout, nic: NicOption, shape: Shape, size: SwitchSize) -> Positions | None:

@@ -18,6 +18,7 @@ from fabopt.units import milliwatts
 
 _MODULES: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], int] = Lookup()
 _AIRS: Lookup[Problem, None, tuple[HallAir, ...]] = Lookup()
+_SIZES: Lookup[Problem, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
 
 
 def airs_of(problem: Problem) -> tuple[HallAir, ...]:
@@ -75,6 +76,10 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
     these (each 0 where no rack has a limit on it). The maker's maximum counts if it is more, and where the switch may
     be exchanged for its managed twin the hungrier of both.
     """
+    return _SIZES.of(problem, (switch, uses, protocol), _switch_size, problem, switch, uses, protocol)
+
+
+def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     uses = switch.whole(*uses)
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
     most, height_u = problem.site.most_in_rack, float(switch.product.rack_units)

@@ -113,6 +113,11 @@ def far_cord(cable: str) -> str:
     return f"{cable}{FAR}"
 
 
+def near_cord(cable: str) -> str:
+    """The label of the jumper at the near end of the link of one at the far end; any other label as it is."""
+    return cable.removesuffix(FAR)
+
+
 def dealt(stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> list[tuple[int, int]]:
     """Trunk (index) and leg (from 1) of every link, whose stages are given in the order of dealing.
 

@@ -18,6 +18,7 @@ from fabopt.output.export.spreadsheet import printable_csv
 from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Wiring
+from fabopt.wiring.structured import near_cord
 
 FINDING_COLUMNS = (
     *("kind", "a_rack", "a_unit", "a_device", "a_port", "b_rack", "b_unit", "b_device", "b_port", "seen", "detail"),
@@ -59,6 +60,7 @@ class Shown:
         if not self.result.repairs:
             return {}
         rows = schedule(self.design, self.wiring)
+        rows = rows.assign(cable=[near_cord(name) for name in rows["cable"]])
         rows = rows[rows["cable"].isin({move.cable for move in self.result.repairs})]
         return {
             (cable, PortName(device, port)): label

@@ -14,18 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabopt.floor.racks import place_of
 from fabopt.floor.routes import TrayRoutes
 from fabopt.network.direct_links import Torus
 from fabopt.network.structure_links import tori_of
-from fabopt.output.export.ends import HOSTS, device_columns, joined, link_ends, part_numbers, part_texts, spread, taken
+from fabopt.output.export.ends import (
+    HOSTS,
+    device_columns,
+    joined,
+    link_ends,
+    part_numbers,
+    part_texts,
+    route_name,
+    spread,
+    taken,
+)
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.orders import order_codes
+from fabopt.output.export.pieces import in_pieces
 from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import begins_cable, begins_leg, by_cable, legs_of_cables
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage, frame
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage
 from fabopt.wiring.numbers import booked_fabrics
 
 if TYPE_CHECKING:
@@ -86,7 +96,7 @@ def files_of(asked: Exported) -> Files:
     whole = schedule(design, wiring)
     sheets = {
         "schedule": whole,
-        "pull list": pull_list(design, wiring),
+        "pull list": pull_list(design, wiring, whole),
         "bundles": bundles(design, wiring, whole),
         "transceivers": transceivers(design, wiring),
     }
@@ -127,8 +137,9 @@ def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
         "from_label": _labels(rows, "from", "to", _connectors(wiring, cable, order[starts], "a")),
         "to_label": _labels(rows, "to", "from", _connectors(wiring, cable, order[starts], "b")),
     }
+    rows = in_pieces(design, wiring, rows.assign(**columns), order[starts].tolist())
     over = _over_routes(design, rows["from_rack"].tolist(), rows["to_rack"].tolist())
-    return rows.assign(**columns, **over)[[*SCHEDULE_COLUMNS, *over]]
+    return rows.assign(**over)[[*SCHEDULE_COLUMNS, *over]]
 
 
 def _over_routes(design: Design, from_racks: list[str], to_racks: list[str]) -> dict[str, list[str]]:
@@ -229,31 +240,23 @@ def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str
     """
     starts = np.flatnonzero(begins_cable(cable))
     ends = list(zip(joined(from_racks, starts, "+"), joined(to_racks, starts, "+"), strict=True))
-    routes = {pair: _route(pair) for pair in dict.fromkeys(ends)}
+    routes = {pair: route_name(pair) for pair in dict.fromkeys(ends)}
     return spread([routes[pair] for pair in ends], starts, len(cable))
-
-
-def _route(ends: tuple[str, str]) -> str:
-    """Return the two ends of a bundle in the order of the floor; an end without a place is written ``?``."""
-    if not any(ends):
-        return ""
-    known = sorted((sorted(end.split("+"), key=place_of) for end in ends if end), key=lambda racks: place_of(racks[0]))
-    return "-".join([*map("+".join, known), "?"][:2])
 
 
 # -- lists ----------------------------------------------------------------------------------------------------------
 
 
-def pull_list(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """Cables by stage, fabric, kind, part and length: how many, how many metres together, the longest run."""
-    networks = booked_fabrics(design, wiring)
-    cables = frame(wiring.cables).assign(fabric=networks.of_cable)
+def pull_list(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
+    """Cables of a schedule by stage, fabric, kind, part and length: how many, metres together, the longest run."""
+    names = {"stage": stage_names(design), "fabric": booked_fabrics(design, wiring).names, "kind": KINDS}
+    cables = rows[rows["cable"] != ""].drop_duplicates("cable")
+    places = {key: {name: place for place, name in enumerate(of)} for key, of in names.items()}
+    cables = cables.assign(**{key: cables[key].map(places[key]) for key in names})
     grouped = cables.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
     table = grouped.agg(cables=("part", "size"), total_m=("length_m", "sum"), longest_run_m=("run_m", "max"))
     table = _described(design, table.reset_index())
-    table["fabric"] = taken(networks.names, table["fabric"].to_numpy())
-    table["kind"] = taken(KINDS, table["kind"].to_numpy())
-    table["stage"] = taken(stage_names(design), table["stage"].to_numpy())
+    table = table.assign(**{key: taken(of, table[key].to_numpy()) for key, of in names.items()})
     return table[["stage", "fabric", "kind", *_PART, "cables", "total_m", "longest_run_m"]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,20 +14,23 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import KeptUnits, in_whole_rack, kept_places, rack_limits
 from fabopt.output.export.faces import NO_FACES, Faces, faces_of
 from fabopt.output.words import power
-from fabopt.schema.catalog import Nic, Switch, Transceiver
+from fabopt.schema.catalog import Nic, Panel, Switch, Transceiver
 from fabopt.schema.design import Design
 from fabopt.schema.server import Server
 from fabopt.units import MILLIWATTS_PER_WATT, grouped, milliwatts
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Floats, Mask, Wiring
+from fabopt.wiring.structured import panel_name
 
+# The role of a panel among devices: jumpers end in front of it, trunks behind it.
+PANEL = "panel"
 # What is bought and is in no device of the design.
 MODULES, CABLES = "modules in attachments", "active cables"
 
 
 @dataclass(frozen=True)
 class RackDevice:
-    """A device in a rack.
+    """A device in a rack, or a panel.
 
     ``unit``: the lowest that it fills; ``power_w`` with its modules, NaN where unknown. ``most_w``: maximum power as
     its maker states it, 0 where that is not known. ``later``: the stage that installs it, empty for the first.
@@ -118,6 +122,8 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
         problem = "there are no racks to draw: the case has no floor plan"
         hint = "`site.floor` in the case says where racks are; solve it again with one"
         raise InputError([fault(design.case.name, "site.floor", problem, hint=hint)])
+    for rack, panel in _panels(embedded):
+        devices[rack].append(panel)
     plan = FloorPlan(floor)
     rows = []
     for row, name in enumerate(plan.row_names):
@@ -132,20 +138,40 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
 def _rack(embedded: Embedded, plan: FloorPlan, index: int, devices: dict[str, list[RackDevice]]) -> Rack:
     state = "blocked" if plan.blocked[index] else "reserved" if plan.reserved[index] else ""
     installed = sorted(devices.get(plan.ids[index], ()), key=lambda device: (-device.unit, device.name))
-    kept, limit_w = tuple(_kept(embedded, plan, installed)), plan.floor.part_of(plan.ids[index]).usable_power_w
-    return Rack(plan.ids[index], state, tuple(installed), kept, limit_w)
+    limit_w = plan.floor.part_of(plan.ids[index]).usable_power_w
+    return Rack(plan.ids[index], state, tuple(installed), tuple(_kept(embedded, plan, installed)), limit_w)
+
+
+def _panels(embedded: Embedded) -> Iterator[tuple[str, RackDevice]]:
+    """Each panel with its rack."""
+    for fabric in embedded.design.fabrics:
+        for kind in fabric.structured:
+            for place in kind.panels:
+                names = panel_name(place), PANEL, fabric.name, place.id
+                yield place.rack, RackDevice(place.unit, embedded.part(place.id, Panel).rack_units, *names, 0.0)
 
 
 def _kept(embedded: Embedded, plan: FloorPlan, installed: Sequence[RackDevice]) -> Iterator[KeptUnits]:
-    """Units of a rack kept for something else, if it has servers or switches."""
-    own = [device for device in installed if device.role != "attachment"]
+    """Units of a rack kept for something else, if it has servers or switches; panels fill those kept for some."""
+    own = [device for device in installed if device.role not in ("attachment", PANEL)]
     if embedded.server.rack is not None and any(device.role == "server" for device in own):
         filled = {unit for device in installed for unit in range(device.unit, device.top_unit + 1)}
-        return in_whole_rack(embedded.server, filled)
+        yield from in_whole_rack(embedded.server, filled)
+        return
     switches = grouped(
         (device.fabric, (device.unit, device.top_unit - device.unit + 1)) for device in own if device.role != "server"
     )
-    return kept_places(embedded.case, plan.floor, switches) if own else iter(())
+    panels = {unit for panel in installed if panel.role == PANEL for unit in range(panel.unit, panel.top_unit + 1)}
+    for kept in kept_places(embedded.case, plan.floor, switches) if own else ():
+        free = [unit for unit in range(kept.unit, kept.unit + kept.units) if unit not in panels]
+        yield from (KeptUnits(low, high - low + 1, kept.what) for low, high in _runs(free))
+
+
+def _runs(units: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of units that follow each other, each from its lowest to its highest, from the top down."""
+    starts = [unit for unit in units if unit - 1 not in units]
+    ends = [unit for unit in units if unit + 1 not in units]
+    yield from reversed(list(zip(starts, ends, strict=True)))
 
 
 def _devices_by_rack(
@@ -153,13 +179,13 @@ def _devices_by_rack(
 ) -> dict[str, list[RackDevice]]:
     devices = wiring.devices
     units, heights, stages = devices.unit.tolist(), devices.height_u.tolist(), devices.stage.tolist()
-    by_rack: dict[str, list[RackDevice]] = {}
+    by_rack: dict[str, list[RackDevice]] = defaultdict(list)
     for row, rack in enumerate(devices.rack):
         if rack:
             names = devices.name[row], devices.role[row], devices.fabric[row], devices.product[row]
             watts, stage = (float(power_w[row]), most_w[row]), later[stages[row]]
             device = RackDevice(units[row], heights[row], *names, *watts, stage, faces[row])
-            by_rack.setdefault(rack, []).append(device)
+            by_rack[rack].append(device)
     return by_rack
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fabopt.floor.racks import place_of
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Devices, Ints, Wiring
 
@@ -65,6 +66,14 @@ def link_ends(wiring: Wiring) -> pd.DataFrame:
         columns |= {f"{side}_{key}": value for key, value in device_columns(wiring, rows).items()}
         columns[f"{side}_port"] = ports
     return pd.DataFrame(columns)
+
+
+def route_name(ends: tuple[str, str]) -> str:
+    """The bundle between the racks of two ends, in the order of the floor; an end without a place is written ``?``."""
+    if not any(ends):
+        return ""
+    known = sorted((sorted(end.split("+"), key=place_of) for end in ends if end), key=lambda racks: place_of(racks[0]))
+    return "-".join([*map("+".join, known), "?"][:2])
 
 
 def joined(texts: Sequence[str], starts: Ints, separator: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fabopt.floor.loads import THOUSAND, UNLIMITED, is_cooling_told, most_in_rack
-from fabopt.output.export.elevation import CABLES, Rack, RackDevice, elevation_of, loose_power_w
+from fabopt.output.export.elevation import CABLES, PANEL, Rack, RackDevice, elevation_of, loose_power_w
 from fabopt.output.export.formats import Exported
 from fabopt.schema.floor import Floor
 from fabopt.schema.product import Cooled
@@ -112,6 +112,9 @@ def _devices(embedded: Embedded, rack: Rack, row: str) -> Iterator[HallDevice]:
     lowest = min((device.unit for device in rack.devices if device.role == "server"), default=0)
     number = sum(device.role == "server" for device in rack.devices)
     for device in rack.devices:
+        if device.role == PANEL:
+            yield HallDevice(rack.id, row, device.name, *(0.0,) * 5, "", None, {}, ("weight_kg",))
+            continue
         said, kg = _said(embedded, device)
         # what a server's maker cools, without NICs and modules that are bought for it
         own_w = device.power_w

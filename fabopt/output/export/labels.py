@@ -122,19 +122,36 @@ def labels_of(design: Design, work: Iterable[Visit]) -> Iterator[CableLabel]:
             legs.pop("", None)
             for cable, ends in legs.items():
                 order += 1
+                is_trunk = design.parts[str(ends[0].part)]["kind"] == "trunk"
                 for side, letter in (("from", "A"), ("to", "B")):
-                    yield from _ends(ends, side, (order, visit.stage, cable), letter, revision)
+                    yield from _ends(ends, side, (order, visit.stage, cable), letter, revision, is_trunk)
+                if is_trunk:
+                    yield from _ports(ends, (order, visit.stage), revision)
+
+
+def _ports(legs: Sequence[Any], known: tuple[int, str], revision: str) -> Iterator[CableLabel]:
+    """The labels of the ports of panels before the legs of a trunk: each leads to the port at the other end."""
+    order, stage = known
+    for side in ("from", "to"):
+        for leg in legs:
+            label, panel, port, unit = (getattr(leg, f"{side}_{key}") for key in ("label", "device", "port", "unit"))
+            if unit == unit:
+                cells = order, stage, panel, port, getattr(leg, f"{side}_rack"), int(unit)
+                _, _, far = label.partition(" > ")
+                code = f"{panel}/{port}/{revision}".upper()
+                yield CableLabel(cells, f"{panel} {port}", f"{leg.cable} leg {leg.leg}", f">{far}", code)
 
 
 def _ends(
-    legs: Sequence[Any], side: str, known: tuple[int, str, str], letter: str, revision: str
+    legs: Sequence[Any], side: str, known: tuple[int, str, str], letter: str, revision: str, is_trunk: bool
 ) -> Iterator[CableLabel]:
-    """The labels of the connectors of a cable at a side."""
+    """The labels of the connectors of a cable at a side; those of a trunk have the numbers of its legs."""
     order, stage, cable = known
     connectors = {getattr(leg, f"{side}_label"): leg for leg in legs}
     for number, (words, leg) in enumerate(connectors.items(), start=1):
         lane = _LANE.match(leg.leg)
         own = lane.group(side) if lane is not None else number if len(connectors) > 1 else ""
+        own = leg.leg.partition(" ")[0] if is_trunk else own
         end = f"{letter}{own}"
         own_end, _, far = words.partition(" > ")
         device, _, ports = own_end.rpartition(" ")

@@ -79,8 +79,8 @@ def visits(design: Design, wiring: Wiring, stage: int | None = None) -> Iterator
 
 
 def place(rack: str, unit: float, device: str, port: str) -> str:
-    """Where a cable ends: ``A01-U17-swp1``; without a floor plan ``compute-leaf-001 swp1``."""
-    return f"{rack}-U{unit:.0f}-{port}" if rack else f"{device} {port}"
+    """Where a cable ends: ``A01-U17-swp1``, without a unit ``A01 loose 4``, without a floor ``spine-001 swp1``."""
+    return f"{rack}-U{unit:.0f}-{port}" if rack and unit == unit else f"{device} {port}"
 
 
 _ENDS = ("bundle", "cable", "from_device", "to_device")
@@ -91,7 +91,7 @@ def _pairs(rows: pd.DataFrame, groups: dict[str, str], is_glass: dict[str, bool]
     ends: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for cable, near, far in zip(rows["cable"], rows["from_device"], rows["to_device"], strict=True):
         for side, device in zip(ends.setdefault(cable, ({}, {})), (near, far), strict=True):
-            side[groups[device]] = None
+            side[groups.get(device, device)] = None
     keys = [
         bundle.replace("-", " - ")
         or " - ".join(map("+".join, ends[cable] if cable else ([groups[near]], [groups[far]])))

@@ -63,7 +63,8 @@ _STRIPS = "vertical power strips, one a feed; their models, and vertical cable m
 # Behind the name of a device: its ports are on the side that is seen, or on the other.
 PORTS_HERE, PORTS_BEHIND = "(ports)", "(ports behind)"
 _EDGE, _FREE = "#9fb3c8", "#f7f9fb"
-_COLOURS = {"server": "#7b5e9e", "leaf": "#2a7f62", "spine": "#1d4e89", "core": "#9c4221", "attachment": "#52606d"}
+_COLOURS = {"server": "#7b5e9e", "leaf": "#2a7f62", "spine": "#1d4e89", "core": "#9c4221", "panel": "#8a6d1b",
+            "attachment": "#52606d"}  # fmt: skip
 
 
 def pages(elevation: Elevation, name: str, mark: str = "") -> list[DrawnSheet]:
@@ -258,7 +259,7 @@ def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, f
     """One row a device or a run of kept units, with ``RACK_COLUMNS``, rack by rack from the top down.
 
     Last, without a rack, the power of modules in attachments and of active cables: with them the power of all rows but
-    attachments is that of the cluster. The heights of all rows but those that are kept are its rack units.
+    attachments is that of the cluster. The heights of all rows but panels and those that are kept are its rack units.
     """
     import pandas as pd
 

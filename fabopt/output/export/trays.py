@@ -9,21 +9,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fabopt.errors import InputError, fault
 from fabopt.floor.fill import PER_MM2, SIDES, room_of, section_of
+from fabopt.floor.racks import height_m
 from fabopt.floor.routes import TrayRoutes
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
-from fabopt.schema.catalog import Cable, Fibre
+from fabopt.output.export.trunks import cabling_of
+from fabopt.schema.catalog import Cable, Fibre, Panel, Trunk
 from fabopt.schema.design import Design
 from fabopt.schema.floor import Floor
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import legs_of
 from fabopt.wiring.model import Wiring
+from fabopt.wiring.structured import RackPort
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,13 +45,26 @@ def files_of(asked: Exported) -> Files:
     return {"trays.csv": csv_file(tray_table(asked.design, asked.wiring))}
 
 
+class LegEnd(NamedTuple):
+    """Where a cable ends: rack (index), device (row; then come panels), its cage or port, height in metres."""
+
+    rack: int
+    device: int
+    cage: int
+    height_m: float
+
+
 @dataclass(frozen=True)
 class Leg:
-    """A cable between two connectors: racks of its ends (indices), their devices and cages, and the product."""
+    """A cable between two connectors, or a whole trunk: its ends, and the product."""
 
-    racks: tuple[int, int]
-    ends: tuple[tuple[int, int], tuple[int, int]]
-    product: Cable | Fibre
+    ends: tuple[LegEnd, LegEnd]
+    product: Cable | Fibre | Trunk
+
+    @property
+    def racks(self) -> tuple[int, int]:
+        """The racks of both ends."""
+        return self.ends[0].rack, self.ends[1].rack
 
     @property
     def is_copper(self) -> bool:
@@ -111,17 +127,36 @@ def tray_table(design: Design, wiring: Wiring) -> pd.DataFrame:
 
 
 def placed_legs(embedded: Embedded, wiring: Wiring) -> Iterator[Leg]:
-    """Legs between two racks, or within one, with their products; what has no place is nowhere. ``racks`` and ``ends``
-    of a leg are in the same order.
+    """Legs between two racks, or within one, with their products: jumpers of links through trunks in their racks, then
+    the trunks; what has no place is nowhere.
     """
-    links, racks = wiring.links, wiring.devices.rack
+    links, devices, plan = wiring.links, wiring.devices, embedded.plan
+    laid = cabling_of(embedded.design, wiring)
+    patched, heights = laid.patched(wiring), height_m(devices.unit, devices.height_u).tolist()
+    panels = {panel.name: (len(devices) + number, panel) for number, panel in enumerate(laid.panels)}
+
+    def at_panel(port: RackPort) -> LegEnd:
+        number, panel = panels[port.panel]
+        height = height_m(panel.unit, embedded.part(panel.product, Panel).rack_units)
+        return LegEnd(plan.rack_index(panel.rack), number, port.port, float(height))
+
     for link in legs_of(wiring).tolist():
         a, b = int(links.a[link]), int(links.b[link])
-        if racks[a] and racks[b]:
+        if devices.rack[a] and devices.rack[b]:
             product = embedded.product(wiring.cables.part[int(links.cable[link])])
             assert isinstance(product, Cable | Fibre)
-            places = embedded.plan.rack_index(racks[a]), embedded.plan.rack_index(racks[b])
-            yield Leg(places, ((a, int(links.a_cage[link])), (b, int(links.b_cage[link]))), product)
+            near, far = (
+                LegEnd(plan.rack_index(devices.rack[row]), row, int(cages[link]), heights[row])
+                for row, cages in ((a, links.a_cage), (b, links.b_cage))
+            )
+            if link in patched:
+                yield Leg((near, at_panel(patched[link].near)), product)
+                yield Leg((at_panel(patched[link].far), far), product)
+            else:
+                yield Leg((near, far), product)
+    for trunk in laid.trunks:
+        first = next((leg.a, leg.b) for leg in trunk.legs if leg.a is not None and leg.b is not None)
+        yield Leg((at_panel(first[0]), at_panel(first[1])), embedded.part(trunk.product, Trunk))
 
 
 def _in_trays(embedded: Embedded, legs: Iterable[Leg]) -> Iterator[_Section]:
@@ -144,9 +179,9 @@ def _at_sides(embedded: Embedded, legs: Iterable[Leg]) -> Iterator[_Section]:
     """
     at_devices: dict[int, dict[int, list[tuple[int, bool, Leg]]]] = defaultdict(lambda: defaultdict(list))
     for leg in legs:
-        for place, (device, cage) in enumerate(leg.ends):
+        for place, end in enumerate(leg.ends):
             is_again = place == 1 and leg.racks[0] == leg.racks[1]
-            at_devices[leg.racks[place]][device].append((cage, is_again, leg))
+            at_devices[end.rack][end.device].append((end.cage, is_again, leg))
     for rack in sorted(at_devices):
         sides = [_Section(f"{embedded.plan.ids[rack]} {side}", "side") for side in SIDES]
         for device in sorted(at_devices[rack]):

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from fabopt.floor.loads import base_m2
-from fabopt.floor.racks import height_m
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.halls import Hall, hall_of, unknown_words
 from fabopt.output.export.sheets import csv_file
@@ -38,19 +37,17 @@ class Hanging(NamedTuple):
 
 def hanging(embedded: Embedded, wiring: Wiring) -> dict[str, Hanging]:
     """What hangs in every rack: of a cable that stays in it its run, of others the way from device to tray."""
-    devices = wiring.devices
-    heights = height_m(devices.unit, devices.height_u)
-    racks: dict[str, Hanging] = defaultdict(Hanging)
+    plan, racks = embedded.plan, defaultdict[str, Hanging](Hanging)
     for leg in placed_legs(embedded, wiring):
-        (a, b), kg_m = (device for device, _ in leg.ends), leg.product.weight_kg_m
-        if leg.racks[0] == leg.racks[1]:
-            metres = {a: embedded.plan.run_m(leg.racks[0], heights[a], leg.racks[1], heights[b])}
+        (a, b), kg_m = leg.ends, leg.product.weight_kg_m
+        if a.rack == b.rack:
+            metres = {a.rack: float(plan.run_m(a.rack, a.height_m, b.rack, b.height_m))}
         else:
-            parts = {end: embedded.plan.floor.part_of(devices.rack[end]) for end in (a, b)}
-            metres = {end: part.tray_height_m + part.drop_m - heights[end] for end, part in parts.items()}
-        for device, in_rack_m in metres.items():
-            kg, others = racks[devices.rack[device]]
-            racks[devices.rack[device]] = Hanging(kg + float(in_rack_m) * (kg_m or 0.0), others + (kg_m is None))
+            parts = {end: plan.floor.part_of(plan.ids[end.rack]) for end in (a, b)}
+            metres = {end.rack: part.tray_height_m + part.drop_m - end.height_m for end, part in parts.items()}
+        for rack, in_rack_m in metres.items():
+            kg, others = racks[plan.ids[rack]]
+            racks[plan.ids[rack]] = Hanging(kg + in_rack_m * (kg_m or 0.0), others + (kg_m is None))
     return dict(racks)
 
 

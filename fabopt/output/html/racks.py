@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fabopt.output.export.elevation import (
+    PANEL,
     Elevation,
     Rack,
     elevation_of,
@@ -86,10 +87,11 @@ def _cell(rack: Rack, elevation: Elevation) -> RackCell:
 def _use(rack: Rack) -> str:
     if not rack.devices:
         return rack.state or "empty"
-    if all(device.role == "attachment" for device in rack.devices):
+    roles = [device.role for device in rack.devices if device.role != PANEL]
+    if all(role == "attachment" for role in roles):
         return "attachments"
-    servers = sum(device.role == "server" for device in rack.devices)
-    return "servers" if servers == len(rack.devices) else "mixed" if servers else "network"
+    servers = roles.count("server")
+    return "servers" if servers == len(roles) else "mixed" if servers else "network"
 
 
 # -- data -----------------------------------------------------------------------------------------------------------

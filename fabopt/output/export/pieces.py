@@ -1,0 +1,102 @@
+"""Links through trunks as crews have them: jumpers that stay in a rack, and trunks that are pulled between racks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fabopt.floor.racks import height_m
+from fabopt.output.export.ends import part_text, route_name
+from fabopt.output.export.orders import code_of
+from fabopt.output.export.trunks import cabling_of
+from fabopt.schema.design import Design
+from fabopt.schema.passive import Trunk
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
+from fabopt.wiring.structured import RackPort, StructuredCabling, far_cord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The port of a leg for which no panel has one, with its number.
+LOOSE = "loose"
+
+
+def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequence[int]) -> pd.DataFrame:
+    """The rows of a cable schedule, each of the link given, with links through trunks as jumper, leg and jumper.
+
+    Behind the cables come the jumpers at far ends and every leg of every trunk, last what has no cable on the bill.
+    """
+    import pandas as pd
+
+    laid = cabling_of(design, wiring)
+    if not laid.trunks:
+        return rows
+    ends, patched = _PanelEnds(laid), laid.patched(wiring)
+    index = [row for row, link in enumerate(links) if link in patched]
+    whole = rows.iloc[index]
+    near = whole.assign(**ends.columns("to", [patched[links[row]].near for row in index]))
+    far = whole.assign(
+        cable=[far_cord(name) for name in whole["cable"]],
+        **ends.columns("from", [patched[links[row]].far for row in index]),
+    )
+    legs = pd.DataFrame(_legs(design, laid, ends), columns=list(rows.columns))
+    cabled = pd.concat([rows.drop(rows.index[index]), _joined(near)]).sort_index()
+    is_bought = cabled["cable"] != ""
+    return pd.concat([cabled[is_bought], _joined(far), _joined(legs), cabled[~is_bought]], ignore_index=True)
+
+
+def _joined(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of one link each with their bundle, and a label at each end: from here to there."""
+    near, far = (rows[f"{side}_device"] + " " + rows[f"{side}_port"] for side in ("from", "to"))
+    bundles = [route_name(racks) for racks in zip(rows["from_rack"], rows["to_rack"], strict=True)]
+    return rows.assign(bundle=bundles, from_label=near + " > " + far, to_label=far + " > " + near)
+
+
+def _legs(design: Design, laid: StructuredCabling, ends: _PanelEnds) -> Iterator[dict[str, Any]]:
+    embedded, low_m = Embedded(design), height_m(1, 0)
+    stages = [stage.name for stage in design.stages]
+    for trunk in laid.trunks:
+        part = embedded.part(trunk.product, Trunk)
+        a, b = map(embedded.plan.rack_index, trunk.racks)
+        length_m = float(trunk.length_m)
+        about = {
+            "cable": trunk.name,
+            "fabric": trunk.fabric,
+            "kind": trunk.kind,
+            "part": trunk.product,
+            "part_number": code_of(design, trunk.product, length_m).code,
+            "description": part_text(design, trunk.product, "description"),
+            "medium": part.fibre,
+            "stage": stages[trunk.stage],
+            "length_m": length_m,
+            "run_m": float(embedded.plan.run_m(a, low_m, b, low_m)),
+        }
+        for leg in trunk.legs:
+            yield {
+                **about,
+                "leg": f"{leg.number} of {part.legs}",
+                **ends.at("from", leg.a, trunk.racks[0], leg.number),
+                **ends.at("to", leg.b, trunk.racks[1], leg.number),
+            }
+
+
+class _PanelEnds:
+    """Rack, unit, panel and port of ends at panels, as columns of the cable schedule."""
+
+    def __init__(self, laid: StructuredCabling) -> None:
+        self.panels = {panel.name: panel for panel in laid.panels}
+
+    def columns(self, side: str, ports: Sequence[RackPort]) -> dict[str, list[Any]]:
+        """The columns of a side of rows that end in ports."""
+        ends = [self.at(side, port, "", 0) for port in ports]
+        return {name: [end[name] for end in ends] for name in (ends[0] if ends else ())}
+
+    def at(self, side: str, port: RackPort | None, rack: str, leg: int) -> dict[str, Any]:
+        """The cells of an end in a port; without one, of a leg that is loose in a rack."""
+        cells: tuple[object, ...] = (rack, float("nan"), rack, f"{LOOSE} {leg}")
+        if port is not None:
+            panel = self.panels[port.panel]
+            cells = panel.rack, float(panel.unit), panel.name, str(port.port)
+        return dict(zip((f"{side}_{key}" for key in ("rack", "unit", "device", "port", "optic")), (*cells, ""),
+                        strict=True))  # fmt: skip

@@ -15,7 +15,8 @@ from fabopt.io.faults import document_of, refuse
 from fabopt.io.files import read_bytes, shown
 from fabopt.io.kinds import DESIGN
 from fabopt.io.library import check_is_file
-from fabopt.schema.case import Case
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import IN_SERVICE, Base
@@ -27,6 +28,8 @@ from fabopt.units import grouped
 
 # Of the file, what a design does not go on from.
 _LEFT_OUT = ("alternatives", "notes")
+# Keys of an attachment that a case repeats as they are in service, or leaves out with it.
+_STAYING = ("ports", "boxes", "kind", "placed_on", "counts", "buys", "gbps", "form_factor", "split", "lane_gbps")
 
 
 def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
@@ -51,9 +54,17 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     if site.distances_m is None:
         said = told.case.site.distances_m or Distances.model_validate(_runs_m(case, told, catalog))
         site = site.model_copy(update={"distances_m": said})
-    return case.model_copy(
-        update={"base": base, "stages": (_in_service(told), *stages), "servers": None, "gpus": None, "site": site}
-    )
+    fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
+    staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
+    return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
+
+
+def _with_attachments(fabric: Fabric, base: _ServingDesign) -> Fabric:
+    """A fabric with the attachments in service before those that the first stage after them brings."""
+    there = base.attachments(fabric.name)
+    names = {one.name for one in there}
+    new = (one.model_copy(update={"adds": (0, one.ports)}) for one in fabric.attachments if one.name not in names)
+    return fabric.model_copy(update={"attachments": (*there, *new)})
 
 
 class _ServingDesign(NamedTuple):
@@ -73,6 +84,11 @@ class _ServingDesign(NamedTuple):
     def fabrics(self) -> list[FabricDesign]:
         """The fabrics in service."""
         return [fabric_at(fabric, self.stage) for fabric in self.design.fabrics]
+
+    def attachments(self, name: str) -> tuple[Attachment, ...]:
+        """The attachments of a fabric in service."""
+        there = (one for fabric in self.case.fabrics if fabric.name == name for one in fabric.attachments)
+        return tuple(one.model_copy(update={"adds": ()}) for one in there if one.first_stage <= self.stage)
 
 
 def _named(folder: Path, text: str) -> tuple[Path, str]:
@@ -129,8 +145,9 @@ def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, 
         yield "homing", "pairs of switches cannot be gone on from"
     if fabric.logical or fabric.carries or fabric.role == "oob":
         yield "role", "what other fabrics share, and out-of-band fabrics, cannot be gone on from"
-    if any(wanted.attachments for wanted in base.case.fabrics if wanted.name == fabric.name):
-        yield "attachments", "attachments cannot be gone on from"
+    for attachment in base.attachments(fabric.name):
+        if attachment.max_oversubscription is not None:
+            yield f"attachments.{attachment.name}", "attachments with a ratio of their own cannot be gone on from"
     if any(there.links_per_pair > fabric.structure.links_per_pair for there in fabric.growth[base.stage :][:1]):
         yield "growth", "cables that a later stage moves cannot be gone on from"
     makes = grouped(((row.from_, row.to), tuple((p.id, p.length_m) for p in row.parts)) for row in fabric.links)
@@ -159,6 +176,17 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
     for name in others:
         if name not in own:
             yield fault(file, "fabrics", f"the fabric {name} of {base.file} is in service, and is not here", own)
+    for index, fabric in enumerate(case.fabrics):
+        there = {attachment.name: attachment for attachment in base.attachments(fabric.name)}
+        for number, attachment in enumerate(fabric.attachments):
+            stays, where = there.get(attachment.name, attachment), f"fabrics[{index}].attachments[{number}]"
+            if attachment.adds:
+                adds = list(attachment.adds)
+                yield fault(file, f"{where}.adds", "is filled in by fabopt", adds, hint="leave it out")
+            if any(getattr(attachment, key) != getattr(stays, key) for key in _STAYING):
+                hint = "leave it out, as it stays; give what is new beside it a name of its own"
+                problem = f"{attachment.name} is in service otherwise in {base.file}"
+                yield fault(file, where, problem, attachment.name, hint=hint)
     yield from _not_yet(case, file)
     kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
     known = {one.id for kind in kinds for one in getattr(catalog, kind)}
@@ -180,7 +208,11 @@ def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, flo
     structures = [fabric.clos for fabric in base.fabrics]
     group = max(servers if one.groups == 1 else one.servers_per_group for one in structures)
     of_all = {} if runs is None else runs.runs_m("clos", Sizes(group, servers))
-    return {kind: float(of_all[kind]) for kind in KINDS if kind in of_all}
+    attached = [row for fabric in base.fabrics for row in fabric.links if row.from_ == "attachment"]
+    there = {
+        f"attachment-{row.to}": float(max(one.length_m for one in attached if one.to == row.to)) for row in attached
+    }
+    return there | {kind: float(of_all[kind]) for kind in KINDS if kind in of_all}
 
 
 def _too_short(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
@@ -206,7 +238,6 @@ def _not_yet(case: Case, file: str) -> Iterator[Fault]:
         "scenarios": bool(case.scenarios),
         "growth.recabling": case.growth.recabling == "allow",
         "stages.probability": any(stage.probability != 1 for stage in case.stages or ()),
-        "fabrics.attachments": any(fabric.attachments for fabric in case.fabrics),
     }
     for key, is_given in given.items():
         if is_given:

@@ -29,7 +29,7 @@ def check_roles(case: Case, server: Server, file: str) -> list[Fault]:
         where = f"fabrics[{index}]"
         faults += _separation(case, fabric, server, where, file)
         faults += _shared_port(fabric, where, file)
-        faults += _filled_in(fabric, where, file)
+        faults += _filled_in(fabric, where, file) if case.base is None else ()
         faults += _attachments_of_one_stage(case, fabric, where, file)
         if fabric.role == "oob":
             faults += _out_of_band(case, fabric, server, where, file)
@@ -125,8 +125,8 @@ def _attachments_of_one_stage(case: Case, fabric: Fabric, where: str, file: str)
     """Attachments of several stages have to be either outside the ratio and on free ports, or in it and on leaves."""
     stages = len(case.stages or ())
     for number, attachment in enumerate(fabric.attachments if stages > 1 else ()):
-        on_leaves = attachment.placed_on == "leaf"
-        if on_leaves == attachment.counts:
+        on_leaves, stays = attachment.placed_on == "leaf", case.base is not None and not attachment.adds
+        if stays or on_leaves == attachment.counts:
             continue
         key = "tier" if attachment.tier is not None else "counts_in_ratio"
         kind, other = ("of `tier: leaf` outside", "any") if on_leaves else ("on free ports that count in", "leaf")

@@ -43,11 +43,30 @@ class Hosts(NamedTuple):
 
 class Guest(NamedTuple):
     """An attachment with its number of ports. ``load``: load of one port on the uplinks, for each tier that it may be
-    on.
+    on; ``there``: switches of ports in service, which stay.
     """
 
     ports: int
     load: Mapping[HostTier, int]
+    there: tuple[HostPort, ...] = ()
+
+
+class SwitchesOfPlane(NamedTuple):
+    """Leaves of a plane, its pods, and spines of a pod, by which ports of attachments name their switches."""
+
+    leaves: int
+    pods: int
+    spines: int
+
+    def renumbered(self, port: HostPort, now: SwitchesOfPlane) -> HostPort:
+        """The switch of a port by its number in a network that has grown to ``now``."""
+        tier, number = port
+        if tier == "leaf":
+            plane, leaf = divmod(number, self.leaves)
+            return tier, plane * now.leaves + leaf
+        block, spine = divmod(number, self.spines)
+        plane, pod = divmod(block, self.pods)
+        return tier, (plane * now.pods + pod) * now.spines + spine
 
 
 def free_ports(cages: Number, ports: Number, lanes: int) -> Number:
@@ -150,23 +169,36 @@ class _Ledger:
         in_cage = opened % self.lanes > 0 or self.cages[number] > 0
         return in_cage and self.ports[number] > 0 and (not load or self.room[number] >= load)
 
+    def keeps(self, number: int, load: int) -> bool:
+        """Whether a switch still has a port that is in service, be it in a cage of servers."""
+        return self.ports[number] > 0 and (not load or self.room[number] >= load)
+
     def take(self, number: int, opened: int, load: int) -> None:
         """Give one port away."""
-        self.cages[number] -= opened % self.lanes == 0
+        self.cages[number] -= opened % self.lanes == 0 and self.cages[number] > 0
         self.ports[number] -= 1
         self.room[number] -= load
         self.taken[number] += 1
 
 
 def _places_of(guest: Guest, ledgers: Sequence[_Ledger]) -> tuple[HostPort, ...] | None:
+    opened: dict[tuple[int, int], int] = {}
+    places: list[HostPort] = []
+    rank_of = {ledger.tier: rank for rank, ledger in enumerate(ledgers)}
+    for tier, number in guest.there:
+        rank = rank_of.get(tier, -1)
+        before = opened.get((rank, number), 0)
+        if rank < 0 or not ledgers[rank].keeps(number, guest.load[tier]):
+            return None
+        ledgers[rank].take(number, before, guest.load[tier])
+        opened[rank, number] = before + 1
+        places.append((tier, number))
     queue = [
         (taken, -free, rank, number)
         for rank, ledger in enumerate(ledgers)
         for number, (taken, free) in enumerate(zip(ledger.taken, ledger.at_first, strict=True))
     ]
     heapq.heapify(queue)
-    opened: dict[tuple[int, int], int] = {}
-    places: list[HostPort] = []
     while len(places) < guest.ports and queue:
         taken, free, rank, number = heapq.heappop(queue)
         ledger, before = ledgers[rank], opened.get((rank, number), 0)

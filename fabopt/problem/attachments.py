@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
@@ -14,7 +15,7 @@ from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.nic_rules import Nics, by_rules
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
 from fabopt.rules.defaults import PAIR, Rules
-from fabopt.schema.attachment import Attachment, AttachmentTier
+from fabopt.schema.attachment import Attachment, AttachmentTier, HostPort
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.homing import Homing, asks_for_pair
@@ -57,6 +58,13 @@ class AttachmentDemand:
     def by_stage(self) -> tuple[int, ...]:
         """Ports that are dealt over the leaves, by the stage that adds them."""
         return (self.adds or (self.ports,)) if self.tier == "leaf" else ()
+
+    def on_tier(self, places: Sequence[HostPort], tier: str) -> AttachmentDemand:
+        """The part of an attachment on free ports that is on switches of a tier; ``places``: of all its ports."""
+        stages = [stage for stage, ports in enumerate(self.adds) for _ in range(ports)] or [0] * len(places)
+        there = Counter(stage for stage, place in zip(stages, places, strict=True) if place[0] == tier)
+        adds = tuple(there[stage] for stage in range(len(self.adds))) if there.total() else ()
+        return replace(self, ports=there.total(), adds=adds)
 
     def takes(self, tier: str) -> bool:
         """Whether its ports may be on switches of a tier."""

@@ -26,6 +26,7 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.problem.subnet_manager import SubnetManagers
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
+from fabopt.schema.attachment import Attachment
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.homing import Homing, Pairing
 from fabopt.schema.operate import Roce
@@ -68,9 +69,17 @@ class Survival:
 
 @dataclass(frozen=True, eq=False)
 class InService:
-    """A fabric as it is in service; as a key, itself alone."""
+    """A fabric as it is in service; as a key, itself alone.
+
+    ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service,
+    with ``attachments``.
+    """
 
     fabric: FabricDesign
+    whole: FabricDesign
+    servers: int
+    sizes: tuple[int, ...]
+    attachments: tuple[Attachment, ...] = ()
 
 
 class Span(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.case import Case
-from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.installed import base_of, fabric_at
 
 
@@ -15,12 +15,24 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     base = base_of(case)
     if case.base is None or base is None:
         return fabrics
-    there = {fabric.name: fabric_at(fabric, case.base.stage) for fabric in base.fabrics}
+    stage, sizes = case.base.stage, tuple(one.servers for one in base.stages)
+    asked = {fabric.name: fabric for fabric in Case.model_validate_json(json.dumps(base.case.content)).fabrics}
+    there = {
+        whole.name: InService(
+            fabric_at(whole, stage),
+            whole,
+            sizes[stage],
+            sizes,
+            tuple(one for one in asked[whole.name].attachments if one.first_stage <= stage),
+        )
+        for whole in base.fabrics
+    }
     return tuple(_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
 
 
-def _narrowed(fabric: FabricProblem, there: FabricDesign) -> FabricProblem:
+def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
     """A fabric with the products of the one in service, on as many tiers or more."""
+    there = in_service.fabric
     used = {tier.role: tier.id for tier in there.tiers}
     switches = {
         protocol: {
@@ -34,12 +46,13 @@ def _narrowed(fabric: FabricProblem, there: FabricDesign) -> FabricProblem:
     }
     return replace(
         fabric,
-        in_service=InService(there),
+        in_service=in_service,
         protocols=tuple(protocol for protocol in fabric.protocols if protocol == there.protocol),
         tiers=tuple(tiers for tiers in fabric.tiers if tiers >= len(there.tiers)),
         topologies=tuple(family for family in fabric.topologies if family == there.topology),
         switches=switches,
         nics=nics,
+        attachments=tuple(demand if demand.adds else replace(demand, tier="any") for demand in fabric.attachments),
         last_group="equal",
         interchangeable=None,
     )

@@ -106,13 +106,23 @@ class Attachment(Strict):
         return self.tier or ("any" if self.kind == "management" else "leaf")
 
     @property
+    def first_stage(self) -> int:
+        """The stage that brings its first port, from 0."""
+        return next((stage for stage, ports in enumerate(self.adds) if ports), 0)
+
+    @property
     def counts(self) -> bool:
         """Whether its ports count in oversubscription: as given, or as its kind has it."""
         return self.kind != "management" if self.counts_in_ratio is None else self.counts_in_ratio
 
     def as_placed(self, on_free_ports: bool) -> Attachment:
-        """The attachment as a design has it: of any tier and on no free ports, it is dealt over the leaves."""
-        return self.model_copy(update={"tier": "leaf"}) if self.placed_on == "any" and not on_free_ports else self
+        """The attachment as a design has it: of any tier and on no free ports, it is dealt over the leaves; of leaves,
+        with its ports listed as they are in service, it is not.
+        """
+        if on_free_ports:
+            is_listed = {"tier": "any", "counts_in_ratio": self.counts}
+            return self.model_copy(update=is_listed) if self.placed_on == "leaf" else self
+        return self.model_copy(update={"tier": "leaf"}) if self.placed_on == "any" else self
 
     @model_validator(mode="after")
     def _ratio_is_of_leaves(self) -> Self:

@@ -154,9 +154,11 @@ class Host(NamedTuple):
     note: str
 
     def attached(self, case: Case) -> Case:
-        """A case with them."""
+        """A case with them; beside what is in service they are new."""
+        adds = () if case.base is None else (0, self.attachment.ports)
+        host = self.attachment.model_copy(update={"adds": adds})
         fabrics = (
-            fabric.model_copy(update={"attachments": (*fabric.attachments, self.attachment)})
+            fabric.model_copy(update={"attachments": (*fabric.attachments, host)})
             if fabric.name == self.fabric
             else fabric
             for fabric in case.fabrics

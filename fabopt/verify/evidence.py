@@ -268,7 +268,7 @@ class FabricEvidence:
             attached=tuple(attachment.ports if attachment.placed_on == "leaf" else 0 for attachment in attachments),
             free=tuple(designed.free_ports.get(attachment.name, ()) for attachment in attachments),
             counted=tuple(attachment.counts for attachment in attachments),
-            adds=tuple(attachment.adds for attachment in attachments),
+            adds=tuple(attachment.adds if attachment.placed_on == "leaf" else () for attachment in attachments),
             leaf_racks=self.racks_of_hosts.get("leaf", ()),
             paired=designed.homing in ("pair", "dual"),
         )

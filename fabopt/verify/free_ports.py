@@ -116,6 +116,11 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
         proof.note(f"{name} " + ", ".join(f"{some(of_tier[tier], 'port')} on {tier}s" for tier in sorted(of_tier)))
 
 
+def is_in_service(fabric: FabricEvidence, attachment: Attachment) -> bool:
+    """Whether a case's base has an attachment: its ports are where ``base_stays`` proves that they were."""
+    return fabric.evidence.case.base is not None and not attachment.adds
+
+
 def _dealt(
     fabric: FabricEvidence, attachment: Attachment, tiers: dict[str, _Switches]
 ) -> Iterator[tuple[str, int] | None]:
@@ -128,7 +133,15 @@ def _dealt(
         speed = fabric.down("leaf").port_mbps
         loads = {"leaf": speed / class_ratios(fabric)[index], "spine": speed / fabric.oversubscription_limits["spine"]}
     own = {tier: np.zeros(len(switches.free), dtype=np.int64) for tier, switches in tiers.items()}
-    for _ in range(attachment.ports):
+    stays = fabric.designed.free_ports.get(attachment.name, ()) if is_in_service(fabric, attachment) else ()
+    for place in stays:
+        role, switch = place
+        switches = tiers.get(role)
+        fits = switches is not None and switch < len(own[role]) and switches.ports[switch] > 0
+        if switches is not None and fits:
+            switches.take(switch, own[role], loads[role])
+        yield place if fits else None
+    for _ in range(attachment.ports - len(stays)):
         nexts = [
             (*key, RANKS.index(tier))
             for tier, switches in tiers.items()
@@ -216,7 +229,7 @@ class _Switches(NamedTuple):
 
     def take(self, number: int, own: NDArray[np.int64], load: Fraction) -> None:
         """Put one more port of an attachment on a switch."""
-        self.cages[number] -= own[number] % self.lanes == 0
+        self.cages[number] -= own[number] % self.lanes == 0 and self.cages[number] > 0
         self.ports[number] -= 1
         self.taken[number] += 1
         own[number] += 1

@@ -74,9 +74,8 @@ def stage_of(fabric: FabricEvidence, stage: StageStructure, number: int) -> Fabr
     designed = as_installed(fabric.designed, stage)
     places = fabric.designed.places
     leaves = tuple(places.leaf[number] for number in numbers_at_last(fabric, stage, "leaf")) if places.leaf else ()
-    designed = designed.model_copy(
-        update={"free_ports": _free_ports_at(fabric, stage), "places": places.model_copy(update={"leaf": leaves})}
-    )
+    places, free_ports = places.model_copy(update={"leaf": leaves}), _free_ports_at(fabric, stage, number)
+    designed = designed.model_copy(update={"free_ports": free_ports, "places": places})
     whole = fabric.evidence.design
     evidence = Evidence(whole.model_copy(update={"fabrics": (designed,)}), number, whole)
     return FabricEvidence(evidence, designed)
@@ -92,8 +91,9 @@ def numbers_at_last(fabric: FabricEvidence, stage: StageStructure, role: str) ->
     return [pod * last.spines_per_pod + number for pod in pods for number in range(stage.spines_per_pod)]
 
 
-def _free_ports_at(fabric: FabricEvidence, stage: StageStructure) -> FreePorts:
+def _free_ports_at(fabric: FabricEvidence, stage: StageStructure, number: int) -> FreePorts:
     """Switches of attachments on free ports, by their numbers at a stage; ports of later stages have no switch."""
+    later = {attachment.name for attachment in fabric.wanted.attachments if attachment.first_stage > number}
     of_stage = {role: numbers_at_last(fabric, stage, role) for role in ("leaf", "spine")}
     return {
         name: tuple(
@@ -101,6 +101,7 @@ def _free_ports_at(fabric: FabricEvidence, stage: StageStructure) -> FreePorts:
             for role, number in places
         )
         for name, places in fabric.designed.free_ports.items()
+        if name not in later
     }
 
 

@@ -162,8 +162,11 @@ class Embedded:
     def _own(self, fabric: Fabric) -> tuple[Attachment, ...]:
         """The case's attachments of a fabric on the tier that the file has them on."""
         designed = next((other for other in self.design.fabrics if other.name == fabric.name), None)
-        if designed is None or designed.structure.is_direct or len(self.case.stages or ()) > 1:
+        if designed is None or designed.structure.is_direct:
             return fabric.attachments
+        if len(self.case.stages or ()) > 1:
+            stay = self.case.base is not None
+            return tuple(one.as_placed(True) if stay and not one.adds else one for one in fabric.attachments)
         return tuple(attachment.as_placed(attachment.name in designed.free_ports) for attachment in fabric.attachments)
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
@@ -232,7 +235,9 @@ class Embedded:
             if not adds:
                 yield attachment
             elif any(adds):
-                yield attachment.model_copy(update={"ports": sum(adds), "boxes": sum(adds), "adds": adds})
+                whole = sum(adds) == attachment.ports
+                boxes = attachment.boxes if whole else sum(adds)
+                yield attachment.model_copy(update={"ports": sum(adds), "boxes": boxes, "adds": adds})
 
     @cached_property
     def stage(self) -> Stage:

@@ -279,11 +279,17 @@ def _attached(attachment: Attachment, fabric: FabricDesign) -> Iterator[Device]:
     """The devices of an attachment, numbered if there are several, in their racks."""
     places = placed(iter(fabric.places.attachments.get(attachment.name, ())))
     name, height = f"{fabric.name}-{attachment.name}", attachment.rack_units or 0.0
-    first = next((stage for stage, ports in enumerate(attachment.adds) if ports), 0)
     for index, (rack, unit) in enumerate(islice(places, attachment.devices)):
         own = name if attachment.devices == 1 else numbered(name, "attachment", index)
         yield Device(
-            own, "attachment", attachment.name, fabric.name, rack=rack, unit=unit, height_u=height, stage=first
+            own,
+            "attachment",
+            attachment.name,
+            fabric.name,
+            rack=rack,
+            unit=unit,
+            height_u=height,
+            stage=attachment.first_stage,
         )
 
 

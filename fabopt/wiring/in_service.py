@@ -102,7 +102,7 @@ class _Kept:
     def _completed(self, device: int, cages: Mapping[int, int]) -> dict[int, int]:
         """All cages of a device: those in service as they are, others in the free ones of their group."""
         devices, whole, first = self.wiring.devices, dict(cages), 1
-        if devices.role[device] == "server":
+        if devices.role[device] in ("server", "attachment"):
             return whole
         if len(set(cages.values())) < len(cages):
             raise ValueError(f"two cages of {devices.name[device]} would be one")
@@ -143,7 +143,9 @@ class _Kept:
 
     def _names(self) -> list[str]:
         devices, names = self.wiring.devices, list(self.wiring.devices.name)
-        kinds = grouped((name.rpartition("-")[0], row) for row, name in enumerate(devices.name))
+        # of attachments nothing is counted but what has come at once
+        counted = ((row, name) for row, name in enumerate(names) if devices.role[row] != "attachment")
+        kinds = grouped((name.rpartition("-")[0], row) for row, name in counted)
         for prefix, rows in kinds.items():
             name_of = partial(numbered, prefix, devices.role[rows[0]])
             own = _named(self.device_of[rows], self.base.devices.name, name_of, devices.stage[rows])

@@ -91,7 +91,7 @@ def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Attach
     if not clos.free:
         return fabric.attachments
     return tuple(
-        demand if demand.tier == "leaf" else replace(demand, ports=sum(tier == "leaf" for tier, _ in places))
+        demand if demand.tier == "leaf" else demand.on_tier(places, "leaf")
         for demand, places in zip(fabric.attachments, clos.free, strict=True)
     )
 
@@ -129,10 +129,13 @@ def attachment_leaf(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, demand: AttachmentDemand, prune: bool
 ) -> Sequence[Choice] | None:
     """Links of an attachment to single-port leaf cages."""
-    if demand.adds:
-        return _later_links(problem, fabric, clos, demand, prune)
+    if demand.buys == "none" and demand.adds:
+        nothing = ((stage, replace(demand, ports=ports)) for stage, ports in enumerate(demand.adds) if ports)
+        return tuple(_from_stage(_nothing_bought(own, own.ports), stage) for stage, own in nothing)
     if demand.buys == "none":
         return (_nothing_bought(demand, demand.ports),)
+    if demand.adds:
+        return _later_links(problem, fabric, clos, demand, prune)
     leaf = clos.parts.leaf_down
     joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
     ports = demand.port.ports if demand.port is not None else 1
@@ -162,7 +165,12 @@ def attachment_spine(
 ) -> Sequence[Choice] | None:
     """Links of an attachment to spine cages of its own."""
     cages = CagesOfPorts("spine", clos.parts.spine_down, clos.parts.protocol, clos.free[index], clos.attached_runs_m)
-    return in_own_cages(problem, fabric, fabric.attachments[index], cages, prune)
+    demand = fabric.attachments[index]
+    choices = in_own_cages(problem, fabric, demand, cages, prune)
+    if choices is None or not demand.adds or demand.tier == "leaf":
+        return choices
+    stage = next(stage for stage, ports in enumerate(demand.adds) if ports)
+    return [_from_stage(choice, stage) for choice in choices]
 
 
 def in_own_cages(
@@ -198,8 +206,7 @@ def _later_links(
 ) -> Sequence[Choice] | None:
     """Links that stages add one by one, of single ports at both ends: each is bought for the stage that adds it."""
     leaf = clos.parts.leaf_down
-    assert demand.port is not None
-    if demand.port.ports > 1:
+    if demand.port is not None and demand.port.ports > 1:
         return None
     joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
     choices: list[Choice] = []
@@ -209,14 +216,18 @@ def _later_links(
         for choice in (
             choices_of(problem.links, need, joins, ("attachment", "leaf"), key, False, prune, demand.name) or ()
         ):
-            choices.append(replace(choice, options=tuple(_at(option, stage) for option in choice.options)))
+            choices.append(_from_stage(choice, stage))
     linked = sum(choice.count * choice.options[0].rows[0].links for choice in choices if choice.options)
     return choices if linked == demand.ports else None
 
 
-def _at(option: Option, stage: int) -> Option:
-    """The links of an option, bought for a stage."""
-    return Option(tuple(row._replace(stage=stage, stages=(stage,) * row.links) for row in option.rows))
+def _from_stage(choice: Choice, stage: int) -> Choice:
+    """A choice whose links are bought for a stage."""
+    options = (
+        Option(tuple(row._replace(stage=stage, stages=(stage,) * row.links) for row in option.rows))
+        for option in choice.options
+    )
+    return replace(choice, options=tuple(options))
 
 
 def least_attached(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, weights: Floats) -> float:

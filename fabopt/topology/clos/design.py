@@ -25,8 +25,9 @@ from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.figure_demands import headroom
 from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.growth import at_stage
+from fabopt.topology.clos.in_service import most_at
 from fabopt.topology.clos.network import ClosNetwork, moved_cables, switches_added
-from fabopt.topology.clos.shape import TierCount, most_down, most_endpoints, usable_ports
+from fabopt.topology.clos.shape import TierCount, most_down, usable_ports
 from fabopt.topology.clos.stage_links import peer_use
 from fabopt.topology.design import Figures, FilePart, LinkUse, OtherSwitches, Role, StandIn, Tier
 from fabopt.workload.timing import FabricBandwidth
@@ -147,7 +148,8 @@ def growth_of(
 def stage_clos(fabric: FabricProblem, clos: ClosNetwork, number: int) -> ClosNetwork:
     """A stage as a Clos that does not grow."""
     parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
-    most, above = int(most_endpoints(shape, fabric.attached)), int(shape.spine_down) if shape.spines else 0
+    numbers = numbers_of(clos.parts.nic, clos.shape)
+    most, above = most_at(fabric, shape, numbers), int(shape.spine_down) if shape.spines else 0
     return ClosNetwork(parts, shape, most, most, 0, above)
 
 
@@ -206,7 +208,12 @@ def _free_ports(
     endpoints = int(stage_network.shape.servers) * stage_network.shape.ports * shape.planes + sum(
         fabric.attached[: len(stage_network.shape.sizes)]
     )
-    on_free = Counter(tier for places in clos.free for tier, _ in places)
+    stage = len(stage_network.shape.sizes)
+    on_free = Counter(
+        tier
+        for demand, places in zip(fabric.attachments, clos.free, strict=False)
+        for tier, _ in places[: sum(demand.adds[:stage]) if demand.adds else None]
+    )
     endpoints += on_free["leaf"]
     if parts.spine is None or parts.spine_down is None:
         return leaves * of_leaf - endpoints, 0

@@ -37,6 +37,7 @@ from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import ratio_of
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figures import figures_of
+from fabopt.topology.clos.in_service import keeps_cages, places_in_service
 from fabopt.topology.clos.joins import attaches
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, last_endpoints, most_endpoints
@@ -101,7 +102,9 @@ def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape)
     if parts.spine is not None:
         free["spine"] = _free_on_spines(parts, shape)
     for reach in set(tiers.values()):
-        ports = sum(demand.ports for demand, own in tiers.items() if set(own) <= set(reach))
+        # ports in service may share cages with servers
+        new = (demand for demand in tiers if fabric.in_service is None or demand.adds)
+        ports = sum(demand.ports for demand in new if set(tiers[demand]) <= set(reach))
         fits = fits & (sum(free[tier] for tier in reach) >= ports)
     return fits
 
@@ -147,13 +150,20 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     if not fabric.on_free_ports:
         return clos
     loads = _Loads(fabric, clos)
+    there = places_in_service(fabric, loads.numbers)
     guests = [_guest(problem, fabric, clos, loads, demand) for demand in fabric.attachments]
+    guests = [
+        guest._replace(there=there.get(demand.name, ()))
+        for guest, demand in zip(guests, fabric.attachments, strict=True)
+    ]
     places = dealt_to_free_ports(guests, loads.hosts())
     if places is None:
         return None
     if racks := clos.placement.racks_of_hosts:
         places = spread_over_racks(places, racks, loads.kinds())
     placed = loads.with_places(places)
+    if not keeps_cages(fabric, placed, loads.numbers):
+        return None
     return placed if _gives_as_much(problem, fabric, clos, placed) else None
 
 

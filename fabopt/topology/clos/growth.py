@@ -24,14 +24,13 @@ from fabopt.problem.problem import Problem
 from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, TWO_SWITCHES
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
-from fabopt.topology.clos.in_service import first_stage
+from fabopt.topology.clos.in_service import first_stage, most_at
 from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines
 from fabopt.topology.clos.shape import (
     Parts,
     Shape,
     down_cage_limit,
     most_down,
-    most_endpoints,
     uplinks_needed,
     usable_ports,
 )
@@ -124,7 +123,7 @@ def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape
     """Fewest uplinks of a leaf at a stage."""
     stage = problem.stages[number]
     stage_shape = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
-    down = most_endpoints(stage_shape, fabric.attached)
+    down = most_at(fabric, stage_shape, numbers_of(parts.nic, shape))
     assert parts.leaf_up is not None
     most = stage.oversubscription[fabric.name][0]
     of_classes = int(leaf_uplinks(fabric, parts, stage_shape, most))

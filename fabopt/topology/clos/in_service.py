@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.network.attached_ports import dealt_over_leaves
+from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import StageNumbers
+from fabopt.network.free_ports import SwitchesOfPlane
 from fabopt.parts.switches import CageUse
 from fabopt.problem.fabric import FabricProblem
+from fabopt.schema.attachment import HostPort
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.structure import Structure
 from fabopt.schema.tiers import PortUse
 from fabopt.topology.candidate import Candidate, Choice, Option
-from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.shape import Parts, Shape, most_endpoints
 
 
 def first_stage(there: FabricDesign, servers: int) -> StageNumbers:
@@ -28,10 +34,11 @@ def first_stage(there: FabricDesign, servers: int) -> StageNumbers:
 def goes_on(there: FabricDesign, parts: Parts, shape: Shape, servers: int) -> NDArray[np.bool_]:
     """Mask of the sizes of which ``servers`` servers have the network in service, shape (rows,)."""
     rows = np.zeros(np.size(shape.g), dtype=np.bool_)
-    return rows | _same_sizes(there.clos, shape, servers) if _same_hardware(there, parts) else rows
+    return rows | _same_sizes(there.clos, shape, servers) if same_hardware(there, parts) else rows
 
 
-def _same_hardware(there: FabricDesign, parts: Parts) -> bool:
+def same_hardware(there: FabricDesign, parts: Parts) -> bool:
+    """Whether all hardware that has been chosen is that in service, and used like it."""
     nic, used = parts.nic, there.nic
     same = (
         parts.protocol == there.protocol
@@ -46,8 +53,9 @@ def _same_hardware(there: FabricDesign, parts: Parts) -> bool:
         (parts.core, parts.core_down, None),
     )
     for tier, (switch, down, up) in zip(there.tiers, uses, strict=False):
-        same &= switch is not None and switch.item.id == tier.id and _is_same(tier.down, down)
-        same &= tier.up is None or _is_same(tier.up, up)
+        if switch is not None:
+            same &= switch.item.id == tier.id and _is_same(tier.down, down)
+            same &= tier.up is None or up is None or _is_same(tier.up, up)
     return same
 
 
@@ -55,11 +63,25 @@ def _is_same(there: PortUse, use: CageUse | None) -> bool:
     return use is not None and (use.group, use.split) == (there.cage_group, there.split)
 
 
-def _same_sizes(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool_]:
+def same_groups(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool_]:
+    """Mask of the groups that begin with those of ``servers`` servers in service, shape (rows,)."""
     g, is_one = np.asarray(shape.g), there.groups == 1
     same = (g >= servers if is_one else g == there.servers_per_group) & (shape.k == there.ports_per_server_per_leaf)
+    return np.asarray(same)
+
+
+def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
+    """Whether uplinks of a leaf and spines of a pod go on from those in service."""
+    there = None if fabric.in_service is None else fabric.in_service.fabric.clos
+    if there is None or there.tiers == 1:
+        return True
+    # where stripes are even a leaf has as many links to each new spine
+    return spines >= there.spines_per_pod and uplinks // spines == there.links_per_pair
+
+
+def _same_sizes(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool_]:
+    same = same_groups(there, shape, servers)
     if there.tiers > 1:
-        # where stripes are even a leaf has as many links to each new spine
         same &= (shape.spines >= there.spines_per_pod) & (shape.links_per_pair == there.links_per_pair)
     if there.tiers == 2:
         same &= (shape.groups_per_pod >= there.groups) & (np.asarray(shape.rail_pods) == 0)
@@ -69,6 +91,61 @@ def _same_sizes(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool
         same &= (shape.rail_pods == (there.pod_of == "rail")) & (shape.q == there.spines_per_core_group)
         same &= (shape.m2 == there.links_per_core_pair) & (shape.cores_per_group >= there.cores_per_group)
     return np.asarray(same)
+
+
+def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tuple[HostPort, ...]]:
+    """Switches of ports of attachments in service, by their numbers in a network that goes on: on free ports those of
+    the file, others as they were dealt over its leaves.
+    """
+    there = fabric.in_service
+    if there is None or not there.attachments:
+        return {}
+    structure, free = there.whole.clos, there.whole.free_ports
+    sizes = there.sizes if len(there.sizes) > 1 else ()
+    before = replace(now, servers=there.sizes[-1], sizes=sizes, g=structure.servers_per_group)
+    dealt = dealt_over_leaves(
+        before, [() if one.name in free else one.adds or (one.ports,) for one in there.attachments]
+    )
+    places = {
+        one.name: free.get(one.name, tuple(("leaf", port.leaf) for port in dealt if port.owner == index))
+        for index, one in enumerate(there.attachments)
+    }
+    leaves = there.whole.tiers[0].count // now.planes
+    of_base = SwitchesOfPlane(leaves, structure.pods, max(1, structure.spines_per_pod))
+    of_shape = SwitchesOfPlane(now.leaves, now.pods if now.spines else 1, now.spines)
+    return {name: tuple(of_base.renumbered(port, of_shape) for port in own) for name, own in places.items()}
+
+
+def most_at(fabric: FabricProblem, stage_shape: Shape, now: ClosNumbers) -> int:
+    """Most ports of a leaf that count in its ratio at a stage, with those in service; ``now``: of the last stage."""
+    most = int(most_endpoints(stage_shape, fabric.attached))
+    counted = {demand.name for demand in fabric.attachments if demand.counts}
+    there = (own for name, own in places_in_service(fabric, now).items() if name in counted)
+    on_leaves = Counter(leaf for own in there for tier, leaf in own if tier == "leaf")
+    for leaf, ports in on_leaves.items():
+        before = int(now.group_of_leaf(np.array([leaf]))[0]) * now.g
+        servers = min(max(0, int(stage_shape.servers) - before), now.g)
+        most = max(most, servers * int(now.k) + ports)
+    return most
+
+
+def keeps_cages(fabric: FabricProblem, clos: ClosNetwork, now: ClosNumbers) -> bool:
+    """Whether attachments in service share cages of leaves with servers at last as they do now: where servers come to
+    a leaf with such ports, they fill whole cages before and after.
+    """
+    there, lanes = fabric.in_service, clos.parts.leaf_down.lane.ports
+    if there is None or lanes == 1:
+        return True
+    stay = {one.name for one in there.attachments}
+    hosts = {
+        leaf
+        for demand, own in zip(fabric.attachments, clos.free, strict=False)
+        for tier, leaf in own
+        if tier == "leaf" and demand.name in stay
+    }
+    before = now.group_of_leaf(np.array(sorted(hosts), dtype=np.int64)) * now.g
+    first, last = (np.clip(servers - before, 0, now.g) * now.k for servers in (there.servers, now.servers))
+    return bool(((first == last) | ((first % lanes == 0) & (last % lanes == 0))).all())
 
 
 def with_parts_in_service(there: FabricDesign, choices: Sequence[Choice]) -> tuple[Choice, ...] | None:
@@ -85,7 +162,8 @@ def _keeps(there: FabricDesign, option: Option) -> bool:
     for row in option.rows:
         if row.stage == 0 and row.links:
             own = {(part.item.id, part.item.length_m, part.end) for part in row.parts}
-            rows = [used for used in there.links if (used.from_, used.to, used.scope) == (row.near, row.far, row.scope)]
+            ends = row.near, row.far, row.attachment, row.scope
+            rows = [used for used in there.links if (used.from_, used.to, used.attachment, used.scope) == ends]
             if not any(own == {(part.id, part.length_m, part.end) for part in used.parts} for used in rows):
                 return False
     return True

@@ -37,7 +37,7 @@ def with_attachments(
     candidates that differ above their leaves have equal choices.
     """
     links = links_of_kind(problem, clos, kind)
-    if links is None or any(demand.adds for demand in fabric.attachments):
+    if links is None or any(demand.adds for demand in attached_to_leaves(fabric, clos)):
         return None
     if clos.stages or links.flat_m is None:
         return _with_attachments(problem, fabric, clos, links)

@@ -18,6 +18,7 @@ from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_of_last
 from fabopt.topology.clos.free_ports import may_fit
+from fabopt.topology.clos.in_service import same_groups, same_hardware
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.leaves_in_time import LeavesInTime
 from fabopt.topology.clos.own_last_groups import (
@@ -86,14 +87,20 @@ class Leaves:
         """Offer every candidate of a block that stays below the cutoff."""
         if not self.spines.stacks.may_be(block):
             return
+        there = self.fabric.in_service
+        if there is not None and not same_hardware(there.fabric, block.parts):
+            return
         differs = self._last_may_differ(block)
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
         for shape, cost in alike:
             self.sizes_met = True
+            if there is not None:
+                same = np.flatnonzero(same_groups(there.fabric.clos, shape, self.problem.first_servers))
+                shape, cost = shape.take(same), cost[:, same]
             if self.bounds.prune:
-                there = np.flatnonzero(self.in_time.of(block.leaf.item, block.nic, shape))
-                shape, cost = shape.take(there), cost[:, there]
+                timely = np.flatnonzero(self.in_time.of(block.leaf.item, block.nic, shape))
+                shape, cost = shape.take(timely), cost[:, timely]
             if not cost.size:
                 continue
             if block.tiers == 1:

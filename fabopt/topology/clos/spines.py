@@ -19,6 +19,7 @@ from fabopt.topology.clos.classes import busiest_leaves
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
+from fabopt.topology.clos.in_service import keeps_pairs
 from fabopt.topology.clos.own_last_groups import last_up_limit, with_last_uplinks
 from fabopt.topology.clos.pod_costs import CoreCosts, SpineReach, core_costs, farthest_reach
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
@@ -94,7 +95,7 @@ class Spines:
         for row, u in enumerate(shape.u.tolist()):
             # Rules ``striping_is_even``, ``last_group_may_differ``
             counts: Sequence[int] = divisors(u) if self.fabric.even or shape.has_own_last else range(1, u + 1)
-            counts = [count for count in counts if count >= fewest]
+            counts = [count for count in counts if count >= fewest and keeps_pairs(self.fabric, u, count)]
             rows.extend([row] * len(counts))
             spines.extend(counts)
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)

@@ -1,0 +1,107 @@
+"""Attachments of what is in service: their ports stay on their switches, and new ones come beside them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from tests.samples.bases import assert_stays, designed, gone_on, live, saved
+from tests.samples.growth_samples import eight
+from tests.solution.test_in_service import in_stages
+
+Json = dict[str, Any]
+HOST: Json = {"name": "manager", "kind": "management", "ports": 1, "buys": "none"}
+STORE: Json = {"name": "store", "ports": 3, "form_factor": "QSFP56", "split": "1x100"}
+
+
+def with_attachments(content: Json, *attachments: Json) -> Json:
+    (fabric,) = content["fabrics"]
+    return {**content, "fabrics": [{**fabric, "attachments": list(attachments)}]}
+
+
+def of_one_stage(servers: int, *attachments: Json, **fabric: Any) -> Json:
+    """A case of one stage of eight-port switches, up to 3:1."""
+    content = in_stages(servers, max_oversubscription=3, **fabric)
+    del content["stages"]
+    return with_attachments({**content, "servers": servers}, *attachments)
+
+
+def ports_of(design: Design, name: str) -> set[tuple[str, str]]:
+    """Switch and port of every link of an attachment."""
+    wiring = wiring_of(design)
+    names = wiring.devices.name
+    ends = zip(wiring.links.a.tolist(), wiring.links.b.tolist(), wiring.b_port, strict=True)
+    return {(names[b], port) for a, b, port in ends if name in names[a]}
+
+
+@pytest.mark.parametrize("attachment", [HOST, STORE])
+@pytest.mark.parametrize("servers", [5, 6, 8])
+def test_ports_of_attachments_stay(attachment: Json, servers: int, tmp_path: Path) -> None:
+    """Of a base of one stage, whose ports are dealt to the emptiest leaves, and by a case that does not name them."""
+    base = designed(eight(), of_one_stage(5, attachment, tiers=2))
+    assert base.status == "optimal"
+    design = gone_on(eight(), of_one_stage(servers, tiers=2), base, tmp_path)
+    assert design.status == "optimal"
+    assert_stays(design, base, 0)
+    assert ports_of(design, attachment["name"]) == ports_of(base, attachment["name"])
+    if servers == 5:
+        assert design.totals is not None and design.totals.capex_usd == 0
+        assert live(wiring_of(design)) == live(wiring_of(base))
+
+
+@pytest.mark.parametrize("new", [HOST, STORE])
+def test_new_attachments_come_with_the_first_stage_and_cost(new: Json, tmp_path: Path) -> None:
+    base = designed(eight(), of_one_stage(5, HOST, tiers=2))
+    second = {**new, "name": "second"}
+    design = gone_on(eight(), of_one_stage(7, second, tiers=2), base, tmp_path)
+    assert design.status == "optimal"
+    assert_stays(design, base, 0)
+    plain = gone_on(eight(), of_one_stage(7, tiers=2), base, tmp_path)
+    assert design.totals is not None and plain.totals is not None
+    cables = {"manager": 0, "store": 3}[new["name"]]
+    assert design.totals.capex_usd >= plain.totals.capex_usd + 10 * cables
+    own = ports_of(design, "second")
+    assert len(own) == new["ports"] and not own & ports_of(base, "manager")
+
+
+def test_one_goes_on_again_from_attachments(tmp_path: Path) -> None:
+    first = designed(eight(), of_one_stage(5, STORE, tiers=2))
+    second = gone_on(eight(), of_one_stage(7, {**HOST, "name": "second"}, tiers=2), first, tmp_path)
+    third = gone_on(eight(), of_one_stage(9, tiers=2), second, tmp_path)
+    assert_stays(third, second, 1)
+    before = gone_on(eight(), of_one_stage(9, tiers=2), second, tmp_path, "in-service")
+    assert_stays(before, second, 0)
+    assert not ports_of(before, "second")
+
+
+def test_a_port_of_an_attachment_that_moves_is_refused(tmp_path: Path) -> None:
+    base = designed(eight(), of_one_stage(5, STORE, tiers=2))
+    design = gone_on(eight(), of_one_stage(7, tiers=2), base, tmp_path)
+    content = json.loads(design.model_dump_json(by_alias=True))
+    places = content["fabrics"][0]["free_ports"]["store"]
+    places[0], places[1] = places[1], places[0]
+    moved = {check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok}
+    assert places[0] == places[1] or "base_stays" in moved
+
+
+@pytest.mark.parametrize(
+    ("attachment", "key", "words"),
+    [
+        ({**STORE, "ports": 4}, "fabrics[0].attachments[0]", "store is in service otherwise"),
+        ({**HOST, "name": "new", "adds": [0, 1]}, "fabrics[0].attachments[0].adds", "is filled in by fabopt"),
+    ],
+)
+def test_an_attachment_that_is_in_service_otherwise(attachment: Json, key: str, words: str, tmp_path: Path) -> None:
+    base = saved(designed(eight(), of_one_stage(5, STORE, tiers=2)), tmp_path)
+    content = {**of_one_stage(7, attachment, tiers=2), "base": {"file": str(base)}}
+    with pytest.raises(InputError) as refusal:
+        inputs_from_objects(content, eight())
+    assert words in {fault.path: str(fault) for fault in refusal.value.faults}[key]

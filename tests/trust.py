@@ -41,7 +41,7 @@ class Found(NamedTuple):
 def fuzzed(items: int) -> Found:
     """Whole commands on wrong inputs."""
     prepare()
-    codes, broken = run(range(items), float("inf"), os.cpu_count() or 1)
+    codes, broken = run(range(items), os.cpu_count() or 1)
     exits = ", ".join(f"{name} {number:,}" for name, number in sorted(codes.items()))
     line = f"{items:,} wrong inputs, {codes.total():,} commands ({exits}) | {broken} broken promises"
     return Found(line, not broken)

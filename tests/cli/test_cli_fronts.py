@@ -108,6 +108,7 @@ def test_a_resumed_file_is_the_whole_file(run: Run) -> None:
     assert Path("rest.json").read_bytes() == Path("whole.json").read_bytes()
 
 
+@pytest.mark.long("MAX_VALUES-2")
 @pytest.mark.parametrize(("limit", "share"), [("MAX_FRONT_BYTES", 3), ("MAX_VALUES", 2)])
 def test_no_file_is_written_that_is_not_read(limit: str, share: int, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more points than fit, some that are spread over all; the table has all."""
@@ -145,7 +146,7 @@ def test_a_plot_is_written(run: Run) -> None:
 @pytest.mark.slow
 def test_ctrl_c_writes_what_is_done(folder: Path) -> None:
     """A grid of some minutes, interrupted once some of its points are in the journal."""
-    command = [sys.executable, "-m", "fabopt", "sweep", str(ROOT / "cases" / "finetuning-1024-gpus.yaml")]
+    command = [sys.executable, "-m", "fabopt", "sweep", str(ROOT / "cases" / "two-tier-example.yaml")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command += ["--over", "finance.years=1:20:400", "--json", "s.json"]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)

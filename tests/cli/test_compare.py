@@ -15,6 +15,7 @@ from tests.samples.cli_samples import Run, write_case
 from tests.samples.designs_of_families import designed
 from tests.samples.page_samples import outside
 from tests.samples.quote_samples import write_csv
+from tests.samples.shipped import in_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -28,13 +29,23 @@ def files(folder: Path, run: Run) -> None:
     """``a.json`` of four servers, ``b.json`` of eight."""
     for name, servers in (("a", 4), ("b", 8)):
         case = write_case(f"{name}.yaml", servers=servers)
-        assert run("solve", case, "--json", f"{name}.json", "--alternatives", "0").code == 0
+        made(run, f"{name}.json", "solve", case, "--alternatives", "0")
+
+
+def made(run: Run, file: str, *words: str) -> None:
+    """Let a command write a file, or what it wrote for another test."""
+
+    def work() -> bytes:
+        assert run(*words, "--json", file).code == 0
+        return Path(file).read_bytes()
+
+    Path(file).write_bytes(in_run(work, f"compare {words}"))
 
 
 @pytest.fixture
 def front(folder: Path, run: Run) -> None:
     """``front.json`` of two points: four servers, eight."""
-    assert run("sweep", "case.yaml", "--over", "servers=4,8", "--json", "front.json").code == 0
+    made(run, "front.json", "sweep", "case.yaml", "--over", "servers=4,8")
 
 
 def said(file: str = "out.json") -> dict[str, Any]:
@@ -171,6 +182,7 @@ def test_a_case_without_a_design(run: Run) -> None:
     assert "poor.json: status: there is no design here" in wrong.err
 
 
+@pytest.mark.long("100", "140")
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_word_is_cut(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     """All words at a width are words without one, in one order or another; no line is longer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -23,6 +23,7 @@ from fabopt.schema.front import Front
 from fabopt.solution import optimize
 from tests.samples import small
 from tests.samples.page_samples import outside
+from tests.samples.shipped import in_run
 from tests.solution import test_pair
 
 Json = dict[str, Any]
@@ -57,9 +58,21 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def studied(name: str) -> Json:
-    assert main([*STUDIES[name], "--json", "study.json"]) == 0
-    content: Json = json.loads(Path("study.json").read_text())
+    content: Json = json.loads(study_of(STUDIES[name]))
     return content
+
+
+def study_of(words: Sequence[str]) -> bytes:
+    """What a command writes of the case that is there, now in ``study.json``."""
+
+    def work() -> bytes:
+        assert main([*words, "--json", "study.json"]) == 0
+        return Path("study.json").read_bytes()
+
+    there = [Path(name).read_text() for name in ("case.json", "parts.json")]
+    written_of = in_run(work, f"points {words} {there}")
+    Path("study.json").write_bytes(written_of)
+    return written_of
 
 
 def written(file: str, *words: str) -> dict[str, bytes]:
@@ -100,7 +113,7 @@ def test_labels_of_a_front_say_what_differs() -> None:
 
 
 def read_front_of(*objectives: str) -> Front:
-    assert main(["pareto", "case.json", *objectives, "--json", "study.json"]) == 0
+    study_of(["pareto", "case.json", *objectives])
     return read_front("study.json")
 
 

@@ -90,6 +90,7 @@ def test_sums_of_samples_on_floors_are_those_of_bill_and_catalog(name: str) -> N
     sums_are_of_bill_and_catalog(*on_floor(name))
 
 
+@pytest.mark.long("11")
 @pytest.mark.long(but_every=3)
 @pytest.mark.parametrize("seed", range(2, 14))
 def test_sums_of_random_halls_are_those_of_bill_and_catalog(seed: int) -> None:

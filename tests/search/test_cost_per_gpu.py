@@ -234,7 +234,7 @@ def test_no_limit_makes_the_ratio_better() -> None:
     assert poorer.objective.value is not None and poorer.objective.value > free.objective.value
 
 
-@pytest.mark.long("linear-2-1.0")
+@pytest.mark.long("linear-2-1.0", "linear-13--0.5")
 @pytest.mark.parametrize(
     ("family", "seed", "spare"), [("linear", 13, -0.5), ("linear", 2, 1.0), ("three_tier", 6, 0.0)]
 )

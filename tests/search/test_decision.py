@@ -363,15 +363,19 @@ def test_of_designs_with_about_the_least_regret_the_most_robust_is_picked(
     assert failed == {"status_is_honest"}
 
 
-@pytest.mark.long("said0", "said2")
-@pytest.mark.parametrize("said", [{}, {"scenarios": SCENARIOS}, {"scenarios": SCENARIOS, "decide_by": "regret"}])
-def test_points_of_sweeps_are_the_answers_of_cases(said: Json) -> None:
+SAID: list[Json] = [{}, {"scenarios": SCENARIOS}, {"scenarios": SCENARIOS, "decide_by": "regret"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "sizes"), [(SAID[1], (2, 4)), *(pytest.param(said, (4, 16), marks=pytest.mark.long) for said in SAID)]
+)
+def test_points_of_sweeps_are_the_answers_of_cases(said: Json, sizes: tuple[int, int]) -> None:
     """The same design, by what it was picked included, and each stands the proof on its own."""
     content = case(said, tiers=2) | {"objective": "usd_per_effective_gpu"}
     read = inputs_from_objects(content)
-    grid = sweeps.grid_of(read, None, ["servers=4,16"])
+    grid = sweeps.grid_of(read, None, [f"servers={sizes[0]},{sizes[1]}"])
     front = sweeps.sweep(read, grid, sweeps.Execution(), None, Settings(), Clock(None), lambda *told: None)
-    for number, servers in enumerate((4, 16)):
+    for number, servers in enumerate(sizes):
         alone, point = solved({**content, "servers": servers}), design_at(front, number + 1)
         assert point.totals == alone.totals and point.objective.decision == alone.objective.decision is not None
         assert (point.status, point.objective.bound) == (alone.status, alone.objective.bound)

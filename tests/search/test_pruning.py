@@ -26,7 +26,7 @@ def pinned(content: Json) -> Json:
     return content
 
 
-@pytest.mark.long("ragged", "tco", "three-tiers")
+@pytest.mark.long("ragged", "tco", "three-tiers", "free", "power")
 @pytest.mark.parametrize(
     "content",
     [

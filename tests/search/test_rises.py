@@ -70,6 +70,7 @@ def _sized(fabrics: list[Json]) -> int:
     return best.sized
 
 
+@pytest.mark.long
 def test_several_fabrics_take_no_more_work_than_one_by_one() -> None:
     """Each starts from its own best design, so that what nothing manages in one opens no other; and the slots that all
     three share, which are enough, are not priced. It was fourteen times as much work.

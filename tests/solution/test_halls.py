@@ -221,6 +221,7 @@ def test_a_duct_that_is_too_small_is_named_with_the_fibres_needed() -> None:
 # -- groups and pods in a hall, the highest tier in two ---------------------------------------------------------------
 
 
+@pytest.mark.long("3")
 @pytest.mark.parametrize("tiers", [2, 3])
 def test_spread_over_halls_keeps_groups_and_pods_in_one(tiers: int) -> None:
     """Without it all spines or cores are in one hall, whose loss cuts the other one off; with it they are in both."""

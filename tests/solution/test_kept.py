@@ -13,6 +13,7 @@ from tests.samples.designs_of_families import MAKERS
 FEW = ("clos, three tiers", "procurement")
 
 
+@pytest.mark.long("procurement")
 @pytest.mark.long(*(kind for kind in MAKERS if kind not in FEW))
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind != "model"])
 def test_what_is_kept_holds_and_ends_in_the_answer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:

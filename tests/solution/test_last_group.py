@@ -430,6 +430,7 @@ def test_nothing_is_said_where_it_saves_nothing() -> None:
     assert "groups" not in {rival.what for rival in design.alternatives}
 
 
+@pytest.mark.long
 def test_candidates_whose_links_run_farther_lend_no_cables() -> None:
     """Of 1,024 GPUs the least power is that of 64 + 64 servers, 9.7 m from their leaves, and of 72 + 56, farther away:
     the first have fibres of 10 m.

@@ -113,6 +113,7 @@ def patched(servers: int, longest_m: float) -> Design:
     return optimize.solve(inputs_from_objects(case, catalog), alternatives_s=0)
 
 
+@pytest.mark.long
 def test_run_of_management_that_no_part_covers_is_the_only_conflict() -> None:
     made = patched(100, 20)
     (run, part) = made.conflicts

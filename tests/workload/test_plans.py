@@ -184,6 +184,7 @@ def test_shipped_models_have_a_plan_that_keeps_the_limit(name: str) -> None:
 LATE = ("gpt-oss-120b", "qwen3-235b-a22b", "qwen3-next-80b-a3b")
 
 
+@pytest.mark.long("glm-4.5", "kimi-k2")
 @pytest.mark.long(
     "qwen3-next-80b-a3b", "gpt-oss-120b", "gpt-oss-20b", "llama4-scout", "qwen3-235b-a22b", "mixtral-8x22b"
 )

@@ -244,10 +244,15 @@ def _values_in_library(kind: str, key: Key) -> Iterator[tuple[Any, str]]:
         folder = f"{_PARTS}/{_PRODUCTS.get(kind, steps[0])}"
         steps = steps[2:] if kind == "catalog" else steps
     top, _, rest = folder.partition("/")
-    for path in sorted((data_folder(top) / rest).glob("*.yaml")):
+    for path in _files_in(data_folder(top) / rest):
         values = _values(_content(path), steps)
         yield from ((value, f"{folder}/{path.name}") for value in values if value is not None)
     yield from ((value, "") for value in _values(_content(EXAMPLES).get(kind), key.steps))
+
+
+@cache
+def _files_in(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(folder.glob("*.yaml")))
 
 
 @cache

@@ -18,7 +18,7 @@ from rich.console import Console
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.keys import with_change
-from fabopt.output.export.cables import pull_list
+from fabopt.output.export.cables import pull_list, schedule
 from fabopt.output.export.formats import Options, export
 from fabopt.output.terminal.networks import network_shares
 from fabopt.output.terminal.summary import summary
@@ -515,7 +515,7 @@ def test_schedules_name_the_logical_fabric() -> None:
     # its attachments and its servers' ports, six of them, one cable each
     assert sorted(mine) == ["compute-nodes", "compute-nodes", *(f"server-{number:04d}" for number in range(1, 7))]
     assert int((networks.of_cable == 1).sum()) == 6
-    table = pull_list(design, wiring)
+    table = pull_list(design, wiring, schedule(design, wiring))
     assert table[table["fabric"] == "storage"]["cables"].sum() == 6
 
 

@@ -59,7 +59,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What notebooks show: the first screen, the drawing of each fabric, and the bill."""
-        from fabopt.output.html.notebook import notebook_html
+        from fabopt.output.html.build import notebook_html
 
         return notebook_html(self.design, self.screen)
 

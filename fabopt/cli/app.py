@@ -259,7 +259,7 @@ def sensitivity(
     price_change: PriceChanges = None,
 ) -> None:
     """Find how far prices can move before the answer changes, and what it changes to."""
-    from fabopt.cli.sensitivity import sensitivity_of_case
+    from fabopt.cli.fronts import sensitivity_of_case
     from fabopt.cli.solving import SolveRequest
 
     request = SolveRequest(case, engine.value, time_limit, catalog, price_change)

@@ -1,4 +1,4 @@
-"""Commands that solve a case at many points; each returns its exit code."""
+"""Commands that solve a case at many points or prices; each returns its exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, Inp
 from fabopt.io.faults import refuse
 from fabopt.io.files import STANDARD_STREAM, is_device
 from fabopt.output.export.front import front_csv, readable
+from fabopt.output.export.sensitivity import sensitivity_bytes, sensitivity_csv
+from fabopt.output.terminal.answer import infeasible_lines
 from fabopt.output.terminal.front import front_headline, front_summary, value_text
+from fabopt.output.terminal.sensitivity import sensitivity_headline, sensitivity_summary
 from fabopt.units import some
 
 if TYPE_CHECKING:
@@ -234,3 +237,51 @@ def _stopped(front: Front, targets: Targets) -> str:
     kept = f", kept in {targets.json}" if targets.json not in (None, STANDARD_STREAM) else ""
     goes_on = "; --resume goes on from there" if kept and (front.kind == "sweep" or front.answers) else ""
     return f"stopped after {some(len(front.points), 'point')}{kept}{goes_on}"
+
+
+# -- how far prices may go --------------------------------------------------------------------------------------------
+
+
+if TYPE_CHECKING:
+    from fabopt.schema.sensitivity import Sensitivity
+
+
+def sensitivity_of_case(
+    request: SolveRequest, kinds: Sequence[str], parts: Sequence[str], json: str | None, csv: str | None
+) -> int:
+    """Find the price ranges of a case's answer, write the files asked for, print the table; its exit code."""
+    check_targets([json, csv])
+    inputs = request.inputs()
+    from fabopt.program.settings import Settings
+    from fabopt.study.sensitivity.ranges import Asked, check_asked, sensitivity
+
+    asked = Asked(kinds, parts)
+    check_asked(asked, inputs)
+    with at_work(request) as (clock, show):
+        ranges = sensitivity(inputs, asked, Settings(request.engine, request.time_limit_s, progress=show), clock)
+    if json is not None:
+        deliver(json, sensitivity_bytes(ranges))
+    if ranges.status in ("infeasible", "unknown"):
+        return _without_answer(ranges)
+    if csv is not None:
+        deliver(csv, sensitivity_csv(ranges))
+    if STANDARD_STREAM in (json, csv):
+        tell(sensitivity_headline(ranges))
+    else:
+        say(sensitivity_summary(ranges))
+    return EXIT_DONE
+
+
+def _without_answer(ranges: Sensitivity) -> int:
+    """Say why there is no answer."""
+    from fabopt.schema.design import Design
+
+    design = Design(
+        fabopt=ranges.fabopt,
+        case=ranges.case,
+        status=ranges.status,
+        objective=ranges.objective,
+        conflicts=ranges.conflicts,
+    )
+    tell("\n".join([*infeasible_lines(design), *ranges.notes]))
+    return EXIT_INFEASIBLE if ranges.status == "infeasible" else EXIT_NO_ANSWER

@@ -21,12 +21,11 @@ from fabopt.workload.architecture import expert_layers, kept_numbers, parameters
 from fabopt.workload.checks import enough_gpus
 from fabopt.workload.kernels import WIDE_BYTES
 from fabopt.workload.memory import GIB, least_memory, likely_memory
-from fabopt.workload.needs import Reach, flat, least_mbps
+from fabopt.workload.needs import Reach, demanding, flat, least_mbps
 from fabopt.workload.plans import COMPARED_MBPS, fastest_plan, fits
 from fabopt.workload.ranks import ranks_of, replica_gpus
 from fabopt.workload.serving import MEMORY_SHARE, networks, served
 from fabopt.workload.stages import band, slow_end_s
-from fabopt.workload.stress import demanding
 from fabopt.workload.timing import step_on, workload_of
 
 # The numbers of GPUs that plans are said for.

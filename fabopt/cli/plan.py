@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from fabopt.cli.evidence import saved_design, wired
 from fabopt.cli.output import say
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
-from fabopt.io.plan import read_plan
+from fabopt.io.design import read_plan
 from fabopt.operate.proof import design_check, plan_checks
 from fabopt.output.terminal.checks import checks_report
 

@@ -17,9 +17,8 @@ from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.prediction import NO_BANDWIDTH_GBPS
 from fabopt.units import some
 from fabopt.workload.jobs import Pause, ServedJob
-from fabopt.workload.needs import MOST_MBPS, Reach, flat
+from fabopt.workload.needs import MOST_MBPS, Reach, demanding, flat
 from fabopt.workload.overlap import key_of
-from fabopt.workload.stress import demanding
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on
 
 LIMIT = "workload.max_exposed_communication"

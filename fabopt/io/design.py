@@ -1,4 +1,4 @@
-"""Reading a saved design: JSON, as strict as a case."""
+"""Reading a saved design, or a plan: JSON, as strict as a case."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from fabopt.io.text import parse_yaml
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front
+from fabopt.schema.plan import PlanFile
 
 # The key that a sweep or front has and a design has not.
 _POINTS = "points"
@@ -137,3 +138,21 @@ def _object(file: str, faults: list[Fault], pairs: list[tuple[str, Any]]) -> dic
 
 def _constant(text: str) -> Any:
     raise ValueError(f"{text} is not a finite number")
+
+
+# -- plans ------------------------------------------------------------------------------------------------------------
+
+
+PLAN = Kind("plan", tuple(PlanFile.model_fields), "`fabopt export DESIGN.json --to plan` writes one")
+# Twice what a plan of 24,576 GPUs has.
+MAX_PLAN_BYTES = 40_000_000
+
+
+def read_plan(path: str) -> PlanFile:
+    """Return the plan in a YAML file; ``InputError`` lists all faults."""
+    file = shown(Path(path))
+    content = parse_yaml(read_bytes(Path(path), MAX_PLAN_BYTES), file, PLAN)
+    refusal = PLAN.refusal(content, file)
+    if refusal:
+        raise refusal
+    return document_of(PlanFile, content, file)

@@ -9,7 +9,7 @@ from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.io.cabling import check_cabling
 from fabopt.io.charges import check_charges_fit
-from fabopt.io.floor_losses import check_outside_losses
+from fabopt.io.floor import check_outside_losses
 from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
 from fabopt.io.sources import check_sources

@@ -30,14 +30,13 @@ from fabopt.units import ceil_div, exact, mbps
 from fabopt.workload.allowance import step_limit
 from fabopt.workload.beside import JobMix
 from fabopt.workload.jobs import RunningJob, ServedJob, job_gpus, needed_mbps, pauses_of, weights_gpus
-from fabopt.workload.needs import MOST_RATIO, Reach
+from fabopt.workload.needs import MOST_RATIO, Reach, at_speed, demanding
 from fabopt.workload.pace import JobPace, MixPace, Pace, pace_of_run
 from fabopt.workload.placement import Domains, Placing, uplink_share
 from fabopt.workload.ranks import ranks_of, replica_gpus
 from fabopt.workload.served import least_of
 from fabopt.workload.service import Service, service_of
 from fabopt.workload.stages import at_scale
-from fabopt.workload.stress import at_speed, demanding
 from fabopt.workload.timing import ModelRun, workload_of
 
 # Keys of a fabric by the boundary that they are about.

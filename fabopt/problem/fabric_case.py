@@ -45,10 +45,9 @@ from fabopt.units import exact, gbps, mbps
 from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.deadline import Deadline
 from fabopt.workload.jobs import needed_mbps
-from fabopt.workload.needs import Reach
+from fabopt.workload.needs import Reach, demanding
 from fabopt.workload.pace import Pace, pace_of_run
 from fabopt.workload.served import least_of, service_needs
-from fabopt.workload.stress import demanding
 
 
 def fabric_of(

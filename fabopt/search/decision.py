@@ -32,9 +32,9 @@ from fabopt.search.step_time import KBPS_PER_MBPS
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import exact, plain_fraction, rounded, usd
 from fabopt.workload.deadline import Deadline
+from fabopt.workload.needs import stressed_runs
 from fabopt.workload.pace import AnyPace, Pace, WorstPace, pace_of_run
 from fabopt.workload.stages import MEASURED_BAND
-from fabopt.workload.stress import stressed_runs
 
 # How far apart two networks are that the model can tell apart: what it is off by from one measured run to another.
 ERROR: Final = MEASURED_BAND
@@ -53,7 +53,7 @@ def best_ratio(problem: Problem, settings: Settings, clock: Clock, context: Cont
 
 
 def stressed(pace: Pace) -> Pace:
-    """The mean over runs of steps under stress (``fabopt.workload.stress``)."""
+    """The mean over runs of steps under stress (``fabopt.workload.needs``)."""
     parts = tuple(part._replace(pace=stressed(part.pace)) for part in pace.parts)
     return Pace(pace.workload, stressed_runs(pace.runs), parts)
 

@@ -1,4 +1,6 @@
-"""Rules of the rows of links: counts of links, and of cages and parts in the wiring."""
+"""Rules of the rows of links: counts of links, and of cages and parts in the wiring; runs, latency, the parts that may be
+plugged into each device, and lanes through shuffles.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fabopt.schema.catalog import Cable, Transceiver
+from fabopt.floor.group_runs import KINDS, given_m
+from fabopt.rules.defaults import LENGTHS, is_kept
+from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.schema.design import LinkPart
-from fabopt.units import gbps, some, summed
-from fabopt.verify.evidence import FabricEvidence
+from fabopt.schema.product import Product
+from fabopt.units import NS_PER_US, exact, gbps, some, summed
+from fabopt.verify.assemblies import CabledAssembly
+from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import SERVER_LEAF, LinkKind, ListedRow, all_kinds
-from fabopt.verify.proof import Proof, combined, counts_of, distinct
+from fabopt.verify.proof import Proof, combined, counts_of, distinct, repeated, since, where
 from fabopt.verify.wiring import FabricCabling, LinksOfKind
-from fabopt.wiring.model import Ints
+from fabopt.wiring.latency import paths_of
+from fabopt.wiring.model import Ints, Links
 
 
 def attachments_are_placed(proof: Proof, fabric: FabricEvidence) -> None:
@@ -185,3 +192,130 @@ def _quantity(proof: Proof, what: str, module: Transceiver | None, part: LinkPar
     """The quantity of a module is that of its cages; a module without cages may be left out."""
     if module is not None:
         proof.equal(f"{what} ({module.id})", part.quantity if part is not None else 0, cages)
+
+
+# -- runs that follow from the racks of groups ------------------------------------------------------------------------
+
+
+def follows_from_groups(fabric: FabricEvidence) -> bool:
+    """Whether some runs follow from the size of groups; on a floor the case states the others."""
+    return not given_m(fabric.evidence.case.site).keys() >= set(KINDS)
+
+
+@since("0.2.0")
+@where(follows_from_groups)
+def runs_follow_from_groups(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every kind of links, and all cables bought for it, is as long as the racks filled by its groups require.
+
+    Run and lengths of a kind >= the longest run over ceil(n / servers per rack) racks, n being the servers of a leaf
+    group, of a pod or of all; and the case does not turn the rule off. Source: docs/sites.md, how long cables are.
+    """
+    case = fabric.evidence.case
+    proof.holds(is_kept(case.rules, LENGTHS), f"rule `{LENGTHS}` is off, and the case does not say how far links run")
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            lengths = [part.length_m or 0 for part in row.lengths]
+            shortest = min([row.listed.length_m, *lengths])
+            proof.holds(
+                shortest >= kind.run_m, f"{kind.name}: {shortest:g} m where its groups ask for {kind.run_m:g} m"
+            )
+        proof.note(f"{kind.name} {kind.run_m:g} m")
+
+
+# -- latency ----------------------------------------------------------------------------------------------------------
+
+
+@since("0.3.0", "case.content.fabrics.max_latency_us")
+@where(lambda fabric: fabric.wanted.max_latency_us is not None)
+def paths_keep_latency(proof: Proof, fabric: FabricEvidence) -> None:
+    """Every path has a known base round trip, no longer than the case allows.
+
+    2 x (switches + metres + modules + FEC of one direction) + both NICs + sending a packet and its answer <=
+    ``max_latency_us``, over the slowest switch of each tier and the slowest link of each kind in its longest length.
+    Source: case file, ``max_latency_us``; catalog, ``latency_ns``, ``facts.latency``; docs/optics.md, latency.
+    """
+    most_us = fabric.wanted.max_latency_us
+    assert most_us is not None
+    paths = list(paths_of(fabric.evidence, fabric.designed))
+    proof.holds(bool(paths), "how long servers take to pass traffic on is not known")
+    for path in paths:
+        proof.holds(not path.unknown, f"{path.name}: no figure for {', '.join(path.unknown)}")
+        shown = f"{path.name}: {path.round_trip_ns / NS_PER_US:.3f} us of {most_us:g}"
+        proof.holds(path.exact_round_trip_ns <= exact(most_us) * NS_PER_US, shown)
+        proof.note(shown)
+
+
+# -- qualified pairs --------------------------------------------------------------------------------------------------
+
+
+@since("0.2.0", "case.content.procurement.qualified")
+@where(lambda fabric: fabric.evidence.case.procurement.qualified is not None)
+def pairs_are_qualified(proof: Proof, fabric: FabricEvidence) -> None:
+    """Parts plugged into a device are among those that the case names for it, where it names any.
+
+    Lists of the case's server hold for its built-in NICs. Source: case file, ``procurement.qualified``.
+    """
+    rules = fabric.evidence.case.procurement.qualified
+    proof.holds(isinstance(rules, dict), "`procurement.qualified` names files that were not read")
+    compared = 0
+    for kind in all_kinds(fabric):
+        for row in kind.rows:
+            for end, module in ((kind.near, row.near), (kind.far, row.far)):
+                part = module if row.cable is None else row.cable
+                if part is None:
+                    continue
+                for product in end.products:
+                    for name, parts in _lists_for(fabric.evidence, product):
+                        compared += 1
+                        proof.holds(part.is_among(parts), f"{kind.name}: {part.id} is not qualified for {name}")
+    proof.note(f"{some(compared, 'pair')} compared")
+
+
+def _lists_for(evidence: Evidence, device: Product) -> list[tuple[str, tuple[str, ...]]]:
+    """The lists that hold for a device: its own, and the server's where it is built in."""
+    rules = evidence.case.procurement.qualified
+    if not isinstance(rules, dict):
+        return []
+    is_built_in = any(nic.id == device.id for nic in evidence.server.nics)
+    names = (device.id, evidence.case.server_id) if is_built_in else (device.id,)
+    return [(name, rules[name]) for name in names if name in rules]
+
+
+# -- shuffles ---------------------------------------------------------------------------------------------------------
+
+
+def has_shuffles(fabric: FabricEvidence) -> bool:
+    """Whether the parts of some links of a fabric are a shuffle."""
+    ids = {part.id for row in fabric.designed.links for part in row.parts if part.end is None}
+    fibres = (fabric.evidence.part(part, Fibre) for part in ids if fabric.evidence.kind(part) == "fibre")
+    return any(fibre.crosses > 1 for fibre in fibres)
+
+
+@where(has_shuffles)
+def shuffles_cross_lanes(proof: Proof, cabling: FabricCabling) -> None:
+    """Each link through a shuffle is its lane: port i of connector j at one end is port j of connector i at the other.
+
+    So all links of a connector have one port at their far ends, the number of its leg; connectors of an end have legs
+    of their own; two connectors have one link at most. Legs without a connector are dark. Source: catalog, ``ends``.
+    """
+    for assembly in cabling.assemblies:
+        if assembly.crosses > 1:
+            _lanes_cross(proof, cabling.links, assembly)
+
+
+def _lanes_cross(proof: Proof, links: Links, assembly: CabledAssembly) -> None:
+    size, cable, name = assembly.crosses, links.cable[assembly.rows], assembly.name
+    ends = ((links.a, links.a_cage, links.a_lane), (links.b, links.b_cage, links.b_lane))
+    places = [tuple(column[assembly.rows] for column in columns) for columns in ends]
+    plugs = [combined(device, cage, lane // size) for device, cage, lane in places]
+    ports = [lane % size for *_, lane in places]
+    shuffles, dark = len(np.unique(cable)), []
+    for side, plug, across in (("near", plugs[0], ports[1]), ("far", plugs[1], ports[0])):
+        _, first = np.unique(plug, return_index=True)
+        legs = len(np.unique(combined(plug, across)))
+        proof.equal(f"{name}: legs of {side} connectors", legs, len(first))
+        proof.equal(f"{name}: shuffles of {side} connectors", len(np.unique(combined(plug, cable))), len(first))
+        proof.equal(f"{name}: {side} connectors on one leg", repeated(combined(cable[first], across[first])), 0)
+        dark.append(f"{size * shuffles - len(first)} at the {side} end")
+    proof.equal(f"{name}: links on one lane", repeated(combined(cable, *ports)), 0)
+    proof.note(f"{name}: {some(shuffles, 'shuffle')} of {size} x {size}, dark legs: {', '.join(dark)}")

@@ -24,7 +24,6 @@ from fabopt.verify import (
     failures,
     fit,
     floor,
-    floor_loads,
     free_ports,
     futures,
     generations,
@@ -38,9 +37,7 @@ from fabopt.verify import (
     jobs,
     labour,
     last_group,
-    latency,
     left_out,
-    lengths,
     links,
     mixed_spines,
     nic_rules,
@@ -51,7 +48,6 @@ from fabopt.verify import (
     pools,
     ports,
     purchases,
-    qualified,
     rack_losses,
     racks,
     rails,
@@ -60,8 +56,6 @@ from fabopt.verify import (
     separation,
     server_torus,
     servers,
-    serving,
-    shuffles,
     single_points,
     sourcing,
     structure,
@@ -85,7 +79,7 @@ DesignRule = Callable[[Proof, Evidence], None]
 def _named(check: str) -> FabricRule:
     """The rule that proves a demand of the case on a fabric."""
     rule: FabricRule = next(
-        getattr(module, check) for module in (bandwidth, structure, latency) if hasattr(module, check)
+        getattr(module, check) for module in (bandwidth, structure, links) if hasattr(module, check)
     )
     return rule
 
@@ -164,9 +158,9 @@ FABRIC_RULES: tuple[FabricRule, ...] = tuple(
             nic_rules.nics_pair_with_gpus,
             generations.generations_agree,
             airflow.airflows_agree,
-            qualified.pairs_are_qualified,
+            links.pairs_are_qualified,
             pools.pools_hold_headroom,
-            lengths.runs_follow_from_groups,
+            links.runs_follow_from_groups,
             subnet_manager.subnets_are_managed,
             last_group.last_group_may_differ,
             interchangeable.switches_are_interchangeable,
@@ -200,7 +194,7 @@ WIRING_RULES: tuple[WiringRule, ...] = (
     cables.wires_are_listed,
     cables.wires_fit_cages,
     cables.wires_join_cages,
-    shuffles.shuffles_cross_lanes,
+    links.shuffles_cross_lanes,
     cables.wires_cover_runs,
     cables.modules_fill_cages,
     cables.schedule_matches_bill,
@@ -273,7 +267,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     left_out.left_out_spread_is_broken,
     racks.named_racks_are_kept,
     rack_losses.feeds_carry_racks,
-    floor_loads.loads_fit_racks,
+    floor.loads_fit_racks,
     airflow.racks_blow_one_way,
     halls.routes_join_halls,
     halls.routes_hold_fibres,
@@ -320,8 +314,8 @@ WORKLOAD_RULES: tuple[DesignRule, ...] = (
     workload.workload_is_recomputed,
     workload.robust_choice_is_recounted,
     jobs.jobs_are_recounted,
-    serving.service_needs_are_met,
-    serving.service_is_recounted,
+    jobs.service_needs_are_met,
+    jobs.service_is_recounted,
 )
 
 

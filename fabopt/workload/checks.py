@@ -13,11 +13,10 @@ from fabopt.schema.workload import Workload as Wanted
 from fabopt.units import exact, some
 from fabopt.workload.gpus import most_utilization
 from fabopt.workload.memory import GIB, least_memory
-from fabopt.workload.needs import MOST_MBPS, Reach, least_exposed
+from fabopt.workload.needs import MOST_MBPS, Reach, demanding, least_exposed
 from fabopt.workload.plans import COMPARED_MBPS, difference, fastest_plan, fits, keeps, nearest_plan, plans_keeping
 from fabopt.workload.ranks import can_be_dealt, ranks_of, replica_gpus, runs_of, shares_of
 from fabopt.workload.stages import at_scale
-from fabopt.workload.stress import demanding
 from fabopt.workload.timing import ModelRun, workload_of
 
 # The embedding and the output are parts of a pipeline, too.

@@ -18,10 +18,9 @@ from fabopt.schema.prediction import (
 from fabopt.schema.workload import Placement
 from fabopt.units import MBPS_PER_GBPS, gbps, plain_fraction, usd
 from fabopt.workload.jobs import RunningJob, ServedJob
-from fabopt.workload.needs import Reach, flat, most_ratio
+from fabopt.workload.needs import Reach, demanding, flat, most_ratio
 from fabopt.workload.prediction import Prediction, seconds, use_of
 from fabopt.workload.served import binding_of, serving_use
-from fabopt.workload.stress import demanding
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 ENDS: tuple[Placement, Placement] = ("packed", "scattered")

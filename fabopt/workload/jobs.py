@@ -13,10 +13,9 @@ import numpy as np
 from fabopt.schema.jobs import HOURS_OF_A_DAY, Job
 from fabopt.units import exact
 from fabopt.workload.beside import Networks, RateT
-from fabopt.workload.needs import MOST_MBPS, Reach, least_mbps
+from fabopt.workload.needs import MOST_MBPS, Reach, demanding, least_mbps
 from fabopt.workload.placement import Placing
 from fabopt.workload.service import Service
-from fabopt.workload.stress import demanding
 from fabopt.workload.timing import FabricBandwidth, ModelRun
 
 _MEGABITS_OF_GB = 8000

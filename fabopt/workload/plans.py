@@ -12,11 +12,10 @@ from fabopt.schema.server import Server
 from fabopt.schema.workload import Software
 from fabopt.units import exact
 from fabopt.workload.memory import GIB, Memory, least_memory, likely_memory, state_bytes
-from fabopt.workload.needs import MOST_MBPS, Reach, flat, least_exposed
+from fabopt.workload.needs import MOST_MBPS, Reach, demanding, flat, least_exposed
 from fabopt.workload.placement import Domains
 from fabopt.workload.ranks import Ranks, can_be_dealt, can_be_shared, ranks_of
 from fabopt.workload.straddling import domain_in_use
-from fabopt.workload.stress import demanding
 from fabopt.workload.timing import DOMAIN, ModelRun, Step, step_on, workload_of
 
 # The network that plans are compared on, in Mb/s for each GPU, the same everywhere.

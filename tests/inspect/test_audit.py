@@ -15,9 +15,9 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.inspect.audit.audit import Audit, audited
-from fabopt.inspect.audit.findings import REMARKS, AuditFinding
 from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.reading import hand_made_of, read_hand_made
+from fabopt.inspect.audit.tables import REMARKS, AuditFinding
 from fabopt.io.case import read_inputs
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS

@@ -22,8 +22,8 @@ from fabopt.output.html import racks
 from fabopt.output.html.alternatives import alternative_rows
 from fabopt.output.html.answer import answer
 from fabopt.output.html.assumptions import assumptions, confidence_sentence, price_rows
+from fabopt.output.html.bill import kind_rows, slices
 from fabopt.output.html.build import page_bytes
-from fabopt.output.html.parts import kind_rows, slices
 from fabopt.output.sheet.pages import in_column
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import space_line

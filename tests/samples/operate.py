@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fabopt.cli import main
-from fabopt.io.plan import read_plan
+from fabopt.io.design import read_plan
 from fabopt.operate.build import plan_of
 from fabopt.operate.model import OperationPlan
 from fabopt.output.export.design import design_bytes

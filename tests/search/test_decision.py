@@ -29,9 +29,9 @@ from fabopt.solution import optimize
 from fabopt.study.sweep import sweep as sweeps
 from fabopt.units import exact, rounded, usd
 from fabopt.verify import verify
+from fabopt.workload.needs import at_speed
 from fabopt.workload.pace import pace_of_run
 from fabopt.workload.placement import uplink_share
-from fabopt.workload.stress import at_speed
 from fabopt.workload.timing import ModelRun, step_on
 from tests.oracles.brute_effective import designs, network, ratio, space_of
 from tests.oracles.brute_front import ratios

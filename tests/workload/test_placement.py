@@ -20,9 +20,9 @@ from fabopt.schema.workload import Placement, Within
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.workload.ends import allowed, placed, tapered_leaves, tapers_of
+from fabopt.workload.needs import demanding
 from fabopt.workload.placement import Domains, Placing, blocks_of
 from fabopt.workload.prediction import Prediction, seconds
-from fabopt.workload.stress import demanding
 from fabopt.workload.timing import step_on
 from tests.samples.small import Json
 from tests.samples.workload_samples import H100, middle_model, network, on

@@ -17,7 +17,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.prediction import ServingUse
 from fabopt.solution.changes import later_tokens
 from fabopt.verify import verify
-from fabopt.verify.serving import RecountedService
+from fabopt.verify.jobs import RecountedService
 from fabopt.workload.needs import Reach, flat, tapered
 from fabopt.workload.remarks import service_notes
 from fabopt.workload.served import least_of

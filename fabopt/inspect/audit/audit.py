@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.audit.context import HandContext
-from fabopt.inspect.audit.findings import AuditFinding, listed
 from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
 from fabopt.inspect.audit.panels import traced
 from fabopt.inspect.audit.rules_counts import count_findings
@@ -43,7 +42,7 @@ from fabopt.inspect.audit.rules_servers import (
     servers_are_all_there,
     servers_are_joined,
 )
-from fabopt.inspect.audit.tables import HandMade
+from fabopt.inspect.audit.tables import AuditFinding, HandMade, listed
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design

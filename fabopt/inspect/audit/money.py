@@ -10,9 +10,8 @@ from math import ceil
 from typing import NamedTuple
 
 from fabopt.inspect.audit.context import HandContext
-from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.rules_network import LinkSpeeds, ports_of_module
-from fabopt.inspect.audit.tables import SWITCH_ROLES
+from fabopt.inspect.audit.tables import SWITCH_ROLES, AuditFinding
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design
 from fabopt.schema.product import Price, Product, Purchasable

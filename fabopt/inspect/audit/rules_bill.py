@@ -8,10 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from fabopt.inspect.audit.context import HandContext
-from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.ports import ports_at
 from fabopt.inspect.audit.rules_parts import named_nic_fits_slot, standards_of
-from fabopt.inspect.audit.tables import CountedPart
+from fabopt.inspect.audit.tables import AuditFinding, CountedPart
 from fabopt.parts.port_types import form_factor_fits
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver

@@ -8,11 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from fabopt.inspect.audit.context import HandContext
-from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.ports import ports_at, speeds_of_nic
 from fabopt.inspect.audit.rules_bill import bill_findings
 from fabopt.inspect.audit.rules_servers import counted_uplinks
-from fabopt.inspect.audit.tables import CountedPart, HandCounts
+from fabopt.inspect.audit.tables import AuditFinding, CountedPart, HandCounts
 from fabopt.schema.base import ratio
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import Nic, Switch

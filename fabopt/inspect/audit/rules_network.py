@@ -13,9 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from fabopt.inspect.audit.context import HandContext, HandNetwork
-from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.ports import PortPlace, cages_of, lanes_by_cage, most_ports, ports_at, speeds, speeds_of_nic
-from fabopt.inspect.audit.tables import HandLink, Role
+from fabopt.inspect.audit.tables import AuditFinding, HandLink, Role
 from fabopt.schema.base import parse_split, ratio
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Transceiver

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from fabopt.inspect.audit.context import HandContext
-from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.ports import in_gbps
 from fabopt.inspect.audit.rules_network import LinkSpeeds, ports_of_module
-from fabopt.inspect.audit.tables import HandLink
+from fabopt.inspect.audit.tables import AuditFinding, HandLink
 from fabopt.parts.nics import PCIE_X16_GBPS, bus_limit_mbps
 from fabopt.parts.port_types import form_factor_fits
 from fabopt.schema.base import parse_split

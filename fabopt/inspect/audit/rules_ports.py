@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabopt.inspect.audit.context import HandContext
-from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.ports import cages_of, in_gbps, lanes_by_cage, most_ports, whole_of, without_speed
 from fabopt.inspect.audit.rules_network import LinkSpeeds
-from fabopt.inspect.audit.tables import SWITCH_ROLES, HandLink
+from fabopt.inspect.audit.tables import SWITCH_ROLES, AuditFinding, HandLink
 from fabopt.parts.pools import LosslessPorts, pool_verdict, shortfall_text
 from fabopt.parts.switches import ALL_LANES, signal_lanes
 from fabopt.schema.base import parse_split

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from fabopt.inspect.audit.context import HandContext, HandNetwork
-from fabopt.inspect.audit.findings import AuditFinding
 from fabopt.inspect.audit.rules_network import WiredByHand
-from fabopt.inspect.audit.tables import Role
+from fabopt.inspect.audit.tables import AuditFinding, Role
 from fabopt.network.components import components
 from fabopt.schema.case import Fabric
 from fabopt.units import grouped, plural, sets, some

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fabopt.inspect.audit.audit import Audit
-from fabopt.inspect.audit.findings import RULES
+from fabopt.inspect.audit.tables import RULES
 from fabopt.output.export.spreadsheet import printable_csv
 from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design

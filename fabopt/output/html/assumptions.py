@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fabopt.output.html.parts import sum_usd
+from fabopt.output.html.bill import sum_usd
 from fabopt.output.terminal.answer import metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
 from fabopt.parts.price_basis import price_source

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabopt.inspect.audit.audit import Audit
-from fabopt.inspect.audit.findings import RULES, verdict
+from fabopt.inspect.audit.tables import RULES, verdict
 from fabopt.output.html.rendering import render
 from fabopt.output.terminal.audit import COST_COLUMNS, cost_rows, kind_words, numbers_words
 from fabopt.schema.version import VERSION

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +15,16 @@ from fabopt.output.charts.style import PAGE_PALETTE
 from fabopt.output.html.alternatives import alternative_rows, alternative_titles
 from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
 from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows
-from fabopt.output.html.bill import ALWAYS, bill_link, bill_view
+from fabopt.output.html.bill import ALWAYS, bill_link, bill_view, fabric_names, kind_rows, slices, sum_usd
 from fabopt.output.html.front_page import front_figures, front_table
-from fabopt.output.html.parts import fabric_names, kind_rows, slices, sum_usd
 from fabopt.output.html.proof import check_groups, checks_sentence, holds_together
 from fabopt.output.html.racks import FloorView, floor_view
-from fabopt.output.html.rendering import drawn, render
+from fabopt.output.html.rendering import drawn, fragment, render
 from fabopt.output.html.space import with_links, words_of
 from fabopt.output.labour import labour
 from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.sheet.model import DrawnSheet
-from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, in_column
+from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, TitleBlock, in_column, sheets
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import pages_line
 from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
@@ -196,3 +196,29 @@ def chart(design: Design, statement: Statement) -> tuple[str, Any] | None:
         by_kind: dict[str, Number] = {kind: sum_usd(row for row in bought if row.kind == kind) for kind in kinds}
         bars.append((f"{stage.name}, month {stage.month}", by_kind))
     return "What is bought at each stage", drawn(chart_svg(cost_bars(bars, PAGE_PALETTE, "stage"), PAGE_PALETTE))
+
+
+# -- in notebooks -----------------------------------------------------------------------------------------------------
+
+
+def notebook_html(design: Design, screen: Sequence[tuple[str, str]]) -> str:
+    """Return markup without scripts, links or style sheets. ``screen``: labels and sentences of the first screen."""
+    bill = bill_view(design) if design.fabrics else []
+    titles = ["part number", "part", *(cell.column for cell in bill[0].cells)] if bill else []
+    return fragment(
+        "notebook.html",
+        design=design,
+        status=STATUS_WORDS[design.status],
+        screen=screen,
+        pictures=_pictures(design),
+        bill=bill,
+        titles=titles,
+    )
+
+
+def _pictures(design: Design) -> list[str]:
+    """The pages of the drawing as data of SVG images; none of a design that is too large to be wired."""
+    if sum(row.count for fabric in design.fabrics for row in fabric.links) > MOST_LINKS:
+        return []
+    pages = sheets(design, wiring_of(design), TitleBlock())
+    return [base64.b64encode(svg(page).encode()).decode() for page in pages]

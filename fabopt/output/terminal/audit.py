@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from fabopt.inspect.audit.audit import Audit
-from fabopt.inspect.audit.findings import verdict
+from fabopt.inspect.audit.tables import verdict
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import count, money, printable
 from fabopt.units import plural, some

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
-from fabopt.schema.case import is_empty
+from fabopt.schema.base import Strict, is_empty, is_open
 from fabopt.schema.left_out import RuleLeftOut
 
 Number = int | float
@@ -75,6 +72,6 @@ class Alternative(Strict):
     gpu_utilization: Annotated[Number | None, Field(exclude_if=is_open)] = None
     ttft_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
     tpot_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
-    jobs: Annotated[dict[str, JobStep], Field(exclude_if=operator.not_)] = {}
+    jobs: Annotated[dict[str, JobStep], Field(exclude_if=is_empty)] = {}
     usd_per_effective_gpu: Annotated[Number | None, Field(exclude_if=is_open)] = None
     rules_left_out: Annotated[tuple[RuleLeftOut, ...], Field(exclude_if=is_empty)] = ()

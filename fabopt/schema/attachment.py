@@ -6,7 +6,20 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Count, Gbps, Name, Ratio, Split, Strict, Watts, Word, parse_split
+from fabopt.schema.base import (
+    Count,
+    Gbps,
+    Name,
+    Ratio,
+    Split,
+    Strict,
+    Watts,
+    Word,
+    is_as,
+    is_empty,
+    is_open,
+    parse_split,
+)
 from fabopt.units import mbps
 
 RackId = Annotated[str, Field(min_length=1, max_length=20)]
@@ -22,23 +35,8 @@ HOST_UNITS: Final = 1
 HOST_W: Final = 600
 
 
-def _is_plain(kind: AttachmentKind) -> bool:
-    """Whether a kind is the default, and so not written."""
-    return kind == "endpoint"
-
-
-def _is_empty(ports: object) -> bool:
-    """Whether no attachment has such ports, and so nothing is written."""
-    return not ports
-
-
 # The switches of the ports of every attachment that is on free ones, by its name.
-FreePorts = Annotated[dict[str, tuple[HostPort, ...]], Field(exclude_if=_is_empty)]
-
-
-def is_open(value: object) -> bool:
-    """Whether a key is left open, and so not written."""
-    return value is None
+FreePorts = Annotated[dict[str, tuple[HostPort, ...]], Field(exclude_if=is_empty)]
 
 
 class Attachment(Strict):
@@ -71,7 +69,7 @@ class Attachment(Strict):
 
     name: Name
     ports: Count
-    kind: Annotated[AttachmentKind, Field(exclude_if=_is_plain)] = "endpoint"
+    kind: Annotated[AttachmentKind, Field(exclude_if=is_as("endpoint"))] = "endpoint"
     tier: Annotated[AttachmentTier | None, Field(exclude_if=is_open)] = None
     counts_in_ratio: Annotated[bool | None, Field(exclude_if=is_open)] = None
     boxes: Count = 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, NamedTuple
 from unicodedata import category
 
@@ -21,6 +23,21 @@ NO_SINGLE_LIMIT = "case"
 # What any program can write, and nobody mistakes for something else. Names of cases, fabrics and stages have small
 # letters only; which names are too much alike is said by ``fabopt.problem.names``.
 NAME_PATTERN = r"^[A-Za-z0-9]+(?:[ ._-][A-Za-z0-9]+)*$"
+
+
+def is_open(value: object) -> bool:
+    """Whether a key is left open, and so not written."""
+    return value is None
+
+
+def is_empty(value: object) -> bool:
+    """Whether nothing is said, or there are none, and so nothing is written."""
+    return not value
+
+
+def is_as(usual: object) -> Callable[[object], bool]:
+    """The question whether a value is the usual one, which is not written."""
+    return partial(operator.eq, usual)
 
 
 class Strict(BaseModel):

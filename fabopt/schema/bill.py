@@ -6,18 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_as, is_open
 from fabopt.schema.product import ChargeWord
 
 Number = int | float
 # Bill rows of kind ``other`` that are no charge: the work of moving a cable that an earlier stage put in place.
 MOVED_CABLE = "moved-cable"
 MOVED_DESCRIPTION = "moving a cable in place to another port"
-
-
-def _is_nothing(units: int) -> bool:
-    return units == 0
 
 
 class BomRow(Strict):
@@ -76,7 +71,7 @@ class BomRow(Strict):
     charge: Annotated[ChargeWord | None, Field(exclude_if=is_open)] = None
     yearly_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
     expedite_usd: Annotated[Number | None, Field(exclude_if=is_open)] = None
-    from_stock: Annotated[int, Field(exclude_if=_is_nothing)] = 0
-    from_earlier: Annotated[int, Field(exclude_if=_is_nothing)] = 0
-    beyond_need: Annotated[int, Field(exclude_if=_is_nothing)] = 0
+    from_stock: Annotated[int, Field(exclude_if=is_as(0))] = 0
+    from_earlier: Annotated[int, Field(exclude_if=is_as(0))] = 0
+    beyond_need: Annotated[int, Field(exclude_if=is_as(0))] = 0
     sold_by: Annotated[str | None, Field(exclude_if=is_open)] = None

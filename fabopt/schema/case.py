@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from fabopt.errors import InputError, cut, fault
 from fabopt.rules.defaults import FILL_RULES, RACK_RULES, RuleChoices, is_kept
-from fabopt.schema.base import Count, Identifier, Reference, Strict, Text
+from fabopt.schema.base import Count, Identifier, Reference, Strict, Text, is_as, is_empty
 from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Finance
@@ -41,16 +41,6 @@ EFFECTIVE: Final = "usd_per_effective_gpu"
 Units = Annotated[int, Field(ge=0, le=1_000_000_000)]
 # How a price may be known.
 Basis = Literal["list", "street", "quote", "compatible", "paper", "estimate", "derived"]
-
-
-def is_any(value: object) -> bool:
-    """Whether a choice leaves all open."""
-    return value == "any"
-
-
-def is_empty(value: object) -> bool:
-    """Whether nothing is said."""
-    return not value
 
 
 class Case(Strict):
@@ -100,7 +90,7 @@ class Case(Strict):
     catalog: Annotated[tuple[Reference, ...], Field(min_length=1)] = ("reference",)
     prices: tuple[Reference, ...] = ()
     price_basis: Annotated[
-        Literal["any"] | Annotated[tuple[Basis, ...], Field(min_length=1)], Field(exclude_if=is_any)
+        Literal["any"] | Annotated[tuple[Basis, ...], Field(min_length=1)], Field(exclude_if=is_as("any"))
     ] = "any"
     only_priced_by: Annotated[tuple[Reference, ...], Field(exclude_if=is_empty)] = ()
     only_orderable: Annotated[bool, Field(exclude_if=is_empty)] = False

@@ -10,8 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Count, Gbps, Metres, Split, Strict, Text, Watts, Word, parse_split
+from fabopt.schema.base import Count, Gbps, Metres, Split, Strict, Text, Watts, Word, is_empty, is_open, parse_split
 from fabopt.schema.chassis import Modular
 from fabopt.schema.facts import Facts as Facts
 from fabopt.schema.facts import Rent as Rent
@@ -36,7 +35,6 @@ from fabopt.schema.product import (
 )
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import Manageable
-from fabopt.schema.tiers import is_empty
 
 # The feature of switches that reduce what goes through them.
 REDUCES = "sharp"

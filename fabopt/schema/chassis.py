@@ -6,12 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Identifier, Money, Strict, Watts, Word
+from fabopt.schema.base import Identifier, Money, Strict, Watts, Word, is_open
 from fabopt.schema.operate import Operable
-
-
-def _none(said: object) -> bool:
-    return said is None
 
 
 class LineCards(Strict):
@@ -49,8 +45,8 @@ class Modular(Operable):
         chassis: Id of the chassis, of one that is filled. Filled in when a catalog is read.
     """
 
-    line_cards: Annotated[LineCards | None, Field(exclude_if=_none)] = None
-    chassis: Annotated[Identifier | None, Field(exclude_if=_none)] = None
+    line_cards: Annotated[LineCards | None, Field(exclude_if=is_open)] = None
+    chassis: Annotated[Identifier | None, Field(exclude_if=is_open)] = None
 
     @model_validator(mode="after")
     def _ports_have_names(self) -> Self:

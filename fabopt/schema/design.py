@@ -11,10 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from fabopt.schema.alternative import Alternative as Alternative
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_empty, is_open
 from fabopt.schema.bill import BomRow as BomRow
-from fabopt.schema.case import is_empty
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
 from fabopt.schema.fabric_design import FabricDesign as FabricDesign

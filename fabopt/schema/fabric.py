@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import Attachment, is_open
-from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word, is_open
 from fabopt.schema.homing import Homing, Pairing, asks_for_pair, check_pairs
 from fabopt.schema.operate import Roce
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups

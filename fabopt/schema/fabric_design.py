@@ -7,16 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabopt.schema.attachment import FreePorts, is_open
-from fabopt.schema.base import Strict
-from fabopt.schema.homing import UNJOINED, Homing, Pairing, is_unjoined, is_usual
+from fabopt.schema.attachment import FreePorts
+from fabopt.schema.base import Strict, is_as, is_empty, is_open
+from fabopt.schema.homing import UNJOINED, Homing, Pairing
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import Failed
 from fabopt.schema.roles import SharedUse
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 from fabopt.schema.structured import StructuredKind
 from fabopt.schema.subnet_manager import SubnetManagerSaid
-from fabopt.schema.tiers import PeerLinkUse, StandInUse, TierUse, is_empty
+from fabopt.schema.tiers import PeerLinkUse, StandInUse, TierUse
 
 Number = int | float
 DeviceRole = Literal["server", "attachment", "leaf", "spine", "core"]
@@ -266,7 +266,7 @@ class FabricDesign(Strict):
     topology: str
     protocol: str
     planes: int
-    own_rails: Annotated[bool, Field(exclude_if=lambda own: not own)] = False
+    own_rails: Annotated[bool, Field(exclude_if=is_empty)] = False
     rails: int
     striping: Literal["even", "any", "rail"]
     structure: AnyStructure
@@ -278,12 +278,12 @@ class FabricDesign(Strict):
     placement: Placement | None = None
     growth: tuple[StageStructure, ...] = ()
     failures: tuple[Failure, ...] = ()
-    homing: Annotated[Homing, Field(exclude_if=is_usual)] = "any"
-    pairing: Annotated[Pairing, Field(exclude_if=is_unjoined)] = UNJOINED
+    homing: Annotated[Homing, Field(exclude_if=is_as("any"))] = "any"
+    pairing: Annotated[Pairing, Field(exclude_if=is_as(UNJOINED))] = UNJOINED
     peer_links: Annotated[PeerLinkUse | None, Field(exclude_if=is_open)] = None
     redundancy: tuple[RuleStanding, ...] = ()
     logical: tuple[LogicalUse, ...] = ()
-    carries: Annotated[tuple[SharedUse, ...], Field(exclude_if=lambda shared: not shared)] = ()
+    carries: Annotated[tuple[SharedUse, ...], Field(exclude_if=is_empty)] = ()
     free_ports: FreePorts = {}
     subnet_manager: SubnetManagerSaid = None
     structured: Annotated[tuple[StructuredKind, ...], Field(exclude_if=is_empty)] = ()

@@ -6,14 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Gbps, Strict, Text, Word
+from fabopt.schema.base import Gbps, Strict, Text, Word, is_empty, is_open
 from fabopt.schema.product import Source
-
-
-def _none(rows: object) -> bool:
-    return not rows
-
 
 Decibels = Annotated[float, Field(ge=0, le=100)]
 # How well the plugs of a fibre are made.
@@ -175,4 +169,4 @@ class Facts(Strict):
     pcie_x16_gbps: dict[int, Gbps] = {}
     rents: tuple[Rent, ...] = ()
     optics: Annotated[Optics | None, Field(exclude_if=is_open)] = None
-    latency: Annotated[tuple[Delay, ...], Field(exclude_if=_none)] = ()
+    latency: Annotated[tuple[Delay, ...], Field(exclude_if=is_empty)] = ()

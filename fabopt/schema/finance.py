@@ -7,8 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_as, is_empty, is_open
 from fabopt.units import exact, plain_fraction
 
 # -- what a case says of cash -----------------------------------------------------------------------------------------
@@ -66,16 +65,6 @@ KIND_WORDS: tuple[KindWord, ...] = ("switch", "nic", "transceiver", "cable", "fi
 YearlyRate = Annotated[float, Field(ge=0, lt=1)]
 
 
-def is_dollar(currency: str) -> bool:
-    """Whether cash is shown in dollars only, which is not written."""
-    return currency == DOLLAR
-
-
-def is_nothing(value: object) -> bool:
-    """Whether nothing is said, which is not written."""
-    return not value
-
-
 class Finance(Strict):
     """What turns power and dates into money.
 
@@ -99,9 +88,9 @@ class Finance(Strict):
     pue: Annotated[float, Field(ge=1, le=10)] = 1.4
     years: Annotated[float, Field(gt=0, le=100)] = 5
     payment: Annotated[Payment | None, Field(exclude_if=is_open)] = None
-    currency: Annotated[str, Field(pattern=CURRENCY, exclude_if=is_dollar)] = DOLLAR
-    rates: Annotated[dict[Annotated[str, Field(pattern=CURRENCY)], Rate], Field(exclude_if=is_nothing)] = {}
-    residual: Annotated[float, Field(ge=0, lt=1, exclude_if=is_nothing)] = 0
+    currency: Annotated[str, Field(pattern=CURRENCY, exclude_if=is_as(DOLLAR))] = DOLLAR
+    rates: Annotated[dict[Annotated[str, Field(pattern=CURRENCY)], Rate], Field(exclude_if=is_empty)] = {}
+    residual: Annotated[float, Field(ge=0, lt=1, exclude_if=is_empty)] = 0
     depreciation_years: Annotated[float | None, Field(gt=0, le=100, exclude_if=is_open)] = None
 
     @model_validator(mode="after")

@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import RackId, is_open
-from fabopt.schema.base import NAME_PATTERN, Count, Metres, Strict
+from fabopt.schema.attachment import RackId
+from fabopt.schema.base import NAME_PATTERN, Count, Metres, Strict, is_open
 from fabopt.schema.rack_rules import RackIds
 from fabopt.units import ceil_div, exact
 

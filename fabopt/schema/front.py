@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_empty, is_open
 from fabopt.schema.design import (
     BomRow,
     CaseRecord,
@@ -143,7 +142,7 @@ class Front(Strict):
     notes: tuple[str, ...] = ()
     notes_on_inputs: Annotated[tuple[str, ...] | None, Field(exclude_if=is_open)] = None
     points: tuple[FrontPoint, ...] = ()
-    answers: tuple[FrontAnswer, ...] = Field(default=(), exclude_if=lambda answers: not answers)
+    answers: tuple[FrontAnswer, ...] = Field(default=(), exclude_if=is_empty)
 
     @model_validator(mode="after")
     def _answers_are_points(self) -> Self:

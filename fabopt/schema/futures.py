@@ -6,8 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_open
 
 Number = int | float
 # What is minimized where growth may end: the total cost of ownership, each stage as often as it comes.

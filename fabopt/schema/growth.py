@@ -6,18 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabopt.schema.base import Money, Strict
-
-
-def is_mean(decide_by: str) -> bool:
-    """Whether what is expected decides, which is not written."""
-    return decide_by == "mean"
-
-
-def is_when_lit(trunks: str) -> bool:
-    """Whether trunks are pulled when they are first needed, which is not written."""
-    return trunks == "when_lit"
-
+from fabopt.schema.base import Money, Strict, is_as
 
 # When trunks and panels of later stages are installed.
 PulledWord = Literal["when_lit", "ahead", "any"]
@@ -39,5 +28,5 @@ class Growth(Strict):
     recabling: Literal["forbid", "allow"] = "forbid"
     usd_per_moved_cable: Money = 150
     minutes_per_moved_cable: Annotated[float, Field(ge=0, le=10_000)] = 20
-    trunks: Annotated[PulledWord, Field(exclude_if=is_when_lit)] = "when_lit"
-    decide_by: Annotated[Literal["mean", "regret"], Field(exclude_if=is_mean)] = "mean"
+    trunks: Annotated[PulledWord, Field(exclude_if=is_as("when_lit"))] = "when_lit"
+    decide_by: Annotated[Literal["mean", "regret"], Field(exclude_if=is_as("mean"))] = "mean"

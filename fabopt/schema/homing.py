@@ -52,13 +52,3 @@ def check_pairs(homing: Homing | None, pairing: Pairing | None) -> None:
             f"`pairing: {pairing}` joins the two leaves of every server, and `homing` is {homing}: write "
             "`homing: pair` or `dual`, or leave it out"
         )
-
-
-def is_usual(homing: object) -> bool:
-    """Whether ports lie on leaves as they come, which is not written."""
-    return homing == "any"
-
-
-def is_unjoined(pairing: object) -> bool:
-    """Whether nothing joins the leaves of pairs, which is not written."""
-    return pairing == UNJOINED

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Reference, Strict
+from fabopt.schema.base import Reference, Strict, is_open
 
 # The first stage of a case with a base.
 IN_SERVICE = "in-service"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Reference, Strict
+from fabopt.schema.base import Reference, Strict, is_as, is_empty, is_open
 from fabopt.schema.model import Model, PlanChanges, Size, Ways
 from fabopt.units import exact
 
@@ -46,10 +44,6 @@ def refuse_keys_of_another_task(asked: Strict, serves: bool, changes: PlanChange
         raise ValueError(f"`{of_steps[0]}` is of steps of training; `task: serving` has none")
     if of_training := [name for name in changes.given if name not in SERVED_KEYS]:
         raise ValueError(f"a plan of `task: serving` has no `{of_training[0]}`, but {', '.join(SERVED_KEYS)}")
-
-
-def _is_wide(kv_bytes: int) -> bool:
-    return kv_bytes == 2
 
 
 class Prefill(Strict):
@@ -104,8 +98,8 @@ class Job(Strict):
     task: Annotated[Task | None, Field(exclude_if=is_open)] = None
     prompt_tokens: Annotated[Tokens | None, Field(exclude_if=is_open)] = None
     output_tokens: Annotated[Tokens | None, Field(exclude_if=is_open)] = None
-    cached_share: Annotated[Share, Field(exclude_if=operator.not_)] = 0
-    kv_bytes: Annotated[Literal[1, 2], Field(exclude_if=_is_wide)] = 2
+    cached_share: Annotated[Share, Field(exclude_if=is_empty)] = 0
+    kv_bytes: Annotated[Literal[1, 2], Field(exclude_if=is_as(2))] = 2
     ttft_ms: Annotated[Milliseconds | None, Field(exclude_if=is_open)] = None
     tpot_ms: Annotated[Milliseconds | None, Field(exclude_if=is_open)] = None
     prefill: Annotated[Prefill | Literal["auto"] | None, Field(exclude_if=is_open)] = None

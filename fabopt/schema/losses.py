@@ -6,8 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_open
 
 Exposed = Literal["leaf", "spine", "core", "rack", "hall", "route", "duct"]
 # What is more than one device.

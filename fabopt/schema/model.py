@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from fabopt.schema.base import Strict, Text, Word
+from fabopt.schema.base import Strict, Text, Word, is_as, is_empty, is_open
 from fabopt.schema.product import Source
 from fabopt.schema.server import Precision
 from fabopt.units import some
@@ -24,10 +23,6 @@ Reduction = Literal["step", "micro_batch"]
 DIMENSIONS: tuple[Dimension, ...] = ("tensor", "context", "pipeline", "data")
 # ZeRO stages from which on gradients, and parameters, are in shares. Source: Rajbhandari et al. 2020, section 5.
 SHARED_GRADIENTS, SHARED_PARAMETERS = 2, 3
-
-
-def _is_absent(value: object) -> bool:
-    return value is None
 
 
 class Experts(Strict):
@@ -52,10 +47,10 @@ class Experts(Strict):
     shared: Annotated[int, Field(ge=0, le=1000)] = 0
     dense_layers: Annotated[int, Field(ge=0, le=10**4)] = 0
     servers_per_token: Size | None = None
-    balance: Annotated[float | None, Field(gt=0, le=1, exclude_if=operator.not_)] = None
+    balance: Annotated[float | None, Field(gt=0, le=1, exclude_if=is_empty)] = None
     gated: bool | None = None
     router_bias: bool = False
-    shared_gate: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    shared_gate: Annotated[bool, Field(exclude_if=is_empty)] = False
 
     @model_validator(mode="after")
     def _token_finds_its_experts(self) -> Self:
@@ -167,7 +162,7 @@ class Architecture(Strict):
     feed_forward: Size
     vocabulary: Size
     sequence: Size
-    max_sequence: Annotated[Size | None, Field(exclude_if=_is_absent)] = None
+    max_sequence: Annotated[Size | None, Field(exclude_if=is_open)] = None
     gated: bool = True
     biases: bool | Literal["qkv", "matrices"] = False
     learned_positions: bool | Size = False
@@ -176,14 +171,14 @@ class Architecture(Strict):
     tied_embeddings: bool = False
     experts: Experts | None = None
     latent: LatentAttention | None = None
-    window: Annotated[Window | None, Field(exclude_if=_is_absent)] = None
-    linear: Annotated[LinearAttention | None, Field(exclude_if=_is_absent)] = None
-    sparse: Annotated[SparseAttention | None, Field(exclude_if=_is_absent)] = None
-    attention_sinks: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    gated_attention: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    clamped: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    scaled_positions: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    prediction_layers: Annotated[int, Field(ge=0, le=64, exclude_if=operator.not_)] = 0
+    window: Annotated[Window | None, Field(exclude_if=is_open)] = None
+    linear: Annotated[LinearAttention | None, Field(exclude_if=is_open)] = None
+    sparse: Annotated[SparseAttention | None, Field(exclude_if=is_open)] = None
+    attention_sinks: Annotated[bool, Field(exclude_if=is_empty)] = False
+    gated_attention: Annotated[bool, Field(exclude_if=is_empty)] = False
+    clamped: Annotated[bool, Field(exclude_if=is_empty)] = False
+    scaled_positions: Annotated[bool, Field(exclude_if=is_empty)] = False
+    prediction_layers: Annotated[int, Field(ge=0, le=64, exclude_if=is_empty)] = 0
 
     @model_validator(mode="after")
     def _heads_share(self) -> Self:
@@ -226,7 +221,7 @@ def _in_order(shares: tuple[float, float]) -> tuple[float, float]:
 
 
 Shares = Annotated[tuple[Share, Share], AfterValidator(_in_order)]
-Hiding = Annotated[Share | Shares | None, Field(exclude_if=_is_absent)]
+Hiding = Annotated[Share | Shares | None, Field(exclude_if=is_open)]
 
 
 class Overlap(Strict):
@@ -291,10 +286,10 @@ class Plan(Strict):
     batch: Size
     micro_batch: Size = 1
     virtual_stages: Ways = 1
-    optimizer: Annotated[Optimizer, Field(exclude_if=lambda value: value == "adam")] = "adam"
+    optimizer: Annotated[Optimizer, Field(exclude_if=is_as("adam"))] = "adam"
     zero_stage: Literal[0, 1, 2, 3] = 1
-    shard_group: Annotated[Ways | None, Field(exclude_if=_is_absent)] = None
-    reduce_gradients: Annotated[Reduction | None, Field(exclude_if=_is_absent)] = None
+    shard_group: Annotated[Ways | None, Field(exclude_if=is_open)] = None
+    reduce_gradients: Annotated[Reduction | None, Field(exclude_if=is_open)] = None
     recomputation: Recomputation = "none"
     sequence_parallel: bool | None = None
     fused_attention: bool | None = None
@@ -337,7 +332,7 @@ class PlanChanges(Strict):
 
     like = Plan
 
-    auto: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    auto: Annotated[bool, Field(exclude_if=is_empty)] = False
     tensor: Ways | None = None
     context: Ways | None = None
     pipeline: Ways | None = None
@@ -349,8 +344,8 @@ class PlanChanges(Strict):
     virtual_stages: Ways | None = None
     optimizer: Optimizer | None = None
     zero_stage: Literal[0, 1, 2, 3] | None = None
-    shard_group: Annotated[Ways | None, Field(exclude_if=_is_absent)] = None
-    reduce_gradients: Annotated[Reduction | None, Field(exclude_if=_is_absent)] = None
+    shard_group: Annotated[Ways | None, Field(exclude_if=is_open)] = None
+    reduce_gradients: Annotated[Reduction | None, Field(exclude_if=is_open)] = None
     recomputation: Recomputation | None = None
     sequence_parallel: bool | None = None
     fused_attention: bool | None = None

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from fabopt.schema.base import Identifier, Strict, Word
+from fabopt.schema.base import Identifier, Strict, Word, is_as
 
 System = Literal["cumulus", "sonic", "eos"]
 FIELDS = ("name", "site", "fabric", "role", "number", "plane", "pod", "group", "rail", "rack", "unit")
@@ -58,11 +58,6 @@ def span(text: str) -> tuple[int, int]:
     """The first and the last number of a range as ``FIRST-LAST``."""
     first, _, last = text.partition("-")
     return int(first), int(last)
-
-
-def _is_default_of_vrfs(pool: object) -> bool:
-    """Whether nothing is written, as in files from before the key was there."""
-    return pool == VRF_LINKS
 
 
 def _check_asns(text: str) -> str:
@@ -155,7 +150,7 @@ class Operate(Strict):
     management: AddressPool = "10.0.0.0/16"
     loopbacks: AddressPool = "10.1.0.0/16"
     links: Literal["unnumbered"] | AddressPool = "unnumbered"
-    vrf_links: Annotated[AddressPool, Field(exclude_if=_is_default_of_vrfs)] = VRF_LINKS
+    vrf_links: Annotated[AddressPool, Field(exclude_if=is_as(VRF_LINKS))] = VRF_LINKS
     hosts: AddressPool = "10.128.0.0/9"
     host_addresses: Literal["routed", "rails"] = "routed"
     asns: NumberPool = "4200000000-4294967294"

@@ -6,8 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Count, Metres, Strict, Word
+from fabopt.schema.base import Count, Metres, Strict, Word, is_empty, is_open
 from fabopt.schema.facts import Grade
 from fabopt.schema.product import CableBody, OtherNumbers, PriceSource, Product, Protocol, Purchasable
 
@@ -77,7 +76,7 @@ class Fibre(CableBody, Product, defer_build=False):
     lengths: Lengths
     loss_db: Annotated[float | None, Field(ge=0, le=100, exclude_if=is_open)] = None
     grade: Annotated[Grade | None, Field(exclude_if=is_open)] = None
-    protocols: Annotated[tuple[Protocol, ...], Field(exclude_if=lambda protocols: not protocols)] = ()
+    protocols: Annotated[tuple[Protocol, ...], Field(exclude_if=is_empty)] = ()
     polarity: Annotated[Polarity | None, Field(exclude_if=is_open)] = None
     pinned: Annotated[bool | None, Field(exclude_if=is_open)] = None
 

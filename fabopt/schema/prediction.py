@@ -5,13 +5,11 @@ Bytes are those that one GPU sends in a step, times are of a step, ratios and sh
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_empty, is_open
 from fabopt.schema.model import Plan
 from fabopt.schema.workload import Placement, Software
 
@@ -354,9 +352,9 @@ class WorkloadUse(Strict):
     tapers: tuple[TaperedStep, ...] = ()
     allowed_oversubscription: dict[str, Number] = {}
     scenarios: tuple[ScenarioStep, ...] = ()
-    jobs: Annotated[tuple[JobUse, ...], Field(exclude_if=operator.not_)] = ()
-    services: Annotated[tuple[ServedJobUse, ...], Field(exclude_if=operator.not_)] = ()
-    demanded_gbps_per_gpu: Annotated[dict[str, Number], Field(exclude_if=operator.not_)] = {}
+    jobs: Annotated[tuple[JobUse, ...], Field(exclude_if=is_empty)] = ()
+    services: Annotated[tuple[ServedJobUse, ...], Field(exclude_if=is_empty)] = ()
+    demanded_gbps_per_gpu: Annotated[dict[str, Number], Field(exclude_if=is_empty)] = {}
 
     @property
     def model_gpus(self) -> int:

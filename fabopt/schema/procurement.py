@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Count, Identifier, Reference, Strict, Word
+from fabopt.schema.base import Count, Identifier, Reference, Strict, Word, is_empty
 from fabopt.schema.finance import KindWord
 
 Vendors = Annotated[tuple[Word, ...], Field(min_length=1)]
@@ -47,10 +47,6 @@ class Quota(NamedTuple):
 
 
 PART_WORDS: tuple[PartWord, ...] = ("switch", "nic", "transceiver", "cable", "fibre")
-
-
-def _nothing(value: object) -> bool:
-    return not value
 
 
 def lists_at(vendors: VendorsByPlace | None, *places: str | None) -> list[Vendors]:
@@ -125,20 +121,20 @@ class Procurement(Strict):
 
     approved_vendors: VendorsByPlace | None = None
     forbidden_vendors: VendorsByPlace | None = None
-    approved_asics: Annotated[Vendors | None, Field(exclude_if=_nothing)] = None
-    forbidden_asics: Annotated[Vendors | None, Field(exclude_if=_nothing)] = None
+    approved_asics: Annotated[Vendors | None, Field(exclude_if=is_empty)] = None
+    forbidden_asics: Annotated[Vendors | None, Field(exclude_if=is_empty)] = None
     approved_parts: Parts | None = None
     forbidden_parts: Parts | None = None
     max_part_numbers: dict[KindWord, Count] = {}
     spares: dict[KindWord, Spares] = {}
-    max_vendors: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
-    min_sources: Annotated[dict[SourceWord, Count], Field(exclude_if=_nothing)] = {}
-    single_vendor: Annotated[dict[Word, OfOneVendor], Field(exclude_if=_nothing)] = {}
+    max_vendors: Annotated[dict[SourceWord, Count], Field(exclude_if=is_empty)] = {}
+    min_sources: Annotated[dict[SourceWord, Count], Field(exclude_if=is_empty)] = {}
+    single_vendor: Annotated[dict[Word, OfOneVendor], Field(exclude_if=is_empty)] = {}
     quarterly_supply: Annotated[
         dict[Word, UnitsByQuarter | Annotated[dict[PartWord, UnitsByQuarter], Field(min_length=1)]],
-        Field(exclude_if=_nothing),
+        Field(exclude_if=is_empty),
     ] = {}
-    qualified: Annotated[Qualified | None, Field(exclude_if=_nothing)] = None
+    qualified: Annotated[Qualified | None, Field(exclude_if=is_empty)] = None
     order_from_month: Annotated[int, Field(ge=-1200, le=1200)] | None = None
 
     @model_validator(mode="after")

@@ -19,6 +19,8 @@ from fabopt.schema.base import (
     Text,
     Watts,
     Word,
+    is_empty,
+    is_open,
 )
 
 Protocol = Literal["ethernet", "infiniband"]
@@ -170,18 +172,10 @@ def check_expedite(expedite: Expedite | None, lead_time_weeks: float | None, in_
         raise ValueError(f"`expedite` and `in_stock` {in_stock:,} are not for the same product; leave one out")
 
 
-def _none(said: object) -> bool:
-    return not said
-
-
-def _unsaid(said: object) -> bool:
-    return said is None
-
-
 # What orders the same thing by another name.
-OtherNumbers = Annotated[tuple[Word, ...], Field(exclude_if=_none)]
+OtherNumbers = Annotated[tuple[Word, ...], Field(exclude_if=is_empty)]
 # Of a device, where it is known.
-Kilograms = Annotated[float | None, Field(gt=0, le=10**5, exclude_if=_none)]
+Kilograms = Annotated[float | None, Field(gt=0, le=10**5, exclude_if=is_empty)]
 Inlet = Literal["C14", "C16", "C20"]
 
 
@@ -197,10 +191,10 @@ class Cooled(Strict):
     """
 
     weight_kg: Kilograms = None
-    liquid_share: Annotated[float | None, Field(ge=0, le=1, exclude_if=_unsaid)] = None
-    air_m3_h: Annotated[float | None, Field(gt=0, le=10**6, exclude_if=_unsaid)] = None
-    inlet_c: Annotated[tuple[float, float] | None, Field(exclude_if=_unsaid)] = None
-    inlets: Annotated[dict[Inlet, Count], Field(exclude_if=_none)] = {}
+    liquid_share: Annotated[float | None, Field(ge=0, le=1, exclude_if=is_open)] = None
+    air_m3_h: Annotated[float | None, Field(gt=0, le=10**6, exclude_if=is_open)] = None
+    inlet_c: Annotated[tuple[float, float] | None, Field(exclude_if=is_open)] = None
+    inlets: Annotated[dict[Inlet, Count], Field(exclude_if=is_empty)] = {}
 
 
 class Purchasable(Strict):
@@ -226,11 +220,11 @@ class Purchasable(Strict):
     minimum_order: Count | None = None
     pack_size: Count | None = None
     stock: Annotated[int, Field(ge=0)] | None = None
-    in_stock: Annotated[int | None, Field(ge=0, exclude_if=_none)] = None
+    in_stock: Annotated[int | None, Field(ge=0, exclude_if=is_empty)] = None
     supply: Supply | None = None
     lead_time_weeks: LeadTime | None = None
-    expedite: Annotated[Expedite | None, Field(exclude_if=_none)] = None
-    firm_until: Annotated[Day | None, Field(exclude_if=_none)] = None
+    expedite: Annotated[Expedite | None, Field(exclude_if=is_empty)] = None
+    firm_until: Annotated[Day | None, Field(exclude_if=is_empty)] = None
 
     @model_validator(mode="after")
     def _terms_agree(self) -> Self:
@@ -290,9 +284,9 @@ class Product(Strict):
     confidence: Word | None = None
     notes: Text | None = None
     end_of_life: bool = False
-    charges: Annotated[tuple[ProductCharge, ...], Field(exclude_if=_none)] = ()
-    sold_by: Annotated[Text | None, Field(exclude_if=_none)] = None
-    offer_of: Annotated[Identifier | None, Field(exclude_if=_none)] = None
+    charges: Annotated[tuple[ProductCharge, ...], Field(exclude_if=is_empty)] = ()
+    sold_by: Annotated[Text | None, Field(exclude_if=is_empty)] = None
+    offer_of: Annotated[Identifier | None, Field(exclude_if=is_empty)] = None
 
     @property
     def base_id(self) -> str:
@@ -324,9 +318,9 @@ class CableBody(Strict):
         bend_radius_mm: Smallest bend radius at rest, in millimetres. Absent is not known.
     """
 
-    diameter_mm: Annotated[float | None, Field(gt=0, le=200, exclude_if=_none)] = None
-    weight_kg_m: Annotated[float | None, Field(gt=0, le=100, exclude_if=_none)] = None
-    bend_radius_mm: Annotated[float | None, Field(gt=0, le=10_000, exclude_if=_none)] = None
+    diameter_mm: Annotated[float | None, Field(gt=0, le=200, exclude_if=is_empty)] = None
+    weight_kg_m: Annotated[float | None, Field(gt=0, le=100, exclude_if=is_empty)] = None
+    bend_radius_mm: Annotated[float | None, Field(gt=0, le=10_000, exclude_if=is_empty)] = None
 
 
 class Cage(Strict):

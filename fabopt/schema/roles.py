@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word
+from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word, is_open
 from fabopt.schema.homing import Homing
 from fabopt.schema.server import Role
 
@@ -56,7 +56,7 @@ class OutOfBand(Strict):
     ports_per_switch: Count = 1
     pdus_per_rack: Annotated[int, Field(ge=0, le=100)] = 2
     pdus: Annotated[int, Field(ge=0, le=10**9)] | None = None
-    switch_racks: Annotated[int | None, Field(ge=0, le=20_000, exclude_if=lambda racks: racks is None)] = None
+    switch_racks: Annotated[int | None, Field(ge=0, le=20_000, exclude_if=is_open)] = None
 
 
 class Carried(Strict):
@@ -82,8 +82,8 @@ class Carried(Strict):
     role: Role
     separation: Literal["shared", "logical"] = "shared"
     isolation: Isolation = "none"
-    shared_port: Annotated[SharedPort | None, Field(exclude_if=lambda said: said is None)] = None
-    homing: Annotated[Homing | None, Field(exclude_if=lambda said: said is None)] = None
+    shared_port: Annotated[SharedPort | None, Field(exclude_if=is_open)] = None
+    homing: Annotated[Homing | None, Field(exclude_if=is_open)] = None
     nics: Literal["any"] | Annotated[tuple[Identifier, ...], Field(min_length=1)] = "any"
     nics_per_server: Literal["any"] | Count | Annotated[tuple[Count, ...], Field(min_length=1)] = "any"
     min_gbps_per_gpu: Gbps

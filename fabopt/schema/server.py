@@ -15,6 +15,9 @@ from fabopt.schema.base import (
     Strict,
     Watts,
     Word,
+    is_as,
+    is_empty,
+    is_open,
 )
 from fabopt.schema.product import (
     Airflow,
@@ -93,20 +96,6 @@ class ScaleUp(Strict):
     gbps_per_gpu: Gbps
 
 
-def _is_zero(number: object) -> bool:
-    """Whether there are none, and so nothing is written."""
-    return number == 0
-
-
-def _is_unsaid(said: object) -> bool:
-    return said is None
-
-
-def _are_none(entries: object) -> bool:
-    """Whether a list has no entries, and so is not written."""
-    return not entries
-
-
 class RackDevices(Strict):
     """Devices of one kind that stand one above the other in a whole rack.
 
@@ -120,7 +109,7 @@ class RackDevices(Strict):
     device: Word
     count: Count = 1
     rack_units: Count | None = None
-    management_ports: Annotated[int, Field(ge=0, le=100, exclude_if=_is_zero)] = 0
+    management_ports: Annotated[int, Field(ge=0, le=100, exclude_if=is_as(0))] = 0
 
     @property
     def is_servers(self) -> bool:
@@ -191,10 +180,10 @@ class Server(Cooled, Product, Purchasable, defer_build=False):
     rack_units: Annotated[float, Field(gt=0, le=1000)] | None = None
     power_w: Watts | None = None
     power_supplies: Count | None = None
-    ports_side: Annotated[PortsSide | None, Field(exclude_if=_is_unsaid)] = None
+    ports_side: Annotated[PortsSide | None, Field(exclude_if=is_open)] = None
     scale_up: ScaleUp | None = None
     nics: tuple[BuiltInNic, ...] = ()
-    nics_tested: Annotated[tuple[Identifier | TestedNic, ...], Field(exclude_if=_are_none)] = ()
+    nics_tested: Annotated[tuple[Identifier | TestedNic, ...], Field(exclude_if=is_empty)] = ()
     rack: WholeRack | None = None
 
     @model_validator(mode="after")

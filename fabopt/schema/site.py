@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Count, Metres, Strict
+from fabopt.schema.base import Count, Metres, Strict, is_as, is_empty, is_open
 from fabopt.schema.floor import Campus, CampusHall, Floor, Route
 from fabopt.schema.labour import Labour
 from fabopt.schema.rack_rules import RackRules
@@ -52,22 +51,6 @@ def longest_in_rack_m(floor: Floor, side_m: float, spare_m: float, spare_fractio
 # -- the site of a case -----------------------------------------------------------------------------------------------
 
 
-def _none(margin_db: object) -> bool:
-    return margin_db == 0
-
-
-def _any(spread: object) -> bool:
-    return spread == "any"
-
-
-def _no_items(items: object) -> bool:
-    return not items
-
-
-def _direct(cabling: object) -> bool:
-    return cabling == "direct"
-
-
 class Site(Strict):
     """Where things stand, on a floor or at flat distances.
 
@@ -88,13 +71,13 @@ class Site(Strict):
 
     distances_m: Distances | None = None
     floor: Floor | None = None
-    halls: Annotated[tuple[CampusHall, ...], Field(exclude_if=_no_items)] = ()
-    routes: Annotated[tuple[Route, ...], Field(exclude_if=_no_items)] = ()
-    spread: Annotated[Literal["any", "halls"], Field(exclude_if=_any)] = "any"
+    halls: Annotated[tuple[CampusHall, ...], Field(exclude_if=is_empty)] = ()
+    routes: Annotated[tuple[Route, ...], Field(exclude_if=is_empty)] = ()
+    spread: Annotated[Literal["any", "halls"], Field(exclude_if=is_as("any"))] = "any"
     servers_per_rack: Count | None = None
     rack_rules: RackRules = RackRules()
-    optical_margin_db: Annotated[float, Field(ge=0, le=100, exclude_if=_none)] = 0.0
-    cabling: Annotated[CablingWord | CablingOfKinds, Field(exclude_if=_direct)] = "direct"
+    optical_margin_db: Annotated[float, Field(ge=0, le=100, exclude_if=is_as(0))] = 0.0
+    cabling: Annotated[CablingWord | CablingOfKinds, Field(exclude_if=is_as("direct"))] = "direct"
     labour: Annotated[Labour | None, Field(exclude_if=is_open)] = None
 
     @model_serializer(mode="wrap")

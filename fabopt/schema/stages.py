@@ -6,8 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Money, Ratio, Strict, Watts
+from fabopt.schema.base import Money, Ratio, Strict, Watts, is_open
 
 Servers = Annotated[int, Field(ge=1, le=10**12)]
 KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"

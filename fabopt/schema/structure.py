@@ -10,23 +10,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from fabopt.schema.base import Strict
-
-
-def is_like_others(value: object) -> bool:
-    """Whether the last group (or all spines) is like the others, and so not written."""
-    return value is None
-
-
-def is_one_type(value: object) -> bool:
-    """Whether spines are all alike, which is not written."""
-    return value == "one-type"
-
+from fabopt.schema.base import Strict, is_as, is_open
 
 # ``mixed`` is read in design files of 0.2 alone: see ``fabopt.io.references``
 SpineTypes = Annotated[
     Literal["one-type", "mixed"],
-    Field(exclude_if=is_one_type),
+    Field(exclude_if=is_as("one-type")),
     WithJsonSchema({"enum": ["one-type"], "type": "string"}),
 ]
 
@@ -112,8 +101,8 @@ class Structure(Strict):
     links_per_core_pair: int
     spines_per_core_group: int
     cores_per_group: int
-    last_group: Annotated[LastGroup | None, Field(exclude_if=is_like_others)] = None
-    mixed_spines: Annotated[MixedSpines | None, Field(exclude_if=is_like_others)] = None
+    last_group: Annotated[LastGroup | None, Field(exclude_if=is_open)] = None
+    mixed_spines: Annotated[MixedSpines | None, Field(exclude_if=is_open)] = None
 
 
 class DirectStructure(Strict):

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_empty, is_open
 
 CablingWord = Literal["direct", "structured", "any"]
 StructuredLinks = Literal["server-leaf", "leaf-spine", "spine-core"]
@@ -50,7 +50,7 @@ class TrunkRow(Strict):
     id: str
     length_m: int | float
     count: int
-    stage: Annotated[str | None, Field(exclude_if=lambda stage: stage is None)] = None
+    stage: Annotated[str | None, Field(exclude_if=is_open)] = None
 
 
 class TrunkRoute(Strict):
@@ -84,7 +84,7 @@ class PanelPlace(Strict):
     rack: str
     unit: int
     id: str
-    stage: Annotated[str | None, Field(exclude_if=lambda stage: stage is None)] = None
+    stage: Annotated[str | None, Field(exclude_if=is_open)] = None
 
 
 class StructuredKind(Strict):
@@ -111,7 +111,7 @@ class StructuredKind(Strict):
     jumper: str
     jumper_m: int | float
     far_jumpers: int
-    far_by_stage: Annotated[tuple[int, ...], Field(exclude_if=lambda counts: not counts)] = ()
+    far_by_stage: Annotated[tuple[int, ...], Field(exclude_if=is_empty)] = ()
     routes: tuple[TrunkRoute, ...]
     panels: tuple[PanelPlace, ...]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fabopt.schema.base import Identifier, Strict
+from fabopt.schema.base import Identifier, Strict, is_open
 from fabopt.units import some
 
 # What a switch may say of its subnet manager.
@@ -96,4 +96,4 @@ def twins_of(said: SubnetManagerUse | None, role: str) -> tuple[TwinUse, ...]:
 
 
 # Files that say nothing of it have no key for it.
-SubnetManagerSaid = Annotated[SubnetManagerUse | None, Field(exclude_if=lambda use: use is None)]
+SubnetManagerSaid = Annotated[SubnetManagerUse | None, Field(exclude_if=is_open)]

@@ -6,15 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabopt.schema.attachment import is_open
-from fabopt.schema.base import Strict
+from fabopt.schema.base import Strict, is_empty, is_open
 
 Number = int | float
-
-
-def is_empty(value: object) -> bool:
-    """Whether a list has nothing in it, and is not written."""
-    return not value
 
 
 class PortUse(Strict):

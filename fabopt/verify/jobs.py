@@ -1,9 +1,11 @@
 """Jobs and services, counted again from the file's content.
 
-Jobs beside each other: server by server, their GPUs, the worst placement, what each has of uplinks. A service: its needs
-of the network, and what its users wait for. Computation of a GPU, and bytes and latency of a single call, are those of
-``fabopt.workload``; ranks are dealt one by one, keys and values counted layer by layer, and times, rates and limits
-worked out here. Source: docs/workloads.md, "Serving".
+Jobs beside each other: server by server, their GPUs, the worst placement, what each has of uplinks. A service: its
+needs of the network, and what its users wait for.
+
+Computation of a GPU, and bytes and latency of a single call, are those of ``fabopt.workload``; ranks are dealt one by
+one, keys and values counted layer by layer, and times, rates and limits worked out here. Source: docs/workloads.md,
+"Serving".
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Rules of the rows of links: counts of links, and of cages and parts in the wiring; runs, latency, the parts that may be
-plugged into each device, and lanes through shuffles.
+"""Rules of the rows of links: counts of links, and of cages and parts in the wiring; runs, latency, the parts that may
+be plugged into each device, and lanes through shuffles.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from tests.oracles.brute_endpoints import LeafLoad, attachment_ways, leaf_end, n
 from tests.oracles.brute_force import Choice, Space, Structure, ceil_fraction, rack_units, structures
 from tests.oracles.brute_free_ports import tier_of
 from tests.oracles.brute_growth_free import hosted
+from tests.oracles.brute_labour import ends_of, unit_usd
 from tests.oracles.brute_parts import Cage, Item, Joining, Json, Mode, ceil_div, exact, whole
 
 KINDS = {"switches": "switch", "nics": "nic", "transceivers": "transceiver", "cables": "cable", "fibres": "fibre"}
@@ -93,6 +94,7 @@ class Market:
             energy = [worth for future in self.futures for worth in future.energy]
             self.scale = lcm(*(one.denominator for one in (*energy, *(one.chance for one in self.futures)))) ** 2
         self.move = whole((case.get("growth") or {}).get("usd_per_moved_cable", 150), 100)
+        self.labour = (case.get("site") or {}).get("labour")
         self.known: dict[tuple[Item, int], Cost] = {}
 
     def _energy(self, finance: Json, month: int) -> Fraction:
@@ -113,6 +115,14 @@ class Market:
             self.known[item, stage] = self._unit(item, stage)
         return self.known[item, stage]
 
+    def work(self, item: Item) -> int:
+        """Cents of the labour on one, which no price change touches; none on servers, and no visits."""
+        if self.labour is None or (item != MOVE and self.kind[item[0]] == "server"):
+            return 0
+        of = "moved" if item == MOVE else self.kind[item[0]]
+        parts = (one for kind in KINDS for one in self.space.catalog.get(kind, []) if one["id"] == item[0])
+        return whole(unit_usd(self.labour, of, ends_of(next(parts, {}))), 100)
+
     def _unit(self, item: Item, stage: int) -> Cost:
         if item == MOVE:
             kind, cents, power = "other", self.move, 0
@@ -120,6 +130,7 @@ class Market:
             kind = self.kind[item[0]]
             cents, power = self.space.item_table.least(item), self.space.item_table.power[item]
             cents = half_up(cents * grown(1 - exact(self.decline.get(kind, 0)), self.months[stage]))
+        cents += self.work(item)
         value = {"capex_usd": cents, "power_w": power}.get(self.metric)
         if value is None:
             value = int(self.scale * sum(self._worth(item, stage, power, future) for future in self.futures))
@@ -136,7 +147,8 @@ class Market:
         if item != MOVE:
             price = half_up(self.space.item_table.least(item) * grown(1 - exact(self.decline.get(kind, 0)), month))
         price = half_up(price * (1 + exact(future.changes.get(kind, 0)))) if stage else price
-        return future.chance * (half_up(price / grown(self.discount, month)) + power * future.energy[stage])
+        paid = half_up(price / grown(self.discount, month)) + half_up(self.work(item) / grown(self.discount, month))
+        return future.chance * (paid + power * future.energy[stage])
 
     def none(self) -> Cost:
         return (0,) * (4 + len(self.months))

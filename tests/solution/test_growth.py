@@ -390,6 +390,19 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert_agrees(solved(parts, {key: value for key, value in wanted.items() if key != "catalog"}), best)
 
 
+@pytest.mark.long(but_every=4)
+@pytest.mark.parametrize("family", ["staged", "moving", "moving_twins", "staged_three_tier"])
+@pytest.mark.parametrize("seed", range(4))
+def test_random_cases_with_labour_agree(family: str, seed: int) -> None:
+    """Each part and each moved cable costs its minutes too, at the stage that installs or moves it."""
+    parts, wanted = random_growth.generate(family, seed)
+    minutes = {"rack": {"switch": 20, "nic": 7}, "pull": {"cable": 40, "fibre": 12.5, "moved": 6 + 40 * seed},
+               "label": 1, "test": {"moved": 3}, "plug": 0.5}  # fmt: skip
+    wanted["site"] = {**wanted.get("site", {}), "labour": {"usd_per_hour": 77.7, "minutes": minutes}}
+    best = brute_growth.solve(parts, wanted)
+    assert_agrees(solved(parts, {key: value for key, value in wanted.items() if key != "catalog"}), best)
+
+
 def value(parts: Json, wanted: Json) -> float:
     """The objective; infinite where there is no design."""
     found = solved(parts, {key: value for key, value in wanted.items() if key != "catalog"}).objective.value

@@ -8,13 +8,14 @@ and trunks do, jumpers do not. Polishes are equal, since an angled face (APC) do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from fabopt.parts.channels import plug_of
 from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
 from fabopt.schema.passive import Polarity
+from fabopt.units import grouped
 
 POLISHES = ("APC", "UPC", "PC")
 OTHER: dict[Polarity, Polarity] = {"A": "B", "B": "A"}
@@ -76,6 +77,11 @@ def trunk_goes(trunk: Trunk, fibre: Fibre, connector: str) -> bool:
 def panel_goes(panel: Panel, connector: str) -> bool:
     """Whether jumpers and trunks with a connector go into a panel, whatever their polish."""
     return panel.connector == form_of(connector)
+
+
+def alike(panels: Iterable[Panel]) -> list[list[Panel]]:
+    """Panels any two of which may stand at the ends of a trunk: of one product, or whose keys are known to be alike."""
+    return list(grouped((panel.keys or panel.id, panel) for panel in panels).values())
 
 
 def crossings(pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel] = ()) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 
 from fabopt.parts.assemblies import Assembly
@@ -11,7 +12,7 @@ from fabopt.parts.channels import DECIMALS, M_PER_KM, OpticalChannel, Plugs, db_
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
-from fabopt.parts.polarity import jumper_connector, panel_goes, trunk_goes
+from fabopt.parts.polarity import alike, jumper_connector, panel_goes, trunk_goes
 from fabopt.parts.port_types import PortType
 from fabopt.problem.problem import Problem
 from fabopt.schema.base import parse_split
@@ -80,8 +81,8 @@ _PARTS: Lookup[Problem, None, tuple[TrunkParts, ...]] = Lookup()
 
 
 def trunk_parts(problem: Problem) -> tuple[TrunkParts, ...]:
-    """Everything on sale for links through trunks: for each fibre and connector once with all parts, and once with
-    those of low loss alone.
+    """Everything on sale for links through trunks: for each fibre, connector and panels that are alike once with all
+    parts, and once with those of low loss alone. Rule ``polarity_crosses``.
     """
     return _PARTS.of(problem, None, lambda: tuple(_all_parts(problem)))
 
@@ -96,9 +97,12 @@ def _all_parts(problem: Problem) -> Iterator[TrunkParts]:
         if connector is None or jumper is None:
             continue
         trunks = [one for one in offered.trunks if trunk_goes(one, fibre, connector)]
-        panels = [(problem.item_table.item(one.id), one.ports) for one in offered.panels if panel_goes(one, connector)]
-        held = tuple((item, count) for item, count in panels if item is not None)
-        for grade in dict.fromkeys((worst(fibre.grade, trunks), GRADES[0])):
+        panels = [
+            tuple((item, one.ports) for one in group for item in (problem.item_table.item(one.id),) if item is not None)
+            for group in alike(one for one in offered.panels if panel_goes(one, connector))
+        ]
+        grades = dict.fromkeys((worst(fibre.grade, trunks), GRADES[0]))
+        for held, grade in product(panels, grades):
             of_grade = [one for one in trunks if grade != GRADES[0] or one.grade == grade == fibre.grade]
             on_sale = [(problem.item_table.lengths(one.id), one.legs) for one in of_grade]
             pulled = tuple((items, legs) for items, legs in on_sale if items)

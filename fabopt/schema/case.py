@@ -30,6 +30,7 @@ from fabopt.schema.stages import Limits as Limits
 from fabopt.schema.stages import Oversubscription as Oversubscription
 from fabopt.schema.stages import Stage as Stage
 from fabopt.schema.stages import StageDemand as StageDemand
+from fabopt.schema.structured import CablingWord
 from fabopt.schema.workload import Workload
 
 Any_ = Literal["any"]
@@ -159,6 +160,11 @@ class Case(Strict):
     def times_paths(self) -> bool:
         """Whether it limits how long messages take."""
         return any(fabric.max_latency_us is not None for fabric in self.fabrics)
+
+    def trunked_of(self, fabric: str) -> dict[str, CablingWord]:
+        """How links of a fabric are cabled, by kind, without kinds of leads alone: all kinds of an out-of-band one."""
+        has_leads = any(wanted.name == fabric and wanted.role == "oob" for wanted in self.fabrics)
+        return {} if has_leads else self.site.trunked
 
     @property
     def jumper_run_m(self) -> float | None:

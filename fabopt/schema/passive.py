@@ -152,11 +152,9 @@ class Panel(Product, Purchasable, defer_build=False):
         ports: Adapters, with those of all the modules that it is sold with.
         rack_units: Height in rack units.
         keys: How its adapters hold the keys of both plugs. Absent is not known.
-        grade: How well its adapters are made. Absent is not known.
     """
 
     connector: Word
     ports: Count
     rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
     keys: Keys | None = None
-    grade: Grade | None = None

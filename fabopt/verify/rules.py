@@ -278,6 +278,7 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     trays.trays_hold_cables,
     trays.managers_hold_cables,
     structured.trunks_hold_legs,
+    structured.trunks_spread_leaves,
     structured.panels_hold_trunks,
     structured.panels_fit_racks,
 )

@@ -28,7 +28,8 @@ from fabopt.verify.parts_of_trunks import stage_of
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.racks import DeviceRacks, kept_units
 from fabopt.verify.wiring import CabledDesign
-from fabopt.wiring.model import KINDS
+from fabopt.wiring.model import KINDS, Ints
+from fabopt.wiring.structured import structured_of
 
 SAME = exact("0.000001")
 
@@ -68,20 +69,22 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
 
     Links of a kind by pair of racks, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)) = ``legs``
     <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their run, wherever in the racks panels
-    are; a jumper for the far end of each such link. Kinds are those that the case has through trunks: all that it wants
-    so and that leave a rack. Trunks come when ``growth.trunks`` says: none is ``ahead`` of the first stage, or of the
-    one that lacks legs without it. Source: case file, ``site.cabling``; catalog, ``legs``.
+    are; a jumper for the far end of each such link. Kinds are those that the case has through trunks, and all that have
+    to be, of fabrics that are not out-of-band. Trunks come when ``growth.trunks`` says: none is ``ahead`` of the first
+    stage, or of the one that lacks legs without it. Source: case file, ``site.cabling``; catalog, ``legs``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
-    wanted = evidence.case.site.trunked
+    words = {wanted.name: {} if wanted.role == "oob" else evidence.case.site.trunked
+             for wanted in evidence.case.fabrics}  # fmt: skip
     met = {(trunked.index, trunked.kind.kind) for trunked in trunked_of(evidence)}
     for index, fabric in enumerate(evidence.fabrics):
-        for name, word in wanted.items():
-            if word == "structured" and _routes(cabled, index, name, len(evidence.stage_names)):
+        for name, word in words[fabric.designed.name].items():
+            if word == "structured" and len(_rows(cabled, index, name)):
                 proof.holds((index, name) in met, f"{fabric.designed.name} {name}: no trunks, and the case wants them")
     for trunked in trunked_of(evidence):
         kind, name = trunked.kind, trunked.name
-        proof.holds(kind.kind in wanted, f"{name}: trunks, and the case has leads")
+        said = words[trunked.fabric.designed.name]
+        proof.holds(kind.kind in said, f"{name}: trunks, and the case has leads")
         by_stage = [_routes(cabled, trunked.index, kind.kind, stage) for stage in range(len(evidence.stage_names))]
         routes = by_stage[-1]
         listed = {(plan.rack_index(route.a), plan.rack_index(route.b)): route.links for route in kind.routes}
@@ -138,16 +141,47 @@ def _come_in_time(
             proof.holds(not needless, told)
 
 
+def _rows(cabled: CabledDesign, index: int, kind: str) -> Ints:
+    """The links of a kind of a fabric, as rows of the wiring."""
+    links = cabled.wiring.links
+    return np.flatnonzero((links.fabric == index) & (links.kind == KINDS.index(kind)))
+
+
 def _routes(cabled: CabledDesign, index: int, kind: str, stage: int) -> Counter[tuple[int, int]]:
     """Links of a kind of a fabric that are there by a stage, by pair of racks in the order of the floor."""
     links, devices, plan = cabled.wiring.links, cabled.wiring.devices, cabled.evidence.plan
-    rows = np.flatnonzero((links.fabric == index) & (links.kind == KINDS.index(kind)) & (links.stage <= stage))
+    rows = _rows(cabled, index, kind)
+    rows = rows[links.stage[rows] <= stage]
     pairs: Counter[tuple[int, int]] = Counter()
     for a, b in zip(links.a[rows].tolist(), links.b[rows].tolist(), strict=True):
         near, far = sorted((plan.rack_index(devices.rack[a]), plan.rack_index(devices.rack[b])))
         if near != far:
             pairs[near, far] += 1
     return pairs
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def trunks_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
+    """No trunk carries more than its share of the links of a device at their near end, so that its loss takes no more.
+
+    Of u links of a device on a route: on a trunk <= ceil(u x its legs / legs of all trunks of the route), with D equal
+    ones ceil(u / D); counted over the legs as they are dealt. Source: design file, ``structured``; catalog, ``legs``.
+    """
+    near, laid = cabled.wiring.links.a, structured_of(cabled.evidence.design, cabled.wiring)
+    legs, links, most = Counter[tuple[str, ...]](), Counter[tuple[tuple[str, ...], int]](), 0
+    for trunk in laid.trunks:
+        route = (trunk.fabric, trunk.kind, *trunk.racks)
+        legs[route] += len(trunk.legs)
+        links.update((route, int(near[leg.link])) for leg in trunk.legs if leg.link is not None)
+    for trunk in laid.trunks:
+        route = (trunk.fabric, trunk.kind, *trunk.racks)
+        own = Counter(int(near[leg.link]) for leg in trunk.legs if leg.link is not None)
+        for device, number in own.items():
+            share, most = ceil(Fraction(links[route, device] * len(trunk.legs), legs[route])), max(most, number)
+            name = cabled.wiring.devices.name[device]
+            proof.holds(number <= share, f"{trunk.name}: {some(number, 'link')} of {name}, its share is {share}")
+    proof.note(f"{some(len(laid.trunks), 'trunk')}, no device has more than {some(most, 'link')} on one")
 
 
 @since("0.3.0", "case.content.site.cabling")
@@ -213,14 +247,18 @@ def panels_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
 def polarity_crosses(proof: Proof, evidence: Evidence) -> None:
     """Light that a link sends from one module arrives at the receiver of the other.
 
-    Of the pieces of a link between racks, two jumpers and a leg, an odd number are of Type B; both panels are alike.
-    Source: catalog, ``polarity``.
+    Of the pieces of a link between racks, two jumpers and a leg, an odd number are of Type B; adapters of both panels
+    hold keys alike, as those of one product do. Source: catalog, ``polarity``, ``keys``.
     """
     for trunked in trunked_of(evidence):
         jumper = evidence.part(trunked.kind.jumper, Fibre)
         for id_ in sorted({trunk.id for trunk in trunked.kind.trunks if _has_rows(trunked.kind)}):
             types = [jumper.polarity, evidence.part(id_, Trunk).polarity, jumper.polarity]
             proof.holds(None not in types and types.count("B") % 2 == 1, f"{trunked.name}: types {types} with {id_}")
+        panels = {place.id: evidence.part(place.id, Panel).keys for place in trunked.kind.panels}
+        keys = set(panels.values())
+        is_alike = len(panels) <= 1 or (len(keys) == 1 and None not in keys) or not _has_rows(trunked.kind)
+        proof.holds(is_alike, f"{trunked.name}: panels {panels} do not all hold keys alike, as far as is known")
         proof.note(f"{trunked.name}: jumpers of type {jumper.polarity or 'unknown'}")
 
 

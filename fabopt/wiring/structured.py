@@ -1,13 +1,14 @@
 """Which leg of which trunk every link takes, and the ports of panels at both of its ends.
 
 Links between two racks are dealt to the trunks of their route in turn, by stage, near device and port: those of one
-device are spread, on D trunks with room for all at most ceil(u / D) of its u links on one. Later links come after, so
-that what is plugged in stays where it is. Legs that carry no link are dark.
+device are spread, on D equal trunks at most ceil(u / D) of its u links on one. Later links come after, so that what is
+plugged in stays where it is. Legs that carry no link are dark.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -118,21 +119,92 @@ def near_cord(cable: str) -> str:
     return cable.removesuffix(FAR)
 
 
-def dealt(stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> list[tuple[int, int]]:
-    """Trunk (index) and leg (from 1) of every link, whose stages are given in the order of dealing.
+def dealt(devices: Sequence[int], stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> list[tuple[int, int]]:
+    """Trunk (index) and leg (from 1) of every link, whose near devices and stages are given in the order of dealing.
 
-    In turn, over trunks that are there at the stage and have a leg free; ``ValueError`` where none has.
+    In turn, over trunks that are there at the stage; of the u links of a device at most ceil(u x legs of a trunk / legs
+    of all) on one, rule ``trunks_spread_leaves``. What earlier stages have stays. ``ValueError``: a link has no leg.
     """
-    used, turn, places = [0] * len(trunks), 0, list[tuple[int, int]]()
-    for stage in stages:
-        order = ((turn + step) % len(trunks) for step in range(len(trunks)))
-        taken = next((one for one in order if trunks[one].stage <= stage and used[one] < trunks[one].legs), None)
-        if taken is None:
-            raise ValueError(f"no trunk has a leg for link {len(places) + 1}")
-        used[taken] += 1
-        places.append((taken, used[taken]))
-        turn = taken + 1
+    dealing = _Dealing(devices, stages, trunks)
+    for link in range(len(devices)):
+        dealing.deal(link)
+    used = [0] * len(trunks)
+    places = list[tuple[int, int]]()
+    for trunk in dealing.trunk_of:
+        used[trunk] += 1
+        places.append((trunk, used[trunk]))
     return places
+
+
+class _Dealing:
+    """Links dealt to the trunks of a route. A link that finds no trunk with room for its device moves others of its
+    stage to other trunks, which succeeds wherever a dealing exists (augmenting paths).
+    """
+
+    def __init__(self, devices: Sequence[int], stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> None:
+        self.devices, self.stages, self.trunks, self.turn = devices, stages, trunks, 0
+        self.trunk_of = list[int]()
+        # links of each trunk in order, and of each device on it
+        self.links: list[list[int]] = [[] for _ in trunks]
+        self.on: Counter[tuple[int, int]] = Counter()
+        self.most: dict[int, list[int]] = {}
+        self.stage = -1
+
+    def deal(self, link: int) -> None:
+        """Give the next link its trunk."""
+        if self.stages[link] != self.stage:
+            self.stage = self.stages[link]
+            there = [trunk.legs if trunk.stage <= self.stage else 0 for trunk in self.trunks]
+            until = bisect_right(self.stages, self.stage)
+            numbers = Counter(self.devices[:until])
+            self.most = {
+                device: [-(-number * legs // max(1, sum(there))) for legs in there]
+                for device, number in numbers.items()
+            }
+        self.trunk_of.append(-1)
+        if not self._finds(link, set()) and not self._takes_any(link):
+            raise ValueError(f"no trunk has a leg for link {link + 1}")
+        self.turn = self.trunk_of[link] + 1
+
+    def _finds(self, link: int, seen: set[int]) -> bool:
+        """Whether a trunk takes a link, when others move where they may; ``seen``: trunks that were asked."""
+        device = self.devices[link]
+        order = [(self.turn + step) % len(self.trunks) for step in range(len(self.trunks))]
+        open_to = [one for one in order if one not in seen and self.on[device, one] < self.most[device][one]]
+        for trunk in open_to:
+            if len(self.links[trunk]) < self.trunks[trunk].legs:
+                self._put(link, trunk)
+                return True
+        for trunk in open_to:
+            if trunk in seen:
+                continue
+            seen.add(trunk)
+            for other in list(self.links[trunk]):
+                if self.stages[other] == self.stage and self.devices[other] != device:
+                    self._take(other, trunk)
+                    if self._finds(other, seen):
+                        self._put(link, trunk)
+                        return True
+                    self._put(other, trunk)
+        return False
+
+    def _takes_any(self, link: int) -> bool:
+        """Whether a trunk takes a link that is one too many of its device, as legs of earlier stages are taken."""
+        for step in range(len(self.trunks)):
+            trunk = (self.turn + step) % len(self.trunks)
+            if self.trunks[trunk].stage <= self.stage and len(self.links[trunk]) < self.trunks[trunk].legs:
+                self._put(link, trunk)
+                return True
+        return False
+
+    def _put(self, link: int, trunk: int) -> None:
+        self.links[trunk].append(link)
+        self.on[self.devices[link], trunk] += 1
+        self.trunk_of[link] = trunk
+
+    def _take(self, link: int, trunk: int) -> None:
+        self.links[trunk].remove(link)
+        self.on[self.devices[link], trunk] -= 1
 
 
 def panel_name(place: PanelPlace) -> str:
@@ -189,9 +261,10 @@ class _PulledKind:
             rows = [row for row in route.trunks for _ in range(row.count)]
             links = self.links.get(frozenset((route.a, route.b)), [])
             rooms = [TrunkRoom(self.embedded.part(row.id, Trunk).legs, self._stage(row)) for row in rows]
-            stages = [int(wiring.links.stage[link]) for link in links]
-            spare = [len(self.stage_of)] * (route.legs - len(links))
-            places = dealt(stages + spare, rooms)
+            spare = range(route.legs - len(links))
+            stages = [int(wiring.links.stage[link]) for link in links] + [len(self.stage_of) for _ in spare]
+            devices = [int(wiring.links.a[link]) for link in links] + [-1 - number for number in spare]
+            places = dealt(devices, stages, rooms)
             for (trunk, leg), link in zip_longest(places, links):
                 carried[len(pulled) + trunk, leg] = link
             pulled += [(route, row) for row in rows]

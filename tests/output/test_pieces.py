@@ -17,14 +17,16 @@ from fabopt.output.export.halls import hall_of
 from fabopt.output.export.labels import labels_of
 from fabopt.output.export.pulls import visits
 from fabopt.output.export.trays import tray_table
-from fabopt.output.export.trunks import trunk_table
+from fabopt.output.export.trunks import cabling_of, trunk_table
 from fabopt.output.labour import work_rows
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import wiring_at
 from fabopt.wiring.structured import structured_of
 from tests.output.test_export_racks import sums_are_totals
 from tests.samples import export_samples
 from tests.samples.trunked import LABOUR, hall, panel, parts, solved, trunk
+from tests.solution.test_trunks_in_growth import growing, small_parts
 
 LABELLED = {**LABOUR, "minutes": {**LABOUR["minutes"], "label": 2, "dress": 3}}
 # Trunks whose legs all have ports, and those of which some are loose.
@@ -195,6 +197,20 @@ def test_units_kept_for_panels_are_theirs() -> None:
         assert not set(units) & set(filled[rack.id])
         if len(filled[rack.id]) == 1 and rack.kept:
             assert rack.kept[0].what == "patch panel" or 24 in (*units, *filled[rack.id])
+
+
+def test_ports_of_an_early_stage_are_those_of_the_last() -> None:
+    """What is exported of a stage has the legs and ports that stay, and no trunk of a later one."""
+    design = solved(growing(trunks="when_lit"), small_parts())
+    whole = wiring_of(design)
+    early, table = wiring_at(whole, 0), trunk_table(design, whole, 0)
+    lit = table[table["state"] == "lit"]
+    patched = cabling_of(design, early).patched(early)
+    found = {
+        (link.trunk.name, link.leg.number, early.cables.name[early.links.cable[row]]) for row, link in patched.items()
+    }
+    assert found == set(zip(lit["trunk"], lit["leg"], lit["cable"], strict=True)) != set()
+    assert len(patched) < len(cabling_of(design, whole).patched(whole))
 
 
 @pytest.mark.parametrize("name", ["cables", "crew", "labels", "trays", "racks", "weight", "air", "power", "netbox"])

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.parts.polarity import Mated, mated
+from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
 from fabopt.schema.design import Design
 from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.structured import structured_of
 from tests.samples.small import Json, bought, comparable, usd
 from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, solved, trunk
 
@@ -124,12 +130,51 @@ def test_links_that_stand_four_pairs_of_plugs_run_through_trunks() -> None:
     assert "ends_mate" in budget
 
 
+def is_lost(design: Design) -> bool:
+    """Whether there is no design, as links have to run through trunks."""
+    return design.status == "infeasible" and "site.cabling" in {conflict.limit for conflict in design.conflicts}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("margin_db", "plug_db"), [(0.0, 0.8), (0.3, 0.7)])
-def test_links_that_do_not_run_through_none(margin_db: float, plug_db: float) -> None:
-    """All switches are in one rack then, which rule `rack-spread` yields to."""
-    lost = solved(hall(site={"optical_margin_db": margin_db}), lossy_parts(plug_db))
-    assert (lost.status, failed(lost)) == ("optimal", []) and not lost.fabrics[0].structured
+def test_links_that_do_not_have_no_design(margin_db: float, plug_db: float) -> None:
+    """All switches in one rack, where nothing runs through trunks, are not what `structured` asks for."""
+    assert is_lost(solved(hall(site={"optical_margin_db": margin_db}), lossy_parts(plug_db)))
+
+
+def test_links_that_lose_too_much_have_no_design_on_a_small_floor() -> None:
+    """As above, in few racks with one type of switch and of NIC."""
+    products = lossy_parts(0.8)
+    for kind in ("switches", "nics"):
+        products[kind] = [one for one in products[kind] if one["id"] in ("small", "nic-400")]
+    few = hall(servers=2, floor={"racks_per_row": 4})
+    assert is_lost(solved(few, products))
+    assert solved(few, {**products, "facts": lossy_parts(0.7)["facts"]}).fabrics[0].structured
+
+
+def test_switches_of_one_rack_have_no_trunks_and_are_not_structured() -> None:
+    """A design that `direct` has in one rack says so to the verifier: the case wants trunks."""
+    few = hall("direct", servers=2, floor={"racks_per_row": 1, "rack_units": 30}, site={"servers_per_rack": 2},
+               rules={"rack-spread": False})  # fmt: skip
+    leads = solved(few)
+    assert leads.fabrics and not leads.fabrics[0].structured
+    content = {**leads.case.content, "site": {**leads.case.content["site"], "cabling": "structured"}}
+    said = leads.model_copy(update={"case": leads.case.model_copy(update={"content": content})})
+    assert "trunks_hold_legs" in {check.name for check in verify(said) if not check.ok}
+
+
+def test_links_that_have_to_run_through_trunks_run_through_no_shuffle() -> None:
+    """Shuffles are so cheap that leads would be shuffles."""
+    products = parts()
+    products["transceivers"].append({"id": "dr2", "form_factor": "QSFP-DD", "split": "2x200", "standard": "200G-DR2",
+                                     "fibre": "smf", "connector": "MPO-12-APC", "reach_m": 500, "power_w": 9,
+                                     "price_usd": 40})  # fmt: skip
+    products["fibres"].append({"id": "shuffle", "fibre": "smf", "ends": [{"connector": "MPO-12-APC", "count": 2}] * 2,
+                               "lengths": [{"m": 50, "price_usd": 10}]})  # fmt: skip
+    assert "shuffle" in bought(solved(hall("direct"), products))
+    design = solved(hall(), products)
+    assert (design.status, failed(design)) == ("optimal", [])
+    assert design.fabrics[0].structured and "shuffle" not in bought(design)
 
 
 def test_spare_legs_and_kinds_are_as_said() -> None:
@@ -190,3 +235,49 @@ def test_what_cannot_be_planned_is_refused(change: Json, told: str) -> None:
 def test_a_catalog_without_trunks_is_refused() -> None:
     with pytest.raises(InputError, match="the catalog has no trunk"):
         inputs(hall(), parts(trunks=[]))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_what_does_not_mate_is_refused(seed: int) -> None:
+    """Types, pins, polish and keys at random, panels of two products: wherever one link does not work, as far as that
+    is known, the verifier refuses the file; where all work it does not.
+    """
+    rng, design = random.Random(seed), solved(hall(), parts(panels=[panel("p24", 24, 300)]))
+    (kind,) = design.fabrics[0].structured
+    products = dict(design.parts)
+    for id_, keys in (("mpo", JUMPERS), *((one.id, TRUNKS) for one in kind.trunks)):
+        for key, values in keys.items():
+            products[id_] = {**products[id_], key: rng.choice(values)}
+    products["q24"] = {**products["p24"], "id": "q24", "keys": rng.choice(KEYS)}
+    products["p24"] = {**products["p24"], "keys": rng.choice(KEYS)}
+    places = tuple(one.model_copy(update={"id": rng.choice(("p24", "p24", "q24"))}) for one in kind.panels)
+    fabric = design.fabrics[0].model_copy(update={"structured": (kind.model_copy(update={"panels": places}),)})
+    changed = design.model_copy(update={"parts": products, "fabrics": (fabric,)})
+    found = {check.name for check in verify(changed) if not check.ok} & {"polarity_crosses", "ends_mate"}
+    works = all(result == Mated() for result in channels_of(changed))
+    assert bool(found) >= (not works)
+    if len({one.id for one in places}) == 1:
+        assert bool(found) == (not works)
+
+
+KEYS = (None, "aligned", "aligned", "opposed")
+JUMPERS = {"polarity": ("B", "B", "B", "B", "A"), "pinned": (False, False, False, True)}
+TRUNKS = {
+    "polarity": ("B", "B", "B", "A", None),
+    "pinned": (True, True, True, None),
+    "connector": ("MPO-12-APC", "MPO-12-APC", "MPO-12-APC", "MPO-12-UPC"),
+}
+
+
+def channels_of(design: Design) -> Iterator[Mated]:
+    """Whether each link through trunks works, by the function that exports ask."""
+    embedded, wiring = Embedded(design), wiring_of(design)
+    laid = structured_of(design, wiring)
+    product_of = {one.name: embedded.part(one.product, Panel) for one in laid.panels}
+    for row, patched in laid.patched(wiring).items():
+        cable = wiring.links.cable[row]
+        ids = wiring.cables.a_module[cable], wiring.cables.b_module[cable]
+        near, far = (embedded.part(id_, Transceiver) for id_ in ids)
+        jumper = embedded.part(patched.trunk.jumper, Fibre)
+        pieces = jumper, embedded.part(patched.trunk.product, Trunk), jumper
+        yield mated((near, far), pieces, [product_of[port.panel] for port in (patched.near, patched.far)])

@@ -16,15 +16,30 @@ from tests.samples.trunked import hall, panel, parts, solved, trunk
 
 @pytest.mark.parametrize("seed", range(200))
 def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread(seed: int) -> None:
-    """Equal trunks with room for all: at most ceil(u / D) of the u links of a leaf are on one of D trunks."""
+    """At most ceil(u x legs / all legs) of the u links of a leaf on a trunk, also where links take every leg: on equal
+    trunks ceil(u / D), and then in turn.
+    """
     rng = random.Random(seed)
-    legs, number = rng.choice([2, 4, 8, 12]), rng.randint(1, 6)
-    leaf_of = [leaf for leaf in range(rng.randint(1, 5)) for _ in range(rng.randint(0, 9))][: legs * number]
-    places = dealt([0] * len(leaf_of), [TrunkRoom(legs)] * number)
-    assert len(set(places)) == len(places) and all(1 <= leg <= legs for _, leg in places)
+    size, number = rng.choice([2, 4, 8, 12]), rng.randint(1, 6)
+    trunks = [TrunkRoom(size if seed % 2 else rng.choice([2, 4, 12])) for _ in range(number)]
+    legs = sum(trunk.legs for trunk in trunks)
+    leaf_of = [leaf for leaf in range(rng.randint(1, 9)) for _ in range(rng.randint(0, 9))][:legs]
+    leaf_of += [9] * (legs - len(leaf_of)) * (seed % 3 == 0)
+    places = dealt(leaf_of, [0] * len(leaf_of), trunks)
+    assert len(set(places)) == len(places) and all(1 <= leg <= trunks[one].legs for one, leg in places)
     on = Counter((leaf, one) for leaf, (one, _) in zip(leaf_of, places, strict=True))
     links = Counter(leaf_of)
-    assert all(count <= ceil(links[leaf] / number) for (leaf, _), count in on.items())
+    assert all(count <= ceil(links[leaf] * trunks[one].legs / legs) for (leaf, one), count in on.items())
+    if len(set(trunks)) == 1 and len(leaf_of) <= number:
+        assert [one for one, _ in places] == list(range(len(leaf_of)))
+
+
+def test_a_leaf_keeps_to_its_share_where_legs_in_turn_would_not() -> None:
+    """Two leaves of 8 links on trunks of 12 and of 4 legs: 6 and 2 of each; in turn the second had 8 on one."""
+    places = dealt([0] * 8 + [1] * 8, [0] * 16, [TrunkRoom(12), TrunkRoom(4)])
+    assert Counter((number // 8, one) for number, (one, _) in enumerate(places)) == {
+        (0, 0): 6, (0, 1): 2, (1, 0): 6, (1, 1): 2,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -37,18 +52,20 @@ def test_what_is_plugged_in_stays_under_growth(seed: int) -> None:
         trunks += more
         room += sum(one.legs for one in more)
         stages += [stage] * rng.randint(0, room - len(stages))
-    places = dealt(stages, trunks)
+    leaves = [rng.randint(0, 3) for _ in stages]
+    places = dealt(leaves, stages, trunks)
     assert len(set(places)) == len(places)
     assert all(trunks[one].stage <= stage for (one, _), stage in zip(places, stages, strict=True))
     for stage in set(stages):
         before = [one for one in stages if one <= stage]
-        assert dealt(before, trunks) == places[: len(before)]
-        assert dealt(before, [one for one in trunks if one.stage <= stage]) == places[: len(before)]
+        until = leaves[: len(before)]
+        assert dealt(until, before, trunks) == places[: len(before)]
+        assert dealt(until, before, [one for one in trunks if one.stage <= stage]) == places[: len(before)]
 
 
 def test_links_without_a_leg_are_refused() -> None:
     with pytest.raises(ValueError, match="no trunk has a leg for link 3"):
-        dealt([0, 0, 0], [TrunkRoom(2), TrunkRoom(4, stage=1)])
+        dealt([0, 0, 0], [0, 0, 0], [TrunkRoom(2), TrunkRoom(4, stage=1)])
 
 
 def laid(design: Design) -> StructuredCabling:

@@ -6,6 +6,8 @@ from collections.abc import Container, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fabopt.errors import InputError, fault
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
@@ -36,13 +38,34 @@ def files_of(asked: Exported) -> Files:
 
 
 def cabling_of(design: Design, wiring: Wiring) -> StructuredCabling:
-    """The panels and trunks of a design, none where all is cabled directly; ``InputError`` where legs are too few."""
+    """The panels and trunks of a design, none where all is cabled directly; ``InputError`` where legs are too few.
+
+    ``wiring``: the whole one, or that of a stage, by which later trunks are not there, and later links not in theirs.
+    """
+    if not any(fabric.structured for fabric in design.fabrics):
+        return StructuredCabling((), ())
+    whole = wiring_of(design) if len(design.stages) > 1 else wiring
     try:
-        return structured_of(design, wiring)
+        laid = structured_of(design, whole)
+        return laid if len(whole.links.a) == len(wiring.links.a) else _cut(laid, whole, wiring)
     except ValueError as error:
         problem = f"the trunks do not hold their links: {error}"
         hint = "`fabopt check` says which; solve the case again"
         raise InputError([fault(design.case.name, "structured", problem, hint=hint)]) from None
+
+
+def _cut(laid: StructuredCabling, whole: Wiring, wiring: Wiring) -> StructuredCabling:
+    """The trunks of a stage, whose links are rows of its wiring."""
+    stage = int(max(wiring.devices.stage.max(), wiring.cables.stage.max(initial=0)))
+    there = np.flatnonzero(whole.links.stage <= stage).tolist()
+    row_of = {row: number for number, row in enumerate(there)}
+    trunks = (
+        replace(trunk, legs=tuple(
+            leg if leg.link is None else replace(leg, link=row_of.get(leg.link)) for leg in trunk.legs
+        ))
+        for trunk in laid.trunks if trunk.stage <= stage
+    )  # fmt: skip
+    return StructuredCabling(laid.panels, tuple(trunks))
 
 
 def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabling:

@@ -118,16 +118,22 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
         for hosting in outliving
         if hosting is not None
         for standing in (with_appliances(problem, fabric, hosting),)
-        for crossed in _crossings(problem, standing)
+        for crossed in _crossings(problem, fabric, standing)
         for ways in _trunked(problem, fabric, standing, crossed)
     )
     return tuple(candidate for candidate in grown if candidate is not None)
 
 
-def _crossings(problem: Problem, clos: ClosNetwork) -> Iterator[tuple[str, ...]]:
-    """Every set of the kinds of links that shuffles may make in place of straight cables in whole cages."""
+def _crossings(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[str, ...]]:
+    """Every set of the kinds of links that shuffles may make in place of straight cables in whole cages; not of those
+    that have to run through trunks.
+    """
+    words = problem.case.trunked_of(fabric.name)
     kinds = [kind for kind in all_kinds_of(clos) if kind.mixes] if problem.links.has_shuffles else []
-    either = [kind.name for kind in kinds if problem.links.crosses(*kind.ports, clos.parts.protocol)]
+    either = [
+        kind.name for kind in kinds
+        if words.get(kind.name) != "structured" and problem.links.crosses(*kind.ports, clos.parts.protocol)
+    ]  # fmt: skip
     return chain.from_iterable(combinations(either, count) for count in range(len(either) + 1))
 
 
@@ -135,7 +141,7 @@ def _trunked(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, crossed: tuple[str, ...]
 ) -> Iterator[Mapping[str, TrunkedWay]]:
     """Every set of kinds of links through trunks that the case allows, with the way of each."""
-    words = problem.case.site.trunked
+    words = problem.case.trunked_of(fabric.name)
     if not words:
         yield {}
         return
@@ -151,9 +157,12 @@ def _trunked(
 def _ways_of_kind(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: LinkType, word: str
 ) -> Iterator[TrunkedWay | None]:
-    """The ways of a kind of links through trunks, and None for leads: allowed, or where all links stay in racks."""
+    """The ways of a kind of links through trunks, and None for leads, if these are allowed or there are no links.
+
+    Rule ``trunks_hold_legs``: with ``structured`` some links of the kind run between racks.
+    """
     between = links_between(problem, clos, kind)
-    if word == "any" or not between.routes:
+    if word == "any" or not between.links:
         yield None
     if between.routes and not _shares_cages(fabric, clos, kind):
         yield from ways_of(problem, clos, kind, between)

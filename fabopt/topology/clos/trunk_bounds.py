@@ -21,7 +21,9 @@ def with_trunks(
 
     A port does not say of which kinds its links are, so those of any kind that they may be of count.
     """
-    words = problem.case.site.trunked
+    words = problem.case.trunked_of(fabric.name)
+    if not words:
+        return leads
     of_servers = any(nic.port is ends[0] for nics in fabric.nics.values() for nic in nics)
     kinds = ["leaf-spine", "spine-core", *(["server-leaf"] if of_servers else [])]
     said = {words.get(kind, "direct") for kind in kinds}

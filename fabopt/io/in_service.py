@@ -233,7 +233,6 @@ def _not_yet(case: Case, file: str) -> Iterator[Fault]:
     """Keys that do not go with a base."""
     given = {
         "site.floor": case.site.has_floor,
-        "charges": bool(case.charges),
         "site.labour": case.site.labour is not None,
         "scenarios": bool(case.scenarios),
         "growth.recabling": case.growth.recabling == "allow",

@@ -211,6 +211,8 @@ class Problem:
                 continue
             sizes = [stage.servers for stage in self.stages]
             adds = [1] if charge.per == "fabric" else [now - before for before, now in pairwise([0, *sizes])]
+            # what is in service has been paid for
+            adds[0] *= self.case.base is None
             uses |= {(stage, item): count for stage, count in enumerate(adds) if count}
         return uses
 

@@ -114,13 +114,13 @@ class Attachment(Strict):
         return self.kind != "management" if self.counts_in_ratio is None else self.counts_in_ratio
 
     def as_placed(self, on_free_ports: bool) -> Attachment:
-        """The attachment as a design has it: of any tier and on no free ports, it is dealt over the leaves; of leaves,
-        with its ports listed as they are in service, it is not.
-        """
-        if on_free_ports:
-            is_listed = {"tier": "any", "counts_in_ratio": self.counts}
-            return self.model_copy(update=is_listed) if self.placed_on == "leaf" else self
-        return self.model_copy(update={"tier": "leaf"}) if self.placed_on == "any" else self
+        """The attachment as a design has it: of any tier and on no free ports, it is dealt over the leaves."""
+        return self.model_copy(update={"tier": "leaf"}) if self.placed_on == "any" and not on_free_ports else self
+
+    def in_service(self) -> Attachment:
+        """The attachment as a design has it that goes on from it: its ports are listed, not dealt over the leaves."""
+        is_listed = {"tier": "any", "counts_in_ratio": self.counts}
+        return self.model_copy(update=is_listed) if self.placed_on == "leaf" else self
 
     @model_validator(mode="after")
     def _ratio_is_of_leaves(self) -> Self:

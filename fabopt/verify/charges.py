@@ -53,7 +53,8 @@ def charges_are_counted(proof: Proof, evidence: Evidence) -> None:
     """The bill has a line for every charge of every stage and fabric, to the cent, and no other.
 
     Per unit bought: usd, or percent x (price at its break and stage + charges in its base), rounded to the cent; per
-    fabric: usd once at the first stage; per server of a fabric: usd x servers that the stage adds; labour on what the
+    fabric: usd once at the first stage; per server of a fabric: usd x servers that the stage adds; none of what is in
+    service (``base``); labour on what the
     lines put to use (``labour_is_counted``). Yearly sums are paid ahead until ``finance.years`` have passed, and are in
     the present value only. Source: case file, ``charges`` and ``site.labour``; catalog, ``charges``.
     """
@@ -160,10 +161,10 @@ def _is_for(lump: Charge, fabric: str, protocol: str) -> bool:
 
 def _lump_units(evidence: Evidence, lump: Charge) -> list[int]:
     """Units of a charge on a fabric or its servers at every stage."""
-    servers = evidence.servers_by_stage
+    servers, is_owed = evidence.servers_by_stage, evidence.case.base is None
     if lump.per == "fabric":
-        return [1] + [0] * (len(servers) - 1)
-    return [servers[0]] + [servers[stage] - servers[stage - 1] for stage in range(1, len(servers))]
+        return [int(is_owed)] + [0] * (len(servers) - 1)
+    return [servers[0] * is_owed] + [servers[stage] - servers[stage - 1] for stage in range(1, len(servers))]
 
 
 def _prices_paid(

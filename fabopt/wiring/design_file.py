@@ -166,7 +166,7 @@ class Embedded:
             return fabric.attachments
         if len(self.case.stages or ()) > 1:
             stay = self.case.base is not None
-            return tuple(one.as_placed(True) if stay and not one.adds else one for one in fabric.attachments)
+            return tuple(one.in_service() if stay and not one.adds else one for one in fabric.attachments)
         return tuple(attachment.as_placed(attachment.name in designed.free_ports) for attachment in fabric.attachments)
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:

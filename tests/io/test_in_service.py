@@ -40,7 +40,6 @@ def told(faults: list[Fault]) -> dict[str, str]:
         ({"servers": 7}, "servers", "allowed: 8 servers or more"),
         ({"servers": None, "gpus": 7}, "gpus", "fewer than are in service"),
         ({"servers": None, "stages": [{"name": IN_SERVICE, "servers": 8}]}, "stages[0].name", "name it otherwise"),
-        ({"charges": [{"name": "support", "usd": 1, "per": "fabric"}]}, "charges", "does not go with `base`"),
         (
             {"site": {"labour": {"usd_per_hour": 90, "minutes": {"rack": 10}}, **AFTER["site"]}},
             "site.labour",

@@ -69,6 +69,15 @@ def test_the_bill_orders_what_is_new_only(tmp_path: Path) -> None:
     assert all(row.from_stock == row.in_use for row in design.bom if row.stage == "in-service")
 
 
+@pytest.mark.parametrize(("per", "units"), [("fabric", 0), ("server", 3)])
+def test_charges_are_owed_on_what_is_new(per: str, units: int, tmp_path: Path) -> None:
+    planned, after = designed(eight(), in_stages(5, 8)), rest(in_stages(5, 8))
+    charges = [{"name": "support", "usd": 70, "per": per}]
+    design = gone_on(eight(), {**after, "charges": charges}, planned, tmp_path, "stage-1")
+    assert_stays(design, planned, 0)
+    assert [stage.capex_usd for stage in design.stages] == [0, planned.stages[1].capex_usd + 70 * units]
+
+
 def test_spines_and_cores_keep_their_names_as_pods_get_more_of_them(tmp_path: Path) -> None:
     """Two pods whose spines are counted pod by pod: new ones come after all that are in service."""
     parts = catalog(switches=[switch("eight", cage(8, "1x100"))])

@@ -92,6 +92,14 @@ def test_a_port_of_an_attachment_that_moves_is_refused(tmp_path: Path) -> None:
     assert places[0] == places[1] or "base_stays" in moved
 
 
+def test_without_a_base_ports_of_leaves_are_dealt_and_not_listed() -> None:
+    design = designed(eight(), of_one_stage(5, STORE, tiers=2))
+    content = json.loads(design.model_dump_json(by_alias=True))
+    content["fabrics"][0]["free_ports"] = {"store": [["leaf", 1], ["leaf", 0], ["leaf", 1]]}
+    checks = verify(Design.model_validate_json(json.dumps(content)))
+    assert "attachments_take_free_ports" in {check.name for check in checks if not check.ok}
+
+
 @pytest.mark.parametrize(
     ("attachment", "key", "words"),
     [

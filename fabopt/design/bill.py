@@ -298,7 +298,7 @@ def _row(
         kind=kind,
         id=item.id,
         part_number="" if product is None else part_number(product, item.length_m, airflow),
-        description=MOVED_DESCRIPTION if product is None else describe(product),
+        description=MOVED_DESCRIPTION[item.id] if product is None else describe(product),
         length_m=whole_metres(item.length_m),
         quantity=quantity,
         in_use=line.in_use,

@@ -102,8 +102,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         },
         subnet_manager=managers_in(fabric, problem.servers, design, candidate.twins),
     )
-    standings = tuple(_rule_standings(problem, fabric, candidate, designed))
-    return designed.model_copy(update={"redundancy": standings, "structured": structured_kinds(problem, candidate)})
+    rules, kinds = tuple(_rule_standings(problem, fabric, candidate, designed)), structured_kinds(problem, candidate)
+    return designed.model_copy(update={"redundancy": rules, "structured": kinds, "moves": candidate.moves})
 
 
 def _rule_standings(

@@ -23,7 +23,7 @@ from fabopt.parts.price_books import products
 from fabopt.problem.names import alike
 from fabopt.schema.base import Strict
 from fabopt.schema.catalog import KIND_MODELS, KINDS, Catalog
-from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.design import MOVED_DESCRIPTION
 from fabopt.schema.facts import Facts, Optics
 from fabopt.schema.labour import LABOUR
 from fabopt.schema.price_book import PriceBook
@@ -196,9 +196,9 @@ def _twice(origins: Sequence[Origin]) -> list[Fault]:
                 there = "in the same file" if also == file else f"also in {also}"
                 problem = "is given twice" if first == name else f"cannot be told from `{first}`"
                 faults.append(fault(file, "", f"the {noun} `{name}` {problem}", hint=there))
-            if name == MOVED_CABLE and kind != _PRICES:
+            if name in MOVED_DESCRIPTION and kind != _PRICES:
                 file = origin.file_of(kind, name)
-                faults.append(fault(file, "", f"the {noun} `{name}` is what a bill calls the moving of cables"))
+                faults.append(fault(file, "", f"the {noun} `{name}` is what a bill calls the moving of {name[6:]}s"))
             if name.startswith(LABOUR) and kind != _PRICES:
                 file = origin.file_of(kind, name)
                 faults.append(fault(file, "", f"the {noun} `{name}` begins as a bill's lines of labour do"))

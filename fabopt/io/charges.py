@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Catalog
-from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.design import MOVED_DESCRIPTION
 from fabopt.schema.labour import KINDS_OF_TASK, LABOUR
 
 _WORDS = {"fabrics": "fabric", "vendors": "vendor", "asics": "ASIC", "parts": "product"}
@@ -24,7 +24,7 @@ def check_charges_fit(case: Case, catalog: Catalog, file: str) -> Iterator[Fault
     }
     for index, charge in enumerate(case.charges):
         path = f"charges[{index}]"
-        if charge.name in known["parts"] or charge.name == MOVED_CABLE:
+        if charge.name in known["parts"] or charge.name in MOVED_DESCRIPTION:
             yield fault(file, f"{path}.name", "this is the id of a product", charge.name, hint="give it another name")
         if charge.name.startswith(LABOUR):
             problem = "this is the name of a line of labour"

@@ -15,11 +15,12 @@ from fabopt.io.faults import document_of, refuse
 from fabopt.io.files import read_bytes, shown
 from fabopt.io.kinds import DESIGN
 from fabopt.io.library import check_is_file
+from fabopt.io.moves import faults_of_moves
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.in_service import IN_SERVICE, Base
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.installed import fabric_at
 from fabopt.schema.site import Distances
 from fabopt.schema.stages import Oversubscription, Stage, StageDemand
@@ -44,9 +45,10 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     data = read_bytes(path)
     design = whole_design(document_of(Design, parse_json(data, shown(path), DESIGN), shown(path)), shown(path))
     content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
-    base = Base(file=case.base.file, sha256=sha256(data).hexdigest(), design=content)
+    base = case.base.model_copy(update={"sha256": sha256(data).hexdigest(), "design": content})
     told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
     faults = [*_unfit(told, stage, file)] or [*_unlike(case, told, catalog, file)]
+    faults += faults_of_moves(case, told.case, file)
     if faults:
         raise refuse(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
@@ -54,6 +56,8 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     if site.distances_m is None:
         said = told.case.site.distances_m or Distances.model_validate(_runs_m(case, told, catalog))
         site = site.model_copy(update={"distances_m": said})
+    if base.move is not None:
+        return case.model_copy(update={"base": base, "site": site})
     fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
     staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})

@@ -7,9 +7,10 @@ from pathlib import PurePath
 from textwrap import shorten
 from typing import NamedTuple
 
-from fabopt.inspect.differences.compare import SERVERS, SPARES, STOCK, Against, BillChange, Contrast, Reason
+from fabopt.inspect.differences.compare import IN_SERVICE, SERVERS, SPARES, STOCK, Against, BillChange, Contrast, Reason
 from fabopt.inspect.differences.figures import GROUPS, Difference, Fact, Name
 from fabopt.inspect.differences.sides import Compared, Ordered
+from fabopt.output.statements import moving_line
 from fabopt.output.terminal.workload import duration
 from fabopt.output.words import (
     KIND_NAMES,
@@ -112,7 +113,10 @@ def _sentences(contrast: Contrast, number: int, against: Against, first: str) ->
     if notes := against.side.notes:
         yield f"{who} is not what was asked for: {notes[0]}{f', and {len(notes) - 1} more' if len(notes) > 1 else ''}"
         who = LETTERS[number]
-    yield f"{who} {_money(contrast.sides[0], against.side, first)}"
+    goes_on = against.side.goes_on_from(contrast.sides[0])
+    yield f"{who} {_money(contrast.sides[0], against.side, first, goes_on)}"
+    if goes_on and (cabled := _cabled(against)):
+        yield cabled
     if against.side.offer is None:
         yield f"it {_power(contrast, number)}; {_bandwidth(contrast, number)}"
     if gained:
@@ -141,10 +145,23 @@ def _changes(contrast: Contrast, number: int, sign: int) -> Iterator[str]:
             yield f"{row.name.what}: {count(new)} instead of {count(old)}"
 
 
-def _money(first: Compared, side: Compared, name: str) -> str:
+def _cabled(against: Against) -> str:
+    """What becomes of the cables in service, and how long moving them takes."""
+    sums = [sum(of) for of in zip(*(against.cables or {}).values(), strict=True)]
+    if not sums:
+        return ""
+    stay, move, go, come = sums
+    hours = moving_line(against.side.design)
+    told = f"of {some(stay + move + go, 'cable')} {count(stay)} stay, {count(move)} move and {count(go)} go"
+    return f"{told}, and {count(come)} are new{f'; {hours}' if hours else ''}"
+
+
+def _money(first: Compared, side: Compared, name: str, goes_on: bool) -> str:
     more = side.cents - first.cents
     gpus = [compared.stages[-1].gpus if compared.stages else 0 for compared in (side, first)]
     size = "" if gpus[0] == gpus[1] else f", for {some(gpus[0], 'GPU')} against {count(gpus[1])}"
+    if goes_on:
+        return f"goes on from {name}: {dollars(usd(side.cents))} beside the {dollars(usd(first.cents))} spent{size}"
     if not more:
         return f"costs the same as {name} ({dollars(usd(side.cents))}){size}"
     share = f", {100 * more / first.cents:+,.1f} %" if first.cents else ""
@@ -179,7 +196,8 @@ def step_words(step: Reason) -> str:
     if step.cause == "terms":
         return "terms: price breaks and surcharges"
     if step.cause == "case":
-        what = {STOCK: "units from own stock", SPARES: "spares", SERVERS: "servers that are counted"}[step.what]
+        words = {STOCK: "units from own stock", SPARES: "spares", SERVERS: "servers that are counted"}
+        what = (words | {IN_SERVICE: "units in service"})[step.what]
         return f"case: {what} (key {step.what})"
     return f"{step.cause}: {KIND_NAMES.get(step.what, step.what)}"
 

@@ -122,7 +122,9 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
     ]
     words.insert(0, _planes(asked.planes))
     base = Embedded(design).case.base
-    words += [] if base is None else [f"what is in service ({base.file}) as it is, with more of its parts"]
+    if base is not None:
+        how = "as it is, with more of its parts" if base.move is None else "moved or taken out at a price"
+        words.append(f"what is in service ({base.file}) {how}")
     return f"{kinds} with {', '.join(words)}"
 
 

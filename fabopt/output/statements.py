@@ -323,6 +323,7 @@ def _ratios(grown: StageStructure) -> str:
 def moving_line(design: Design) -> str | None:
     """Hours of recabling; None where no cable moves."""
     recabled = sum(stage.moved_cables for fabric in design.fabrics for stage in fabric.growth)
+    recabled += sum(fabric.moves.numbers[0] for fabric in design.fabrics if fabric.moves is not None)
     if not recabled:
         return None
     minutes = design.case.content.get("growth", {}).get("minutes_per_moved_cable", 0)

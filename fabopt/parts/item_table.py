@@ -18,7 +18,7 @@ from fabopt.parts.items import FuturePrices, Item, Offer
 from fabopt.parts.labour import ends_of, visit_of, work_on
 from fabopt.parts.procurement import FutureTerms, Terms, expedite_cents, is_late, soonest_weeks, supply_by
 from fabopt.schema.catalog import KINDS, ByLength, Cable, Catalog, Fibre, Nic, Panel, Switch, Transceiver, Trunk
-from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.labour import JUMPER, MOVED, Labour
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
@@ -127,8 +127,7 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
         builder.add_lengths("trunk", trunk, 0)
     builder.add_passive_pieces("panel", catalog.panels)
     builder.add_pieces("server", catalog.servers)
-    if len(builder.terms.months) > 1:
-        builder.add_moves()
+    builder.add_moves()
     builder.add_lumps()
     work = {} if labour is None else builder.add_work(labour, catalog)
     table = _table(builder.items, builder.single, builder.by_length)
@@ -184,9 +183,9 @@ class _Numbering:
                 self.by_length[product.id].append(item)
 
     def add_moves(self) -> None:
-        """Add the moving of a cable, which is paid like an item."""
-        price = self.terms.move_cents
-        self.single[MOVED_CABLE] = self._new("other", MOVED_CABLE, Purchasable(price_usd=price / 100), 0)
+        """Add the moving of a cable and of a device, which are paid like items, where any may move."""
+        for name, price in zip((MOVED_CABLE, MOVED_DEVICE), self.terms.move_cents, strict=False):
+            self.single[name] = self._new("other", name, Purchasable(price_usd=price / 100), 0)
 
     def add_lumps(self) -> None:
         """Add charges on fabrics and servers, each as an item whose only cost is the charge."""

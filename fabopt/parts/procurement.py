@@ -57,7 +57,8 @@ class FutureTerms:
 class Terms:
     """The terms of buying a catalog's products: equal terms make equal items of one catalog.
 
-    ``months``: of the stages; ``move_cents``: of one cable that is moved; ``charges``: beside the price of parts.
+    ``months``: of the stages; ``move_cents``: of a cable that moves, and of a device;
+    ``charges``: beside the price of parts.
     ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether the quarter or year of
     an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
     month that is month 0, if given. ``price_rules``: which prices may be paid. ``looked_at``: keys of switches that
@@ -68,7 +69,7 @@ class Terms:
     months: tuple[int, ...] = (0,)
     finance: Finance = field(default_factory=Finance)
     rules: Procurement = field(default_factory=Procurement)
-    move_cents: int = 0
+    move_cents: tuple[int, ...] = ()
     futures: tuple[FutureTerms, ...] = ()
     charges: tuple[Charge, ...] = ()
     dated: bool = False
@@ -102,7 +103,7 @@ class Terms:
 def terms_of(case: Case) -> Terms:
     """The terms of a case."""
     months = tuple(stage.month for stage in case.stages) if case.stages else (0,)
-    moves = rounded(exact(case.growth.usd_per_moved_cable) * CENTS_PER_USD)
+    moves = tuple(rounded(exact(usd) * CENTS_PER_USD) for usd in case.usd_per_move)
     payment = case.finance.payment
     timed = ("asic", "latency_ns") if case.times_paths else ()
     dated = bool(case.limits.by_period) and payment is not None and payment.on_order > 0

@@ -172,6 +172,8 @@ class FabricProblem:
     unpaired: Unpaired | None = None
     # the fabric as it is in service, which its first stage is
     in_service: InService | None = None
+    # the fabric in service, where moving it is priced, and no stage is its own
+    moving: InService | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.case import Case
+from fabopt.schema.in_service import Base
 from fabopt.schema.installed import base_of, fabric_at
 
 
@@ -27,7 +28,22 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
         )
         for whole in base.fabrics
     }
+    if case.base.move is not None:
+        return tuple(_moving(fabric, there[fabric.name], case.base) for fabric in fabrics)
     return tuple(_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
+
+
+def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProblem:
+    """A fabric that may take apart the one in service: of what never moves, with the products of that one alone."""
+    own, free = _narrowed(fabric, moving), replace(fabric, interchangeable=None, moving=moving)
+    held = [tier.role for tier in moving.fabric.tiers if not base.may_move(tier.role)]
+    switches = {
+        protocol: {role: own.switches[protocol][role] if role in held else of_role for role, of_role in roles.items()}
+        for protocol, roles in fabric.switches.items()
+    }
+    if held:
+        free = replace(free, switches=switches, protocols=own.protocols, tiers=own.tiers, topologies=own.topologies)
+    return free if base.may_move("nic") or moving.fabric.nic.built_in else replace(free, nics=own.nics)
 
 
 def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:

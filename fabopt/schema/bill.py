@@ -10,9 +10,14 @@ from fabopt.schema.base import Strict, is_as, is_open
 from fabopt.schema.product import ChargeWord
 
 Number = int | float
-# Bill rows of kind ``other`` that are no charge: the work of moving a cable that an earlier stage put in place.
+# Bill rows of kind ``other`` that are no charge: the work of moving a cable that an earlier stage put in place, and of
+# giving a device in service another role, or taking it out.
 MOVED_CABLE = "moved-cable"
-MOVED_DESCRIPTION = "moving a cable in place to another port"
+MOVED_DEVICE = "moved-device"
+MOVED_DESCRIPTION = {
+    MOVED_CABLE: "moving a cable in place to another port",
+    MOVED_DEVICE: "moving a device in service, or taking it out",
+}
 
 
 class BomRow(Strict):

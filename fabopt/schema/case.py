@@ -133,6 +133,13 @@ class Case(Strict):
         return parts
 
     @property
+    def usd_per_move(self) -> tuple[float, ...]:
+        """What moving a cable costs, in US dollars, and of what is in service a device; empty where nothing moves."""
+        if self.base is not None and self.base.move is not None:
+            return self.base.move.cable or 0, self.base.move.device or 0
+        return (self.growth.usd_per_moved_cable,) if len(self.stages or ()) > 1 else ()
+
+    @property
     def length_limits(self) -> LengthLimits:
         """Limits on the lengths that are ordered; a number is of the site."""
         said = self.max_lengths

@@ -12,6 +12,9 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from fabopt.schema.alternative import Alternative as Alternative
 from fabopt.schema.base import Strict, is_empty, is_open
+from fabopt.schema.bill import MOVED_CABLE as MOVED_CABLE
+from fabopt.schema.bill import MOVED_DESCRIPTION as MOVED_DESCRIPTION
+from fabopt.schema.bill import MOVED_DEVICE as MOVED_DEVICE
 from fabopt.schema.bill import BomRow as BomRow
 from fabopt.schema.conflict import Conflict as Conflict
 from fabopt.schema.conflict import Needed as Needed
@@ -37,9 +40,6 @@ from fabopt.schema.tiers import PortUse as PortUse
 from fabopt.schema.tiers import TierUse as TierUse
 
 Number = int | float
-# Bill rows of kind ``other`` that are no charge: the work of moving a cable that an earlier stage put in place.
-MOVED_CABLE = "moved-cable"
-MOVED_DESCRIPTION = "moving a cable in place to another port"
 # Versions whose files may say what no Clos of as many tiers is below.
 WITH_A_FLOOR = (None, "0.1.0", "0.2.0")
 Status = Literal["optimal", "feasible", "infeasible", "unknown"]

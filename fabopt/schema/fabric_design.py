@@ -10,6 +10,7 @@ from pydantic import Field
 from fabopt.schema.attachment import FreePorts
 from fabopt.schema.base import Strict, is_as, is_empty, is_open
 from fabopt.schema.homing import UNJOINED, Homing, Pairing
+from fabopt.schema.in_service import FabricMoves
 from fabopt.schema.losses import RuleStanding
 from fabopt.schema.resilience import Failed
 from fabopt.schema.roles import SharedUse
@@ -259,6 +260,7 @@ class FabricDesign(Strict):
         free_ports: Switches of the ports of attachments that are on free ones, by the attachment's name.
         subnet_manager: What manages its subnets, of InfiniBand.
         structured: Kinds of links that run through trunks and panels.
+        moves: What moves of what is in service, where the case lets it.
     """
 
     name: str
@@ -287,6 +289,7 @@ class FabricDesign(Strict):
     free_ports: FreePorts = {}
     subnet_manager: SubnetManagerSaid = None
     structured: Annotated[tuple[StructuredKind, ...], Field(exclude_if=is_empty)] = ()
+    moves: Annotated[FabricMoves | None, Field(exclude_if=is_open)] = None
 
     @property
     def joins_pairs(self) -> bool | None:

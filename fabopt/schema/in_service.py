@@ -3,28 +3,81 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
-from fabopt.schema.base import Reference, Strict, is_open
+from fabopt.schema.base import Money, Reference, Strict, is_empty, is_open
 
 # The first stage of a case with a base.
 IN_SERVICE = "in-service"
 
 
+# What may be kept from moving: devices, then cables by the kind of their links.
+DeviceKind = Literal["nic", "leaf", "spine", "core"]
+CableKind = Literal["server-leaf", "leaf-spine", "spine-core"]
+CABLE_KINDS: tuple[CableKind, ...] = get_args(CableKind)
+
+
+class MovePrices(Strict):
+    """What it costs to move what is in service, or to take it out; what is left out never moves.
+
+    Attributes:
+        cable: Cost of moving or taking out one cable, in US dollars; null is never.
+        device: Cost of giving a switch or NIC another role, or of taking it out, in US dollars; null is never.
+    """
+
+    cable: Money | None = None
+    device: Money | None = None
+
+
+class FabricMoves(Strict):
+    """What of a fabric in service moves or is taken out, counted in the wiring of both.
+
+    Attributes:
+        stay: Kinds of links that keep cables in service where they are, port by port.
+        cables: Cables in service that move or are taken out, by kind of their links.
+        devices: Devices in service that change their role or are taken out, by what they are.
+    """
+
+    stay: tuple[CableKind, ...] = ()
+    cables: dict[CableKind, int] = {}
+    devices: dict[DeviceKind, int] = {}
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """Cables and devices."""
+        return sum(self.cables.values()), sum(self.devices.values())
+
+
 class Base(Strict):
-    """What is in service: its devices, cables, ports and names stay, and are no cost.
+    """What is in service: its devices, cables, ports and names are no cost, and stay unless moving them pays.
 
     Attributes:
         file: Path of the design that is in service: at its last stage, or as `FILE@stage` at an earlier one.
         sha256: SHA-256 of that file; filled in when it is read.
         design: What the design says; filled in when it is read.
+        move: What moving it costs; null is that nothing moves.
+        keep: Kinds of devices and cables that never move, whatever `move` says.
     """
 
     file: Reference
     sha256: Annotated[str | None, Field(exclude_if=is_open)] = None
     design: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None
+    move: Annotated[MovePrices | None, Field(exclude_if=is_open)] = None
+    keep: Annotated[tuple[DeviceKind | CableKind, ...], Field(exclude_if=is_empty)] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are devices or cables that never move."""
+        move = self.move or MovePrices()
+        return bool(self.keep) or move.cable is None or move.device is None
+
+    def may_move(self, kind: DeviceKind | CableKind) -> bool:
+        """Whether devices or cables of a kind may move or be taken out."""
+        move = self.move or MovePrices()
+        price = move.cable if kind in CABLE_KINDS else move.device
+        return price is not None and kind not in self.keep
 
     @property
     def stage(self) -> int:

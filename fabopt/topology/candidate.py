@@ -18,6 +18,7 @@ from fabopt.parts.switches import SwitchType
 from fabopt.parts.trunks import TrunkedKind
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
+from fabopt.schema.in_service import FabricMoves
 from fabopt.schema.subnet_manager import TwinUse
 from fabopt.topology.design import NetworkDesign, Role, StandIn
 from fabopt.topology.evenness import EVEN, Evenness
@@ -189,12 +190,11 @@ class Clash(NamedTuple):
 class Candidate:
     """A sized design of a fabric, at all its stages.
 
-    ``devices``: switches and NICs that each stage adds (and cables that it moves, where moves are paid). ``order``:
+    ``devices``: switches and NICs that each stage adds (and paid ``moves`` of those in service). ``order``:
     rank in ties. ``counted``: switches of all fabrics that it has ports for at each stage, if it is out-of-band.
-    ``logical_fabrics``: the attachments of logical fabrics on it, ports of servers among them, with their NICs.
-    ``nic_purchases``: NICs by vendor, once the program has decided them. ``twins``: managed switches that ``devices``
-    have in place of those of ``design``. ``open_tiers``: tiers whose products the program decides, as ``choices``.
-    ``trunked``: kinds of links through trunks, whose jumpers at far ends, trunks and panels are among ``devices``.
+    ``logical_fabrics``: attachments of those on it, with their NICs. ``nic_purchases``: NICs by vendor, once decided.
+    ``twins``: managed switches that ``devices`` have in place of those of ``design``. ``open_tiers``: tiers whose
+    products the program decides. ``trunked``: links through trunks, with parts among ``devices``. ``evenness``: ties.
     """
 
     fabric: str
@@ -211,7 +211,7 @@ class Candidate:
     open_tiers: tuple[OpenTier, ...] = ()
     nic_purchases: tuple[NicPurchase, ...] = ()
     trunked: tuple[TrunkedKind, ...] = ()
-    # what breaks ties: see ``fabopt.topology.evenness``
+    moves: FabricMoves | None = None
     evenness: Evenness = EVEN
 
     @property

@@ -9,6 +9,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.in_service import with_switches_in_service
+from fabopt.topology.clos.moves import with_moves
 from fabopt.topology.interchangeable import with_stand_ins
 from fabopt.topology.latency import with_latency
 from fabopt.topology.pools import with_pools
@@ -22,6 +23,7 @@ def purchasable_variants(
     of the case; empty where no variant keeps the rules. The products of their tiers and NICs may be open.
     """
     managed = with_switches_in_service(fabric, with_managers(fabric, problem.servers, candidates))
+    managed = with_moves(problem, fabric, managed)
     fast = with_latency(fabric, problem.gpus, with_pools(fabric, managed))
     return with_lumps(problem, with_stand_ins(problem, fabric, fast))
 

@@ -205,7 +205,7 @@ def _rule(charge: Charge | ProductCharge) -> _Rule:
 
 def _owed(evidence: Evidence, item: BilledItem, stage: int, price: int) -> Iterator[tuple[_Rule, Due]]:
     """Charges on a unit bought at a price; moving cables has none."""
-    if item == MOVES:
+    if item in MOVES:
         return
     product, named = product_of(evidence, item), {charge.name for charge in evidence.case.charges}
     rules = [_rule(charge) for charge in product.charges if charge.name not in named]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabopt.rules.defaults import NO_RULES
-from fabopt.schema.design import MOVED_CABLE
+from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.product import Cage
 from fabopt.schema.subnet_manager import twins_of
@@ -41,7 +41,7 @@ def parts_are_known(proof: Proof, evidence: Evidence) -> None:
         used |= {twin.id: "switch" for tier in fabric.tiers for twin in twins_of(fabric.subnet_manager, tier.role)}
         used |= {part.id: evidence.kind(part.id) for row in fabric.links for part in row.parts}
     for row in evidence.goods:
-        if row.id != MOVED_CABLE:
+        if row.id not in (MOVED_CABLE, MOVED_DEVICE):
             used.setdefault(row.id, row.kind)
     for part, kind in used.items():
         proof.equal(f"kind of {part}", evidence.kind(part), kind)

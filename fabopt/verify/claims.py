@@ -127,7 +127,7 @@ def _row_says(evidence: Evidence, row: BomRow) -> Iterator[tuple[str, bool]]:
     yield "present_value_usd", True
     yield "break_from", len(breaks_of(evidence, item, stage)) > 1
     yield "expedite_usd", row.quantity > 0 and expedite_cents(evidence, item, evidence.months[stage]) is not None
-    yield "lead_time_weeks", item != MOVES and offer_of(evidence, item).lead_time_weeks is not None
+    yield "lead_time_weeks", item not in MOVES and offer_of(evidence, item).lead_time_weeks is not None
     yield "order_by_month", row.quantity > 0
     yield "order_by", row.quantity > 0 and evidence.case.start is not None
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping
 
+from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.installed import base_of
 from fabopt.units import some
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.moves import but_for_moves
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.build import wiring_of
@@ -27,8 +29,9 @@ def has_base(evidence: Evidence) -> bool:
 def base_stays(proof: Proof, cabled: CabledDesign) -> None:
     """What the base's file has in service is there at every stage, with its names, places, ports, cables and modules.
 
-    Both wirings are made again, each from its own numbers; at the first stage there is nothing else. The parts that
-    cost nothing are those of the base's wiring, with its spares. Source: case file, ``base``.
+    Both wirings are made again, each from its own numbers; at the first stage there is nothing else. Where the case
+    prices moves, just those that the design states are otherwise, none of them of a kind that never moves. The parts
+    that cost nothing are those of the base's wiring, with its spares. Source: case file, ``base``.
     """
     case = cabled.evidence.case
     design = base_of(case)
@@ -36,12 +39,22 @@ def base_stays(proof: Proof, cabled: CabledDesign) -> None:
         proof.holds(False, "the file does not say what its base is")
         return
     base = wiring_at(wiring_of(design), case.base.stage)
+    if case.base.move is not None:
+        but_for_moves(proof, cabled, design, base)
+        _owns_its_parts(proof, case, design, base)
+        return
     first, last = _seen(wiring_at(cabled.wiring, 0)), _seen(cabled.wiring)
     for what, there in _seen(base).items():
         gone, other = there - last[what], (there - first[what]) + (first[what] - there)
         proof.holds(not gone, f"{some(gone.total(), what)} in service not there at last: {next(iter(gone), '')}")
         proof.holds(not other, f"the first stage has another {what} than is in service: {next(iter(other), '')}")
         proof.note(some(there.total(), what))
+    _owns_its_parts(proof, cabled.evidence.case, design, base)
+
+
+def _owns_its_parts(proof: Proof, case: Case, design: Design, base: Wiring) -> None:
+    """The parts that cost nothing are those of the base's wiring, with its spares."""
+    assert case.base is not None
     in_use, in_stock = _parts(design, base), _spares(design, case.base.stage)
     owned: Rows = Counter()
     for part, units in case.base.owned.items():

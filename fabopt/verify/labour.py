@@ -14,7 +14,7 @@ from fabopt.schema.passive import Trunk
 from fabopt.units import CENTS_PER_USD, cents, exact, rounded, some, usd
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, since, where
-from fabopt.verify.purchases import MOVES, NO_FABRIC, BilledItem, item_of, items_in_use, product_of, sold
+from fabopt.verify.purchases import CABLE_MOVE, MOVES, NO_FABRIC, BilledItem, item_of, items_in_use, product_of, sold
 
 
 class Owed(NamedTuple):
@@ -101,7 +101,7 @@ def installed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, int
     for stage, fabric, item, units in used:
         if units and item.kind != "server":
             busy.add(stage)
-            kind = MOVED if item == MOVES else JUMPER if _is_jumper(evidence, item) else item.kind
+            kind = MOVED if item == CABLE_MOVE else JUMPER if _is_jumper(evidence, item) else item.kind
             yield Installed(stage, fabric, kind, _ends(evidence, item), units)
     for stage in sorted(busy):
         if added[stage]:
@@ -129,7 +129,7 @@ def _is_jumper(evidence: Evidence, item: BilledItem) -> bool:
 
 def _ends(evidence: Evidence, item: BilledItem) -> int:
     """Ends of a cable or fibre, each leg of a splitter one, of a trunk those of its legs; 1 of all else."""
-    product = None if item == MOVES else product_of(evidence, item)
+    product = None if item in MOVES else product_of(evidence, item)
     if isinstance(product, Cable):
         return sum(end.count for end in product.ends)
     if isinstance(product, Trunk):

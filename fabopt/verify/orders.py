@@ -34,7 +34,7 @@ KINDS_UNDER_RULES = ("switch", "nic", "transceiver", "cable", "fibre")
 
 
 def _stock(evidence: Evidence, item: BilledItem) -> int:
-    return 0 if item == MOVES else offer_of(evidence, item).stock or 0
+    return 0 if item in MOVES else offer_of(evidence, item).stock or 0
 
 
 def _stages(evidence: Evidence) -> range:
@@ -74,7 +74,7 @@ def _units_are_told_apart(proof: Proof, evidence: Evidence, order: BilledOrder) 
     """Every row states its units from stock, from earlier orders, and beyond need."""
     told: Counter[tuple[int, BilledItem, str]] = Counter()
     for row in evidence.goods:
-        if item_of(row) == MOVES:
+        if item_of(row) in MOVES:
             continue
         need, there = row.in_use + row.spares, row.quantity + row.from_stock + row.from_earlier
         words = f"{row.id} for {row.stage}: {there} come, {need} are needed and {row.beyond_need} beyond"
@@ -82,7 +82,7 @@ def _units_are_told_apart(proof: Proof, evidence: Evidence, order: BilledOrder) 
         counts = (row.from_stock, row.from_earlier, row.beyond_need)
         for key, units in zip(("stock", "earlier", "beyond"), counts, strict=True):
             told[evidence.stage_names.index(row.stage), item_of(row), key] += units
-    for item in (item for item in order.items if item != MOVES):
+    for item in (item for item in order.items if item not in MOVES):
         ahead = 0
         for stage in _stages(evidence):
             lack = order.in_use[stage, item] + order.spares[stage, item] - order.bought[stage, item]
@@ -136,7 +136,7 @@ def orders_are_whole(proof: Proof, evidence: Evidence) -> None:
     """
     ruled = 0
     for (_, item), quantity in BilledOrder(evidence).bought.items():
-        if item == MOVES or not quantity:
+        if item in MOVES or not quantity:
             continue
         least, pack = offer_of(evidence, item).minimum_order or 1, offer_of(evidence, item).pack_size or 1
         ruled += max(least, pack) > 1
@@ -151,7 +151,7 @@ def supply_lasts(proof: Proof, evidence: Evidence) -> None:
     """
     order, limited = BilledOrder(evidence), 0
     for item in order.items:
-        supply = None if item == MOVES else offer_of(evidence, item).supply
+        supply = None if item in MOVES else offer_of(evidence, item).supply
         if supply is None:
             continue
         limited += 1
@@ -172,7 +172,7 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     """
     order = BilledOrder(evidence)
     for item in order.items:
-        ready = 0 if item == MOVES else offer_of(evidence, item).in_stock or 0
+        ready = 0 if item in MOVES else offer_of(evidence, item).in_stock or 0
         for months in _ways(evidence):
             late = _late(evidence, item, months)
             bought = sum(
@@ -185,8 +185,8 @@ def orders_arrive_in_time(proof: Proof, evidence: Evidence) -> None:
     for row in evidence.goods:
         item = item_of(row)
         stage = evidence.stage_names.index(row.stage)
-        month, weeks = evidence.months[stage], None if item == MOVES else offer_of(evidence, item).lead_time_weeks
-        if row.quantity and item != MOVES:
+        month, weeks = evidence.months[stage], None if item in MOVES else offer_of(evidence, item).lead_time_weeks
+        if row.quantity and item not in MOVES:
             weeks = weeks_taken(month, offer_of(evidence, item), evidence.case.procurement.order_from_month)
         due = order_month(month, weeks)
         for name, claimed, recounted in (
@@ -206,7 +206,7 @@ def _ways(evidence: Evidence) -> list[Months]:
 
 def _late(evidence: Evidence, item: BilledItem, months: Months) -> list[int]:
     """Stages for which an item can no longer be ordered."""
-    weeks = None if item == MOVES else offer_of(evidence, item).lead_time_weeks
+    weeks = None if item in MOVES else offer_of(evidence, item).lead_time_weeks
     first = evidence.case.procurement.order_from_month
     return [stage for stage, month in enumerate(months) if month is not None and is_late(month, weeks, first)]
 

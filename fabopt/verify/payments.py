@@ -64,6 +64,6 @@ def _payments(evidence: Evidence) -> Iterator[tuple[int, Fraction]]:
 
 def _weeks(evidence: Evidence, row: BomRow, month: int) -> float | None:
     """The lead time of a line; None for charges, work, and units of the vendor's stock."""
-    if row.charge is not None or item_of(row) == MOVES:
+    if row.charge is not None or item_of(row) in MOVES:
         return None
     return weeks_taken(month, offer_of(evidence, item_of(row)), evidence.case.procurement.order_from_month)

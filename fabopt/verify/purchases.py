@@ -12,12 +12,13 @@ from itertools import pairwise
 import numpy as np
 
 from fabopt.schema.catalog import ByLength, CableLength, Nic, Panel, Switch, Transceiver
-from fabopt.schema.design import MOVED_CABLE, MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
+from fabopt.schema.design import MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import cents, milliwatts, rounded, some, summed, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.moves import moves_of, usd_of_a_move
 from fabopt.verify.parts_of_trunks import parts_of_trunks
 from fabopt.verify.proof import Proof
 from fabopt.verify.terms_of_sale import fallen, is_expedited, worth
@@ -119,8 +120,7 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
     for part in () if grown else (part for row in designed.links for part in row.parts):
         used[0, BilledItem(evidence.kind(part.id), part.id, part.length_m)] += part.quantity
     used.update({(at, BilledItem(*item)): units for (at, item), units in parts_of_trunks(evidence, designed).items()})
-    for name, stage_of_file in grown.items():
-        used[evidence.stage_names.index(name), MOVES] += stage_of_file.moved_cables
+    used.update({(at, BilledItem("other", name)): units for (at, name), units in moves_of(evidence, designed).items()})
     return used
 
 
@@ -204,7 +204,7 @@ def offer_of(evidence: Evidence, item: BilledItem) -> Purchasable:
     return product
 
 
-MOVES = BilledItem("other", MOVED_CABLE)
+CABLE_MOVE, DEVICE_MOVE = MOVES = tuple(BilledItem("other", name) for name in MOVED_DESCRIPTION)
 
 
 def breaks_of(evidence: Evidence, item: BilledItem, stage: int, present: bool = False) -> list[tuple[int, int]]:
@@ -222,8 +222,8 @@ def breaks_in(
     finance = evidence.case.finance
     surcharge = expedite_cents(evidence, item, month)
     firm_until = None
-    if item == MOVES:
-        steps = [(1, evidence.case.growth.usd_per_moved_cable)]
+    if item in MOVES:
+        steps = [(1, usd_of_a_move(evidence.case, item.id))]
     else:
         offer = offer_of(evidence, item)
         price, firm_until = offer.price_usd, offer.firm_until
@@ -239,7 +239,7 @@ def breaks_in(
 
 def expedite_cents(evidence: Evidence, item: BilledItem, month: int) -> int | None:
     """Surcharge in cents of a unit ordered for a month too late for its lead time; None: it is not expedited."""
-    offer = None if item == MOVES else offer_of(evidence, item)
+    offer = None if item in MOVES else offer_of(evidence, item)
     if offer is None or offer.expedite is None:
         return None
     expedited = is_expedited(month, offer, evidence.case.procurement.order_from_month)
@@ -248,7 +248,7 @@ def expedite_cents(evidence: Evidence, item: BilledItem, month: int) -> int | No
 
 def is_incremental(evidence: Evidence, item: BilledItem) -> bool:
     """Whether a break's price is paid from its first unit on only."""
-    return item != MOVES and offer_of(evidence, item).price_breaks == "incremental"
+    return item not in MOVES and offer_of(evidence, item).price_breaks == "incremental"
 
 
 def reached(breaks: Sequence[tuple[int, int]], quantity: int) -> tuple[int, int]:
@@ -271,7 +271,7 @@ def cents_at(evidence: Evidence, item: BilledItem, quantity: int, breaks: Sequen
 
 def units_milliwatts(evidence: Evidence, item: BilledItem) -> int:
     """Milliwatts of one unit of an item of the bill."""
-    return 0 if item == MOVES else unit_milliwatts(product_of(evidence, item))
+    return 0 if item in MOVES else unit_milliwatts(product_of(evidence, item))
 
 
 def unit_milliwatts(product: Product) -> int:
@@ -384,7 +384,7 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
         if row.kind != "switch" or row.part_number not in evidence.part(row.id, Switch).airflows.values():
             proof.equal(f"part_number of {item}", row.part_number, number)
         proof.equal(f"description of {item}", row.description, text)
-        if item != MOVES:
+        if item not in MOVES:
             proof.equal(f"vendor of {item}", row.sold_by, product_of(evidence, item).sold_by)
     proof.equal("order of the lines", keys, sorted(keys))
     proof.note(f"{some(len(keys), 'line')} of {some(len(evidence.stage_names), 'stage')}")
@@ -392,8 +392,8 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
 
 def _words(evidence: Evidence, item: BilledItem) -> tuple[str, str]:
     """Part number and description."""
-    if item == MOVES:
-        return "", MOVED_DESCRIPTION
+    if item in MOVES:
+        return "", MOVED_DESCRIPTION[item.id]
     product, offer = product_of(evidence, item), offer_of(evidence, item)
     own = offer.part_number if isinstance(offer, CableLength) else None
     spelled = " ".join(word for word in (product.vendor, product.part_number or product.id) if word)

@@ -27,7 +27,7 @@ from fabopt.units import (
 from fabopt.verify.charges import charges_cents
 from fabopt.verify.evidence import ROLES, Evidence
 from fabopt.verify.proof import Proof
-from fabopt.verify.purchases import MOVES, BilledOrder, item_of, order_cents, sold, units_milliwatts
+from fabopt.verify.purchases import CABLE_MOVE, BilledOrder, item_of, order_cents, sold, units_milliwatts
 from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
 from fabopt.workload.stages import MEASURED_BAND
 
@@ -170,7 +170,7 @@ def stages_add_up(proof: Proof, evidence: Evidence) -> None:
     proof.equal("stages", [stage.name for stage in evidence.design.stages], evidence.stage_names)
     spent = 0
     for number, stage in enumerate(evidence.design.stages):
-        recabled = sum(row.in_use for row in evidence.goods if row.stage == stage.name and item_of(row) == MOVES)
+        recabled = sum(row.in_use for row in evidence.goods if row.stage == stage.name and item_of(row) == CABLE_MOVE)
         spent += cents(stage.capex_usd)
         for name, claimed, recounted in (
             ("month", stage.month, evidence.months[number]),

@@ -20,9 +20,10 @@ from fabopt.wiring.attachment_links import attached, attached_above
 from fabopt.wiring.cage_pairs import in_pairs
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import FabricPlan, fabric_devices, first_rows, server_devices, table_of
-from fabopt.wiring.in_service import base_wiring, kept
+from fabopt.wiring.in_service import base_wiring, kept, stays_whole
 from fabopt.wiring.join import UNMADE, CabledLinks, at_slots
 from fabopt.wiring.model import KINDS, Ints, Wiring
+from fabopt.wiring.moved import with_moves
 from fabopt.wiring.numbers import Numbers, logical_before, nics_before
 from fabopt.wiring.runs import runs_of
 from fabopt.wiring.switch_links import between_equals, between_peers, between_tiers
@@ -153,4 +154,6 @@ def wiring_of(design: Design) -> Wiring:
     links, modules, lent = in_pairs(plans, (links, modules, lent))
     wiring = Wiring(names, protocols, table, links, cables, modules, lent)
     base = base_wiring(design, wiring_of)
-    return wiring if base is None else kept(design, wiring, base)
+    if base is None:
+        return wiring
+    return kept(design, wiring, base) if stays_whole(design) else with_moves(design, wiring, base)

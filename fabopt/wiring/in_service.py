@@ -33,6 +33,12 @@ def base_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiring
     return None if case.base is None or base is None else wiring_at(wiring_of(base), case.base.stage)
 
 
+def stays_whole(design: Design) -> bool:
+    """Whether nothing of what is in service moves, whatever it costs."""
+    base = Embedded(design).case.base
+    return base is None or base.move is None
+
+
 def kept(design: Design, wiring: Wiring, base: Wiring) -> Wiring:
     """The wiring with the names, ports and labels of the base.
 
@@ -131,33 +137,41 @@ class _Kept:
         cable_of = np.full(len(cables), NOTHING)
         cable_of[links.cable[own]] = self.base.links.cable[other]
         name_of = partial(cable_name, len(cables))
-        labels = _named(cable_of, self.base.cables.name, name_of, cables.stage)
+        labels = named(cable_of, self.base.cables.name, name_of, cables.stage)
         return replace(
             wiring,
-            devices=replace(wiring.devices, name=self._names()),
+            devices=replace(wiring.devices, name=named_devices(wiring, self.base, self.device_of)),
             links=replace(links, a_cage=self.at(links.a, links.a_cage), b_cage=self.at(links.b, links.b_cage)),
             modules=replace(modules, cage=self.at(modules.device, modules.cage)),
             lent=replace(lent, b_cage=self.at(lent.b, lent.b_cage)),
             cables=replace(cables, name=labels),
         )
 
-    def _names(self) -> list[str]:
-        devices, names = self.wiring.devices, list(self.wiring.devices.name)
-        # of attachments nothing is counted but what has come at once
-        counted = ((row, name) for row, name in enumerate(names) if devices.role[row] != "attachment")
-        kinds = grouped((name.rpartition("-")[0], row) for row, name in counted)
-        for prefix, rows in kinds.items():
-            name_of = partial(numbered, prefix, devices.role[rows[0]])
-            own = _named(self.device_of[rows], self.base.devices.name, name_of, devices.stage[rows])
-            for row, name in zip(rows, own, strict=True):
-                names[row] = name
-        return names
+
+def named_devices(wiring: Wiring, base: Wiring, device_of: Ints) -> list[str]:
+    """Names of devices: of those in service their own, of others the first free ones of their kind.
+
+    ``device_of``: the row in the base of each, ``NOTHING`` of new ones, shape (devices,).
+    """
+    devices, names = wiring.devices, list(wiring.devices.name)
+    # of attachments nothing is counted but what has come at once
+    counted = ((row, name) for row, name in enumerate(names) if devices.role[row] != "attachment")
+    kinds = grouped((name.rpartition("-")[0], row) for row, name in counted)
+    for prefix, rows in kinds.items():
+        name_of = partial(numbered, prefix, devices.role[rows[0]])
+        own = named(device_of[rows], base.devices.name, name_of, devices.stage[rows])
+        for row, name in zip(rows, own, strict=True):
+            names[row] = name
+    return names
 
 
-def _named(there: Ints, theirs: Sequence[str], name_of: Callable[[int], str], stage: Ints) -> list[str]:
-    """Names of rows: those of the rows that are ``there`` in the base, and the first free ones, stage by stage."""
+def named(there: Ints, theirs: Sequence[str], name_of: Callable[[int], str], stage: Ints) -> list[str]:
+    """Names of rows: those of the rows that are ``there`` in the base, and the first free ones, stage by stage.
+
+    ``there``, ``stage``: shape (rows,).
+    """
     named = [theirs[row] if row != NOTHING else "" for row in there.tolist()]
-    taken = set(named)
+    taken = {*theirs}
     free: Iterable[str] = (name for number in count() if (name := name_of(number)) not in taken)
     new = [row for row in np.argsort(stage, kind="stable").tolist() if not named[row]]
     for row, name in zip(new, free, strict=False):

@@ -16,9 +16,11 @@ from fabopt.errors import InputError
 from fabopt.io.design import read_design
 from fabopt.output.export import FORMATS
 from fabopt.output.export.marks import beside, marked
+from fabopt.schema.design import Design
 from tests.mutations import document_of
-from tests.samples import trunked
+from tests.samples import bases, trunked
 from tests.samples.designs_of_families import MAKERS, designed
+from tests.samples.growth_samples import eight, grown
 from tests.samples.page_samples import pages_of_pdf
 
 Json = dict[str, Any]
@@ -53,7 +55,7 @@ SUITABLE: dict[str, tuple[Edit, ...]] = {
     "labour": (lambda document: document["case"]["content"]["site"].update(labour=LABOUR),),
 }
 # The sample of a format that not every design can be written in.
-SAMPLES = {"htsim": "several fabrics", "simai": "rail-only", "trunks,panels": "trunks"}
+SAMPLES = {"htsim": "several fabrics", "simai": "rail-only", "trunks,panels": "trunks", "migration": "in service"}
 WRITES = {
     "bom": ["bom", "design.json", "-o", "bill.csv"],
     "export": ["export", "design.json", "--to", "cables,dot", "-o", "out"],
@@ -67,8 +69,17 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def of_kind(kind: str) -> Design:
+    if kind == "trunks":
+        return trunked.solved(trunked.hall())
+    if kind == "in service":
+        base = bases.designed(eight(), grown(4, fabric={"tiers": [1, 2]}))
+        return bases.gone_on(eight(), grown(8, fabric={"tiers": [1, 2]}), base, Path.cwd())
+    return designed(kind)
+
+
 def save(kind: str = "clos, two tiers", *edits: Edit) -> None:
-    document = document_of(trunked.solved(trunked.hall()) if kind == "trunks" else designed(kind))
+    document = document_of(of_kind(kind))
     for edit in edits:
         edit(document)
     Path("design.json").write_text(json.dumps(document))

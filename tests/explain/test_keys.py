@@ -32,7 +32,7 @@ CHECKED = "is refused when the case is read where nothing could keep it (exit 2)
 WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
     "Case": {"description": TOLD, "prices": MONEY, "have": MONEY, "charges": MONEY, "scenarios": FUTURE,
              "operate": OPERATED, "maximize": MEANING, "max_lengths": LENGTHS},
-    "Base": {"*": CHECKED},
+    "Base": {"*": CHECKED}, "MovePrices": {"*": MONEY},
     "LengthLimits": {"product": LENGTHS},
     "Site": {"labour": MONEY, "routes": GEOMETRY},
     "CablingOfKinds": {"*": TRUNKS},

@@ -7,6 +7,7 @@ import json
 import random
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,12 +21,16 @@ from fabopt.output.export.differences import differences_json
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
+from tests.samples import bases as in_service
 from tests.samples import random_cases, small
 from tests.samples.bare import with_equal_groups
 from tests.samples.designs_of_families import MAKERS, designed
+from tests.samples.growth_samples import eight
 from tests.samples.older import as_written_by
 from tests.samples.once import once
 from tests.samples.resilience import without_redundancy
+from tests.solution.test_in_service import in_stages
+from tests.solution.test_moves import moved
 
 Json = dict[str, Any]
 PAIRS = 300
@@ -174,6 +179,18 @@ def test_sides_have_no_folders_where_their_files_are_told_apart() -> None:
 
 
 # -- money ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_goes_on_from_a_design_is_held_against_it(tmp_path: Path) -> None:
+    """Eight servers, then twelve: of 8 + 8 cables four move; each is 20 minutes of work."""
+    base = in_service.designed(eight(), in_stages(8))
+    design = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10})
+    both = held(base, design)
+    assert "goes on from A (a.json): $2,560 beside the $4,040 spent, for 12 GPUs against 8" in verdict(both)
+    assert "Of 16 cables 12 stay, 4 move and 0 go, and 8 are new; 4 cables to recable" in verdict(both)
+    steps = both.against[0].steps
+    assert ("case", "base", -100 * (3 * 1000 + 8 * 100 + 8 * 10 + 8 * 20)) in steps
+    assert sum(step.cents for step in steps) == 100 * (2560 - 4040)
 
 
 def assert_adds_up(a: Compared, b: Compared, steps: tuple[Reason, ...]) -> None:

@@ -30,7 +30,7 @@ PLAIN = {
     *(
         "max_part_numbers",
         "max_latency_us",
-        *("max_lengths", "site", "product", "fibres"),
+        *("max_lengths", "site", "product", "fibres", "cable", "device"),
         "minimum",
         "order_from_month",
         "racks",

@@ -12,10 +12,13 @@ from fabopt.output.export.changes import COLUMNS
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import wiring_at
+from fabopt.wiring.model import Wiring, wiring_at
 from tests.samples.bases import designed, gone_on
 from tests.samples.export_samples import CASES, solved
 from tests.samples.growth_samples import eight, grown, sample
+from tests.solution.test_brute_force import cage, catalog, switch
+from tests.solution.test_in_service import in_stages
+from tests.solution.test_moves import FREE, moved
 
 
 def changes(design: Design, folder: Path, stage: int | None = None) -> list[dict[str, str]]:
@@ -52,3 +55,50 @@ def test_of_a_base_there_is_nothing(tmp_path: Path) -> None:
     assert rows == stage and {row["stage"] for row in rows} == {"two"}
     names = {row["name"] for row in rows if row["what"] == "device"}
     assert names.isdisjoint(wiring_at(wiring_of(planned), 0).devices.name)
+
+
+def test_what_moves_in_service_is_told_from_where_to_where(tmp_path: Path) -> None:
+    """Two uplinks of each leaf go to the new spine; all else that was there is in no row."""
+    base = designed(eight(), in_stages(8))
+    design = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10})
+    rows, before, after = changes(design, tmp_path), wiring_of(base), wiring_of(design)
+    counts = Counter((row["change"], row["what"]) for row in rows)
+    assert counts == {
+        ("new", "device"): len(after.devices) - len(before.devices),
+        ("new", "link"): len(after.links) - len(before.links),
+        ("moved", "link"): 4,
+    }
+    there = ends_of(before)
+    for row in rows:
+        ends = row["from_device"], row["from_port"], row["to_device"], row["to_port"]
+        if row["change"] == "moved":
+            assert there[row["name"]] == (
+                row["before_from_device"], row["before_from_port"], row["before_device"], row["before_port"],
+            )  # fmt: skip
+        if row["what"] == "link":
+            assert ends_of(after)[row["name"]] == ends != there.get(row["name"])
+
+
+def test_what_is_taken_out_goes(tmp_path: Path) -> None:
+    """Two leaves and a spine of eight ports; a switch of sixteen ports then takes all servers for 10 USD."""
+    parts = catalog(
+        switches=[switch("eight", cage(8, "1x100")), {**switch("wide", cage(16, "1x100")), "price_usd": 10}]
+    )
+    base = designed(eight(), in_stages(8))
+    design = moved(parts, in_stages(12, tiers=[1, 2]), base, tmp_path, FREE)
+    assert [tier.id for tier in design.fabrics[0].tiers] == ["wide"]
+    rows = changes(design, tmp_path)
+    gone = {row["name"] for row in rows if (row["change"], row["what"]) == ("gone", "device")}
+    assert gone == {"compute-leaf-001", "compute-leaf-002", "compute-spine-001"}
+    assert sum((row["change"], row["what"]) == ("gone", "link") for row in rows) == 8
+    moves = design.fabrics[0].moves
+    assert moves is not None and (moves.cables, moves.devices) == (
+        {"server-leaf": 8, "leaf-spine": 8}, {"leaf": 2, "spine": 1},
+    )  # fmt: skip
+
+
+def ends_of(wiring: Wiring) -> dict[str, tuple[str, str, str, str]]:
+    """Both ends of every cable, by its label; each carries one link."""
+    names, links = wiring.devices.name, wiring.links
+    ends = zip(links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, links.cable.tolist(), strict=True)
+    return {wiring.cables.name[row]: (names[a], a_port, names[b], b_port) for a, a_port, b, b_port, row in ends}

@@ -26,6 +26,8 @@ ORDER: tuple[Cause, ...] = ("prices", "terms", "case", "design", "charges")
 NOTHING = Ordered()
 # What keys of a case add to a bill beside its design, and the key.
 STOCK, SPARES, SERVERS = "have", "procurement.spares", "include_servers"
+# Where one side goes on from what is in service, units from stock are its.
+IN_SERVICE = "base"
 
 
 class Reason(NamedTuple):
@@ -51,16 +53,19 @@ def waterfall(a: Compared, b: Compared) -> tuple[Reason, ...]:
     """Causes of the price of ``b`` less that of ``a``, which add up to it exactly.
 
     Of a part that both buy: the change of its price times the units of ``a``; the rest is due to its units. Of those,
-    spares, units from stock and servers are due to the case where its key for them differs; what price breaks and
-    surcharges add is due to terms.
+    spares, units from stock (or in service) and servers are due to the case where its key for them differs; what price
+    breaks and surcharges add is due to terms.
     """
     keys = {key for key in (STOCK, SPARES, SERVERS) if _value(a, key) != _value(b, key)}
+    goes_on = _value(a, IN_SERVICE) != _value(b, IN_SERVICE)
+    keys |= {STOCK} if goes_on else set()
     at_orders = a.offer is not None or b.offer is not None
     sums: Counter[tuple[Cause, str]] = Counter()
     for part in parts_of((a, b)):
         before, after = (side.bought.get(part, NOTHING) for side in (a, b))
         for step in _of_part(part[0], before, after, keys, at_orders):
-            sums[step.cause, step.what] += step.cents
+            what = IN_SERVICE if goes_on and step.what == STOCK else step.what
+            sums[step.cause, what] += step.cents
     for side, sign in ((a, -1), (b, 1)):
         for row in side.rows:
             if row.kind == "other":

@@ -253,11 +253,13 @@ def _asked(side: Compared) -> list[str]:
 def keys_of(side: Compared, shared: Collection[str]) -> dict[str, str]:
     """The keys of a side's case as its file has them, dotted; entries of lists by their names.
 
-    Of fabrics only those that are ``shared``.
+    Of fabrics only those that are ``shared``; of what is in service its file.
     """
     content = side.design.case.content
     fabrics = [fabric for fabric in content["fabrics"] if fabric["name"] in shared]
     asked = {key: value for key, value in content.items() if key not in ("name", "description")}
+    if base := asked.get("base"):
+        asked["base"] = {key: value for key, value in base.items() if key != "design"}
     return dict(_leaves({**asked, "fabrics": fabrics}, ""))
 
 

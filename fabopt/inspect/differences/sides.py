@@ -81,6 +81,15 @@ class Compared:
                 sums[part_of(row)] = sums.get(part_of(row), Ordered()).plus(_bought(row))
         return sums
 
+    def goes_on_from(self, other: Compared) -> bool:
+        """Whether another side is what this one's case has in service."""
+        base = self.design.case.content.get("base") or {}
+        there = base.get("design") or {}
+        return bool(there) and (there["case"]["sha256"], there["bom"]) == (
+            other.design.case.sha256,
+            other.design.model_dump(mode="json", by_alias=True)["bom"],
+        )
+
     def metrics_of(self, fabric: FabricDesign) -> tuple[Metrics, Mapping[str, Number]]:
         """Bandwidth and oversubscription of a fabric at the stage."""
         if not self.is_whole and len(fabric.growth) > self.stage:

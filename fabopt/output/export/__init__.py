@@ -10,7 +10,7 @@ PLANNED = (
 # Codes of sheets of labels: those of the first two are written where none is named.
 LABEL_SHEETS = ("L7651", "5167", "L7654", "5160")
 WHOLE = "acceptance"
-WORK = ("crew", "labels", "labour", "changes")
+WORK = ("crew", "labels", "labour", "changes", "migration")
 # In the place of every format.
 ALL = "all"
 FORMATS = (

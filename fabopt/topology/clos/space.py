@@ -30,6 +30,7 @@ from fabopt.topology.clos.candidates import on_each_tier
 from fabopt.topology.clos.in_service import goes_on
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.most_servers import most_servers_of
+from fabopt.topology.clos.moves import may_keep
 from fabopt.topology.clos.redundancy import ports_on_switch
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines
@@ -134,13 +135,16 @@ class ClosSpace:
         timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
         striped = not fabric.even and bool(fabric.figure_demands or fabric.resilience)
         there, servers = fabric.in_service, self.problem.first_servers
-        if not timed and not striped and of_vendors is None and there is None:
+        moving, base = fabric.moving, self.problem.case.base
+        if not timed and not striped and of_vendors is None and there is None and moving is None:
             return None
 
         def admits(batch: AnyBatch) -> NDArray[np.bool_]:
             if of_vendors is not None and not of_vendors(batch.parts.vendors):
                 return np.zeros(len(batch), dtype=np.bool_)
             stays = True if there is None else goes_on(there.fabric, batch.parts, batch.shape, servers)
+            if moving is not None and base is not None:
+                stays = may_keep(moving, base, batch.parts, batch.shape)
             return in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus) & stays
 
         return admits

@@ -1,0 +1,303 @@
+"""Which devices of a Clos in service serve as which of a planned one, and how many of its links stay where they are.
+
+Devices of a tier keep their role in the order of their numbers; servers in service fill the groups of their own leaves
+first, spines the pods of their own leaves. A link stays where both its ends do. Of parallel links of a pair the first
+ones stay. docs/formulation/growth.md has the rules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.network.clos_links import Ints
+from fabopt.schema.base import parse_split
+from fabopt.schema.design import FabricDesign, NicUse
+from fabopt.schema.structure import Structure
+from fabopt.schema.subnet_manager import TwinUse, twins_of
+from fabopt.schema.tiers import PortUse
+from fabopt.units import ceil_div
+
+NOTHING = -1
+# Cages of a device: their group and split.
+Cages = tuple[int, str]
+
+
+class StandingTier(NamedTuple):
+    """A tier; ``product``: id, and managed twins. ``switches`` are of all planes, ``up_ports`` of a switch."""
+
+    product: tuple[str, tuple[TwinUse, ...]]
+    switches: int
+    down: Cages
+    up: Cages | None
+    up_ports: int
+
+
+class StandingClos(NamedTuple):
+    """What of a Clos decides which of its cables another one keeps. ``nic``: all that tells two ways to equip servers
+    apart, its id and its number first; ``family``: topology and protocol; ``tiers`` by role.
+    """
+
+    family: tuple[str, str]
+    planes: int
+    servers: int
+    nic: tuple[Hashable, ...]
+    structure: Structure
+    tiers: Mapping[str, StandingTier]
+
+    @property
+    def rails(self) -> int:
+        """Leaves of a group in a plane."""
+        return self.structure.ports_per_server // self.structure.ports_per_server_per_leaf
+
+    @property
+    def like_groups(self) -> int:
+        """Groups without a last one of its own."""
+        return self.structure.groups - (self.structure.last_group is not None)
+
+    @property
+    def servers_of_groups(self) -> Ints:
+        """Servers of every group that is like the others, shape (like groups,)."""
+        g = self.structure.servers_per_group
+        return np.minimum(g, self.servers - g * np.arange(self.like_groups))
+
+    def of_plane(self, role: str) -> int:
+        """Switches of a tier in a plane; 0 without the tier."""
+        return self.tiers[role].switches // self.planes if role in self.tiers else 0
+
+    @property
+    def pod_of_leaves(self) -> Ints:
+        """Pod of every leaf of like groups in a plane, shape (leaves,)."""
+        leaf, structure = np.arange(self.like_groups * self.rails), self.structure
+        if structure.tiers < 3:
+            return np.zeros_like(leaf)
+        block = leaf // self.rails // structure.groups_per_pod
+        return block * self.rails + leaf % self.rails if structure.pod_of == "rail" else block
+
+    @property
+    def is_even(self) -> bool:
+        """Whether every leaf has as many links to each of its spines."""
+        structure = self.structure
+        return self.tiers["leaf"].up_ports == structure.spines_per_pod * structure.links_per_pair
+
+
+def standing_of(fabric: FabricDesign, servers: int) -> StandingClos:
+    """A fabric of a design file with ``servers`` servers; raises ``ValueError`` where it is no Clos."""
+    nic = fabric.nic
+    tiers: dict[str, StandingTier] = {
+        tier.role: StandingTier(
+            (tier.id, twins_of(fabric.subnet_manager, tier.role)),
+            tier.count, _cages(tier.down), None if tier.up is None else _cages(tier.up), tier.up_ports,
+        )
+        for tier in fabric.tiers
+    }  # fmt: skip
+    paired = fabric.homing in ("pair", "dual")
+    equipped = equipped_with(nic, fabric.own_rails, paired)
+    return StandingClos((fabric.topology, fabric.protocol), fabric.planes, servers, equipped, fabric.clos, tiers)
+
+
+def equipped_with(nic: NicUse, own_rails: bool, paired: bool) -> tuple[Hashable, ...]:
+    """All that tells two ways to equip servers apart; ``paired``: whether a server is on two switches."""
+    ports = nic.ports_per_nic, nic.cage_group, nic.split
+    return nic.id, nic.per_server, nic.built_in, *ports, own_rails, paired
+
+
+def _cages(use: PortUse) -> Cages:
+    return use.cage_group, use.split
+
+
+@dataclass(frozen=True)
+class Staying:
+    """What stays of a Clos in ``service`` in a ``planned`` one of at least as many servers.
+
+    Arrays have shape (devices of a plane,): the number in service of every planned one, ``NOTHING`` of new ones.
+    """
+
+    service: StandingClos
+    planned: StandingClos
+
+    def _keeps(self, role: str) -> bool:
+        """Whether devices of a tier keep their role."""
+        old, new = self.service, self.planned
+        both = role in old.tiers and role in new.tiers
+        same = (old.family, old.planes) == (new.family, new.planes)
+        return both and same and old.tiers[role].product == new.tiers[role].product
+
+    @cached_property
+    def leaves(self) -> Ints:
+        """Leaves in service, one after the other."""
+        rows = np.full(self.planned.of_plane("leaf"), NOTHING)
+        kept = min(self.planned.like_groups * self.planned.rails, self.service.of_plane("leaf"))
+        if self._keeps("leaf"):
+            rows[:kept] = np.arange(kept)
+        return rows
+
+    @cached_property
+    def servers(self) -> Ints:
+        """Servers in service by server: first those of a leaf's own group, then the others where there is room."""
+        rows = np.full(self.planned.servers, NOTHING)
+        old, new = self.service.structure.servers_per_group, self.planned.structure.servers_per_group
+        for group, kept in enumerate(self._servers_kept.tolist() if self._may_stay("server-leaf") else ()):
+            rows[group * new : group * new + kept] = group * old + np.arange(kept)
+        rest = np.setdiff1d(np.arange(self.service.servers), rows)
+        rows[np.flatnonzero(rows == NOTHING)[: len(rest)]] = rest
+        return rows
+
+    @cached_property
+    def _servers_kept(self) -> Ints:
+        """Servers of every group that find their own leaves in the group of the same number."""
+        old, new = self.service.servers_of_groups, self.planned.servers_of_groups
+        both = min(len(old), len(new))
+        return np.minimum(old[:both], new[:both])
+
+    @cached_property
+    def spines(self) -> Ints:
+        """Spines in service: in every pod those of the pods that its leaves come from, then any others."""
+        rows = np.full(self.planned.of_plane("spine"), NOTHING)
+        if not self._keeps("spine"):
+            return rows
+        new, old = self.planned.structure.spines_per_pod, self.service.structure.spines_per_pod
+        left = {pod: list(range(pod * old, (pod + 1) * old)) for pod in range(self.service.of_plane("spine") // old)}
+        for pod, own in sorted(self._common_leaves):
+            taken = int((rows[pod * new : (pod + 1) * new] != NOTHING).sum())
+            more = left[own][: new - taken]
+            rows[pod * new + taken : pod * new + taken + len(more)] = more
+            del left[own][: len(more)]
+        return _filled(rows, (spine for rest in left.values() for spine in rest))
+
+    @cached_property
+    def cores(self) -> Ints:
+        """Cores in service: those of the same group first, then any others."""
+        rows = np.full(self.planned.of_plane("core"), NOTHING)
+        if not self._keeps("core"):
+            return rows
+        of_group, own = self.planned.structure.cores_per_group, self.service.structure.cores_per_group
+        group, index = np.divmod(np.arange(len(rows)), of_group)
+        there = self.service.of_plane("core")
+        same = (index < own) & (group < there // own)
+        rows[same] = (group * own + index)[same]
+        return _filled(rows, np.setdiff1d(np.arange(there), rows).tolist())
+
+    @cached_property
+    def _common_leaves(self) -> Counter[tuple[int, int]]:
+        """Leaves that stay, by their pods: planned, and in service."""
+        number = np.flatnonzero(self.leaves != NOTHING)
+        pods = self.planned.pod_of_leaves[number], self.service.pod_of_leaves[self.leaves[number]]
+        return Counter(zip(*(of.tolist() for of in pods), strict=True))
+
+    def of_role(self, role: str) -> Ints:
+        """The device in service by device of a role."""
+        if role == "server":
+            return self.servers
+        return {"leaf": self.leaves, "spine": self.spines, "core": self.cores}[role]
+
+    def devices(self, role: str) -> int:
+        """Switches in service that keep their role, over all planes."""
+        own = self.of_role(role)
+        return int((own != NOTHING).sum()) * self.planned.planes
+
+    @property
+    def nics(self) -> int:
+        """NICs in service that stay in their servers."""
+        old, new = self.service.nic, self.planned.nic
+        return self.service.servers * min(int(str(old[1])), int(str(new[1]))) if old[0] == new[0] else 0
+
+    def _may_stay(self, kind: str) -> bool:
+        """Whether links of a kind join the same cages of the same products as in service."""
+        near, far = kind.split("-")
+        if near == "server":
+            same = self.service.nic == self.planned.nic and self._keeps(far)
+            k = self.service.structure.ports_per_server_per_leaf, self.planned.structure.ports_per_server_per_leaf
+            return same and k[0] == k[1] and self.service.tiers[far].down == self.planned.tiers[far].down
+        if not (self._keeps(near) and self._keeps(far)):
+            return False
+        old, new = self.service.tiers, self.planned.tiers
+        return (old[near].up, old[far].down) == (new[near].up, new[far].down)
+
+    def links(self, kind: str) -> int:
+        """Links of a kind in service that stay, over all planes."""
+        if not self._may_stay(kind):
+            return 0
+        planes, new = self.planned.planes, self.planned.structure
+        if kind == "server-leaf":
+            return planes * new.ports_per_server * int(self._servers_kept.sum())
+        number = np.flatnonzero(self.spines != NOTHING)
+        there = self.spines[number]
+        if kind == "leaf-spine":
+            pods = number // new.spines_per_pod, there // self.service.structure.spines_per_pod
+            common = (self._common_leaves[pod] for pod in zip(*(of.tolist() for of in pods), strict=True))
+            return planes * self.of_pair(kind) * sum(common)
+        own, group = number % new.spines_per_pod, there % self.service.structure.spines_per_pod
+        same = int((own // new.spines_per_core_group == group // new.spines_per_core_group).sum())
+        cores = min(new.cores_per_group, self.service.structure.cores_per_group)
+        return planes * self.of_pair(kind) * same * cores
+
+    def of_pair(self, kind: str) -> int:
+        """Links of a kind between two switches that stay: no more of them than lie in as many cages as planned."""
+        old, new = self.service.structure, self.planned.structure
+        if kind == "spine-core":
+            own, planned = old.links_per_core_pair, new.links_per_core_pair
+            ends = [(new.cores_per_group, old.cores_per_group), (new.pods, old.pods)]
+            if old.spines_per_core_group != new.spines_per_core_group:
+                return 0
+        else:
+            own, planned = old.links_per_pair, new.links_per_pair
+            leaves = self._leaves_in_pods
+            ends = [(new.spines_per_pod, old.spines_per_pod), *leaves]
+            if not (self.service.is_even and self.planned.is_even):
+                return own if self._is_unchanged else 0
+        lanes = self._lanes(kind)
+        if max(lanes) == 1 or planned == own:
+            return min(own, planned)
+        if old.groups_per_pod != new.groups_per_pod and max(old.tiers, new.tiers) == 3:
+            return 0
+        sides = [(ends[0], lanes[0]), *((end, lanes[1]) for end in ends[1:])]
+        fitting = (
+            kept for kept in range(min(own, planned), 0, -1) if all(_lie_in(side, own, planned, kept) for side in sides)
+        )
+        return next(fitting, 0)
+
+    @property
+    def _leaves_in_pods(self) -> list[tuple[int, int]]:
+        """Numbers of leaves of pods, planned and in service, once each."""
+        new, old = (np.bincount(one.pod_of_leaves).tolist() for one in (self.planned, self.service))
+        return sorted(set(zip(new, old, strict=False)))
+
+    @property
+    def _is_unchanged(self) -> bool:
+        old, new = self.service, self.planned
+        shapes = (
+            (one.structure.links_per_pair, one.structure.spines_per_pod, one.structure.groups_per_pod,
+             one.structure.pods, one.of_plane("leaf"), one.tiers["leaf"].up_ports, one.structure.last_group)
+            for one in (old, new)
+        )  # fmt: skip
+        return len(set(shapes)) == 1
+
+    def _lanes(self, kind: str) -> tuple[int, int]:
+        """Ports of the cages at both ends."""
+        near, far = kind.split("-")
+        up = self.planned.tiers[near].up
+        assert up is not None
+        return parse_split(up[1]).ports, parse_split(self.planned.tiers[far].down[1]).ports
+
+
+def _lie_in(side: tuple[tuple[int, int], int], own: int, planned: int, kept: int) -> bool:
+    """Whether the first ``kept`` of ``own`` links to every peer lie in no more cages of a device than ``planned`` ones.
+
+    ``side``: planned and present peers of the device, and ports of its cages.
+    """
+    (peers, before), lanes = side
+    cages = {(peer * own + link) // lanes for peer in range(min(peers, before)) for link in range(kept)}
+    return len(cages) <= ceil_div(peers * planned, lanes)
+
+
+def _filled(rows: Ints, others: Iterable[int]) -> Ints:
+    """Rows with others in the free places, as far as there are any."""
+    for place, other in zip(np.flatnonzero(rows == NOTHING).tolist(), others, strict=False):
+        rows[place] = other
+    return rows

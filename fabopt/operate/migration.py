@@ -1,0 +1,239 @@
+"""Migration: the order in which cables in service move, so that no server loses more than one rail at a time.
+
+A window is what is done on one rail (the leaves of one place in their groups) of every group; cables between spines and
+cores have windows of their own. A cable that moves is unplugged and plugged in again at once where its new ports are
+free, else as soon as they are. After every step the graph says which ports of live servers reach no other leaf.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.network.components import first_joined
+from fabopt.wiring.model import KINDS, NOTHING, Wiring
+
+# A link from port to port: names of device and port at both ends.
+Link = tuple[str, str, str, str]
+UNPLUG, PLUG, LAY, TAKE_OUT = "unplug", "plug", "lay", "take out"
+
+
+class MovingCable(NamedTuple):
+    """A cable with its links; ``window``: that of its rail."""
+
+    name: str
+    links: tuple[Link, ...]
+    window: tuple[int, int]
+
+    @property
+    def ports(self) -> frozenset[tuple[str, str]]:
+        """The ports that it takes."""
+        return frozenset(port for a, a_port, b, b_port in self.links for port in ((a, a_port), (b, b_port)))
+
+
+@dataclass(frozen=True)
+class MigrationStep:
+    """One act on one cable. ``lost``: most rails that any server in service is without once it is done."""
+
+    window: int
+    act: str
+    cable: MovingCable
+    before: MovingCable | None
+    lost: int
+
+
+class NoOrderError(ValueError):
+    """No order keeps every server on all its rails but one."""
+
+
+class Migration:
+    """The steps from the wiring in service to another one. ``steps`` are in order, ``windows`` counted from 1."""
+
+    def __init__(self, base: Wiring, wiring: Wiring) -> None:
+        self.old, self.new = _cables(base), _cables(wiring)
+        self._rails = _RailsOfServers(base)
+        self.cabled = dict(self.old)
+        self._taken = Counter(port for cable in self.old.values() for port in cable.ports)
+        self.steps: list[MigrationStep] = []
+        self.windows = 0
+        self._plan()
+
+    def _plan(self) -> None:
+        self._lay()
+        done = -1
+        while self._waiting and len(self.steps) > done:
+            done = len(self.steps)
+            for window in sorted({self._cable(name).window for name in self._waiting}):
+                self._do(window)
+        if self._waiting:
+            raise NoOrderError("ports that cables move to are never free")
+
+    @property
+    def _waiting(self) -> list[str]:
+        """Cables that are not yet where they will be, or gone."""
+        return [name for name in (self.old | self.new) if self.cabled.get(name) != self.new.get(name)]
+
+    def _cable(self, name: str) -> MovingCable:
+        return self.old.get(name) or self.new[name]
+
+    def _do(self, window: tuple[int, int]) -> None:
+        """One window: move what can, take out what goes, move what that has freed, and lay what fits."""
+        self.windows += 1
+        done, own = len(self.steps), [name for name in self._waiting if self._cable(name).window == window]
+        moving = [name for name in own if name in self.new and name in self.old]
+        self._move(moving)
+        for name in own:
+            if name not in self.new:
+                self._unplug(name, TAKE_OUT)
+        self._move([name for name in moving if self.cabled.get(name) != self.new[name]])
+        self._lay()
+        self.windows -= len(self.steps) == done
+
+    def _lay(self) -> None:
+        """Lay the new cables whose ports are free."""
+        for name, cable in self.new.items():
+            if name not in self.old and name not in self.cabled and self._is_free(cable):
+                self._plug(cable, LAY)
+
+    def _move(self, names: Iterable[str]) -> None:
+        """Move cables whose new ports are free, and those that only wait for each other; others stay where they are."""
+        waiting = list(names)
+        while waiting:
+            ready = next((name for name in waiting if self._is_free(self.new[name], self.cabled.get(name))), None)
+            if ready is None:
+                held = next((name for name in waiting if self._blockers(name) <= set(waiting)), None)
+                if held is None:
+                    return
+                self._unplug(min(self._blockers(held), key=waiting.index), UNPLUG)
+                continue
+            if ready in self.cabled:
+                self._unplug(ready, UNPLUG)
+            self._plug(self.new[ready], PLUG)
+            waiting.remove(ready)
+
+    def _blockers(self, name: str) -> set[str]:
+        """Cables in the ports that one moves to."""
+        wanted = self.new[name].ports
+        return {other for other, cable in self.cabled.items() if other != name and cable.ports & wanted}
+
+    def _is_free(self, cable: MovingCable, own: MovingCable | None = None) -> bool:
+        ports = frozenset() if own is None else own.ports
+        return not any(self._taken[port] for port in cable.ports - ports)
+
+    def _unplug(self, name: str, act: str) -> None:
+        cable = self.cabled.pop(name)
+        self._taken.subtract(cable.ports)
+        self._rails.unplug(cable.links)
+        self._note(act, cable, None)
+
+    def _plug(self, cable: MovingCable, act: str) -> None:
+        self.cabled[cable.name] = cable
+        self._taken.update(cable.ports)
+        self._rails.plug(cable.links)
+        self._note(act, cable, self.old.get(cable.name))
+
+    def _note(self, act: str, cable: MovingCable, before: MovingCable | None) -> None:
+        lost = self._rails.most_lost
+        if lost > 1 and lost > self._rails.lost_before:
+            raise NoOrderError(f"{act} {cable.name}: a server is then without {lost} rails")
+        self.steps.append(MigrationStep(self.windows, act, cable, before, lost))
+
+    def states(self) -> Iterator[tuple[int, Mapping[str, MovingCable]]]:
+        """What is cabled after every window, and before the first one."""
+        cabled = dict(self.old)
+        for window in range(self.windows + 1):
+            for step in self.steps:
+                if step.window == window:
+                    if step.act in (UNPLUG, TAKE_OUT):
+                        del cabled[step.cable.name]
+                    else:
+                        cabled[step.cable.name] = step.cable
+            yield window, dict(cabled)
+
+
+def _cables(wiring: Wiring) -> dict[str, MovingCable]:
+    """Cables by their labels, in the order of their rows."""
+    links, names, devices = wiring.links, wiring.cables.name, wiring.devices
+    of_cables: dict[str, list[int]] = {}
+    for row, cable in enumerate(links.cable.tolist()):
+        if cable != NOTHING:
+            of_cables.setdefault(names[cable], []).append(row)
+    cables = {}
+    for name, rows in of_cables.items():
+        ends = tuple(
+            (devices.name[int(links.a[row])], wiring.a_port[row], devices.name[int(links.b[row])], wiring.b_port[row])
+            for row in rows
+        )
+        cables[name] = MovingCable(name, ends, _window_of(wiring, rows[0]))
+    return cables
+
+
+def _window_of(wiring: Wiring, row: int) -> tuple[int, int]:
+    """The rail of a link's leaf; cables above spines come after all rails, by their spine's plane."""
+    links, devices = wiring.links, wiring.devices
+    kind, a, b = KINDS[int(links.kind[row])], int(links.a[row]), int(links.b[row])
+    leaf = b if kind == "server-leaf" else a
+    if kind == "spine-core":
+        return 1, leaf
+    return 0, int(devices.plane[leaf]) * (1 + int(devices.rail.max())) + int(devices.rail[leaf])
+
+
+class _RailsOfServers:
+    """Which ports of the servers in service reach the others of their plane, step by step."""
+
+    def __init__(self, base: Wiring) -> None:
+        roles = zip(base.devices.name, base.devices.role, strict=True)
+        self.servers = {name for name, role in roles if role == "server"}
+        self.pairs: Counter[tuple[str, str]] = Counter()
+        self.leaf_of: dict[tuple[str, str], str] = {}
+        self.rails: set[tuple[str, str]] = set()
+        self.most_lost = 0
+        for cable in _cables(base).values():
+            self._change(cable.links, 1)
+            self.rails.update((a, port) for a, port, _, _ in cable.links if a in self.servers)
+        self.most_lost = self.lost_before = self._most_lost()
+
+    def plug(self, links: Iterable[Link]) -> None:
+        """Plug links in."""
+        if self._change(links, 1):
+            self.most_lost = self._most_lost()
+
+    def unplug(self, links: Iterable[Link]) -> None:
+        """Unplug links."""
+        if self._change(links, -1):
+            self.most_lost = self._most_lost()
+
+    def _change(self, links: Iterable[Link], by: int) -> bool:
+        """Count links in or out; whether what reaches what may be otherwise for it."""
+        changed = False
+        for a, a_port, b, _ in links:
+            if a in self.servers:
+                changed = True
+                self.leaf_of.pop((a, a_port), None)
+                if by > 0:
+                    self.leaf_of[a, a_port] = b
+            else:
+                before = self.pairs[a, b]
+                self.pairs[a, b] += by
+                changed |= not before or not self.pairs[a, b]
+        return changed
+
+    def _most_lost(self) -> int:
+        """Most rails that a server is without: ports unplugged, or on a leaf that reaches not the most of its peers."""
+        joined = [pair for pair, count in self.pairs.items() if count]
+        number = {name: place for place, name in enumerate(dict.fromkeys((*self.leaf_of.values(), *chain(*joined))))}
+        ends = np.array([(number[a], number[b]) for a, b in joined], dtype=np.int64).reshape(-1, 2)
+        part = first_joined(len(number), ends[:, 0], ends[:, 1])
+        # a rail is in the part of the network in which most ports of its own name are
+        peers: dict[str, Counter[int]] = {}
+        part_of = {rail: int(part[number[leaf]]) for rail, leaf in self.leaf_of.items() if rail in self.rails}
+        for (_, port), own in part_of.items():
+            peers.setdefault(port, Counter())[own] += 1
+        best = {port: counts.most_common(1)[0][0] for port, counts in peers.items()}
+        lost = Counter(server for server, port in self.rails if part_of.get((server, port)) != best.get(port, NOTHING))
+        return max(lost.values(), default=0)

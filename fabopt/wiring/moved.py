@@ -1,0 +1,250 @@
+"""The wiring of a design that may take apart what is in service: what stays is found in it, port by port.
+
+Devices that keep their role keep their name; links that stay keep their ports, their cable and its label. A cable that
+moves keeps its label too: of equal ones that with an end where it was. All that is new takes free ports and labels.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from fabopt.network.staying import Staying, standing_of
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.installed import base_of, fabric_at
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.in_service import named, named_devices
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring
+from fabopt.wiring.tables import cable_name
+
+# A cage and a port in it.
+Port = tuple[int, int]
+
+
+def with_moves(design: Design, wiring: Wiring, base: Wiring) -> Wiring:
+    """The wiring with the names, ports and labels of all that stays of the base.
+
+    Raises ``ValueError`` where the links that the design states to stay do not fit its ports.
+    """
+    return _Moved(design, wiring, base).whole
+
+
+class _Moved:
+    """A wiring while what stays is found in it."""
+
+    def __init__(self, design: Design, wiring: Wiring, base: Wiring) -> None:
+        self.embedded, self.wiring, self.base = Embedded(design), wiring, base
+        self.links, self.theirs = wiring.links, base.links
+        self.ports = {end: self._ports_of(end) for end in ("a", "b")}
+
+    def _ports_of(self, end: str) -> list[Port]:
+        cage, lane = getattr(self.links, f"{end}_cage"), getattr(self.links, f"{end}_lane")
+        return list(zip(cage.tolist(), lane.tolist(), strict=True))
+
+    @cached_property
+    def _fabrics(self) -> list[tuple[FabricDesign, Staying]]:
+        """Fabrics with what stays of them."""
+        service, said = base_of(self.embedded.case), self.embedded.case.base
+        assert service is not None and said is not None
+        there = {one.name: fabric_at(one, said.stage) for one in service.fabrics}
+        now, then = (one.devices.role.count("server") for one in (self.wiring, self.base))
+        return [
+            (fabric, Staying(standing_of(there[fabric.name], then), standing_of(fabric, now)))
+            for fabric in self.embedded.design.fabrics
+            if fabric.topology == "clos"
+        ]
+
+    @cached_property
+    def device_of(self) -> Ints:
+        """The row in the base of each device, ``NOTHING`` of new ones, shape (devices,)."""
+        rows = np.full(len(self.wiring.devices), NOTHING)
+        for fabric, staying in self._fabrics:
+            for role in ("server", "leaf", "spine", "core"):
+                own = staying.of_role(role)
+                new, old = (self._rows_of(one, role, fabric.name) for one in (self.wiring, self.base))
+                planes = 1 if role == "server" else fabric.planes
+                for plane in range(planes if len(new) else 0):
+                    number = np.flatnonzero(own != NOTHING)
+                    there = plane * (len(old) // planes) + own[number]
+                    rows[new[plane * (len(new) // planes) + number]] = old[there]
+        if not self._fabrics:
+            servers = self._rows_of(self.base, "server", "")
+            rows[: len(servers)] = servers
+        return rows
+
+    @staticmethod
+    def _rows_of(wiring: Wiring, role: str, fabric: str) -> Ints:
+        devices = wiring.devices
+        of = ("",) if role == "server" else (fabric,)
+        columns = zip(devices.role, devices.fabric, strict=True)
+        return np.array([row for row, (own, name) in enumerate(columns) if own == role and name in of], dtype=np.int64)
+
+    @cached_property
+    def pairs(self) -> dict[int, int]:
+        """Rows of the links that stay: in the base, by row."""
+        pairs: dict[int, int] = {}
+        for fabric, staying in self._fabrics:
+            for kind in fabric.moves.stay if fabric.moves is not None else ():
+                most = 1 if kind == "server-leaf" else staying.of_pair(kind)
+                own, theirs = self._by_ends(self.wiring, fabric.name, kind), self._by_ends(self.base, fabric.name, kind)
+                for ends, rows in own.items():
+                    pairs |= dict(zip(rows[:most], theirs.get(ends, [])[:most], strict=False))
+        return pairs
+
+    def _by_ends(self, wiring: Wiring, fabric: str, kind: str) -> dict[tuple[int, ...], list[int]]:
+        """Rows of links of a kind in the order of their near ports, by both devices in the base and port of a NIC."""
+        links = wiring.links
+        rows = np.flatnonzero((links.kind == KINDS.index(kind)) & (links.fabric == wiring.fabrics.index(fabric)))
+        rows = rows[np.lexsort((links.a_lane[rows], links.a_cage[rows]))]
+        device = self.device_of if wiring is self.wiring else np.arange(len(wiring.devices))
+        by_ends: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        columns = [device[links.a[rows]], device[links.b[rows]]]
+        if kind == "server-leaf":
+            columns += [links.a_nic[rows], links.a_nic_port[rows]]
+        for row, *ends in zip(rows.tolist(), *(of.tolist() for of in columns), strict=True):
+            if NOTHING not in ends[:2]:
+                by_ends[tuple(ends)].append(row)
+        return by_ends
+
+    # -- ports ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def cages(self) -> dict[int, dict[int, int]]:
+        """By switch that stays, its cages by their numbers in the design; ports of its links are dealt."""
+        ends: dict[int, dict[tuple[int, str], list[int]]] = defaultdict(lambda: defaultdict(list))
+        kinds = self.links.kind.tolist()
+        for end in ("a", "b"):
+            for row, device in enumerate(getattr(self.links, end).tolist()):
+                if self.device_of[device] != NOTHING and self.wiring.devices.role[device] != "server":
+                    ends[device][kinds[row], end].append(row)
+        return {device: self._dealt(device, of_device) for device, of_device in ends.items()}
+
+    def _dealt(self, device: int, ends: dict[tuple[int, str], list[int]]) -> dict[int, int]:
+        """Deal the ports of a switch: those of links that stay, then those of others in the same cages."""
+        cages: dict[int, int] = {}
+        for (_, end), rows in ends.items():
+            cages |= self._cages_that_stay(device, end, rows)
+        if len(set(cages.values())) < len(cages):
+            raise ValueError(f"two cages of {self.wiring.devices.name[device]} would be one")
+        wanted = sorted({self.ports[end][row][0] for (_, end), rows in ends.items() for row in rows} - set(cages))
+        cages |= self._free_cages(device, wanted, set(cages.values()))
+        for (_, end), rows in ends.items():
+            self._deal_ports(end, rows, cages)
+        return cages
+
+    def _cages_that_stay(self, device: int, end: str, rows: Sequence[int]) -> dict[int, int]:
+        theirs, ports = getattr(self.theirs, f"{end}_cage"), self.ports[end]
+        staying = [(row, int(theirs[self.pairs[row]])) for row in rows if row in self.pairs]
+        if not self._is_loose(end, rows):
+            cages: dict[int, int] = {}
+            for row, cage in staying:
+                if cages.setdefault(ports[row][0], cage) != cage:
+                    raise ValueError(f"{self.wiring.devices.name[device]} is cabled otherwise than in service")
+            return cages
+        own, kept = sorted({ports[row][0] for row in rows}), sorted({cage for _, cage in staying})
+        if len(kept) > len(own):
+            raise ValueError(f"links in service fill {len(kept)} cages of {self.wiring.devices.name[device]}")
+        same = {cage: cage for cage in own if cage in kept}
+        others = (cage for cage in own if cage not in same)
+        return same | dict(zip(others, (cage for cage in kept if cage not in same), strict=False))
+
+    def _is_loose(self, end: str, rows: Sequence[int]) -> bool:
+        """Whether every link has a cable of its own, and so any port of its cages."""
+        cables = [cable for cable in self.links.cable[list(rows)].tolist() if cable != NOTHING]
+        is_split = bool((getattr(self.links, f"{end}_lanes")[list(rows)] > 1).any())
+        return is_split and bool((self._links_of_cables[cables] == 1).all())
+
+    @cached_property
+    def _links_of_cables(self) -> Ints:
+        cable = self.links.cable[self.links.cable != NOTHING]
+        return np.bincount(cable, minlength=len(self.wiring.cables))
+
+    def _free_cages(self, device: int, wanted: Sequence[int], taken: set[int]) -> dict[int, int]:
+        """Cages that are free for others: the same, or else the first ones of their group."""
+        cages, first = dict[int, int](), 1
+        for group in self.embedded.part(self.wiring.devices.product[device], Switch).cages:
+            numbers = range(first, first + group.count)
+            own = [cage for cage in wanted if cage in numbers]
+            same = [cage for cage in own if cage not in taken]
+            free = iter(cage for cage in numbers if cage not in taken and cage not in same)
+            cages |= {cage: cage for cage in same}
+            cages |= dict(zip((cage for cage in own if cage in taken), free, strict=False))
+            first += group.count
+        if len(cages) < len(wanted):
+            raise ValueError(f"{self.wiring.devices.name[device]} has no free cages")
+        return cages
+
+    def _deal_ports(self, end: str, rows: Sequence[int], cages: dict[int, int]) -> None:
+        ports, theirs = self.ports[end], self.theirs
+        if not self._is_loose(end, rows):
+            for row in rows:
+                ports[row] = cages[ports[row][0]], ports[row][1]
+            return
+        lanes = int(getattr(self.links, f"{end}_lanes")[rows[0]])
+        own = sorted({ports[row][0] for row in rows})
+        stay = {row: self.pairs[row] for row in rows if row in self.pairs}
+        cage, lane = getattr(theirs, f"{end}_cage"), getattr(theirs, f"{end}_lane")
+        kept = {row: (int(cage[there]), int(lane[there])) for row, there in stay.items()}
+        taken = set(kept.values())
+        free = iter((cages[cage], lane) for cage in own for lane in range(lanes) if (cages[cage], lane) not in taken)
+        for row in rows:
+            ports[row] = kept[row] if row in kept else next(free)
+
+    # -- labels -----------------------------------------------------------------------------------------------------
+
+    def _labels(self) -> list[str]:
+        """Labels of cables: of those that stay, then of those that move, then free ones."""
+        cables, theirs = self.wiring.cables, self.base.cables
+        cable_of = np.full(len(cables), NOTHING)
+        own, there = np.array(list(self.pairs), dtype=np.int64), np.array(list(self.pairs.values()), dtype=np.int64)
+        cable_of[self.links.cable[own]] = self.theirs.cable[there]
+        for keys in zip(self._moving_keys(self.wiring), self._moving_keys(self.base), strict=True):
+            left = set(range(len(theirs))) - set(cable_of.tolist())
+            rows: dict[tuple[object, ...], list[int]] = defaultdict(list)
+            for row in sorted(left):
+                rows[keys[1][row]].append(row)
+            for row in np.flatnonzero(cable_of == NOTHING).tolist():
+                if same := rows.get(keys[0][row]):
+                    cable_of[row] = same.pop(0)
+        return named(cable_of, theirs.name, partial(cable_name, len(cables)), cables.stage)
+
+    def _moving_keys(self, wiring: Wiring) -> Iterator[list[tuple[object, ...]]]:
+        """What tells equal cables apart, the nearest first: the port at either end, a device, nothing."""
+        links, cables = wiring.links, wiring.cables
+        first = np.full(len(cables), NOTHING)
+        first[links.cable[::-1]] = np.arange(len(links))[::-1]
+        parts = list(zip(cables.part, cables.length_m.tolist(), strict=True))
+        ends = {end: self._ends(wiring, end) for end in ("a", "b")}
+        for end, exact in (("a", True), ("b", True), ("a", False), ("b", False)):
+            yield [(*part, *ends[end][row][: 3 if exact else 1]) for part, row in zip(parts, first, strict=True)]
+        yield [(*part,) for part in parts]
+
+    def _ends(self, wiring: Wiring, end: str) -> list[tuple[int, int, int]]:
+        """Device of the base, cage and lane of every link; a new device is none of the base."""
+        rows = getattr(wiring.links, end)
+        if wiring is not self.wiring:
+            cage, lane = getattr(wiring.links, f"{end}_cage").tolist(), getattr(wiring.links, f"{end}_lane").tolist()
+            return list(zip(rows.tolist(), cage, lane, strict=True))
+        return [(device, *port) for device, port in zip(self.device_of[rows].tolist(), self.ports[end], strict=True)]
+
+    @property
+    def whole(self) -> Wiring:
+        """The wiring as it was, with what stays found in it."""
+        wiring, cages = self.wiring, self.cages
+        (a_cage, a_lane), (b_cage, b_lane) = (
+            np.array(self.ports[end], dtype=np.int64).reshape(-1, 2).T for end in ("a", "b")
+        )
+        places = zip(wiring.modules.device.tolist(), wiring.modules.cage.tolist(), strict=True)
+        held = [cages.get(device, {}).get(cage, cage) for device, cage in places]
+        return replace(
+            wiring,
+            devices=replace(wiring.devices, name=named_devices(wiring, self.base, self.device_of)),
+            links=replace(wiring.links, a_cage=a_cage, a_lane=a_lane, b_cage=b_cage, b_lane=b_lane),
+            modules=replace(wiring.modules, cage=np.array(held, dtype=np.int64)),
+            cables=replace(wiring.cables, name=self._labels()),
+        )

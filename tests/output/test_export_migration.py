@@ -1,0 +1,109 @@
+"""Every step of a migration can be done, no server loses two rails, and the last state is the design."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.output.export.cables import point_to_point
+from fabopt.output.export.formats import Options, export
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from tests.samples.bases import designed
+from tests.samples.export_samples import solved
+from tests.samples.growth_samples import eight
+from tests.samples.random_cases import Dice
+from tests.solution.test_in_service import a_base, in_stages
+from tests.solution.test_moves import FREE, bases, moved
+
+Rows = list[dict[str, str]]
+End = tuple[str, str]
+
+
+def migrated(design: Design, folder: Path) -> dict[str, Rows]:
+    tables = {}
+    for path in export(design, wiring_of(design), ["migration"], folder, Options()):
+        with path.open(newline="") as lines:
+            tables[path.stem] = list(csv.DictReader(lines))
+    return tables
+
+
+def points(rows: Rows) -> set[tuple[End, End]]:
+    return {((row["A-Node Name"], row["A-Port"]), (row["Z-Node Name"], row["Z-Port"])) for row in rows}
+
+
+def of_wiring(design: Design) -> set[tuple[End, End]]:
+    return points(point_to_point(wiring_of(design)).to_dict("records"))
+
+
+def most_lost(cabled: set[tuple[End, End]], base: set[tuple[End, End]]) -> int:
+    """Most ports of a server in service that are unplugged, or apart from the most of their name."""
+    graph = nx.Graph((a, b) for (a, _), (b, _) in cabled if not a.startswith("server"))
+    leaves = {a: b for a, (b, _) in cabled if a[0].startswith("server")}
+    graph.add_nodes_from(leaves.values())
+    part = {name: number for number, names in enumerate(nx.connected_components(graph)) for name in names}
+    rails = [a for a, _ in base if a[0].startswith("server")]
+    lost: Counter[str] = Counter()
+    for port in {port for _, port in rails}:
+        plugged = [server for server, name in rails if name == port and (server, port) in leaves]
+        parts = {server: part[leaves[server, port]] for server in plugged}
+        best = Counter(parts.values()).most_common(1)[0][0] if parts else None
+        lost.update(server for server, name in rails if name == port and (best is None or parts.get(server) != best))
+    return max(lost.values(), default=0)
+
+
+def assert_can_be_done(design: Design, base: Design, folder: Path) -> dict[str, Rows]:
+    """The steps from the base to the design, each done."""
+    tables, there = migrated(design, folder), of_wiring(base)
+    cabled, by_step = set(there), dict[int, Rows]()
+    for row in tables["steps"]:
+        by_step.setdefault(int(row["step"]), []).append(row)
+    assert points(tables["after-00"]) >= there
+    window = 0
+    for number in sorted(by_step):
+        rows = by_step[number]
+        if int(rows[0]["window"]) > window:
+            assert cabled == points(tables[f"after-{window:02d}"])
+            window = int(rows[0]["window"])
+        links = {((row["from_device"], row["from_port"]), (row["to_device"], row["to_port"])) for row in rows}
+        if rows[0]["act"] in ("unplug", "take out"):
+            assert links <= cabled
+            cabled -= links
+        else:
+            assert Counter(port for link in cabled | links for port in link).most_common(1)[0][1] == 1
+            cabled |= links
+        lost = most_lost(cabled, there)
+        assert lost <= 1 and int(rows[0]["rails_lost"]) == lost
+    assert cabled == of_wiring(design) == points(tables[f"after-{window:02d}"])
+    return tables
+
+
+def test_half_of_the_uplinks_move_leaf_by_leaf(tmp_path: Path) -> None:
+    """What is new is laid first; each of four cables is unplugged and plugged in again; then its ports are free."""
+    base = designed(eight(), in_stages(8))
+    design = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10})
+    tables = assert_can_be_done(design, base, tmp_path)
+    acts = Counter(row["act"] for row in tables["steps"])
+    assert acts == {"lay": 4 + 4, "unplug": 4, "plug": 4}
+    assert {row["window"] for row in tables["steps"] if row["act"] != "lay"} == {"1"}
+    minutes = [int(row["minute"]) for row in tables["steps"] if row["act"] == "plug"]
+    assert minutes == [0, 20, 40, 60]
+
+
+@pytest.mark.parametrize("seed", bases(16))
+def test_any_small_base_is_taken_apart_in_order(seed: int, tmp_path: Path) -> None:
+    parts, before, after = a_base(Dice(f"migration-{seed}"))
+    base = designed(parts, before)
+    design = moved(parts, after, base, tmp_path, FREE) if base.status == "optimal" else base
+    if design.status == "optimal" and base.status == "optimal":
+        assert_can_be_done(design, base, tmp_path)
+
+
+def test_without_a_base_nothing_migrates(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing is in service"):
+        migrated(solved("plain"), tmp_path)

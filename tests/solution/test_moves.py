@@ -1,0 +1,298 @@
+"""Designs that may take apart what is in service at a price: the cheapest of all, recounted in both wirings."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
+from fabopt.schema.design import Design
+from fabopt.search.choice import search_of
+from fabopt.solution import optimize
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from tests.oracles.brute_endpoints import num_servers
+from tests.oracles.brute_force import Space, Structure, candidates, fixed_items, structures
+from tests.oracles.brute_purchase import buy, terms_of
+from tests.samples import random_growth
+from tests.samples.bare import bare
+from tests.samples.bases import designed, saved
+from tests.samples.growth_samples import eight
+from tests.samples.random_cases import Dice
+from tests.solution.test_in_service import a_base, in_stages
+
+Json = dict[str, Any]
+MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+FREE = {"cable": 0, "device": 0}
+
+
+def given(parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str) -> Inputs:
+    """A case that goes on from a design, of which things move at these prices."""
+    said: Json = {"file": str(saved(base, folder))}
+    if move is not None:
+        said["move"] = move
+    if keep:
+        said["keep"] = list(keep)
+    return inputs_from_objects({**content, "base": said}, parts)
+
+
+def moved(parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str) -> Design:
+    """The design of such a case; one that is proven to have none is not explained."""
+    inputs = given(parts, content, base, folder, move, *keep)
+    problem = problem_of(inputs.case, inputs.catalog)
+    if search_of(problem, Settings(), Clock(None)).any_design().verdict == "infeasible":
+        return Design.model_construct(status="infeasible", fabrics=(), totals=None)
+    return optimize.solve(inputs, alternatives_s=0)
+
+
+def usd(design: Design) -> float:
+    assert design.totals is not None and design.status == "optimal", design.status
+    assert [check for check in design.checks if not check.ok] == []
+    return design.totals.capex_usd
+
+
+def test_ports_in_use_are_freed_by_moving_half_of_the_uplinks(tmp_path: Path) -> None:
+    """Two leaves of four servers, four links each to a spine of eight ports; then three leaves and two spines.
+
+    Two links of each leaf move. New are a leaf, a spine, four cards, four cables of 10 and four of 20 USD.
+    """
+    base = designed(eight(), in_stages(8))
+    design = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10})
+    assert usd(design) == 2 * 1000 + 4 * 100 + 4 * 10 + 4 * 20 + 4 * 10
+    (row,) = (row for row in design.bom if row.id == "moved-cable")
+    assert (row.in_use, row.unit_price_usd, row.total_usd) == (4, 10, 40)
+    moves = design.fabrics[0].moves
+    assert moves is not None and (moves.cables, moves.devices) == ({"leaf-spine": 4}, {})
+    before, after = wiring_of(base), wiring_of(design)
+    assert set(before.cables.name) <= set(after.cables.name)
+
+
+@pytest.mark.parametrize("keep", ["leaf-spine", "cables are not priced"])
+def test_without_a_price_or_of_a_kind_that_is_kept_nothing_moves(keep: str, tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(8))
+    if keep == "leaf-spine":
+        design = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10, "device": 10}, keep)
+    else:
+        design = moved(eight(), in_stages(12), base, tmp_path, {"device": 10})
+    assert design.status == "infeasible"
+
+
+def test_with_nothing_new_nothing_moves(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(8))
+    design = moved(eight(), in_stages(8), base, tmp_path, {"cable": 1, "device": 1})
+    assert usd(design) == 0
+    assert wiring_of(design).a_port == wiring_of(base).a_port
+    assert wiring_of(design).cables.name == wiring_of(base).cables.name
+
+
+# -- every design of small bases --------------------------------------------------------------------------------------
+
+
+@cache
+def most_kept(old: tuple[int, ...], new: tuple[int, ...], uplinks: int) -> int:
+    """Most cables that stay of leaves with ``old`` servers where ``new`` ones come, each with so many uplinks that
+    stay where a leaf in service takes its place.
+    """
+    if not old:
+        return 0
+    first, *rest = old
+    ways = [most_kept(tuple(rest), new, uplinks)]
+    for size in set(new):
+        left = list(new)
+        left.remove(size)
+        ways.append(min(first, size) + uplinks + most_kept(tuple(rest), tuple(left), uplinks))
+    return max(ways)
+
+
+def groups_of(servers: int, size: int) -> tuple[int, ...]:
+    whole, last = divmod(servers, size)
+    return (*[size] * whole, *[last] * (last > 0))
+
+
+def least_moves(base: Design, s: Structure, servers: int, move: Json) -> float | None:
+    """The least cost of moves from a base to a structure; None where something would move that never does."""
+    there = base.fabrics[0].clos
+    ids = {tier.role: (tier.id, tier.count) for tier in base.fabrics[0].tiers}
+    boxes = dict(zip(("leaf", "spine"), s.boxes(), strict=False))
+    devices = sum(
+        count - (min(count, boxes[role][1]) if role in boxes and boxes[role][0].product["id"] == id_ else 0)
+        for role, (id_, count) in ids.items()
+    )
+    same = {role: role in boxes and role in ids and boxes[role][0].product["id"] == ids[role][0] for role in ids}
+    before = base.stages[-1].servers
+    cables = before + ids["leaf"][1] * there.links_per_pair * there.spines_per_pod * (there.tiers > 1)
+    uplinks = min(there.spines_per_pod, s.spines_per_pod) * min(there.links_per_pair, s.m) if same.get("spine") else 0
+    kept = 0
+    if same["leaf"]:
+        g = min(there.servers_per_group, before)
+        kept = most_kept(groups_of(before, g), groups_of(servers, s.g), uplinks)
+    if (cables > kept and move.get("cable") is None) or (devices and move.get("device") is None):
+        return None
+    return (cables - kept) * move.get("cable", 0) + devices * move.get("device", 0)
+
+
+def with_stock(parts: Json, base: Design) -> Json:
+    """A catalog with the parts of a base in stock."""
+    stocked: Json = json.loads(json.dumps(parts))
+    for row in base.bom:
+        for kind in ("switches", "nics", "cables", "fibres", "transceivers"):
+            for product in stocked.get(kind, ()):
+                if product["id"] == row.id:
+                    lengths = [one for one in product.get("lengths", ()) if one["m"] == row.length_m]
+                    for holder in lengths or [product]:
+                        holder["stock"] = holder.get("stock", 0) + row.in_use
+    return stocked
+
+
+def least_with_moves(parts: Json, content: Json, base: Design, move: Json) -> float | None:
+    """The least capex in US dollars of all designs, with the least moves to each; None if there is none."""
+    case = {**content, "servers": content["stages"][-1]["servers"]}
+    del case["stages"]
+    space, terms = Space(with_stock(parts, base), case), terms_of(case)
+    least: float | None = None
+    for _, _, structure, choice in candidates(space, terms, structures)[0]:
+        moves = least_moves(base, structure, num_servers(space.case, space.server), move)
+        items, power = fixed_items(space, structure)
+        purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
+        if purchase is not None and moves is not None:
+            cost = purchase.capex / 100 + moves
+            least = cost if least is None else min(least, cost)
+    return least
+
+
+def prices(dice: Dice) -> Json:
+    cable, device = dice.one([None, 0, 5, 40, 200]), dice.one([None, 0, 100, 700])
+    return {name: price for name, price in (("cable", cable), ("device", device)) if price is not None}
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 24 * MORE_SEEDS))]
+)
+def test_no_design_with_moves_of_a_small_base_is_cheaper(seed: int, tmp_path: Path) -> None:
+    dice = Dice(f"moves-{seed}")
+    parts, before, after = a_base(dice)
+    base = designed(parts, before)
+    if base.status != "optimal":
+        return
+    move = prices(dice)
+    least = least_with_moves(parts, after, base, move)
+    design = moved(parts, after, base, tmp_path, move)
+    if least is None:
+        assert design.status == "infeasible"
+    else:
+        assert usd(design) == least
+
+
+# -- properties -------------------------------------------------------------------------------------------------------
+
+
+def bases(seeds: int) -> list[Any]:
+    """Numbers of random bases; two are short."""
+    return [seed if seed < 2 else pytest.param(seed, marks=pytest.mark.long) for seed in range(seeds * MORE_SEEDS)]
+
+
+@pytest.mark.parametrize("seed", bases(20))
+def test_moves_at_no_cost_are_the_green_field_less_what_is_owned(seed: int, tmp_path: Path) -> None:
+    parts, before, after = a_base(Dice(f"free-moves-{seed}"))
+    base = designed(parts, before)
+    if base.status != "optimal":
+        return
+    design = moved(parts, after, base, tmp_path, FREE)
+    owned = inputs_from_objects({**after, "base": {"file": str(saved(base, tmp_path))}}, parts).case.owned
+    cables = {
+        part: {str(m): n for m, n in units.items()} if isinstance(units, dict) else units
+        for part, units in owned.items()
+    }
+    anew = optimize.solve(inputs_from_objects({**after, "have": cables}, parts), alternatives_s=0)
+    assert design.status == anew.status
+    if design.status == "optimal":
+        assert usd(design) == usd(anew)
+
+
+@pytest.mark.parametrize("seed", bases(12))
+def test_dearer_moves_never_lower_the_cost(seed: int, tmp_path: Path) -> None:
+    """Nor is a design in which nothing moves below one in which all may."""
+    dice = Dice(f"dearer-moves-{seed}")
+    parts, before, after = a_base(dice)
+    base = designed(parts, before)
+    if base.status != "optimal":
+        return
+    costs = []
+    for dearer in (0, 1, 3, 10, 100):
+        design = moved(parts, after, base, tmp_path, {"cable": 7 * dearer, "device": 100 * dearer})
+        if design.status == "infeasible":
+            return
+        costs.append(usd(design))
+    assert costs == sorted(costs)
+    still = moved(parts, after, base, tmp_path, None)
+    assert still.status == "infeasible" or usd(still) >= costs[-1]
+
+
+@pytest.mark.parametrize("family", ["staged", "staged_three_tier"])
+@pytest.mark.parametrize("seed", bases(8))
+def test_moves_of_any_base_are_found_in_the_wiring(family: str, seed: int, tmp_path: Path) -> None:
+    """Random catalogs with cages of several ports, splitters and cards of several ports: every check holds."""
+    parts, content = random_growth.generate(family, seed)
+    content = bare({key: value for key, value in content.items() if key not in ("catalog", "growth", "finance")})
+    content |= {"objective": "capex_usd", "include_servers": False, "rules": "none"}
+    first, last = ({**content, "stages": [{**content["stages"][at], "month": 0}]} for at in (0, -1))
+    base = designed(parts, first)
+    if base.status != "optimal":
+        return
+    costs = [usd(moved(parts, last, base, tmp_path, move)) for move in (FREE, {"cable": 30, "device": 200})]
+    assert costs == sorted(costs)
+
+
+def test_a_file_that_moves_more_or_less_than_it_says_is_refused(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(8))
+    design = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10})
+    content = design.model_dump(mode="json", by_alias=True)
+    for count in (3, 5):
+        content["fabrics"][0]["moves"]["cables"]["leaf-spine"] = count
+        failed = {check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok}
+        assert {"base_stays", "bom_covers_parts"} <= failed
+    content = design.model_dump(mode="json", by_alias=True)
+    content["case"]["content"]["base"]["keep"] = ["leaf-spine"]
+    failed = {check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok}
+    assert "base_stays" in failed
+
+
+def test_a_full_pod_of_dgx_grows_by_moving_half_of_its_uplinks(tmp_path: Path) -> None:
+    """32 servers on 8 leaves and 4 spines whose 64 ports are all in use. For 64 servers there are 16 leaves and 8
+    spines with 4 links each: of 32 uplinks of a leaf 16 move. Without moves there is no design.
+    """
+    content: Json = {
+        "name": "live", "server": "nvidia-dgx-h100", "gpus": 256, "rules": "none", "resilience": "none",
+        "fabrics": [{"name": "compute", "protocol": "infiniband", "tiers": 2, "groups": "equal"}],
+        "site": {"distances_m": {"server-leaf": 10, "leaf-spine": 30, "spine-core": 50}},
+    }  # fmt: skip
+    base = optimize.solve(inputs_from_objects(content), alternatives_s=0)
+    assert [(tier.role, tier.count) for tier in base.fabrics[0].tiers] == [("leaf", 8), ("spine", 4)]
+    said = {"file": str(saved(base, tmp_path)), "move": {"cable": 60}}
+    grown = inputs_from_objects({**content, "gpus": 512, "base": said})
+    design = optimize.solve(grown, alternatives_s=0)
+    usd(design)
+    moves = design.fabrics[0].moves
+    assert [(tier.role, tier.count) for tier in design.fabrics[0].tiers] == [("leaf", 16), ("spine", 8)]
+    assert moves is not None and (moves.cables, moves.devices) == ({"leaf-spine": 8 * 16}, {})
+    still = inputs_from_objects({**content, "gpus": 512, "base": {"file": said["file"]}})
+    problem = problem_of(still.case, still.catalog)
+    assert search_of(problem, Settings(), Clock(None)).any_design().verdict == "infeasible"
+
+
+def test_keys_that_do_not_go_with_moves_are_told_at_once(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(8))
+    content = {**in_stages(8, 12), "charges": [{"name": "support", "usd": 1, "per": "fabric"}]}
+    with pytest.raises(InputError) as refusal:
+        given(eight(), content, base, tmp_path, {"cable": 10})
+    told = {fault.path: str(fault) for fault in refusal.value.faults}
+    assert set(told) == {"stages", "charges"}
+    assert all("does not go with `base.move`" in text for text in told.values())

@@ -1,0 +1,158 @@
+"""The whole optimum of small floors with trunks equals enumeration: every size, plan and layout, every set of trunks.
+
+Sizes, plans and places are those that the search makes with nothing pruned; what each costs is counted link by link,
+with every number of every trunk and panel at every stage.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fabopt.network.clos_stages import of_links
+from fabopt.parts.items import Item
+from fabopt.problem.problem import Problem
+from fabopt.topology.candidate import Candidate
+from fabopt.topology.clos import candidates
+from fabopt.topology.clos.cabling import numbers_of
+from fabopt.topology.clos.design import ClosDesign
+from fabopt.topology.clos.network import ClosNetwork
+from fabopt.topology.clos.placement import RackPlacement
+from fabopt.topology.clos.stage_links import kinds_of, links_of_kind
+from tests.samples.small import Json, usd
+from tests.samples.trunked import LABOUR, hall, solved
+from tests.solution.test_trunks_in_growth import failed, random_parts
+
+UPLINKS = ("leaf", "spine")
+WORDS = ("when_lit", "ahead", "any")
+
+
+def paid(uses: Mapping[tuple[int, Item], int]) -> int:
+    """Cents of items, installed at their stages."""
+    return sum(count * item.unit_costs[stage] for (stage, item), count in uses.items())
+
+
+@cache
+def pieces_for(needs: tuple[int, ...], priced: tuple[tuple[int, tuple[int, ...]], ...], word: str) -> int:
+    """Least cents of pieces, each (how much it holds, cents by stage), over all numbers of each at each stage."""
+    least, needed = 10**15, (needs[-1],) * len(needs) if word == "ahead" else needs
+    most = [range(-(-needs[-1] // holds) + 1) for holds, _ in priced]
+    for numbers in product(product(*most), repeat=len(needs)):
+        there, spent, fits = 0, 0, True
+        for stage, (added, need) in enumerate(zip(numbers, needed, strict=True)):
+            there += sum(number * holds for number, (holds, _) in zip(added, priced, strict=True))
+            spent += sum(number * cents[stage] for number, (_, cents) in zip(added, priced, strict=True))
+            smallest = min((holds for number, (holds, _) in zip(added, priced, strict=True) if number), default=there)
+            fits = fits and there >= need and (word == "any" or not any(added) or there - smallest < need)
+        if fits:
+            least = min(least, spent)
+    return least
+
+
+class Counted:
+    """What the links between leaves and spines of a placed Clos cost through trunks, counted one by one."""
+
+    def __init__(self, problem: Problem, clos: ClosNetwork, products: Json) -> None:
+        self.problem, self.clos, self.products = problem, clos, products
+
+    def uplinks(self) -> int | None:
+        """Cents; None where there are no such links."""
+        kinds = [kind for kind in kinds_of(self.clos) if kind.name == "leaf-spine"]
+        links = links_of_kind(self.problem, self.clos, kinds[0]) if kinds else None
+        cabling = None if links is None else links.cabling(numbers_of(self.clos.parts.nic, self.clos.shape))
+        if cabling is None or self.clos.parts.leaf_up is None or self.clos.parts.leaf_up.lane.ports > 1:
+            return None
+        placement, items = self.clos.placement, self.problem.item_table
+        assert isinstance(placement, RackPlacement) and self.clos.parts.spine_down is not None
+        if self.clos.parts.spine_down.lane.ports > 1:
+            return None
+        below, above = placement.ends("leaf-spine")
+        stages = of_links(cabling.numbers, self.clos.stages, "leaf-spine", cabling.links).tolist()
+        module = min(items.single[id_].unit_costs[0] for id_ in ("dr4", "dr4-hot"))
+        jumper = next(item for item in items.lengths("mpo") if item.length_m == 3)
+        total, on_route = 0, defaultdict[tuple[int, int], Counter[int]](Counter)
+        for a, b, stage in zip(cabling.links.a.tolist(), cabling.links.b.tolist(), stages, strict=True):
+            racks = sorted((int(below.rack[a]), int(above.rack[b])))
+            total += 2 * module + (1 + (racks[0] != racks[1])) * jumper.unit_costs[stage]
+            if racks[0] != racks[1]:
+                on_route[racks[0], racks[1]][stage] += 1
+        return total + self.trunks(on_route) if on_route else None
+
+    def trunks(self, on_route: Mapping[tuple[int, int], Counter[int]]) -> int:
+        """Cents of trunks on every route and panels of every rack."""
+        numbers, plan, ports = range(len(self.problem.stages)), self.problem.floor.plan, Counter[tuple[int, int]]()
+        total = 0
+        for (a, b), added in on_route.items():
+            needs = tuple(sum(added[at] for at in range(stage + 1)) for stage in numbers)
+            for rack, stage in product((a, b), numbers):
+                ports[rack, stage] += needs[stage]
+            run_m = float(plan.trunks_m(np.array([a]), np.array([b]))[0])
+            total += self.cheapest(needs, "trunks", run_m)
+        for rack in {rack for rack, _ in ports}:
+            total += self.cheapest(tuple(ports[rack, stage] for stage in numbers), "panels", 0.0)
+        return total
+
+    def cheapest(self, needs: tuple[int, ...], kind: str, run_m: float) -> int:
+        """Cents of the cheapest pieces of a kind."""
+        items, priced = self.problem.item_table, []
+        for one in self.products[kind]:
+            sold = items.lengths(one["id"]) if kind == "trunks" else (items.single[one["id"]],)
+            item = next(item for item in sold if (item.length_m or run_m) >= run_m)
+            priced.append((one["legs"] if kind == "trunks" else one["ports"], item.unit_costs))
+        return pieces_for(needs, tuple(priced), self.problem.case.growth.trunks)
+
+
+def least_of_all(content: Json, products: Json, patched: pytest.MonkeyPatch) -> int:
+    """Cents of the cheapest of all designs: with leads where links may be leads, and through trunks."""
+    made: list[tuple[Problem, Candidate]] = []
+    real = candidates.candidates_of
+
+    def recorded(problem: Problem, *args: Any) -> tuple[Candidate, ...]:
+        found = real(problem, *args)
+        made.extend((problem, one) for one in found)
+        return found
+
+    patched.setattr(candidates, "candidates_of", recorded)
+    solved(content, products, prune=False)
+    assert made
+    costs = [(problem, cost_of(problem, one, products)) for problem, one in made]
+    return min(problem.fixed_cents + cost for problem, cost in costs if cost is not None)
+
+
+def cost_of(problem: Problem, candidate: Candidate, products: Json) -> int | None:
+    """Cents of a design: through trunks if it has any."""
+    design, total = candidate.design, paid(candidate.devices)
+    assert isinstance(design, ClosDesign)
+    for choice in candidate.choices:
+        row = choice.options[0].rows[0]
+        if not candidate.trunked or (row.near, row.far) != UPLINKS:
+            total += choice.count * min(paid(option.uses) for option in choice.options)
+    if not candidate.trunked:
+        return total
+    through = Counted(problem, design.network, products).uplinks()
+    return None if through is None else total - sum(paid(kind.uses) for kind in candidate.trunked) + through
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_whole_optimum_is_the_cheapest_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four racks, three types of trunk, two of panel, two stages; with leads too in some."""
+    rng, products = random.Random(seed), random_parts(seed)
+    products.update({kind: [one for one in products[kind] if one["id"] in ("small", "nic-400")]
+                     for kind in ("switches", "nics")})  # fmt: skip
+    sizes = rng.choice([(1, 2), (2, 3), (1, 3), (2, 4)])
+    stages = [{"name": f"s{at}", "month": 12 * at, "servers": size} for at, size in enumerate(sizes)]
+    fall = {kind: rng.choice([0, 0.1, 0.3]) for kind in ("trunk", "panel", "fibre", "switch")}
+    content = hall(
+        rng.choice(["structured", "any"]), LABOUR, floor={"racks_per_row": 4}, stages=stages,
+        finance={"price_decline": fall}, growth={"trunks": rng.choice(WORDS)},
+    )  # fmt: skip
+    design = solved(content, products)
+    assert (design.status, failed(design)) == ("optimal", [])
+    assert round(100 * usd(design)) == least_of_all(content, products, monkeypatch)

@@ -292,13 +292,18 @@ def test_a_table_has_a_row_for_each_point() -> None:
 # -- ways to work it out ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("True")
-@pytest.mark.parametrize("fresh", [False, True])
-def test_processes_give_the_same_bytes(fresh: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+WHOLE = (RATIO, SERVERS)
+
+
+@pytest.mark.parametrize(
+    ("fresh", "over"),
+    [(False, (RATIO,)), *(pytest.param(fresh, WHOLE, marks=pytest.mark.long) for fresh in (False, True))],
+)
+def test_processes_give_the_same_bytes(fresh: bool, over: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of this process, where they can be, and processes that read for themselves."""
     if fresh:
         monkeypatch.setattr(workers, "can_fork", lambda: False)
-    alone, shared = swept(CASE, None, RATIO, SERVERS), swept(CASE, None, RATIO, SERVERS, execution=Execution(jobs=2))
+    alone, shared = swept(CASE, None, *over), swept(CASE, None, *over, execution=Execution(jobs=2))
     assert front_bytes(alone) == front_bytes(shared)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from hashlib import sha256
+from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,8 @@ from fabopt.units import grouped
 
 # Of the file, what a design does not go on from.
 _LEFT_OUT = ("alternatives", "notes")
+# Of a ratio that a file has rounded, the parts up to which it is a limit of what is in service.
+_PARTS = 10_000
 # Keys of an attachment that a case repeats as they are in service, or leaves out with it.
 _STAYING = ("ports", "boxes", "kind", "placed_on", "counts", "buys", "gbps", "form_factor", "split", "lane_gbps")
 
@@ -109,7 +112,7 @@ def _in_service(base: _ServingDesign) -> Stage:
     demands = {
         fabric.name: StageDemand(
             max_oversubscription=Oversubscription(
-                **{tier: float(ratio) for tier, ratio in fabric.oversubscription.items()}
+                **{tier: ceil(ratio * _PARTS) / _PARTS for tier, ratio in fabric.oversubscription.items()}
             )
         )
         for fabric in base.fabrics

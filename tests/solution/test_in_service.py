@@ -69,6 +69,14 @@ def test_the_bill_orders_what_is_new_only(tmp_path: Path) -> None:
     assert all(row.from_stock == row.in_use for row in design.bom if row.stage == "in-service")
 
 
+def test_a_ratio_that_the_file_rounds_is_in_service_as_it_is(tmp_path: Path) -> None:
+    # four servers on three uplinks: 4/3, which a file writes as 1.333333
+    base = designed(eight(), in_stages(8, max_oversubscription=1.4))
+    assert base.fabrics[0].oversubscription["leaf"] == 1.333333
+    design = gone_on(eight(), in_stages(8, max_oversubscription=1.4), base, tmp_path)
+    assert_stays(design, base, 0)
+
+
 @pytest.mark.parametrize(("per", "units"), [("fabric", 0), ("server", 3)])
 def test_charges_are_owed_on_what_is_new(per: str, units: int, tmp_path: Path) -> None:
     planned, after = designed(eight(), in_stages(5, 8)), rest(in_stages(5, 8))

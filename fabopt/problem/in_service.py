@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.case import Case
+from fabopt.schema.fabric import Fabric
+from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import Base
 from fabopt.schema.installed import base_of, fabric_at
 
@@ -20,7 +22,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     asked = {fabric.name: fabric for fabric in Case.model_validate_json(json.dumps(base.case.content)).fabrics}
     there = {
         whole.name: InService(
-            fabric_at(whole, stage),
+            _with_rails(fabric_at(whole, stage), asked[whole.name]),
             whole,
             sizes[stage],
             sizes,
@@ -44,6 +46,11 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
     if held:
         free = replace(free, switches=switches, protocols=own.protocols, tiers=own.tiers, topologies=own.topologies)
     return free if base.may_move("nic") or moving.fabric.nic.built_in else replace(free, nics=own.nics)
+
+
+def _with_rails(fabric: FabricDesign, asked: Fabric) -> FabricDesign:
+    """A fabric in service that says so where its planes are rails because its case asked for them."""
+    return fabric.model_copy(update={"own_rails": fabric.own_rails or asked.planes == "rails"})
 
 
 def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:

@@ -76,4 +76,7 @@ def test_what_is_live_stays_and_a_look_finds_what_is_to_be_done(seed: int, tmp_p
         assert live(wiring_of(design)) == live(there)
     at_first, at_last = found(design, there, 0), found(design, there, 1)
     assert at_first.ok
-    assert at_last.right == at_first.planned and {move.move for move in at_last.repairs} <= {"lay"}
+    assert {finding.kind for finding in at_last.findings} <= {"missing"}
+    missing = {frozenset((finding.a, finding.b)) for finding in at_last.findings}
+    new = {frozenset(pair) for pair in planned_links(wiring_of(design))}
+    assert missing == new - {frozenset(pair) for pair in planned_links(there)}

@@ -71,12 +71,15 @@ def same_groups(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool
 
 
 def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
-    """Whether uplinks of a leaf and spines of a pod go on from those in service."""
-    there = None if fabric.in_service is None else fabric.in_service.fabric.clos
-    if there is None or there.tiers == 1:
+    """Whether uplinks of a leaf and spines of a pod go on from those in service: as many to each new spine, or the
+    same where stripes are uneven.
+    """
+    there = None if fabric.in_service is None else fabric.in_service.fabric
+    if there is None or there.clos.tiers == 1:
         return True
-    # where stripes are even a leaf has as many links to each new spine
-    return spines >= there.spines_per_pod and uplinks // spines == there.links_per_pair
+    pair, now = there.clos.links_per_pair, (there.tiers[0].up_ports, there.clos.spines_per_pod)
+    even = now[0] == pair * now[1] and uplinks == pair * spines
+    return (spines >= now[1] and even) or (uplinks, spines) == now
 
 
 def _same_sizes(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool_]:

@@ -190,13 +190,27 @@ class _Filling:
         return self.install(np.array(racks, dtype=np.int64), size)
 
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
-        """Install cores in the racks nearest to all spines on average, each rack filled before the next."""
+        """Install cores in the racks nearest to all spines on average, each rack filled before the next.
+
+        Where they are spread, neighbouring numbers are in different racks: a rack then takes no more than its share of
+        the cores of any spine, and not those alone that serve the spines of a pod which stand elsewhere.
+        """
         count = numbers.planes * numbers.cores
         nearest = _for_cores(self.layout, spine_racks)
         most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
         dealt = _over_halls(self.layout, [nearest.tolist()], [int(count)], [most])
-        racks = _dealt(*dealt[:2], self.space.switches(size).tolist(), dealt[2], self.rows(size))
-        return self.install(np.array(racks, dtype=np.int64), size)
+        racks = np.array(_dealt(*dealt[:2], self.space.switches(size).tolist(), dealt[2], self.rows(size)), np.int64)
+        return self.install(_in_turn(racks) if self.layout.plan.limits.spread_spines else racks, size)
+
+
+def _in_turn(racks: Ints) -> Ints:
+    """The same racks, each as often, in turn by their shares; shape (switches,)."""
+    first, number = np.unique(racks, return_index=True, return_inverse=True)[1:]
+    counts = np.bincount(number)
+    before = np.zeros(len(racks))
+    for rack in range(len(counts)):
+        before[number == rack] = (np.arange(counts[rack]) + 0.5) / counts[rack]
+    return np.asarray(racks[np.lexsort((first[number], before))])
 
 
 def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -> tuple[Positions, ...] | None:

@@ -64,12 +64,19 @@ def channel_between(
 
 
 def channels_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[LinkChannel]:
-    """The optical channels of a fabric, one for each kind of links and length."""
+    """The optical channels of a fabric, one for each kind of links and length; of links between two racks through
+    panels one for each kind of trunk in its longest length.
+    """
+    structured = {kind.kind: kind for kind in fabric.structured}
     for row in fabric.links:
         modules = tuple(part.id for part in row.parts if part.end is not None)
+        kind = structured.get(f"{row.from_}-{row.to}")
+        trunks = () if kind is None else sorted((trunk.id, float(trunk.length_m)) for trunk in kind.trunks)
         for part in row.parts:
             if part.end is None and embedded.kind(part.id) == "fibre":
-                yield channel_between(embedded, ((part.id, part.length_m or 0.0),), modules, row.gbps)
+                lead = part.id, part.length_m or 0.0
+                for pieces in ((lead,), *((lead, trunk, lead) for trunk in dict(trunks).items())):
+                    yield channel_between(embedded, pieces, modules, row.gbps)
 
 
 def _standard_at(module: Transceiver, gbps: float) -> str:

@@ -103,3 +103,20 @@ def test_a_file_with_too_few_trunks_is_refused(tmp_path: Path) -> None:
     broken = design.model_copy(update={"fabrics": (fabric, *design.fabrics[1:])})
     with pytest.raises(InputError, match="the trunks do not hold their links"):
         export(broken, wiring_of(design), ["trunks"], tmp_path, Options())
+
+
+def test_the_note_on_losses_counts_panels() -> None:
+    """With a rule's facts the note has what the longest link through two panels loses: four pairs of plugs."""
+    products = parts()
+    products["facts"] = {
+        "optics": {
+            "pairs": [{"connector": "MPO-12-APC", "largest_db": 0.35, "typical_db": 0.15}],
+            "budgets": [{"standard": "400G-DR4", "budget_db": 3.0}],
+        }
+    }
+    design = structured(products)
+    table = losses(Exported(design, wiring_of(design), Options()))
+    worst = table.loc[table["loss_db"].idxmax()]
+    assert worst["mated_pairs"] == 4 and worst["loss_db"] > 4 * 0.35
+    (note,) = (note for note in design.notes if note.startswith("rule `optic-loss`: "))
+    assert f"400G-DR4 loses up to {worst['loss_db']:.2f} of 3 dB" in note

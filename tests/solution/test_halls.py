@@ -259,3 +259,12 @@ def test_the_shipped_case_has_a_pod_in_each_hall_and_cores_in_both() -> None:
     assert (
         lost_with(design, "duct") == {"north": cut_off_without(design, lambda row: bool(row["route"]))} == {"north": 16}
     )
+
+
+@pytest.mark.parametrize("name", ["two-halls-320", "floor-three-tier-256"])
+def test_the_loss_of_a_rack_cuts_off_no_server_elsewhere(name: str) -> None:
+    """A rack with spines of a pod has not all cores of the pod's other spines."""
+    design = shipped(name)
+    assert [tier.role for tier in design.fabrics[0].tiers] == ["leaf", "spine", "core"]
+    assert lost_with(design, "rack") == {}
+    assert design.worst_rack is not None and design.worst_rack.servers_cut_off == 0

@@ -20,6 +20,8 @@ from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.verify.checks import verify
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.latency import FARTHEST, SAME_POD, paths_of
 from tests.samples.shipped import shipped
 from tests.samples.small import Json, assert_proven, inputs, usd
 
@@ -268,3 +270,13 @@ def test_the_loss_of_a_rack_cuts_off_no_server_elsewhere(name: str) -> None:
     assert [tier.role for tier in design.fabrics[0].tiers] == ["leaf", "spine", "core"]
     assert lost_with(design, "rack") == {}
     assert design.worst_rack is not None and design.worst_rack.servers_cut_off == 0
+
+
+def test_the_farthest_pair_passes_the_route() -> None:
+    """350 m of fibre take 1.74 us one way, in the path between two halls and in none within a pod."""
+    design = shipped("two-halls-320")
+    paths = {path.name: path for path in paths_of(Embedded(design), design.fabrics[0])}
+    metres = {name: max(step.number for step in path.steps if step.part == "metre") for name, path in paths.items()}
+    assert metres[FARTHEST] > 350 > metres[SAME_POD]
+    (fibre,) = {step.ns for step in paths[FARTHEST].steps if step.part == "metre" and step.of == "fibre"}
+    assert round(350 * (fibre or 0) / 1000, 2) == 1.74

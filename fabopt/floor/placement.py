@@ -192,15 +192,27 @@ class _Filling:
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
         """Install cores in the racks nearest to all spines on average, each rack filled before the next.
 
-        Where they are spread, neighbouring numbers are in different racks: a rack then takes no more than its share of
-        the cores of any spine, and not those alone that serve the spines of a pod which stand elsewhere.
+        Where they are spread, and a rack would have all cores of those spines of a pod that others hold, racks take
+        them in turn instead, so that its loss does not cut the pod off.
         """
         count = numbers.planes * numbers.cores
         nearest = _for_cores(self.layout, spine_racks)
         most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
         dealt = _over_halls(self.layout, [nearest.tolist()], [int(count)], [most])
         racks = np.array(_dealt(*dealt[:2], self.space.switches(size).tolist(), dealt[2], self.rows(size)), np.int64)
-        return self.install(_in_turn(racks) if self.layout.plan.limits.spread_spines else racks, size)
+        cuts = self.layout.plan.limits.spread_spines and not _outlive(numbers, spine_racks, racks)
+        return self.install(_in_turn(racks) if cuts else racks, size)
+
+
+def _outlive(numbers: ClosNumbers, spine_racks: Ints, core_racks: Ints) -> bool:
+    """Whether every pod keeps a spine with a core after the loss of any one rack; racks in the order of numbers."""
+    spines = spine_racks.reshape(numbers.planes, numbers.pods, numbers.spines)
+    groups = core_racks.reshape(numbers.planes, -1, numbers.cores_per_group)
+    group = np.arange(numbers.spines) // numbers.q
+    return len(core_racks) < FEWEST_RACKS or all(
+        bool(((spines != rack) & (groups != rack).any(axis=2)[:, None, group]).any(axis=2).all())
+        for rack in np.unique(core_racks).tolist()
+    )
 
 
 def _in_turn(racks: Ints) -> Ints:

@@ -67,7 +67,7 @@ def channels_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[LinkChanne
     """The optical channels of a fabric, one for each kind of links and length; of links between two racks through
     panels one for each kind of trunk in its longest length.
     """
-    structured = {kind.kind: kind for kind in fabric.structured}
+    structured = {str(kind.kind): kind for kind in fabric.structured}
     for row in fabric.links:
         modules = tuple(part.id for part in row.parts if part.end is not None)
         kind = structured.get(f"{row.from_}-{row.to}")

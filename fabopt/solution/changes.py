@@ -104,6 +104,7 @@ def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
     yield from chain.from_iterable(_other_groups(case, place) for place in own)
     yield from _other_growth(case, problem)
     yield from _other_separations(inputs, problem)
+    yield from _other_cabling(case)
     yield from _other_places(case, own)
     yield from _fewer_part_numbers(case, answer)
 
@@ -340,6 +341,12 @@ def _other_separations(inputs: Inputs, problem: Problem) -> Iterator[CaseChange]
                 if getattr(one, key) != getattr(asked, key)
             }
             yield CaseChange("separation", words_of(inputs.case, said), keys)
+
+
+def _other_cabling(case: Case) -> Iterator[CaseChange]:
+    """The change to leads from port to port where links run through trunks, or may."""
+    if case.site.trunked:
+        yield CaseChange("cabling", "direct", {"site.cabling": "direct"})
 
 
 def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:

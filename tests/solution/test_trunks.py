@@ -11,6 +11,7 @@ from fabopt.errors import InputError
 from fabopt.parts.polarity import Mated, mated
 from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
@@ -186,6 +187,17 @@ def test_spare_legs_and_kinds_are_as_said() -> None:
     both = solved(hall({"leaf-spine": "structured", "server-leaf": "structured"}))
     assert {one.kind for one in both.fabrics[0].structured} == {"server-leaf", "leaf-spine"}
     assert (both.status, failed(both)) == ("optimal", [])
+
+
+def test_leads_are_a_row_of_what_else() -> None:
+    """What the same case with leads costs, as `fabopt check` proves it; a case with leads has no such row."""
+    design = optimize.solve(inputs(hall(labour=LABOUR)), alternatives_s=20)
+    assert failed(design) == []
+    (row,) = (row for row in design.alternatives if row.change == {"site.cabling": "direct"})
+    leads = solved(hall("direct", LABOUR))
+    assert row.finished and row.capex_usd == usd(leads)
+    others = optimize.solve(inputs(hall("direct", LABOUR)), alternatives_s=20).alternatives
+    assert all("site.cabling" not in row.change for row in others)
 
 
 def test_devices_of_attachments_in_racks_change_nothing_of_trunks() -> None:

@@ -37,6 +37,7 @@ _NAMES = {
     "leaf switch": "leaf switch {value}",
     "growth": "{value}",
     "trunks": "trunks {value}",
+    "cabling": "{value} cabling",
     **{name: f"without rule {name}" for name, rule in DEFAULT_RULES.items() if rule.lost},
 }
 # Rows that ask less of the network, in place of another design that does what the case asks for.
@@ -59,6 +60,7 @@ LOST_WITH = {
     "recabling": "cables that stay where they are",
     "separation": "the separation of fabrics asked for",
     "growth": "payment by stages",
+    "cabling": "panels and trunks",
     "bandwidth": "the bandwidth asked for",
     "attachments": "ports of attachments asked for",
 }

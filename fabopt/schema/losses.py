@@ -8,9 +8,9 @@ from pydantic import Field
 
 from fabopt.schema.base import Strict, is_open
 
-Exposed = Literal["leaf", "spine", "core", "rack", "hall", "route", "duct"]
+Exposed = Literal["leaf", "spine", "core", "trunk", "panel", "rack", "hall", "route", "duct"]
 # What is more than one device.
-PLACES: Final = ("rack", "hall", "route", "duct")
+PLACES: Final = ("trunk", "rack", "hall", "route", "duct")
 
 
 class SinglePoint(Strict):
@@ -18,7 +18,7 @@ class SinglePoint(Strict):
 
     Attributes:
         fabric: Name of the fabric.
-        device: Kind of device; a hall is lost with all that is in it, a route or duct with all links over it.
+        device: Kind of device; a hall is lost with all that is in it, a route, duct, trunk or panel with all its links.
         count: How many such devices there are.
         worst: Name of the one that takes most, the first of such.
         loses: What is lost; every path of servers, some of their NICs, or an attachment.

@@ -18,12 +18,13 @@ from fabopt.network.graph.losses import Holders, Loss, Served, cut_switches
 from fabopt.network.graph.network import network_of
 from fabopt.schema.losses import Exposed, SinglePoint, WorstRack
 from fabopt.units import some
-from fabopt.verify.hall_losses import EndRacks, over_routes
+from fabopt.verify.hall_losses import EndRacks, LinkWays, over, over_routes
 from fabopt.verify.halls import HallGraph, hall_of, has_halls
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof, has_rules_of, since
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints
+from fabopt.wiring.structured import PatchedLink, structured_of
 
 Mask = NDArray[np.bool_]
 # The first edition whose files have counts of what is lost beside the words.
@@ -51,7 +52,32 @@ def single_points_of(cabled: CabledDesign) -> SinglePoints:
     exposures = exposures_of(cabled)
     points = [point for exposure in exposures for point in exposure.of_switches()]
     racks = LostRacks(cabled, exposures)
-    return SinglePoints((*points, *racks.points(), *_between_halls(cabled, exposures)), racks.worst())
+    cabling = _of_trunks(cabled, exposures)
+    return SinglePoints((*points, *cabling, *racks.points(), *_between_halls(cabled, exposures)), racks.worst())
+
+
+def _of_trunks(cabled: CabledDesign, exposures: Sequence[Exposure]) -> Iterator[SinglePoint]:
+    """Trunks and panels whose loss, with all links through them, takes paths from servers."""
+    patched = structured_of(cabled.evidence.design, cabled.wiring).patched(cabled.wiring)
+    kinds: tuple[tuple[Exposed, Callable[[PatchedLink], tuple[str, ...]]], ...] = (
+        ("trunk", lambda link: (link.trunk.name,)),
+        ("panel", lambda link: (link.near.panel, link.far.panel)),
+    )
+    for exposure in exposures if patched else ():
+        rows = np.flatnonzero(cabled.wiring.links.fabric == exposure.cabling.index).tolist()
+        for device, names_of in kinds:
+            passed = [names_of(patched[row]) if row in patched else () for row in rows]
+            names = sorted({name for names in passed for name in names})
+            numbers = {name: number for number, name in enumerate(names)}
+            ways = [[numbers[name] for name in names] for names in passed]
+            none = [[()] * len(holders.switch) for holders in exposure.served.devices]
+            between, links, number_of = exposure.between, exposure.cabling.links, exposure.number
+            of_ports = [ways[row] for row in exposure.ports.tolist()]
+            through = LinkWays([ways[row] for row in between.tolist()], of_ports, none)
+            ends = number_of[links.a[between]].tolist(), number_of[links.b[between]].tolist()
+            whole = over(exposure.served, ends, through)
+            losses = [whole.without(frozenset((number,))) for number in range(len(names))]
+            yield from PointRows(exposure.name, device, names).of(losses, exposure.served.nics)
 
 
 def _between_halls(cabled: CabledDesign, exposures: Sequence[Exposure]) -> Iterator[SinglePoint]:
@@ -124,15 +150,26 @@ class Exposure:
         return number
 
     @cached_property
+    def between(self) -> Ints:
+        """Rows of the links between switches, shape (links,)."""
+        links = self.cabling.links
+        return np.flatnonzero((self.number[links.a] >= 0) & (self.number[links.b] >= 0))
+
+    @cached_property
+    def ports(self) -> Ints:
+        """Rows of the links of servers, server by server in the order of their NICs and ports, shape (links,)."""
+        links, rows = self.cabling.links, self.rows
+        return rows[np.lexsort((links.a_nic_port[rows], links.a_nic[rows], links.a[rows]))]
+
+    @cached_property
     def served(self) -> Served:
         """The fabric as a graph with its endpoints; raises ``ValueError`` where servers differ in ports."""
         links, servers = self.cabling.links, self.cabling.fabric.evidence.servers
-        between = np.flatnonzero((self.number[links.a] >= 0) & (self.number[links.b] >= 0))
-        ends = self.number[links.a[between]], self.number[links.b[between]]
+        ends = self.number[links.a[self.between]], self.number[links.b[self.between]]
         network = network_of(*ends, 1, np.ones(len(self.switches), dtype=np.int64), 1)
         if not self.cabling.fabric.has_switches:
             return Served(network, np.arange(servers)[:, np.newaxis], np.zeros(1, dtype=np.int64))
-        rows = self.rows[np.lexsort((links.a_nic_port[self.rows], links.a_nic[self.rows], links.a[self.rows]))]
+        rows = self.ports
         switch_of = self.number[links.b[rows]].reshape(servers, len(rows) // servers)
         nic = links.a_nic[rows].reshape(switch_of.shape)[0]
         return Served(network, switch_of, nic - nic.min(), tuple(map(self._holders, self.kinds)))
@@ -324,7 +361,7 @@ class LostRacks:
 
 @since("0.2.0", "single_points_of_failure")
 def single_points_are_listed(proof: Proof, cabled: CabledDesign) -> None:
-    """Every switch and rack whose loss cuts servers, NICs or attachments off is in the file, with its losses.
+    """Every switch, rack, trunk and panel whose loss cuts servers, NICs or attachments off is in the file, with it all.
 
     Found again on the wiring, device by device; and servers cut off are those in ``failures`` of the tier, counted from
     the structure. Source: docs/bandwidth.md.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import structured_of
 from tests.samples.small import Json, bought, comparable, usd
 from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, solved, trunk
@@ -198,6 +200,41 @@ def test_leads_are_a_row_of_what_else() -> None:
     assert row.finished and row.capex_usd == usd(leads)
     others = optimize.solve(inputs(hall("direct", LABOUR)), alternatives_s=20).alternatives
     assert all("site.cabling" not in row.change for row in others)
+
+
+@pytest.mark.parametrize("word", [None, {"leaf-spine": "structured", "server-leaf": "structured"}])
+def test_trunks_and_panels_whose_loss_takes_nics_are_listed(word: object) -> None:
+    """How many there are and how many servers each hits, counted by following links from every server."""
+    few = parts([trunk("t12", 12, 300)], [panel("p24", 24, 300)])
+    design = solved(hall(word or "structured"), few)
+    assert failed(design) == []
+    wiring, rows = wiring_of(design), design.single_points_of_failure or ()
+    patched = structured_of(design, wiring).patched(wiring)
+    for device in ("trunk", "panel"):
+        lost: dict[str, set[int]] = defaultdict(set)
+        for row, link in patched.items():
+            names = (link.trunk.name,) if device == "trunk" else (link.near.panel, link.far.panel)
+            for name in names:
+                lost[name].add(row)
+        hit = {name: servers_hit(wiring, links) for name, links in lost.items()}
+        told = [row for row in rows if row.device == device]
+        assert max(hit.values(), default=0) == max((row.servers for row in told), default=0)
+        assert sum(number > 0 for number in hit.values()) == sum(row.count for row in told)
+    assert any(row.device == "trunk" for row in rows) == bool(word)
+
+
+def servers_hit(wiring: Wiring, lost: set[int]) -> int:
+    """Servers of which some port reaches no switch of the part that most ports reach."""
+    part = list(range(len(wiring.devices)))
+    ends = list(enumerate(zip(wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True)))
+    is_switch = [role in ("leaf", "spine") for role in wiring.devices.role]
+    for _ in part:
+        for row, (a, b) in ends:
+            if row not in lost and is_switch[a] and is_switch[b]:
+                part[a] = part[b] = min(part[a], part[b])
+    ports = [(a, part[b] if row not in lost else -1) for row, (a, b) in ends if wiring.devices.role[a] == "server"]
+    main, _ = Counter(at for _, at in ports if at >= 0).most_common(1)[0]
+    return len({server for server, at in ports if at != main})
 
 
 def test_devices_of_attachments_in_racks_change_nothing_of_trunks() -> None:

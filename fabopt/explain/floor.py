@@ -27,7 +27,7 @@ from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
 from fabopt.topology.clos.switch_sizes import airs_of
-from fabopt.units import some
+from fabopt.units import plain, some
 
 # Racks that a message names at most.
 MOST_NAMED = 8
@@ -180,18 +180,20 @@ def load_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 def _raised(inquiry: Inquiry, key: str, value: float) -> Iterator[Conflict]:
     """The conflict of one such limit, with the least value found that gives a design."""
 
+    parts = 1 if isinstance(value, int) else PARTS
+
     def ask(scaled: int) -> int | None:
-        return None if inquiry.design(with_floor(inquiry.case, {key: scaled / PARTS})) is None else scaled
+        return None if inquiry.design(with_floor(inquiry.case, {key: plain(scaled, parts)})) is None else scaled
 
     if inquiry.design(with_floor(inquiry.case, {key: None})) is None:
         return
-    fails, highest = int(value * PARTS), PARTS if key == "breaker_share" else None
-    works = highest or 2 * fails
+    fails, highest = int(value * parts), PARTS if key == "breaker_share" else None
+    works = highest or max(1, 2 * fails)
     while ask(works) is None:
         fails, works = works, GROWTH * works
     needed, is_least = closest(works, fails, ask, halfway_to_precision)
     detail = f"without it there is a design{SETTLED if is_least else ''}"
-    yield advice(f"{inquiry.case.site.floor_key}.{key}", value, needed / PARTS, detail, is_least)
+    yield advice(f"{inquiry.case.site.floor_key}.{key}", value, plain(needed, parts), detail, is_least)
 
 
 def airflow_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -23,6 +23,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.site import RUN_OF_PEERS
 from fabopt.program.lexicographic import Optimum
 from fabopt.rules.defaults import ATTACHMENT_RUNS, without
+from fabopt.rules.demands import LATENCY
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import CableLength, Catalog
 from fabopt.schema.design import Conflict
@@ -212,6 +213,11 @@ def _run(inquiry: Inquiry, kind: str, given: float | None) -> Iterator[Conflict]
     if run_m is None or run_m <= longest:
         return
     detail = f"the longest {kind} run for which parts can be bought"
+    timed, free = _without_times(inquiry.case)
+    if timed and inquiry.design_of(inquiry.problem_of(with_run(free, inquiry.problem, kind, run_m))) is not None:
+        detail = f"the longest {kind} run with which round trips are within {timed}; parts reach farther"
+        yield advice(f"site.distances_m.{kind}", run_m, longest, detail, is_longest)
+        return
     if ends is not None:
         part = _longest_part(inquiry.problem, ends)
         named = "" if part is None else f" ({part.id}, {part.length_m:g} m)"
@@ -220,6 +226,13 @@ def _run(inquiry: Inquiry, kind: str, given: float | None) -> Iterator[Conflict]
     yield advice(f"site.distances_m.{kind}", run_m, longest, detail, is_longest)
     if ends is not None:
         yield from _longer_part(inquiry, ends, given is not None)
+
+
+def _without_times(case: Case) -> tuple[str, Case]:
+    """The keys that limit times of paths, in words, and the case without them."""
+    keys = [f"`fabrics.{one.name}.{LATENCY.key}`" for one in case.fabrics if one.max_latency_us is not None]
+    fabrics = tuple(one.model_copy(update={LATENCY.key: None}) for one in case.fabrics)
+    return " and ".join(keys), case.model_copy(update={"fabrics": fabrics})
 
 
 def _far(problem: Problem, kind: str, run_m: float) -> str:

@@ -1,4 +1,4 @@
-"""What devices load a rack with, and the most that it takes: power, heat to air, weight.
+"""What devices load a rack with, and the most that it takes: power, heat to air, weight, outlets of power strips.
 
 Whatever adds up over the devices of a rack, has a limit there and needs no place of its own is a field of ``RackLoad``.
 The search adds and compares loads field by field, and knows none of them by name. See docs/formulation/floor.md.
@@ -15,7 +15,7 @@ import numpy as np
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Switch
 from fabopt.schema.floor import Floor
-from fabopt.schema.product import Cooled
+from fabopt.schema.product import OUTLETS, Cooled
 from fabopt.schema.server import Server
 from fabopt.units import exact, milliwatts
 
@@ -26,11 +26,14 @@ THOUSAND: Final = 1000
 
 
 class RackLoad(NamedTuple):
-    """Power and heat to air in milliwatts, and weight in grams; 0 of what is not known."""
+    """Power and heat to air in milliwatts, weight in grams, thousandths of outlets by type; 0 of what is not known."""
 
     power_mw: int = 0
     air_mw: int = 0
     grams: int = 0
+    c13: int = 0
+    c15: int = 0
+    c19: int = 0
 
     def times(self, number: int) -> RackLoad:
         """The load of so many."""
@@ -42,7 +45,7 @@ class RackLoad(NamedTuple):
 
 
 NO_LOAD: Final = RackLoad()
-ANY_LOAD: Final = RackLoad(UNLIMITED, UNLIMITED, UNLIMITED)
+ANY_LOAD: Final = RackLoad(*(UNLIMITED for _ in NO_LOAD))
 
 
 def added(loads: Iterable[RackLoad]) -> RackLoad:
@@ -57,8 +60,8 @@ def times_in(load: RackLoad, most: RackLoad) -> int:
 
 def most_in_rack(floor: Floor | None) -> RackLoad:
     """The most that a rack of a floor takes, by ``rack_power_w`` with ``breaker_share``, the lesser of ``rack_air_w``
-    and ``row_air_w``, and that of ``rack_kg`` and ``floor_kg_m2`` on the rack's own base; what racks of all halls take.
-    Rule ``loads_fit_racks``.
+    and ``row_air_w``, that of ``rack_kg`` and ``floor_kg_m2`` on the rack's own base, and outlets; what racks of all
+    halls take. Rule ``loads_fit_racks``.
     """
     if floor is None:
         return ANY_LOAD
@@ -72,13 +75,22 @@ def most_in_rack(floor: Floor | None) -> RackLoad:
         UNLIMITED if power_w is None else int(exact(power_w) * 1000),
         milliwatts(min(air_w)) if air_w else UNLIMITED,
         int(min(kg) * THOUSAND) if kg else UNLIMITED,
-    )
+        *(UNLIMITED if number is None else number * THOUSAND for number in (
+            floor.outlets_c13, floor.outlets_c15, floor.outlets_c19,
+        )),
+    )  # fmt: skip
 
 
-def load_of(power_mw: int, liquid_share: float | None, weight_kg: float | None) -> RackLoad:
+def load_of(power_mw: int, liquid_share: float | None = None, weight_kg: float | None = None) -> RackLoad:
     """The load of a device of so much power, of which a share goes to liquid; all to air where that is not known."""
     to_liquid = int(power_mw * exact(liquid_share or 0))
     return RackLoad(power_mw, power_mw - to_liquid, int(exact(weight_kg or 0) * THOUSAND))
+
+
+def _load_of_product(product: Switch | Server, power_mw: int) -> RackLoad:
+    """The load of a product that uses so much, with an outlet for each of its power cords."""
+    outlets = {OUTLETS[inlet].lower(): number * THOUSAND for inlet, number in product.inlets.items()}
+    return load_of(power_mw, product.liquid_share, product.weight_kg)._replace(**outlets)
 
 
 def is_cooling_told(product: Cooled) -> bool:
@@ -88,19 +100,20 @@ def is_cooling_told(product: Cooled) -> bool:
 
 def load_of_switch(switch: Switch, power_mw: int) -> RackLoad:
     """The load of a switch that uses so much, with its modules."""
-    return load_of(power_mw, switch.liquid_share, switch.weight_kg)
+    return _load_of_product(switch, power_mw)
 
 
 def load_of_server(server: Server) -> RackLoad:
     """The load of a server, of a rack-scale system of the whole rack, with the NICs that are built in."""
-    return load_of(milliwatts(server.power_w or 0), server.liquid_share, server.weight_kg)
+    return _load_of_product(server, milliwatts(server.power_w or 0))
 
 
 class RackLimit(NamedTuple):
     """A key of ``site.floor`` that limits what a rack takes: the quantity of a load, the key of a product that it adds
     up, unit and words.
 
-    ``what``: of the figure, where the unit does not say it; ``verb``: of a device that has so much.
+    ``what``: of the figure, where the unit does not say it; ``verb``: of a device that has so much. ``of``: empty where
+    what is not known of a product is noted, and not refused.
     """
 
     key: str
@@ -140,6 +153,9 @@ RACK_LIMITS: Final = (
     RackLimit("row_air_w", "air_mw", "power_w", "W", "gives the air", "to air"),
     RackLimit("rack_kg", "grams", "weight_kg", "kg", "weighs"),
     RackLimit("floor_kg_m2", "grams", "weight_kg", "kg", "weighs"),
+    RackLimit("outlets_c13", "c13", "", "C13 outlets", "needs"),
+    RackLimit("outlets_c15", "c15", "", "C15 outlets", "needs"),
+    RackLimit("outlets_c19", "c19", "", "C19 outlets", "needs"),
 )
 
 

@@ -138,7 +138,7 @@ class _FloorCheck:
         return None
 
     def figures_known(self, server: Server) -> bool:
-        needed = {"rack_units": ""} | {limit.of: limit.key for limit in self.limits}
+        needed = {"rack_units": ""} | {limit.of: limit.key for limit in self.limits if limit.of}
         missing = [name for name in needed if getattr(server, name) is None]
         for name in missing:
             hint = "give it one in the catalog"
@@ -166,7 +166,7 @@ class _FloorCheck:
             in_kw = limit.unit == "W" and given < _LEAST_W
             hint = f"it is in watts: write `{plain(given)} kW`" if in_kw else ""
             least = limit.needed(floor, load)
-            self.report_floor(limit.key, problem, plain(given), allowed=f"at least {least:.16g}", hint=hint)
+            self.report_floor(limit.key, problem, plain(float(given)), allowed=f"at least {least:.16g}", hint=hint)
         return len(self.faults) == before
 
     def breaker(self) -> None:
@@ -240,7 +240,7 @@ class _FloorCheck:
                 self.report(
                     f"{path}.rack_units", problem, plain(attachment.rack_units), allowed=f"at most {floor.rack_units}"
                 )
-            for limit in self.limits:
+            for limit in (limit for limit in self.limits if limit.of):
                 of_halls = [limit.most(part) for part in floor.parts if getattr(part, limit.key) is not None]
                 key, most = limit.of, max(of_halls)
                 given, said = getattr(attachment, key), f"{most:,.16g} {limit.unit}"

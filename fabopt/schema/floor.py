@@ -23,6 +23,7 @@ RackSide = Annotated[float, Field(ge=0.1, le=10)]
 Length = Annotated[float, Field(ge=0, le=100)]
 CrossSection = Annotated[float, Field(gt=0, le=10_000)] | None
 FillShare = Annotated[float, Field(gt=0, le=1)] | None
+Outlets = Annotated[int | None, Field(ge=0, le=1000, exclude_if=is_open)]
 # Between two rows that are added to a hall of one.
 ONE_AISLE_M = 1.2
 CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
@@ -49,6 +50,10 @@ class Floor(Strict):
         rack_kg: Weight that a rack carries, in kilograms. Null is no limit.
         floor_kg_m2: Weight that the floor carries under the base of a rack, in kilograms for a square metre. Null is no
             limit.
+        outlets_c13: Outlets C13 of all power strips of a rack. Null is any number.
+        outlets_c15: Outlets C15 of all power strips of a rack. Null is any number.
+        outlets_c19: Outlets C19 of all power strips of a rack. Null is any number.
+        power_strip: What the power strips of a rack are, such as a part number.
         air_dt_k: By how much air warms on its way through a rack, in kelvins. Null is 11.1.
         tray_height_m: Height of the cable trays above the floor, in metres.
         drop_m: Metres of cable added each time it goes between a tray and a rack.
@@ -79,6 +84,10 @@ class Floor(Strict):
     row_air_w: Annotated[float | None, Field(gt=0, le=1e9, exclude_if=is_open)] = None
     rack_kg: Annotated[float | None, Field(gt=0, le=1e5, exclude_if=is_open)] = None
     floor_kg_m2: Annotated[float | None, Field(gt=0, le=1e5, exclude_if=is_open)] = None
+    outlets_c13: Outlets = None
+    outlets_c15: Outlets = None
+    outlets_c19: Outlets = None
+    power_strip: Annotated[str | None, Field(min_length=1, max_length=80, exclude_if=is_open)] = None
     air_dt_k: Annotated[float | None, Field(ge=1, le=100, exclude_if=is_open)] = None
     tray_height_m: Annotated[float, Field(gt=0, le=100)] = 2.6
     drop_m: Length = 0.3
@@ -198,7 +207,10 @@ ALIKE: Final = (
     "manager_width_mm", "manager_depth_mm", "manager_fill",
 )  # fmt: skip
 # Limits of which every hall has its own.
-OF_A_HALL: Final = ("rack_power_w", "breaker_share", "rack_air_w", "row_air_w", "rack_kg", "floor_kg_m2")
+OF_A_HALL: Final = (
+    "rack_power_w", "breaker_share", "rack_air_w", "row_air_w", "rack_kg", "floor_kg_m2",
+    "outlets_c13", "outlets_c15", "outlets_c19",
+)  # fmt: skip
 
 
 class CampusHall(Floor):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -177,6 +177,8 @@ OtherNumbers = Annotated[tuple[Word, ...], Field(exclude_if=is_empty)]
 # Of a device, where it is known.
 Kilograms = Annotated[float | None, Field(gt=0, le=10**5, exclude_if=is_empty)]
 Inlet = Literal["C14", "C16", "C20"]
+# The outlet of a power strip that the cord of an inlet goes into, IEC 60320.
+OUTLETS: Final[Mapping[str, str]] = {"C14": "C13", "C16": "C15", "C20": "C19"}
 
 
 class Cooled(Strict):
@@ -195,6 +197,11 @@ class Cooled(Strict):
     air_m3_h: Annotated[float | None, Field(gt=0, le=10**6, exclude_if=is_open)] = None
     inlet_c: Annotated[tuple[float, float] | None, Field(exclude_if=is_open)] = None
     inlets: Annotated[dict[Inlet, Count], Field(exclude_if=is_empty)] = {}
+
+    @property
+    def cords(self) -> tuple[tuple[Inlet, int], ...]:
+        """Its inlets in order."""
+        return tuple(sorted(self.inlets.items()))
 
 
 class Purchasable(Strict):

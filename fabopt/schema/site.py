@@ -132,6 +132,7 @@ class Site(Strict):
         asked = {
             "weight_kg": floor.rack_kg is not None or floor.floor_kg_m2 is not None,
             "liquid_share": floor.rack_air_w is not None or floor.row_air_w is not None,
+            "cords": any(most is not None for most in (floor.outlets_c13, floor.outlets_c15, floor.outlets_c19)),
         }
         return ("power_max_w", "airflows", *(key for key, is_asked in asked.items() if is_asked))
 

@@ -35,6 +35,7 @@ from fabopt.rules.defaults import (
     WITH_ROWS,
     is_kept,
 )
+from fabopt.rules.demands import LATENCY
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
@@ -99,6 +100,7 @@ def changes_of(inputs: Inputs, answer: Answer) -> Iterator[CaseChange]:
     yield from _with_rules(case)
     yield from chain.from_iterable(_other_hardware(place, inputs.catalog) for place in own)
     yield from chain.from_iterable(_other_tiers(place) for place in own)
+    yield from chain.from_iterable(map(_any_latency, places))
     yield from _other_sources(case, answer)
     yield from chain.from_iterable(_other_switch(case, place) for place in own)
     yield from chain.from_iterable(_other_groups(case, place) for place in own)
@@ -217,6 +219,12 @@ def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:
     if place.topology == "torus" and place.asked.torus_nodes == "any":
         nodes = "switches" if place.design.leaf is None else "servers"
         yield CaseChange("torus of", nodes, {place.key("torus_nodes"): nodes}, index=place.index)
+
+
+def _any_latency(place: FabricPlace) -> Iterator[CaseChange]:
+    """Without the longest round trip that the case allows."""
+    if place.asked.max_latency_us is not None:
+        yield CaseChange("latency", "any", {place.key(LATENCY.key): None}, RowsShown.CHEAPER, index=place.index)
 
 
 def _other_tiers(place: FabricPlace) -> Iterator[CaseChange]:

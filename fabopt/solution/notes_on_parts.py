@@ -286,6 +286,15 @@ def weight_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
         yield f"`site.floor`: all heat of {unknown} counts, as the catalog does not say what liquid takes of it"
 
 
+def outlet_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+    """With a number of outlets, what the catalog has no inlets of; attachments never have any."""
+    used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types} | set(design.parts)
+    products: tuple[Switch | Server, ...] = (*catalog.switches, *catalog.servers)
+    unknown = sorted(product.id for product in products if product.id in used and not product.inlets)
+    if unknown and "cords" in case.site.racks_look_at:
+        yield f"`site.floor`: the catalog has no inlets of {', '.join(unknown)}: their cords need outlets beside these"
+
+
 def appliance_notes(design: Design, case: Case) -> Iterator[str]:
     """What rule ``appliance-racks`` came to, attachment by attachment."""
     told = []

@@ -196,12 +196,13 @@ def has_floor(evidence: Evidence) -> bool:
 # -- what a hall takes: heat, weight, a breaker's share ---------------------------------------------------------------
 
 
-KEYS = ("rack_air_w", "row_air_w", "rack_kg", "floor_kg_m2", "breaker_share")
+OUTLET_KEYS = {"C14": "outlets_c13", "C16": "outlets_c15", "C20": "outlets_c19"}
+KEYS = ("rack_air_w", "row_air_w", "rack_kg", "floor_kg_m2", "breaker_share", *OUTLET_KEYS.values())
 SWITCHES = ("leaf", "spine", "core")
 
 
 def limits_halls(evidence: Evidence) -> bool:
-    """Whether the case limits heat to air or weight."""
+    """Whether the case limits heat to air, weight or outlets."""
     floor = evidence.case.site.floor
     return floor is not None and any(getattr(floor, key) is not None for key in KEYS)
 
@@ -214,7 +215,8 @@ def loads_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     Heat to air: power of each device with its NICs and modules, of a switch the larger of it and ``power_max_w`` where
     ``rack_rules.power`` is ``largest``, less ``liquid_share`` of it; what is not known counts whole. Sum of a rack <=
     ``rack_air_w``, of a row <= ``row_air_w``. Sum of ``weight_kg``, 0 where not known, <= ``rack_kg``, and over
-    ``rack_pitch_m`` x ``rack_depth_m`` <= ``floor_kg_m2``. Source: case file, ``site.floor``; catalog.
+    ``rack_pitch_m`` x ``rack_depth_m`` <= ``floor_kg_m2``. Sum of ``inlets`` of a type of servers and switches, of a
+    rack-scale system those of the rack, <= outlets for it. Source: case file, ``site.floor``; catalog.
     """
     floor = cabled.evidence.plan.floor
     air_mw, kg = air_by_rack(cabled), kg_by_rack(cabled)
@@ -229,6 +231,9 @@ def loads_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
         base = exact(part.rack_pitch_m) * exact(part.rack_depth_m)
         _at_most(proof, rack, weight, part.rack_kg, "kg")
         _at_most(proof, rack, weight / base, part.floor_kg_m2, "kg/m2")
+    for rack, inlets in inlets_by_rack(cabled).items():
+        for inlet, number in inlets.items():
+            _at_most(proof, rack, Fraction(number), getattr(floor.part_of(rack), OUTLET_KEYS[inlet]), f"inlets {inlet}")
     proof.note(_told(floor, air_mw, rows, kg))
 
 
@@ -243,7 +248,23 @@ def _told(floor: Floor, air_mw: Counter[str], rows: Counter[str], kg: dict[str, 
         told.append(f"up to {most[0] / 1000:,.7g} W to the air in a rack, {most[1] / 1000:,.7g} in a row")
     if floor.rack_kg is not None or floor.floor_kg_m2 is not None:
         told.append(f"up to {float(max(kg.values(), default=0)):,.7g} kg known in a rack")
+    if any(getattr(floor, key) is not None for key in OUTLET_KEYS.values()):
+        told.append(f"outlets for all known cords of {some(len(air_mw), 'rack')}")
     return "; ".join(told) or f"{some(len(air_mw), 'rack')} on {floor.breaker_share:g} of a breaker"
+
+
+def inlets_by_rack(cabled: CabledDesign) -> dict[str, Counter[str]]:
+    """Known inlets of power cords of the devices of every rack, by type."""
+    evidence, devices = cabled.evidence, cabled.wiring.devices
+    inlets: dict[str, Counter[str]] = defaultdict(Counter)
+    for role, product, rack in zip(devices.role, devices.product, devices.rack, strict=True):
+        if role in SWITCHES:
+            inlets[rack].update(evidence.part(product, Switch).inlets)
+        elif role == "server" and evidence.server.rack is None:
+            inlets[rack].update(evidence.server.inlets)
+    for rack in evidence.design.racks.server_racks if evidence.server.rack is not None else ():
+        inlets[rack].update(evidence.server.inlets)
+    return inlets
 
 
 def air_by_rack(cabled: CabledDesign) -> Counter[str]:

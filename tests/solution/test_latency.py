@@ -12,6 +12,7 @@ import pytest
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import MOST_US
+from fabopt.solution import optimize
 from fabopt.study.front.fronts import pareto_front
 from fabopt.study.front.measures import MEASURES
 from fabopt.verify import verify
@@ -32,12 +33,19 @@ ROWS: list[Json] = [
 RUNS = {"distances_m": {"server-leaf": 3, "leaf-spine": 30}}
 
 
-def timed(most_us: float | None, rows: list[Json] = ROWS, prune: bool = True, **fabric: Any) -> Design:
+def parts(rows: list[Json] = ROWS) -> Json:
     content = catalog()
     content["facts"] = {"latency": rows}
     for switch in content["switches"]:
         switch["asic"] = "X1"
-    return solved({**case({"max_latency_us": most_us, **fabric}), "site": RUNS}, content, prune=prune)
+    return content
+
+
+def timed(
+    most_us: float | None, rows: list[Json] = ROWS, prune: bool = True, runs: Json = RUNS, **fabric: Any
+) -> Design:
+    content = {**case({"max_latency_us": most_us, **fabric}), "site": runs}
+    return solved(content, parts(rows), prune=prune)
 
 
 def farthest(design: Design) -> Path:
@@ -53,6 +61,24 @@ def test_thinner_time_costs_more_and_is_proven() -> None:
     assert comparable(tight) == comparable(timed(2.5, prune=False))
     (check,) = (check for check in tight.checks if check.name == "paths_keep_latency")
     assert f"of {2.5:g}" in check.detail
+
+
+def test_what_the_limit_costs_is_a_row() -> None:
+    content = {**case({"max_latency_us": 2.5}), "site": RUNS}
+    design = optimize.solve(inputs(content, parts()), alternatives_s=30)
+    (row,) = (row for row in design.alternatives if row.what == "latency")
+    assert row.change == {KEY: None} and row.capex_usd == usd(timed(None)) < usd(design)
+
+
+def test_a_run_that_takes_too_long_names_the_limit_and_no_part() -> None:
+    """50 m of fibre are too far in 2.5 us; parts reach them, as the answer without the limit shows."""
+    runs = {"distances_m": {"server-leaf": 3, "leaf-spine": 40}}
+    assert_proven(timed(None, runs=runs))
+    told = {one.limit: one for one in timed(2.5, runs=runs).conflicts}
+    run_of = told["site.distances_m.leaf-spine"]
+    assert KEY in told and run_of.needed == 30
+    assert f"round trips are within `{KEY}`; parts reach farther" in run_of.detail
+    assert "can be bought" not in run_of.detail
 
 
 def test_a_limit_that_all_keep_changes_nothing() -> None:

@@ -23,8 +23,6 @@ AIR_M3_H: Final = 2.99
 AIR_DT_K: Final = 11.1
 # PG25 at a rise of about 10 K. NVIDIA DSX Facilities Guide v2.0 p. 62.
 WATER_L_MIN_KW: Final = 1.5
-# The outlet of a power strip for each inlet of a device, IEC 60320.
-OUTLETS: Final = {"C14": "C13", "C16": "C15", "C20": "C19"}
 
 
 @dataclass(frozen=True)

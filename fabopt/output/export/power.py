@@ -6,8 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
-from fabopt.output.export.halls import OUTLETS, Hall, hall_of, unknown_words
+from fabopt.output.export.halls import Hall, hall_of, unknown_words
 from fabopt.output.export.sheets import csv_file
+from fabopt.schema.floor import Floor
+from fabopt.schema.product import OUTLETS
 from fabopt.wiring.design_file import Embedded
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ POWER_COLUMNS = (
     *("limit_w", "unknown", "outlets_c15", "outlets_there", "pdu"),
 )
 # Sources differ on the outlets of the one power strip that they name (18 C19 and 6 C13, or 12 and 24), so the catalog
-# has none.
+# has none: a case says them.
 NO_STRIP = "unknown"
 
 
@@ -45,7 +47,15 @@ def power_table(hall: Hall, feeds: int) -> pd.DataFrame:
         amounts = round(used_w - rest_w, 3), round(rest_w, 3), round(most_w, 3)
         counts = outlets["C13"], outlets["C19"]
         unknown = unknown_words(devices, "inlets")
-        strips = "in the rack as it is sold" if any(device.is_of_whole for device in devices) else NO_STRIP
-        row = (rack, *amounts, share, *counts, part.usable_power_w, unknown, outlets["C15"], strips, strips)
+        there, strips = _outlets_there(part) or NO_STRIP, part.power_strip or NO_STRIP
+        if any(device.is_of_whole for device in devices):
+            there = strips = "in the rack as it is sold"
+        row = (rack, *amounts, share, *counts, part.usable_power_w, unknown, outlets["C15"], there, strips)
         rows.append(row)
     return pd.DataFrame(rows, columns=list(POWER_COLUMNS))
+
+
+def _outlets_there(floor: Floor) -> str:
+    """Outlets of the strips of a rack by type, as far as the case says them: ``24 C13, 6 C19``."""
+    there = {outlet: getattr(floor, f"outlets_{outlet.lower()}") for outlet in OUTLETS.values()}
+    return ", ".join(f"{number} {outlet}" for outlet, number in there.items() if number is not None)

@@ -213,26 +213,25 @@ def _run(inquiry: Inquiry, kind: str, given: float | None) -> Iterator[Conflict]
     if run_m is None or run_m <= longest:
         return
     detail = f"the longest {kind} run for which parts can be bought"
-    timed, free = _without_times(inquiry.case)
-    if timed and inquiry.design_of(inquiry.problem_of(with_run(free, inquiry.problem, kind, run_m))) is not None:
+    if timed := _too_slow(inquiry, kind, run_m):
         detail = f"the longest {kind} run with which round trips are within {timed}; parts reach farther"
-        yield advice(f"site.distances_m.{kind}", run_m, longest, detail, is_longest)
-        return
-    if ends is not None:
+    elif ends is not None:
         part = _longest_part(inquiry.problem, ends)
         named = "" if part is None else f" ({part.id}, {part.length_m:g} m)"
         far = f"{ends.words}: {_far(inquiry.problem, kind, run_m)}"
         detail = f"{far}; {detail}{named}; a longer part, a shorter way or a switch between would do"
     yield advice(f"site.distances_m.{kind}", run_m, longest, detail, is_longest)
-    if ends is not None:
+    if ends is not None and not timed:
         yield from _longer_part(inquiry, ends, given is not None)
 
 
-def _without_times(case: Case) -> tuple[str, Case]:
-    """The keys that limit times of paths, in words, and the case without them."""
-    keys = [f"`fabrics.{one.name}.{LATENCY.key}`" for one in case.fabrics if one.max_latency_us is not None]
-    fabrics = tuple(one.model_copy(update={LATENCY.key: None}) for one in case.fabrics)
-    return " and ".join(keys), case.model_copy(update={"fabrics": fabrics})
+def _too_slow(inquiry: Inquiry, kind: str, run_m: float) -> str:
+    """The keys that limit times of paths, in words, where a run has a design without them; empty where it has not."""
+    fabrics = inquiry.case.fabrics
+    keys = [f"`fabrics.{one.name}.{LATENCY.key}`" for one in fabrics if one.max_latency_us is not None]
+    free = tuple(one.model_copy(update={LATENCY.key: None}) for one in fabrics)
+    case = with_run(inquiry.case.model_copy(update={"fabrics": free}), inquiry.problem, kind, run_m)
+    return " and ".join(keys) if keys and inquiry.design_of(inquiry.problem_of(case)) is not None else ""
 
 
 def _far(problem: Problem, kind: str, run_m: float) -> str:

@@ -101,7 +101,9 @@ class ApplianceRacks:
         )
         self.row_air_mw: Mapping[str, int] = MappingProxyType(space.row_air_mw)
         moves = is_kept(case.rules, APPLIANCE_RACKS)
-        self.movable = {one.key: one for one in self.appliances if moves and one.attachment.may_stand_anywhere}
+        self.movable: Mapping[ApplianceKey, Appliance] = MappingProxyType(
+            {one.key: one for one in self.appliances if moves and one.attachment.may_stand_anywhere}
+        )
 
     def has_place(self, key: ApplianceKey) -> bool:
         """Whether the devices of an attachment are in racks, or will be once switches are."""

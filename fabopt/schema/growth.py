@@ -20,8 +20,8 @@ class Growth(Strict):
         usd_per_moved_cable: Cost of moving one cable, in US dollars; an estimate of twenty minutes of a technician with
             planning and test. With `site.labour` 0 unless given, beside the labour.
         minutes_per_moved_cable: Time to move one cable, in minutes; an estimate.
-        trunks: When trunks and panels of later stages come where `site.cabling` has any; `when_lit`, with the links
-            that first need them, `ahead`, all with the first stage and dark until lit, or `any`, whichever is cheaper.
+        trunks: When trunks and panels of later stages come; `when_lit`, with the links that first need them, `ahead`,
+            all with the first stage and dark until lit, or `any`, whichever is cheaper.
         decide_by: What decides where growth is uncertain; the expected total cost (`mean`), or the worst `regret`.
     """
 

@@ -200,7 +200,7 @@ class Cooled(Strict):
 
     @property
     def cords(self) -> tuple[tuple[Inlet, int], ...]:
-        """Its inlets in order."""
+        """Inlets of power cords with how many of each, in order of their types."""
         return tuple(sorted(self.inlets.items()))
 
 

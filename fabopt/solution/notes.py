@@ -33,19 +33,17 @@ from fabopt.solution.designs import NO_BOUND
 from fabopt.solution.lengths import length_notes
 from fabopt.solution.more_planes import more_planes_notes
 from fabopt.solution.notes_on_parts import (
-    airflow_notes,
     appliance_notes,
     coding_notes,
     feed_notes,
     loss_notes,
-    outlet_notes,
     pair_notes,
     pool_notes,
     protocol_notes,
     rack_notes,
+    rack_part_notes,
     stand_in_notes,
     trunk_notes,
-    weight_notes,
 )
 from fabopt.solution.price_basis import derived_notes, price_notes
 from fabopt.solution.question import Answers, Question
@@ -90,9 +88,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *(protocol_notes(inputs.catalog, design) if inputs.case.rules != NO_RULES else ()),
         *(coding_notes(design) if inputs.case.rules != NO_RULES else ()),
         *pair_notes(inputs.case, inputs.catalog, design),
-        *airflow_notes(inputs.case, inputs.catalog, design),
-        *weight_notes(inputs.case, inputs.catalog, design),
-        *outlet_notes(inputs.case, inputs.catalog, design),
+        *rack_part_notes(inputs.case, inputs.catalog, design),
         *offer_notes(design),
         *firm_notes(design),
         *quote_notes(design),

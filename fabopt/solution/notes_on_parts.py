@@ -41,7 +41,14 @@ from fabopt.wiring.design_file import Embedded
 ANCHOR = "docs/catalog.md#airflow"
 
 
-def airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+def rack_part_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+    """Notes on what racks are given by parts: air, weight, cords."""
+    yield from _airflow_notes(case, catalog, design)
+    yield from _weight_notes(case, catalog, design)
+    yield from _outlet_notes(case, catalog, design)
+
+
+def _airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
     """With a wanted airflow, switches of unknown airflow; without one, switches that blow against each other."""
     if not design.fabrics:
         return
@@ -272,7 +279,7 @@ def pair_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
 # -- notes on the parts of the default rules of racks that an answer keeps --------------------------------------------
 
 
-def weight_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+def _weight_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
     """With a limit on weight or heat, the products whose weight or cooling the catalog does not have."""
     used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types}
     switches = [switch for switch in catalog.switches if switch.id in used]
@@ -286,7 +293,7 @@ def weight_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
         yield f"`site.floor`: all heat of {unknown} counts, as the catalog does not say what liquid takes of it"
 
 
-def outlet_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
+def _outlet_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str]:
     """With a number of outlets, what the catalog has no inlets of; attachments never have any."""
     used = {row.id for fabric in design.fabrics for tier in fabric.tiers for row in tier.types} | set(design.parts)
     products: tuple[Switch | Server, ...] = (*catalog.switches, *catalog.servers)

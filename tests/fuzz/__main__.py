@@ -28,7 +28,7 @@ FINDINGS = Path("fuzz-findings")
 # What commands import when they run: processes that are copies of this one have it.
 # Items of a block for each core.
 BLOCK = 25
-IMPORTED = ("app", "export", "fronts", "report", "sensitivity", "solving")
+IMPORTED = ("app", "export", "fronts", "report", "solving")
 
 
 def prepare(kinds: Iterable[str] = MAKERS) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.output.terminal.first_screen import cost_shares, first_rows
 from fabopt.parts.polarity import Mated, mated
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
@@ -17,6 +18,7 @@ from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.solution import optimize
+from fabopt.units import some
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
@@ -336,3 +338,11 @@ def channels_of(design: Design) -> Iterator[Mated]:
         jumper = embedded.part(patched.trunk.jumper, Fibre)
         pieces = jumper, embedded.part(patched.trunk.product, Trunk), jumper
         yield mated((near, far), pieces, [product_of[port.panel] for port in (patched.near, patched.far)])
+
+
+def test_trunks_and_panels_are_parts_on_the_first_screen() -> None:
+    design = solved(hall())
+    trunks, panels = (sum(row.quantity for row in design.bom if row.kind == kind) for kind in ("trunk", "panel"))
+    rows = {row.label: row.words for row in first_rows(design)}
+    assert f"{some(trunks, 'trunk')}, {some(panels, 'panel')}" in rows["Parts"]
+    assert "charges and work" not in cost_shares(design)

@@ -56,7 +56,7 @@ MOST_LIMITS = 4
 # Fabrics with the names of their products; of more than these each has one line.
 MOST_NAMED = 4
 LABEL_WIDTH = len("Worst loss")
-_BOUGHT = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver"}
+_BOUGHT = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "trunk": "trunk", "panel": "panel"}
 _LIMITS = (
     ("budget_usd", "budget", "capex_usd", dollars, dollars),
     ("power_w", "power", "power_w", power, power),
@@ -293,7 +293,8 @@ def _cost(design: Design) -> Iterator[str]:
 def cost_shares(design: Design) -> dict[str, int]:
     """Cents of each fabric where there are several; else of switches, NICs, and cables with their optics."""
     kinds = {"switch": "switches", "nic": "NICs", "transceiver": "optics and cables", "cable": "optics and cables",
-             "fibre": "optics and cables", "server": "servers"}  # fmt: skip
+             "fibre": "optics and cables", "trunk": "optics and cables", "panel": "optics and cables",
+             "server": "servers"}  # fmt: skip
     shares: dict[str, int] = {}
     for row in design.bom:
         name = row.fabric if len(design.fabrics) > 1 and row.fabric else kinds.get(row.kind, "charges and work")

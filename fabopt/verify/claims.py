@@ -45,7 +45,7 @@ KEYS_OF_ALTERNATIVES = {
     "leaf switch": "forbidden_parts", "server": "server", "switches": "rules.interchangeable",
     "sourcing": "procurement.", "part numbers": "max_part_numbers",
     "growth": "stages", "recabling": "recabling", "trunks": "growth.trunks", OTHER_SEPARATION: "separation",
-    "cabling": "site.cabling", "placement": "network_racks", "flat runs": "distances_m",
+    "cabling": "site.cabling", "latency": "max_latency_us", "placement": "network_racks", "flat runs": "distances_m",
     "ttft_ms": "workload.ttft_ms", "tpot_ms": "workload.tpot_ms",
     RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),
     **{f"site.floor.{key}": f"site.floor.{key}" for key in LOAD_KEYS},

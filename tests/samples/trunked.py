@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from fabopt.io.case import Inputs, inputs_from_objects
@@ -37,6 +38,16 @@ def parts(trunks: list[Json] | None = None, panels: list[Json] | None = None) ->
     content["trunks"] = [trunk("t4", 4, 300), trunk("t12", 12, 700)] if trunks is None else trunks
     content["panels"] = [panel("p6", 6, 100), panel("p24", 24, 300)] if panels is None else panels
     return content
+
+
+def random_parts(seed: int) -> Json:
+    """Three types of trunk and two of panels at random prices."""
+    rng = random.Random(seed)
+    legs, ports = rng.sample([2, 3, 4, 6, 8, 12], 3), rng.sample([4, 6, 12, 24], 2)
+    return parts(
+        [trunk(f"t{number}", number, rng.randint(50, 900)) for number in legs],
+        [panel(f"p{number}", number, rng.randint(20, 500)) for number in ports],
+    )
 
 
 def hall(cabling: object = "structured", labour: Json | None = None, **changes: Any) -> Json:

@@ -25,7 +25,7 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import structured_of
 from tests.samples.small import Json, bought, comparable, usd
-from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, solved, trunk
+from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, random_parts, solved, trunk
 
 
 def failed(design: Design) -> list[str]:
@@ -43,16 +43,6 @@ def test_links_between_racks_run_through_trunks() -> None:
     assert {place.rack for place in kind.panels} == {rack for route in kind.routes for rack in (route.a, route.b)}
     assert design.totals is not None
     assert design.totals.capex_usd == pytest.approx(sum(row.total_usd for row in design.bom))
-
-
-def random_parts(seed: int) -> Json:
-    """Three types of trunk and two of panels at random prices."""
-    rng = random.Random(seed)
-    legs, ports = rng.sample([2, 3, 4, 6, 8, 12], 3), rng.sample([4, 6, 12, 24], 2)
-    return parts(
-        [trunk(f"t{number}", number, rng.randint(50, 900)) for number in legs],
-        [panel(f"p{number}", number, rng.randint(20, 500)) for number in ports],
-    )
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])

@@ -27,8 +27,8 @@ from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.stage_links import kinds_of, links_of_kind
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, hall, solved
-from tests.solution.test_trunks_in_growth import failed, random_parts
+from tests.samples.trunked import LABOUR, hall, random_parts, solved
+from tests.solution.test_trunks_in_growth import failed
 
 UPLINKS = ("leaf", "spine")
 WORDS = ("when_lit", "ahead", "any")

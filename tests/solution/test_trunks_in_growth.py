@@ -14,7 +14,7 @@ from fabopt.schema.design import Design
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, solved, trunk
+from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, random_parts, solved, trunk
 
 SIZES = (("first", 0, 4), ("second", 12, 8))
 
@@ -83,16 +83,6 @@ def test_what_a_stage_lights_goes_through_what_is_there() -> None:
     later = set(last[keys].itertuples(index=False, name=None))
     assert set(lit[keys].itertuples(index=False, name=None)) <= later
     assert set(panel_table(design, wiring)["stage"]) == {name for name, *_ in SIZES}
-
-
-def random_parts(seed: int) -> Json:
-    """Three types of trunk and two of panels at random prices."""
-    rng = random.Random(seed)
-    legs, ports = rng.sample([2, 3, 4, 6, 8, 12], 3), rng.sample([4, 6, 12, 24], 2)
-    return parts(
-        [trunk(f"t{number}", number, rng.randint(50, 900)) for number in legs],
-        [panel(f"p{number}", number, rng.randint(20, 500)) for number in ports],
-    )
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6))])

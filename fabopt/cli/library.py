@@ -25,6 +25,8 @@ from fabopt.schema.product import Price, Product
 from fabopt.units import some
 
 _DEFAULT = ("reference",)
+# What an example case is in service with, as its file is named beside it.
+_BASE = ".base.json"
 _LAST_KEYS = ("notes", "confidence", "source", "provenance")
 
 
@@ -48,29 +50,31 @@ def _description(path: Path | None) -> str:
     return " ".join(text.split()) if isinstance(text, str) else ""
 
 
-def _case_text(name: str) -> str:
-    """The file of an example case."""
+def _case_file(name: str) -> Path:
+    """Where an example case is."""
     path = by_name("cases", name)
     if path is None:
         known = names("cases")
         hint = did_you_mean(name, known) or "`fabopt cases` lists them"
         raise InputError([fault("NAME", "", "there is no such example case", name, hint=hint)])
-    return read_bytes(path).decode()
+    return path
 
 
 def show_case(name: str) -> None:
     """Print the file of an example case."""
-    deliver(STANDARD_STREAM, _case_text(name).encode())
+    deliver(STANDARD_STREAM, read_bytes(_case_file(name)))
 
 
 def copy_case(name: str, folder: str, force: bool) -> None:
-    """Copy an example case to a folder, its first line naming the schema from there."""
+    """Copy an example case to a folder, its first line naming the schema from there, and the base beside it."""
     from fabopt.cli.starter import with_schema
 
-    text = _case_text(name)
-    where = make_folder(Path(folder))
-    target = str(where / f"{name}.yaml")
-    write_case(target, with_schema(text, where, schema_file("case")), force, f"; now: fabopt solve {target}")
+    path, where = _case_file(name), make_folder(Path(folder))
+    target, base = str(where / f"{name}.yaml"), path.with_name(f"{name}{_BASE}")
+    if base.is_file():
+        write_case(str(where / base.name), read_bytes(base).decode(), force, "")
+    text = with_schema(read_bytes(path).decode(), where, schema_file("case"))
+    write_case(target, text, force, f"; now: fabopt solve {target}")
 
 
 def write_case(target: str, text: str, force: bool, then: str) -> None:

@@ -118,6 +118,15 @@ def test_an_example_case_is_solved_by_name(run: Run, folder: Path, monkeypatch: 
     assert "example" in run("cases").out
 
 
+def test_an_example_is_copied_with_what_it_goes_on_from(run: Run, folder: Path) -> None:
+    assert run("cases", "copy", "live-h100-64", "mine").code == 0
+    assert sorted(path.name for path in (folder / "mine").iterdir()) == ["live-h100-64.base.json", "live-h100-64.yaml"]
+    base = read_inputs("mine/live-h100-64.yaml").case.base
+    assert base is not None and base.design is not None
+    again = run("cases", "copy", "live-h100-64", "mine")
+    assert again.code == 2 and "live-h100-64.base.json: there is such a file already" in again.err
+
+
 def test_infeasible_is_exit_3_and_still_writes_the_file(run: Run) -> None:
     write_case(limits={"budget_usd": 100})
     code, out, err = run("solve", "case.yaml", "--json", "design.json", "--bom", "bill.csv")

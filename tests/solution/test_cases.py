@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
+from fabopt.io.design import read_design
 from fabopt.io.library import data_folder, names
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import KINDS, wiring_at
+from tests.samples.bases import assert_stays
 from tests.samples.shipped import shipped
 from tests.samples.small import assert_proven, bought, counts
 
@@ -42,6 +50,9 @@ SWITCHES: dict[str, dict[str, int]] = {
     "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 8, "spine": 8},
     "l40s-inference-256": {"leaf": 2, "spine": 2},
+    "live-h100-64": {"leaf": 16, "spine": 8},
+    "live-pod-1536": {"leaf": 48, "spine": 32},
+    "live-roce-64": {"leaf": 8, "spine": 4},
     "llama3-405b-8192-gpus": {"leaf": 192, "spine": 78, "core": 52},
     "llama3-405b-in-pods": {"leaf": 256, "spine": 160, "core": 4},
     "mi300x-inference-2048": {"leaf": 11, "spine": 2},
@@ -130,6 +141,55 @@ def test_growth_keeps_every_cable() -> None:
         (8, 16, 512, 0), (16, 16, 1024, 0), (24, 16, 1536, 0), (32, 16, 2048, 0)
     ]  # fmt: skip
     assert [one.free_spine_ports for one in growth] == [16 * 64 - 256 * units for units in (1, 2, 3, 4)]
+
+
+# -- beside what is in service ----------------------------------------------------------------------------------------
+
+LIVE = [name for name in CASES if name.startswith("live-")]
+
+
+def base_of(name: str) -> Design:
+    return read_design(data_folder("cases") / f"{name}.base.json")
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_what_a_case_goes_on_from_is_beside_it_and_proven(name: str) -> None:
+    said = yaml.safe_load(file_of(name).read_text())["base"]["file"]
+    assert said.partition("@")[0] == f"{name}.base.json"
+    assert [check for check in verify(base_of(name)) if not check.ok] == []
+
+
+def test_full_spines_are_relieved_by_moving_half_of_the_uplinks() -> None:
+    """By hand: eight leaves with eight links to each of four spines keep four to each, so 8 x 4 x 4 move; new are
+    eight leaves, four spines, 256 links of servers and the other 256 links up.
+    """
+    design, base = shipped("live-h100-64"), base_of("live-h100-64")
+    assert counts(base) == {"leaf": 8, "spine": 4, "server_leaf": 256, "leaf_spine": 256}
+    moves = design.fabrics[0].moves
+    assert moves is not None and (moves.cables, moves.devices) == ({"leaf-spine": 128}, {})
+    parts = {row.id: row.in_use - row.from_stock for row in design.bom}
+    assert (parts["nvidia-qm9700"], parts["moved-cable"]) == (12, 128)
+    assert set(wiring_of(base).cables.name) <= set(wiring_of(design).cables.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "new"),
+    [
+        ("live-pod-1536", {"leaf": 16, "leaf-spine": 16 * 32, "server": 64, "server-leaf": 8 * 64}),
+        ("live-roce-64", {"spine": 1, "leaf-spine": 8 * 8, "server": 16, "server-leaf": 8 * 16}),
+    ],
+)
+def test_what_comes_beside_what_is_in_service_by_hand(name: str, new: dict[str, int]) -> None:
+    """16 leaves with a link to each of 32 spines that have as many free; a spine with eight links to each of eight
+    leaves of 64 cages, 24 of them uplinks and 24 for two servers each.
+    """
+    design, base = shipped(name), base_of(name)
+    assert_stays(design, base, 0)
+    before, after = (
+        Counter([*wiring.devices.role, *(KINDS[kind] for kind in wiring.links.kind.tolist())])
+        for wiring in (wiring_at(wiring_of(base), 0), wiring_of(design))
+    )
+    assert after - before == new
 
 
 @pytest.mark.long

@@ -63,6 +63,7 @@ from fabopt.verify import (
     subnet_manager,
     totals,
     trays,
+    trunk_spread,
     workload,
 )
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -278,7 +279,8 @@ FLOOR_RULES: tuple[FloorRule, ...] = (
     trays.trays_hold_cables,
     trays.managers_hold_cables,
     structured.trunks_hold_legs,
-    structured.trunks_spread_leaves,
+    trunk_spread.trunks_spread_leaves,
+    trunk_spread.panels_spread_leaves,
     structured.panels_hold_trunks,
     structured.panels_fit_racks,
 )

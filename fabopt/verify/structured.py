@@ -29,7 +29,6 @@ from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.racks import DeviceRacks, kept_units
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import KINDS, Ints
-from fabopt.wiring.structured import structured_of
 
 SAME = exact("0.000001")
 
@@ -158,30 +157,6 @@ def _routes(cabled: CabledDesign, index: int, kind: str, stage: int) -> Counter[
         if near != far:
             pairs[near, far] += 1
     return pairs
-
-
-@since("0.3.0", "case.content.site.cabling")
-@where(has_trunks)
-def trunks_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
-    """No trunk carries more than its share of the links of a device at their near end, so that its loss takes no more.
-
-    Of u links of a device on a route: on a trunk <= ceil(u x its legs / legs of all trunks of the route), with D equal
-    ones ceil(u / D); counted over the legs as they are dealt. Source: design file, ``structured``; catalog, ``legs``.
-    """
-    near, laid = cabled.wiring.links.a, structured_of(cabled.evidence.design, cabled.wiring)
-    legs, links, most = Counter[tuple[str, ...]](), Counter[tuple[tuple[str, ...], int]](), 0
-    for trunk in laid.trunks:
-        route = (trunk.fabric, trunk.kind, *trunk.racks)
-        legs[route] += len(trunk.legs)
-        links.update((route, int(near[leg.link])) for leg in trunk.legs if leg.link is not None)
-    for trunk in laid.trunks:
-        route = (trunk.fabric, trunk.kind, *trunk.racks)
-        own = Counter(int(near[leg.link]) for leg in trunk.legs if leg.link is not None)
-        for device, number in own.items():
-            share, most = ceil(Fraction(links[route, device] * len(trunk.legs), legs[route])), max(most, number)
-            name = cabled.wiring.devices.name[device]
-            proof.holds(number <= share, f"{trunk.name}: {some(number, 'link')} of {name}, its share is {share}")
-    proof.note(f"{some(len(laid.trunks), 'trunk')}, no device has more than {some(most, 'link')} on one")
 
 
 @since("0.3.0", "case.content.site.cabling")

@@ -1,8 +1,9 @@
 """Which leg of which trunk every link takes, and the ports of panels at both of its ends.
 
 Links between two racks are dealt to the trunks of their route in turn, by stage, near device and port: those of one
-device are spread, on D equal trunks at most ceil(u / D) of its u links on one. Later links come after, so that what is
-plugged in stays where it is. Legs that carry no link are dark.
+device are spread, on D equal trunks at most ceil(u / D) of its u links on one. Trunks are dealt to the panels of a rack
+in turn; the legs of one stay together as far as links of a device are spread over panels too. Later links come after,
+so that what is plugged in stays where it is. Legs that carry no link are dark.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FAR = "F"
 
 
 class TrunkRoom(NamedTuple):
-    """Legs of a trunk, and the stage from which on it is there."""
+    """Legs of a trunk, or ports of a panel, and the stage from which on it is there."""
 
     legs: int
     stage: int = 0
@@ -119,21 +120,43 @@ def near_cord(cable: str) -> str:
     return cable.removesuffix(FAR)
 
 
-def dealt(devices: Sequence[int], stages: Sequence[int], trunks: Sequence[TrunkRoom]) -> list[tuple[int, int]]:
-    """Trunk (index) and leg (from 1) of every link, whose near devices and stages are given in the order of dealing.
+def dealt(
+    devices: Sequence[int], stages: Sequence[int], trunks: Sequence[TrunkRoom], together: Sequence[int] | None = None
+) -> list[tuple[int, int]]:
+    """Trunk (index) and leg (from 1) of every link, whose near devices and stages are given in the order of dealing;
+    or panel and port.
 
     In turn, over trunks that are there at the stage; of the u links of a device at most ceil(u x legs of a trunk / legs
-    of all) on one, rule ``trunks_spread_leaves``. What earlier stages have stays. ``ValueError``: a link has no leg.
+    of all) on one, and fewer than u > 1 where the others have room. Rule ``trunks_spread_leaves``; of panels
+    rule ``panels_spread_leaves``. What earlier stages have stays. ``together``: a number for each link; those of one
+    are where the one before is, if they may. ``ValueError``: a link has no leg.
     """
-    dealing = _Dealing(devices, stages, trunks)
+    dealing, home = _Dealing(devices, stages, trunks), dict[int, int]()
     for link in range(len(devices)):
+        if together is not None:
+            dealing.turn = home.get(together[link], len(home))
         dealing.deal(link)
+        if together is not None:
+            home[together[link]] = dealing.trunk_of[link]
     used = [0] * len(trunks)
     places = list[tuple[int, int]]()
     for trunk in dealing.trunk_of:
         used[trunk] += 1
         places.append((trunk, used[trunk]))
     return places
+
+
+def _most_of(numbers: Mapping[int, int], rooms: Sequence[int]) -> dict[int, list[int]]:
+    """Most links of each device in each of some rooms, by the number of its links in all."""
+    whole = max(1, sum(rooms))
+    most = {device: [-(-number * room // whole) for room in rooms] for device, number in numbers.items()}
+    several = [device for device, number in numbers.items() if number > 1]
+    for index, room in enumerate(rooms):
+        # with one of each device elsewhere, and all that its share leaves there
+        if sum(max(1, numbers[device] - most[device][index]) for device in several) <= whole - room:
+            for device in several:
+                most[device][index] = min(most[device][index], numbers[device] - 1)
+    return most
 
 
 class _Dealing:
@@ -155,15 +178,10 @@ class _Dealing:
         if self.stages[link] != self.stage:
             self.stage = self.stages[link]
             there = [trunk.legs if trunk.stage <= self.stage else 0 for trunk in self.trunks]
-            until = bisect_right(self.stages, self.stage)
-            numbers = Counter(self.devices[:until])
-            self.most = {
-                device: [-(-number * legs // max(1, sum(there))) for legs in there]
-                for device, number in numbers.items()
-            }
+            self.most = _most_of(Counter(self.devices[: bisect_right(self.stages, self.stage)]), there)
         self.trunk_of.append(-1)
         if not self._finds(link, set()) and not self._takes_any(link):
-            raise ValueError(f"no trunk has a leg for link {link + 1}")
+            raise ValueError(f"no trunk or panel has room for link {link + 1}")
         self.turn = self.trunk_of[link] + 1
 
     def _finds(self, link: int, seen: set[int]) -> bool:
@@ -234,6 +252,12 @@ def _links(wiring: Wiring, fabric: int, kind: str) -> Mapping[frozenset[str], li
     return by_racks
 
 
+# A trunk (index) and one of its legs, from 1; and the link (row) of those in use, None of spare ones.
+Leg = tuple[int, int]
+Carried = Mapping[Leg, int | None]
+_Pulled = tuple[TrunkRoute, TrunkRow]
+
+
 class _PulledKind:
     """One kind of links of a fabric, as its trunks are pulled and plugged in."""
 
@@ -247,16 +271,13 @@ class _PulledKind:
                       embedded.part(place.id, Panel).ports, fabric, kind.kind, self._stage(place))
             for place in kind.panels
         ]  # fmt: skip
-        self.free: dict[str, list[RackPort]] = defaultdict(list)
-        for panel in sorted(self.panels, key=lambda panel: panel.stage)[::-1]:
-            self.free[panel.rack] += [RackPort(panel.name, port) for port in range(panel.ports, 0, -1)]
 
     def trunks(self, wiring: Wiring, before: int) -> Iterator[PulledTrunk]:
         """All trunks, numbered after those before. Legs that are needed are plugged in first, by the stage of their
         link, then others as far as ports of both racks go.
         """
-        pulled: list[tuple[TrunkRoute, TrunkRow]] = []
-        carried: dict[tuple[int, int], int | None] = {}
+        pulled: list[_Pulled] = []
+        carried: dict[Leg, int | None] = {}
         for route in self.kind.routes:
             rows = [row for row in route.trunks for _ in range(row.count)]
             links = self.links.get(frozenset((route.a, route.b)), [])
@@ -268,15 +289,7 @@ class _PulledKind:
             for (trunk, leg), link in zip_longest(places, links):
                 carried[len(pulled) + trunk, leg] = link
             pulled += [(route, row) for row in rows]
-        every = [(number, leg) for number, (_, row) in enumerate(pulled)
-                 for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1)]  # fmt: skip
-        ports: dict[tuple[int, int], tuple[RackPort, RackPort]] = {}
-        later, stage = len(self.stage_of), wiring.links.stage.tolist()
-        lit = {place: later if link is None else stage[link] for place, link in carried.items()}
-        for place in sorted(every, key=lambda place: lit.get(place, later + 1)):
-            route = pulled[place[0]][0]
-            if self.free[route.a] and self.free[route.b]:
-                ports[place] = self.free[route.a].pop(), self.free[route.b].pop()
+        ports = self._ports(wiring, pulled, carried)
         for number, (route, row) in enumerate(pulled):
             legs = list[TrunkLeg]()
             for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1):
@@ -285,6 +298,43 @@ class _PulledKind:
             name, racks = f"T{before + number + 1:04d}", (route.a, route.b)
             about = row.id, row.length_m, self._stage(row), self.fabric, self.kind.kind, self.kind.jumper
             yield PulledTrunk(name, *about, racks, tuple(legs))
+
+    def _ports(
+        self, wiring: Wiring, pulled: Sequence[_Pulled], carried: Carried
+    ) -> dict[Leg, tuple[RackPort, RackPort]]:
+        """Ports of panels at both ends of every leg that has them."""
+        links, racks_of = wiring.links, defaultdict[int, set[str]](set)
+        needed: dict[str, list[Leg]] = defaultdict(list)
+        lit = {leg: len(self.stage_of) if link is None else int(links.stage[link]) for leg, link in carried.items()}
+        for leg in sorted(carried, key=lambda leg: (lit[leg], leg)):
+            route, link = pulled[leg[0]][0], carried[leg]
+            needed[route.a].append(leg)
+            needed[route.b].append(leg)
+            if link is not None:
+                racks_of[int(links.a[link])].add(wiring.devices.rack[links.b[link]])
+        ports, free = dict[tuple[str, Leg], RackPort](), dict[str, list[RackPort]]()
+        for rack, legs in needed.items():
+            devices = list[int]()
+            for number, leg in enumerate(legs):
+                link = carried[leg]
+                near = -1 if link is None else int(links.a[link])
+                # links of a device that end in several racks are spread over the panels of these as they are
+                is_spread = link is not None and (wiring.devices.rack[near] == rack or len(racks_of[near]) == 1)
+                devices.append(near if is_spread else -1 - number)
+            panels = sorted((panel for panel in self.panels if panel.rack == rack), key=lambda panel: panel.stage)
+            rooms = [TrunkRoom(panel.ports, panel.stage) for panel in panels]
+            taken = dealt(devices, [lit[leg] for leg in legs], rooms, [trunk for trunk, _ in legs])
+            for leg, (panel, port) in zip(legs, taken, strict=True):
+                ports[rack, leg] = RackPort(panels[panel].name, port)
+            used = Counter(panel for panel, _ in taken)
+            free[rack] = [RackPort(panel.name, port) for number, panel in enumerate(panels)
+                          for port in range(used[number] + 1, panel.ports + 1)][::-1]  # fmt: skip
+        for number, (route, row) in enumerate(pulled):
+            for leg in ((number, leg) for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1)):
+                if leg not in carried and free[route.a] and free[route.b]:
+                    ports[route.a, leg], ports[route.b, leg] = free[route.a].pop(), free[route.b].pop()
+        routes = {leg: pulled[leg[0]][0] for _, leg in ports}
+        return {leg: (ports[route.a, leg], ports[route.b, leg]) for leg, route in routes.items()}
 
     def _stage(self, row: TrunkRow | PanelPlace) -> int:
         return self.stage_of.get(row.stage or "", 0)

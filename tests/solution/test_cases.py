@@ -44,6 +44,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "floor-mi355x-64": {"leaf": 1},
     "floor-rail-only-64": {"leaf": 8},
     "floor-three-tier-256": {"leaf": 16, "spine": 16, "core": 8},
+    "floor-trunks-256": {"leaf": 8, "spine": 4},
     "floor-two-tier-128": {"leaf": 4, "spine": 2},
     "four-fabrics-1024-gpus": {"leaf": 32, "spine": 16},
     "gb200-nvl72-576": {"leaf": 30, "spine": 9},

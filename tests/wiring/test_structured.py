@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from math import ceil
 
 import pytest
@@ -42,6 +42,36 @@ def test_a_leaf_keeps_to_its_share_where_legs_in_turn_would_not() -> None:
     }  # fmt: skip
 
 
+def test_a_leaf_with_two_links_has_them_on_two_trunks_or_panels() -> None:
+    """Of 12 and 4 legs its share of the larger is 2 of 2; for a fifth leaf the smaller one has no leg left."""
+    rooms = [TrunkRoom(12), TrunkRoom(4)]
+    on = [
+        Counter(one for one, _ in dealt(leaves, [0] * len(leaves), rooms))
+        for leaves in ([0, 0], [0, 0, 1, 1, 2, 2, 3, 3])
+    ]
+    assert on == [{0: 1, 1: 1}, {0: 4, 1: 4}]
+    assert len(dealt([leaf for leaf in range(5) for _ in range(2)], [0] * 10, rooms)) == 10
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_links_of_one_trunk_stay_together_as_far_as_leaves_are_spread(seed: int) -> None:
+    """Each of D equal panels has at most ceil(u / D) of the u links of a leaf, and fewer than u > 1; and a trunk whose
+    links are all of different leaves has them in one panel if each panel has room for whole trunks.
+    """
+    rng = random.Random(seed)
+    panels, legs, trunks = rng.randint(1, 4), rng.choice([4, 12]), rng.randint(1, 8)
+    room = TrunkRoom(legs * -(-trunks // panels))
+    links = [(trunk, (0 if seed % 2 else 100 * trunk) + leg) for trunk in range(trunks) for leg in range(legs)]
+    leaves = [leaf for _, leaf in links]
+    places = dealt(leaves, [0] * len(links), [room] * panels, [trunk for trunk, _ in links])
+    on, numbers = Counter(zip(leaves, (panel for panel, _ in places), strict=True)), Counter(leaves)
+    assert len(set(places)) == len(places)
+    assert all(count <= -(-numbers[leaf] // panels) for (leaf, _), count in on.items())
+    if not seed % 2:
+        homes = {(trunk, panel) for (trunk, _), (panel, _) in zip(links, places, strict=True)}
+        assert len(homes) == trunks
+
+
 @pytest.mark.parametrize("seed", range(200))
 def test_what_is_plugged_in_stays_under_growth(seed: int) -> None:
     """Links of later stages and trunks that are pulled later move nothing; each link waits for no later trunk."""
@@ -64,7 +94,7 @@ def test_what_is_plugged_in_stays_under_growth(seed: int) -> None:
 
 
 def test_links_without_a_leg_are_refused() -> None:
-    with pytest.raises(ValueError, match="no trunk has a leg for link 3"):
+    with pytest.raises(ValueError, match="no trunk or panel has room for link 3"):
         dealt([0, 0, 0], [0, 0, 0], [TrunkRoom(2), TrunkRoom(4, stage=1)])
 
 
@@ -104,6 +134,23 @@ def test_every_link_between_racks_has_a_leg_and_two_ports(name: str) -> None:
     assert len(cabling.trunks) == sum(row.count for row in kind.trunks)
     plugged = sum(leg.a is not None for one in cabling.trunks for leg in one.legs)
     assert plugged >= sum(route.legs for route in kind.routes)
+
+
+def test_a_panel_that_is_lost_leaves_each_leaf_a_link() -> None:
+    """Of two panels in the rack of a leaf each has half of its links, as those of one device; and no loss of a panel or
+    trunk is a single point of failure.
+    """
+    design = solved(hall(), parts([trunk("t4", 4, 90)], [panel("p4", 4, 50)]))
+    wiring, cabling = wiring_of(design), laid(design)
+    of_leaf: dict[int, Counter[str]] = defaultdict(Counter)
+    for row, way in cabling.patched(wiring).items():
+        of_leaf[int(wiring.links.a[row])][way.near.panel] += 1
+    in_rack = Counter(one.rack for one in cabling.panels)
+    assert any(in_rack[wiring.devices.rack[leaf]] > 1 for leaf in of_leaf)
+    for leaf, on in of_leaf.items():
+        number = in_rack[wiring.devices.rack[leaf]]
+        assert max(on.values()) <= -(-on.total() // number)
+    assert not [row for row in design.single_points_of_failure or () if row.device in ("trunk", "panel")]
 
 
 def test_nothing_is_dealt_where_all_is_direct() -> None:

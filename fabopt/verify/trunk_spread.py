@@ -1,0 +1,108 @@
+"""How links of a device are spread over trunks and panels, counted over legs and ports as they are dealt."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fabopt.units import ceil_div, some
+from fabopt.verify.proof import Proof, since, where
+from fabopt.verify.structured import has_trunks
+from fabopt.verify.wiring import CabledDesign
+from fabopt.wiring.structured import PulledTrunk, structured_of
+
+
+class _Passing(NamedTuple):
+    """A link through a trunk or panel: its device at the near end and its stage."""
+
+    device: int
+    stage: int
+    piece: str
+
+
+def _shares(numbers: Mapping[int, int], rooms: Mapping[str, int]) -> dict[tuple[int, str], int]:
+    """Most links of each device in each of some pieces; ``numbers``: its links, ``rooms``: legs or ports."""
+    whole, shares = sum(rooms.values()), dict[tuple[int, str], int]()
+    for piece, room in rooms.items():
+        parts = {device: ceil_div(number * room, whole) for device, number in numbers.items()}
+        elsewhere = sum(max(1, numbers[device] - part) for device, part in parts.items() if numbers[device] > 1)
+        for device, part in parts.items():
+            fewer = numbers[device] > 1 and elsewhere <= whole - room
+            shares[device, piece] = min(part, numbers[device] - fewer)
+    return shares
+
+
+def _are_spread(
+    proof: Proof, names: Sequence[str], rooms: Mapping[str, tuple[int, int]], passing: Sequence[_Passing]
+) -> int:
+    """Hold that no piece has more than its share of the links of a device; return the most that one has.
+
+    ``rooms``: legs or ports of each piece, and its stage. What an earlier stage has plugged in stays, so that a later
+    one may go over the share where all other pieces are full, or have theirs.
+    """
+    first = min((link.stage for link in passing), default=0)
+    for stage in sorted({link.stage for link in passing}):
+        by_now = [link for link in passing if link.stage <= stage]
+        there = {piece: room for piece, (room, at) in rooms.items() if at <= stage}
+        numbers, full = Counter(link.device for link in by_now), Counter(link.piece for link in by_now)
+        on, shares = Counter((link.device, link.piece) for link in by_now), _shares(numbers, there)
+        for device, piece in {(link.device, link.piece) for link in by_now if link.stage == stage}:
+            number, share = on[device, piece], shares[device, piece]
+            has_no_other = stage > first and all(
+                full[other] >= room or on[device, other] >= shares[device, other]
+                for other, room in there.items() if other != piece
+            )  # fmt: skip
+            told = f"{piece}: {some(number, 'link')} of {names[device]}, its share is {share}"
+            proof.holds(number <= share or has_no_other, told)
+    return max(Counter((link.device, link.piece) for link in passing).values(), default=0)
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def trunks_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
+    """No trunk carries more than its share of the links of a device at their near end, so that its loss takes no more.
+
+    Of u links of a device on a route: on a trunk <= ceil(u x its legs / legs of all trunks of the route), with D equal
+    ones ceil(u / D), and < u > 1 where the others have legs for one of each device and all beyond shares; counted over
+    the legs as they are dealt, stage by stage. Source: design file, ``structured``; catalog, ``legs``.
+    """
+    links, laid = cabled.wiring.links, structured_of(cabled.evidence.design, cabled.wiring)
+    routes: dict[tuple[str, ...], list[PulledTrunk]] = defaultdict(list)
+    for trunk in laid.trunks:
+        routes[trunk.fabric, trunk.kind, *trunk.racks].append(trunk)
+    most = [0]
+    for trunks in routes.values():
+        passing = [_Passing(int(links.a[leg.link]), int(links.stage[leg.link]), trunk.name)
+                   for trunk in trunks for leg in trunk.legs if leg.link is not None]  # fmt: skip
+        rooms = {trunk.name: (len(trunk.legs), trunk.stage) for trunk in trunks}
+        most.append(_are_spread(proof, cabled.wiring.devices.name, rooms, passing))
+    proof.note(f"{some(len(laid.trunks), 'trunk')}, no device has more than {some(max(most), 'link')} on one")
+
+
+@since("0.3.0", "case.content.site.cabling")
+@where(has_trunks)
+def panels_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
+    """No panel in the rack of a device has more than its share of its links up, so that its loss takes no more.
+
+    As ``trunks_spread_leaves``, with the ports of a kind's panels in the rack; in the other rack too where all links of
+    the device end in it. Source: design file, ``structured``; catalog, ``ports``.
+    """
+    links, laid = cabled.wiring.links, structured_of(cabled.evidence.design, cabled.wiring)
+    about, most = {panel.name: panel for panel in laid.panels}, [0]
+    patched = laid.patched(cabled.wiring)
+    far: dict[tuple[str, str, int], set[str]] = defaultdict(set)
+    for row, way in patched.items():
+        far[way.trunk.fabric, way.trunk.kind, int(links.a[row])].add(about[way.far.panel].rack)
+    passing: dict[tuple[str, str, str], list[_Passing]] = defaultdict(list)
+    for row, way in patched.items():
+        device, stage = int(links.a[row]), int(links.stage[row])
+        is_all = len(far[way.trunk.fabric, way.trunk.kind, device]) == 1
+        for port in (way.near, way.far) if is_all else (way.near,):
+            panel = about[port.panel]
+            passing[panel.fabric, panel.kind, panel.rack].append(_Passing(device, stage, panel.name))
+    for key, ways in passing.items():
+        own = [panel for panel in laid.panels if (panel.fabric, panel.kind, panel.rack) == key]
+        rooms = {panel.name: (panel.ports, panel.stage) for panel in own}
+        most.append(_are_spread(proof, cabled.wiring.devices.name, rooms, ways))
+    proof.note(f"{some(len(laid.panels), 'panel')}, no device has more than {some(max(most), 'link')} on one")

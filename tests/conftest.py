@@ -89,16 +89,22 @@ def keep(config: pytest.Config, items: list[pytest.Item], kept: list[pytest.Item
 def those_that_take_long(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     """Tests, or sets of their parameters, that are left to ``make long``.
 
-    ``long`` marks all of a test, ``long("8", "dgx")`` those of its sets that have these ids, ``long(but_every=3)`` all
-    of its sets but the first, the fourth, and so on.
+    ``long`` marks all of a test, ``long("8", "dgx")`` those of its sets that have these ids, ``long(but=("8", "dgx"))``
+    all but these, and ``long(but_every=3)`` all of its sets but the first, the fourth, and so on.
     """
     seen: Counter[str] = Counter()
     for item in items:
         seen[item.nodeid.partition("[")[0]] += 1
+        own = item.callspec.id if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ""
         for marker in item.iter_markers("long"):
-            named = isinstance(item, pytest.Function) and bool(marker.args) and item.callspec.id in marker.args
             step = marker.kwargs.get("but_every")
-            if named or (not marker.args if step is None else seen[item.nodeid.partition("[")[0]] % step != 1):
+            if marker.args:
+                takes_long = own in marker.args
+            elif step is not None:
+                takes_long = seen[item.nodeid.partition("[")[0]] % step != 1
+            else:
+                takes_long = own not in marker.kwargs.get("but", ())
+            if takes_long:
                 yield item
                 break
 

@@ -122,6 +122,7 @@ def address() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.long(but=("tour.html",))
 @pytest.mark.parametrize("page", LOOKED_AT)
 def test_built_pages_ask_only_the_site(browser: Browser, address: str, page: str) -> None:
     tab = browser.new_page()

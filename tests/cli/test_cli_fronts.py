@@ -108,7 +108,7 @@ def test_a_resumed_file_is_the_whole_file(run: Run) -> None:
     assert Path("rest.json").read_bytes() == Path("whole.json").read_bytes()
 
 
-@pytest.mark.long("MAX_VALUES-2")
+@pytest.mark.long
 @pytest.mark.parametrize(("limit", "share"), [("MAX_FRONT_BYTES", 3), ("MAX_VALUES", 2)])
 def test_no_file_is_written_that_is_not_read(limit: str, share: int, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of more points than fit, some that are spread over all; the table has all."""

@@ -24,6 +24,18 @@ COUNT = int(os.environ.get("FABOPT_MUTATIONS", "2"))
 EXIT_CODES = {0, 1, 2, 3, 4}
 
 
+@pytest.mark.long(
+    but=(
+        "0-clos, one tier",
+        "0-clos, three tiers",
+        "0-planes",
+        "0-attachments",
+        "0-hyperx",
+        "0-dragonfly+",
+        "0-torus of servers",
+        "0-procurement",
+    )
+)
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("nth", [0, *(pytest.param(nth, marks=pytest.mark.long) for nth in range(1, COUNT))])
 def test_commands_answer_or_refuse(

@@ -83,6 +83,7 @@ def written(file: str, *words: str) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in paths}
 
 
+@pytest.mark.long("front")
 @pytest.mark.parametrize("name", STUDIES)
 def test_labels_tell_points_apart(name: str) -> None:
     content = studied(name)
@@ -215,6 +216,7 @@ def test_points_of_a_sweep_are_what_solve_answers(name: str, values: tuple[int, 
         assert {key: getattr(point, key) for key in SAME} == {key: getattr(solved, key) for key in SAME}
 
 
+@pytest.mark.long(but=("servers",))
 @pytest.mark.parametrize("name", STUDIES)
 def test_what_is_made_of_a_point_is_what_is_made_of_its_design(name: str) -> None:
     number = str(len(studied(name)["points"]))
@@ -263,6 +265,7 @@ def test_the_order_of_a_point_is_that_of_the_design_solved_there(name: str) -> N
         assert ordered("budget", "study.json", "--budget", "90K") == of_point
 
 
+@pytest.mark.long
 def test_what_no_case_can_ask_for_is_no_proven_answer_to_it() -> None:
     """Headroom is traded, which no key of a case asks for; bandwidths have keys, and their points ask for them."""
     front = read_front_of("--minimize", "capex_usd", "--maximize", "headroom_servers")
@@ -372,6 +375,7 @@ def test_a_point_leaves_out_what_its_design_leaves_out(study: list[str]) -> None
         assert main(["check", "study.json", "--point", str(number)]) == 0
 
 
+@pytest.mark.long(but=("budgets",))
 @pytest.mark.parametrize("name", ["budgets", "front"])
 def test_pages_of_points_are_a_click_away(name: str) -> None:
     """Each number leads to the page that ``--point`` writes; a page without them leads nowhere."""

@@ -48,6 +48,7 @@ def watched(*arguments: str) -> str:
     return ESCAPES.sub("\n", sent.decode())
 
 
+@pytest.mark.long
 def test_who_watches_sees_what_is_done_and_known() -> None:
     first, *lines = (line for line in watched("solve", CASE, "--time-limit", "500").splitlines() if " s · " in line)
     assert first == "0 s · reading"

@@ -187,7 +187,7 @@ def test_a_stopped_front_is_kept() -> None:
     assert answer.file is not None and not answer.file["complete"]
 
 
-@pytest.mark.long("cbc")
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["cp-sat", "cbc"])
 def test_processes_of_a_stopped_sweep_end_with_it(engine: str) -> None:
     command = ["sweep", str(ROOT / "cases" / "finetuning-1024-gpus.yaml"), *MANY, "--jobs", "2", "--engine", engine]
@@ -257,6 +257,7 @@ def test_native_code_that_hears_nothing_is_ended(tmp_path: Path) -> None:
     assert Path("left.json").read_text() == "[]"
 
 
+@pytest.mark.long
 def test_what_gathers_points_is_imported_while_there_is_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine it takes seconds; it came after the process was ended, and the words with it."""
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
@@ -274,7 +275,7 @@ def test_a_design_in_hand_is_written_whatever_ends_the_command(end: str, tmp_pat
     assert shown.stderr.endswith("left.json has the best design that was met by then\n")
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=4)
 @pytest.mark.parametrize(
     ("by", "keeps_clock", "code", "told"),
     [

@@ -47,11 +47,7 @@ def advised(design: Design) -> list[Conflict]:
     return [conflict for conflict in design.conflicts if isinstance(conflict.needed, int | float)]
 
 
-@pytest.mark.long(but_every=4)
-@pytest.mark.long(
-    *("power of stages-0", "late switches-1", "late switches and NICs-1", "late and short-1", "budgets of stages-1"),
-    *("supply of switches-1", "supply of NICs-0", "supply of both-1"),
-)
+@pytest.mark.long(but=("ratio-0", "bisection-0", "run-0", "part numbers-0", "keys together-0", "ratio and money-0"))
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", MAKERS)
 def test_random_cases_of_every_limit(name: str, seed: int) -> None:
@@ -275,6 +271,7 @@ def test_three_keys_of_which_two_do_are_told_as_two() -> None:
     assert told.minimal and list(faults_of(sample, told)) == []
 
 
+@pytest.mark.long
 def test_a_budget_of_a_stage_is_settled_with_any_tiers_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """NICs and leaves of its first stage alone are past the budget: no networks of three tiers are looked at."""
     monkeypatch.setattr(what_if, "MOST_WORK", 10_000)

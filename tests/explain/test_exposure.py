@@ -60,6 +60,7 @@ def test_bandwidth_that_the_case_says_goes_first_and_no_other_is_shown() -> None
     assert not any("1e+06" in note for note in design.notes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tried", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_sending_that_no_nic_carries_is_named_with_its_job_and_levers(tried: bool) -> None:
     """By hand: 90 GB of 64 GPUs are 11.25 Gb a GPU, in a twentieth of 0.3 s 750 Gb/s; NICs of 400 want 0.5625 s."""

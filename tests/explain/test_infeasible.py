@@ -49,7 +49,7 @@ def with_fabric(content: Json, **changes: Any) -> Json:
     return {**content, "fabrics": [{**content["fabrics"][0], **changes}]}
 
 
-@pytest.mark.long("rack_units-rack_units-0.001")
+@pytest.mark.long(but=("power_w-power_w-0.001",))
 @pytest.mark.parametrize(
     ("key", "metric", "step"),
     [("budget_usd", "capex_usd", 0.01), ("power_w", "power_w", 0.001), ("rack_units", "rack_units", 0.001)],
@@ -66,6 +66,7 @@ def test_spending(key: str, metric: str, step: float) -> None:
     assert status({**content, "limits": {key: round(found.needed - step, 3)}}) == "infeasible"
 
 
+@pytest.mark.long
 def test_power_of_servers_is_in_the_limit_if_they_count() -> None:
     content = case(limits={"power_w": 20_000})
     assert status(content) == "optimal"
@@ -286,6 +287,7 @@ def test_inputs_are_not_changed() -> None:
     assert given.case.model_dump_json() == before
 
 
+@pytest.mark.long(but=("1", "34", "55"))
 @pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
 def test_running_out_of_time_proves_nothing(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is over at the n-th look at the clock: there may be no answer then, but never a proof that there is none."""

@@ -65,7 +65,7 @@ def a_cable(near: str, far: str, metres: str) -> Json:
     }  # fmt: skip
 
 
-@pytest.mark.long("1")
+@pytest.mark.long(but=("4",))
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 60))])
 def test_what_a_row_would_give_is_named(seed: int) -> None:
     """Of a part: two cages that a cable would join, with which there is a design. Of a device: its place."""

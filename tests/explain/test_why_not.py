@@ -102,6 +102,7 @@ def test_a_case_without_a_design_has_obstacles_too() -> None:
     assert told(_inputs(parts, limits={"budget_usd": 1}), "lean").obstacles.lacks_only == "price_usd"
 
 
+@pytest.mark.long(but=("2", "4", "6", "8"))
 @pytest.mark.parametrize("seed", range(10))
 def test_what_lacks_only_a_price_is_a_candidate_with_one(seed: int) -> None:
     """Random catalogs and fabrics: with a price that beats all, what lacks only that is in the answer."""

@@ -239,6 +239,7 @@ def test_runs_that_nothing_measures_are_told() -> None:
         assert not any("nothing measures" in note for note in solved(case(other)).notes)
 
 
+@pytest.mark.long(but=("where0-3",))
 @pytest.mark.parametrize(("where", "usual_m"), [({}, 3), ({"tier": "spine"}, 30)])
 def test_cables_of_devices_in_no_rack_reach_across_the_floor(where: Json, usual_m: float) -> None:
     """They may be in any rack, so none is shorter or longer than the farthest way; with the rule off as is usual."""
@@ -364,6 +365,7 @@ def one_unit_more(content: Json) -> None:
     content["totals"]["cluster_rack_units"] += 1
 
 
+@pytest.mark.long("<lambda>-attachments_stand_apart2")
 @pytest.mark.parametrize(
     ("change", "check"),
     [
@@ -458,8 +460,7 @@ def test_command_ends_in_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "3 ports are not a multiple of 2 devices" in capsys.readouterr().err
 
 
-@pytest.mark.long(but_every=2)
-@pytest.mark.long("24", "2")
+@pytest.mark.long(but=("0", "4", "12"))
 @pytest.mark.parametrize("seed", range(30))
 def test_boxes_apart_change_nothing_but_the_wiring(seed: int) -> None:
     """Whatever joins them: as one box or as several, the design is the same, and every rule of the wiring holds."""

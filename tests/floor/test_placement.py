@@ -93,21 +93,7 @@ def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
         assert cut.objective.value == whole.objective.value
 
 
-@pytest.mark.long(
-    "6-17-aligned-rules1-fabric0",
-    "8-14-aligned-rules1-fabric0",
-    "8-14-aligned-rules1-fabric1",
-    "6-17-aligned-none-fabric1",
-)
-@pytest.mark.long(
-    "6-17-aligned-none-fabric0",
-    "6-9-any-none-fabric0",
-    "6-9-any-none-fabric1",
-    "6-9-any-rules1-fabric0",
-    "6-9-any-rules1-fabric1",
-    "8-14-aligned-none-fabric0",
-    "8-14-aligned-none-fabric1",
-)
+@pytest.mark.long
 @pytest.mark.parametrize("fabric", [{}, {"attachments": [{"name": "monitor", "buys": "none", "ports": 2}]}])
 @pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])
 @pytest.mark.parametrize(("racks", "servers", "rails"), [(8, 14, "aligned"), (6, 17, "aligned"), (6, 9, "any")])
@@ -188,7 +174,7 @@ def test_means_of_uplinks_are_those_of_the_row_alone(monkeypatch: pytest.MonkeyP
     assert any(len(different) > 1 for different in kinds.values())
 
 
-@pytest.mark.long("aligned-none", "any-none", "any-rules1")
+@pytest.mark.long
 @pytest.mark.parametrize("rules", ["none", {"rack-spread": True, "rack-rules": True}])
 @pytest.mark.parametrize("rails", ["aligned", "any"])
 def test_no_size_is_below_the_bound_of_its_leaves_in_a_layout(
@@ -337,6 +323,7 @@ DAMAGE = [
 ]
 
 
+@pytest.mark.long("floor-length_classes_m-<lambda>", "placement-policy-<lambda>", "placement-leaf-<lambda>0")
 @pytest.mark.parametrize(("where", "key", "change"), DAMAGE)
 def test_a_damaged_floor_is_not_proven(where: str, key: str, change: Any) -> None:
     design = solved(on_floor({"rows": 2, "racks_per_row": 6, "rack_units": 24}, {"tiers": 2}, servers=8))

@@ -11,7 +11,7 @@ from tests.paths import ROOT
 
 ITEMS = 20
 # Of ``make test``, most of whose time is that of the designs that are changed.
-FEW_ITEMS = 2
+FEW_ITEMS = 1
 DISK_COMMANDS = ("sweep", "export")
 # First seeds: of the fixed part, and of single items that broke a promise once.
 SEEDS = (0, 1000, 2000, 3000)

@@ -194,6 +194,7 @@ def test_a_sheet_with_one_thing_broken(what: str) -> None:
     assert faults(audit_of(as_text(rows), "p2p", IB)) == expected
 
 
+@pytest.mark.long(but=("0", "3", "4", "6", "9"))
 @pytest.mark.parametrize("seed", range(10))
 def test_uneven_stripes_and_ratios_are_those_that_a_count_gives(seed: int) -> None:
     """Cables between leaves and spines are drawn out at random; counted again, leaf by leaf."""

@@ -70,6 +70,19 @@ def named_in(name: str, seed: int, step: int, tmp_path: Path) -> None:
         assert {text.split()[0] for text in told} & hole.rules, (form, told)
 
 
+@pytest.mark.long(
+    but=(
+        "a NIC without a link",
+        "a server without a link",
+        "a spine without a leaf",
+        "a port twice",
+        "a cable with one end",
+        "a server on a spine",
+        "InfiniBand below Ethernet",
+        "800G below 1G",
+        "a switch with too many links",
+    )
+)
 @pytest.mark.parametrize("name", HOLES)
 def test_a_hole_is_named_in_some_forms(name: str, tmp_path: Path) -> None:
     named_in(name, 0, 4, tmp_path)

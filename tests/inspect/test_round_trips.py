@@ -111,6 +111,7 @@ def test_names_that_the_case_gives_devices_are_known(tmp_path: Path) -> None:
     assert (code, result["findings"], result["notes"]) == (EXIT_DONE, [], [])
 
 
+@pytest.mark.long("arista-7060x6-64pe-b", "nokia-7220-ixr-h6-128", "supermicro-sse-t8196")
 @pytest.mark.long(but_every=8)
 @pytest.mark.parametrize("product", SWITCHES)
 def test_every_system_names_every_split_of_every_switch_so_that_it_is_read(product: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fabopt.cli import main
 from fabopt.errors import LONGEST_FILE_NAME, LONGEST_SHOWN, InputError, as_written, cut, fault, file_name, nearest
 from fabopt.io.case import read_case, read_inputs
 from fabopt.io.catalog import read_catalog
@@ -22,7 +24,7 @@ from fabopt.io.faults import key_path
 from fabopt.io.kinds import CATALOG, are_mostly
 from fabopt.io.text import parse_yaml
 from tests.paths import ERRORS
-from tests.samples.cli_samples import Run
+from tests.samples.cli_samples import Run, write_case
 
 TINY = ERRORS / "_tiny.yaml"
 SECRET = "not-to-be-shown"
@@ -248,6 +250,21 @@ def test_a_wrong_part_in_a_design_is_told_like_one_of_a_catalog(run: Run, folder
     assert "pydantic" not in ran.err
 
 
+@pytest.fixture(scope="module")
+def files_of_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a case, a design, a bill, a front and a plan of it."""
+    folder = tmp_path_factory.mktemp("kinds")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        shutil.copy(TINY, "acme.yaml")
+        write_case()
+        made = ["--json", "design.json", "--bom", "bill.json", "--alternatives", "0"]
+        assert main(["solve", "case.yaml", *made]) == 0
+        assert main(["sweep", "case.yaml", "--budget", "2M", "--json", "front.json"]) == 0
+        assert main(["export", "design.json", "--to", "plan", "-o", "files"]) == 0
+    return folder
+
+
 @pytest.mark.parametrize(
     ("command", "file", "what"),
     [
@@ -265,11 +282,8 @@ def test_a_wrong_part_in_a_design_is_told_like_one_of_a_catalog(run: Run, folder
     ],
 )
 def test_a_file_of_another_kind_is_named_with_what_takes_it(
-    run: Run, folder: Path, command: list[str], file: str, what: str
+    run: Run, files_of_kinds: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], file: str, what: str
 ) -> None:
-    made = ["--json", "design.json", "--bom", "bill.json", "--alternatives", "0"]
-    assert run("solve", "case.yaml", *made).code == 0
-    assert run("sweep", "case.yaml", "--budget", "2M", "--json", "front.json").code == 0
-    assert run("export", "design.json", "--to", "plan", "-o", "files").code == 0
+    monkeypatch.chdir(files_of_kinds)
     ran = run(command[0], file, *command[1:])
     assert (ran.code, ran.err.count("\n")) == (2, 1) and ran.err.startswith(f"{file}: {what}")

@@ -50,7 +50,7 @@ def refusal(path: Path) -> list[str]:
     return str(refused.value).splitlines()
 
 
-@pytest.mark.long("parts", "lines of a bill", "points without anything", "words")
+@pytest.mark.long(but=("brackets",))
 @pytest.mark.parametrize("what", LARGE)
 def test_no_file_takes_much_memory(what: str, tmp_path: Path) -> None:
     (tmp_path / "large.json").write_text(LARGE[what])
@@ -117,7 +117,7 @@ LISTS: dict[str, tuple[str, Callable[[], str]]] = {
 }
 
 
-@pytest.mark.long(*(what for what in LISTS if what != "more rows than may be"))
+@pytest.mark.long
 @pytest.mark.parametrize("what", LISTS)
 def test_no_list_of_others_takes_much_memory(what: str, tmp_path: Path) -> None:
     """Read or refused in a sentence, whatever is in it."""

@@ -11,7 +11,7 @@ from tests.samples.quote_phrases import PhraseLine, phrase_lines
 from tests.samples.quote_traps import Trap
 
 # Of these in `make test`; all by `make long`.
-SHARE = 16
+SHARE = 32
 
 
 @pytest.mark.parametrize(

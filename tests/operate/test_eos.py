@@ -63,6 +63,7 @@ def test_every_port_and_session_is_the_plans(name: str, numbered: bool, tmp_path
     assert all(session["remote_as"] == numbers[session["description"]] for session in sessions)
 
 
+@pytest.mark.long("splitters-True")
 @pytest.mark.long("plain-False")
 @pytest.mark.parametrize(
     ("name", "numbered"),

@@ -48,6 +48,7 @@ def designs() -> dict[str, Any]:
     return made | {name: (lambda name=name: running(name)) for name in ("cumulus", "sonic", "eos")} | {"grown": grown}
 
 
+@pytest.mark.long(but=("splitters", "attachments", "two fabrics", "planes"))
 @pytest.mark.parametrize("name", designs())
 def test_promtool_passes_rules_and_their_tests(name: str, tmp_path: Path) -> None:
     """The tests take every link to be down once: there are as many alarms as planned links."""

@@ -105,8 +105,7 @@ def on_three_tiers() -> Design:
     return solve(inputs_from_objects(content), alternatives_s=0)
 
 
-@pytest.mark.long("512")
-@pytest.mark.long("127")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("made", "roots", "hops", "destinations"),
     [

@@ -71,6 +71,7 @@ def test_refusal_names_the_formats_that_could_be_written(tmp_path: Path) -> None
 # -- FRR ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("splitters-unnumbered", "two fabrics-unnumbered")
 @pytest.mark.parametrize("operate", [{}, NUMBERED], ids=["unnumbered", "numbered"])
 @pytest.mark.parametrize("name", ["plain", "splitters", "two fabrics", "one tier"])
 def test_frr_accepts_every_switch(name: str, operate: dict[str, Any], tmp_path: Path) -> None:
@@ -192,6 +193,7 @@ def test_lists_of_hosts_by_hand() -> None:
     assert compressed(["n-9", "n-10"]) == "n-9,n-10"
 
 
+@pytest.mark.long(but=("clos, three tiers", "planes", "dragonfly"))
 @pytest.mark.parametrize("kind", ["clos, two tiers", "clos, three tiers", "planes", "dragonfly", "torus", "rail-only"])
 def test_every_server_is_once_in_the_tree(kind: str) -> None:
     """Every switch is below one other, but for one root."""
@@ -376,7 +378,7 @@ def test_a_laboratory_of_cumulus_has_the_ports_of_its_routers(tmp_path: Path) ->
 # -- what all have in common ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("operate2-it has 1 place for")
+@pytest.mark.long(but=("operate0-it has 2 numbers for",))
 @pytest.mark.parametrize(
     ("operate", "count"),
     [
@@ -412,6 +414,7 @@ def test_all_formats_that_do_not_apply_are_named_at_once(tmp_path: Path, capsys:
     assert capsys.readouterr().err.count("operate.asns: too small") == 1
 
 
+@pytest.mark.long
 def test_every_format_takes_a_stage(tmp_path: Path) -> None:
     """What is written of the first stage has less in it than of the last one."""
     sizes: dict[str, dict[str, int]] = {}

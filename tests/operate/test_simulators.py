@@ -50,6 +50,20 @@ def links_of(design: Design, number: dict[str, int], stage: int | None) -> Count
     )  # fmt: skip
 
 
+@pytest.mark.long(
+    but=(
+        "clos, one tier-None",
+        "clos, two tiers-None",
+        "clos, three tiers-None",
+        "rail-only-None",
+        "planes-None",
+        "torus-None",
+        "dragonfly-None",
+        "dragonfly+-None",
+        "growth with attachments-None",
+        "growth-0",
+    )
+)
 @pytest.mark.parametrize(("name", "stage"), [*((name, None) for name in MAKERS), ("growth", 0)])
 def test_astra_sim_has_every_device_and_link(name: str, stage: int | None, tmp_path: Path) -> None:
     design = designed(name)
@@ -150,6 +164,7 @@ def switches_of(head: dict[str, int], tiers: list[dict[str, int]]) -> list[int]:
     return [leaves * pods, spines * pods, cores]
 
 
+@pytest.mark.long(but=("dgx-superpod-32",))
 @pytest.mark.parametrize("name", ["dgx-superpod-32", "dgx-superpod-512"])
 def test_htsim_makes_the_design_of_its_file(name: str, tmp_path: Path) -> None:
     """Two and three tiers: as many ports of servers and switches, links at the lengths that were bought."""

@@ -31,6 +31,7 @@ def written(design: Design, folder: Path, stage: int | None = None) -> dict[str,
     return {str(path.relative_to(folder / "topo")): path for path in paths}
 
 
+@pytest.mark.long
 def test_ibtopodiff_finds_the_design_and_a_swap(tmp_path: Path) -> None:
     """256 GPUs: 512 links have 1,024 ports. Two servers that change places at a leaf are four ports at wrong nodes."""
     design = shipped("dgx-superpod-32")

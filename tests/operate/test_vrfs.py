@@ -82,6 +82,7 @@ def test_frr_has_a_session_of_the_vrf_on_every_link(rails: bool, tmp_path: Path)
             assert not plain & own[device.name] and " ip route 0.0.0.0/0 reject 254\nexit-vrf" in rest
 
 
+@pytest.mark.long(but=("rails",))
 @pytest.mark.parametrize("rails", [False, True], ids=["routed", "rails"])
 def test_eos_has_a_session_of_the_vrf_on_every_link(rails: bool, tmp_path: Path) -> None:
     of_design = design("eos", rails)

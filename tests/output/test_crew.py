@@ -335,6 +335,7 @@ def codes_of_pdf(page: str) -> Iterator[str]:
         yield qr.read([[int((y, x) in dark) for x in range(size)] for y in range(size)])
 
 
+@pytest.mark.long(but=("L7651", "5167"))
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler is not installed")
 @pytest.mark.parametrize("name", ["pulls-a4", "pulls-letter", "L7651", "5167"])
 def test_a_pdf_says_what_its_pages_say(name: str, tmp_path: Path) -> None:
@@ -396,6 +397,7 @@ def test_copper_of_management_is_copper() -> None:
     assert any(f"{counts[PASSIVE]} passive copper" in line for line in floor_lines(design))
 
 
+@pytest.mark.long("attachments", "two fabrics", "floor", "moves")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_optical_link_that_is_pulled_is_tested_against_its_limit(name: str, tmp_path: Path) -> None:
     """What a tester may read is what `channel-loss` says; columns to fill in are empty."""

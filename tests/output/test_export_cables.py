@@ -138,6 +138,7 @@ def test_a_folder_in_the_way_stops_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["ports.xlsx"]
 
 
+@pytest.mark.long("plain", "two fabrics")
 @DESIGNS
 def test_the_same_design_gives_the_same_bytes(name: str, tmp_path: Path) -> None:
     first, second = (exported(solved(name), tmp_path / one, "cables", "ports") for one in ("a", "b"))

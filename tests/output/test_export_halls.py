@@ -80,6 +80,7 @@ def sums_are_of_bill_and_catalog(design: Design, wiring: Wiring | None = None) -
         assert power["outlets_c19"].sum() == outlets.get("C20", 0)
 
 
+@pytest.mark.long(but=("nvl72-rack",))
 @pytest.mark.parametrize("name", ON_FLOORS)
 def test_sums_of_shipped_floors_are_those_of_bill_and_catalog(name: str) -> None:
     sums_are_of_bill_and_catalog(shipped(name))
@@ -90,8 +91,7 @@ def test_sums_of_samples_on_floors_are_those_of_bill_and_catalog(name: str) -> N
     sums_are_of_bill_and_catalog(*on_floor(name))
 
 
-@pytest.mark.long("11")
-@pytest.mark.long(but_every=3)
+@pytest.mark.long(but=("5",))
 @pytest.mark.parametrize("seed", range(2, 14))
 def test_sums_of_random_halls_are_those_of_bill_and_catalog(seed: int) -> None:
     """Small halls with limits of air and weight; inlets, stated air and weights of some devices only."""

@@ -95,6 +95,7 @@ def test_half_of_the_uplinks_move_leaf_by_leaf(tmp_path: Path) -> None:
     assert minutes == [0, 20, 40, 60]
 
 
+@pytest.mark.long(but=("0",))
 @pytest.mark.parametrize("seed", bases(16))
 def test_any_small_base_is_taken_apart_in_order(seed: int, tmp_path: Path) -> None:
     parts, before, after = a_base(Dice(f"migration-{seed}"))

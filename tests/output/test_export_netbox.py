@@ -137,6 +137,7 @@ def tables(pair: Made, release: str = "4.7") -> dict[str, CsvTable]:
 # -- every design, every release ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_netbox_takes_it_and_has_the_same_links(name: str, release: str, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but=("two fabrics-400", "infeasible-400"))
 @pytest.mark.parametrize("width", [WIDTHS[0], *(pytest.param(width, marks=pytest.mark.long) for width in WIDTHS[1:])])
 @pytest.mark.parametrize("name", ["plain", "two fabrics", "floor", "infeasible", "front", "grown", "hostile"])
 def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width: int) -> None:
@@ -215,7 +216,7 @@ def test_controls_have_names(browser: Browser, tmp_path: Path) -> None:
         assert nameless == 0
 
 
-@pytest.mark.long("floor-dark", "front-dark")
+@pytest.mark.long(but=("compare-dark",))
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["floor", "front", "compare"])
 def test_accessibility_tools_find_nothing(browser: Browser, tmp_path: Path, name: str, scheme: str) -> None:
@@ -230,6 +231,7 @@ def test_accessibility_tools_find_nothing(browser: Browser, tmp_path: Path, name
         assert hard_to_use(tab) == []
 
 
+@pytest.mark.long
 def test_accessibility_tools_find_what_is_hard_to_use(browser: Browser, tmp_path: Path) -> None:
     path = page_of(solved("plain"), tmp_path)
     path.write_text(path.read_text().replace("<h3>", "<h4>").replace("</h3>", "</h4>"))

@@ -213,6 +213,7 @@ def test_ports_of_an_early_stage_are_those_of_the_last() -> None:
     assert len(patched) < len(cabling_of(design, whole).patched(whole))
 
 
+@pytest.mark.long("servers too-crew", "loose-crew")
 @pytest.mark.parametrize("name", ["cables", "crew", "labels", "trays", "racks", "weight", "air", "power", "netbox"])
 @pytest.mark.parametrize("hall_name", ["servers too", "loose"])
 def test_every_list_is_written(name: str, hall_name: str, tmp_path: Path) -> None:

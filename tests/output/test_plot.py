@@ -326,7 +326,7 @@ def test_png_is_as_large_as_the_svg_twice(pareto: Front, tmp_path: Path) -> None
     assert len(data) < 500_000
 
 
-@pytest.mark.long("pareto")
+@pytest.mark.long(but=("budgets",))
 @pytest.mark.parametrize("name", ["pareto", "budgets", "grid"])
 def test_html_opens(browser: Browser, tmp_path: Path, request: pytest.FixtureRequest, name: str) -> None:
     front = request.getfixturevalue(name)

@@ -251,6 +251,7 @@ def _claim_a_part(file: Json) -> None:
     next(row for row in file["bom"] if row["kind"] == "nic")["charge"] = "licence"
 
 
+@pytest.mark.long(but=("change0", "change1", "change3", "_drop", "_claim_a_part"))
 @pytest.mark.parametrize(
     "change",
     [

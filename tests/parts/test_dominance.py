@@ -126,7 +126,7 @@ def test_offers_of_a_vendor_stay_beside_the_price_of_the_catalog() -> None:
     assert "switches" not in _left_out(parts)
 
 
-@pytest.mark.long("rules3", "rules5", "rules2", "rules4")
+@pytest.mark.long(but=("rules1",))
 @pytest.mark.parametrize(
     "rules",
     [
@@ -164,7 +164,7 @@ def _with_makers(parts: Json, seed: int) -> Json:
     return parts
 
 
-@pytest.mark.long(but_every=10)
+@pytest.mark.long(but=("linear-10", "procurement-13", "ruled-16"))
 @pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize(("family", "seed"), [(f, s) for s in range(20) for f in ("linear", "procurement", "ruled")])
 def test_no_design_is_lost(family: str, seed: int) -> None:

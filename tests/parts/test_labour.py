@@ -70,6 +70,7 @@ def some_labour(dice: random.Random) -> Json:
     return {"usd_per_hour": dice.choice([29.02, 180, 1000]), "minutes": kept or {"label": 1.5}}
 
 
+@pytest.mark.long("41-linear")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("family", ["linear", "three_tier"])
 @pytest.mark.parametrize("seed", range(40, 43))
@@ -98,6 +99,7 @@ def test_it_decides_between_many_cables_of_two_tiers_and_few_of_one() -> None:
     assert usd(paid) == two_tiers + 100 + 12 * 12
 
 
+@pytest.mark.long(but=("1",))
 @pytest.mark.parametrize("tiers", [1, 2])
 def test_nothing_dropped_early_would_have_taken_less_labour(tiers: int) -> None:
     content = case({"tiers": tiers}, site={"labour": {"usd_per_hour": 60, "minutes": {"pull": 12}}})

@@ -60,7 +60,7 @@ def test_a_nic_offers_the_planes_of_its_maker(row: dict[str, Any]) -> None:
     assert set(row["planes"]) <= planes_of(nic)
 
 
-@pytest.mark.long("asus-xa-nb3i-e12-2")
+@pytest.mark.long(but=("nvidia-dgx-b300-2",))
 @pytest.mark.parametrize(
     ("server", "planes"),
     [(row["server"], planes) for row in PUBLISHED["servers"] for planes in row["planes"] if planes > 1],

@@ -165,7 +165,7 @@ def test_workbook_has_stages_and_quotes(design: Design) -> None:
 # -- engines and pruning ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("cbc")
+@pytest.mark.long(but=("scip",))
 @pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine != "cp-sat"])
 def test_engines_agree(design: Design, engine: str) -> None:
     other = solved(*rich(), engine=engine)
@@ -281,6 +281,7 @@ BREAKS: dict[str, Callable[[Json], None]] = {
 }
 
 
+@pytest.mark.long("purchases_cover_use", "orders_are_whole", "prices_are_applied", "energy_is_paid")
 @pytest.mark.parametrize("rule", BREAKS)
 def test_a_broken_rule_is_caught(design: Design, rule: str) -> None:
     document = copy.deepcopy(json.loads(design.model_dump_json(by_alias=True)))

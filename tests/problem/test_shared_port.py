@@ -129,6 +129,7 @@ def whole(name: str, **storage: Any) -> Design:
     return design
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_storage_on_the_nics_of_compute_needs_no_faster_ones() -> None:
     """It was $1,600,600 on cards of 800G in slots of 504 Gb/s, for 425 Gb/s that nobody asked for."""

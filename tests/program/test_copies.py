@@ -54,6 +54,7 @@ def test_what_a_job_raises_is_raised_here(at_once: int) -> None:
     assert told == ["begun"]
 
 
+@pytest.mark.long(but=("1",))
 def test_a_clock_that_is_over_ends_them(at_once: int) -> None:
     def wait(tell: Tell[object]) -> None:
         tell(os.getpid())

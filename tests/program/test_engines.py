@@ -95,6 +95,7 @@ MAKERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long(but=("with_ties-scip", "by_cost_of_ownership-highs", "with_servers-scip", "two_fabrics-cbc"))
 @pytest.mark.parametrize(
     ("make", "engine"),
     [
@@ -197,6 +198,7 @@ def test_highspy_is_not_needed() -> None:
         assert not any(one.lower().startswith("highspy") for one in plain)
 
 
+@pytest.mark.long
 def test_cp_sat_survives_equal_ways_under_a_limit() -> None:
     """Of this case's last tie, eight equal candidates and two equal ways to join under a power limit, it once died."""
     code = (

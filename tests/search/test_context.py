@@ -56,6 +56,7 @@ def searched(problem: Problem, context: Context) -> int | None:
     return search_of(problem, Settings(), Clock(None), context=context).run().value
 
 
+@pytest.mark.long("model", "torus of servers")
 @pytest.mark.long("terms of sale")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_search_changes_nothing_in_its_problem(name: str) -> None:
@@ -100,6 +101,7 @@ def known_owners() -> Iterator[Owners]:
     gc.unfreeze()
 
 
+@pytest.mark.long("clos", "terms of sale")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_was_worked_out_goes_with_the_problem(name: str, known_owners: Owners) -> None:
     before = known_owners()
@@ -131,7 +133,7 @@ def test_other_offerings_share_none() -> None:
     assert len(context.costs) == 2 * count
 
 
-@pytest.mark.long("5", "15", "8")
+@pytest.mark.long(but=("10",))
 @pytest.mark.parametrize("seed", [5, 8, 10, 14, 15, 16])
 def test_no_answer_depends_on_earlier_questions(seed: int) -> None:
     """Neither on whether any design was asked for, nor on limits or another objective."""

@@ -366,6 +366,7 @@ def test_of_designs_with_about_the_least_regret_the_most_robust_is_picked(
 SAID: list[Json] = [{}, {"scenarios": SCENARIOS}, {"scenarios": SCENARIOS, "decide_by": "regret"}]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("said", "sizes"), [(SAID[1], (2, 4)), *(pytest.param(said, (4, 16), marks=pytest.mark.long) for said in SAID)]
 )
@@ -407,6 +408,7 @@ def test_a_lost_spine_takes_its_links() -> None:
     assert step_on(lost, there).step_s == step_on(scattered, tapered).step_s > step_on(scattered, there).step_s
 
 
+@pytest.mark.long
 def test_edges_of_cliffs_come_out_only_where_they_are_asked_for() -> None:
     """Packed ranks need next to nothing above the leaves: without the rule the leanest uplinks are the least."""
     content = case({"placement": "packed"}) | {"servers": 32, "objective": "usd_per_effective_gpu"}
@@ -489,7 +491,7 @@ def solved_with(inputs: Inputs, row: Alternative) -> Design:
     return optimize.solve(with_change(inputs, row.change), alternatives_s=0)
 
 
-@pytest.mark.long("2-kinds0", "7-kinds1")
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "kinds"), [(2, {"leaf switch"}), (7, {"leaf switch", "tiers"}), (13, {"tiers"})])
 def test_rows_are_the_least_of_cases_with_their_settings(seed: int, kinds: set[str]) -> None:
     parts, content = trains(*generate("linear", seed), seed)

@@ -65,7 +65,7 @@ def test_small_floors_equal_brute_force(seed: int) -> None:
     assert design.fabrics[0].placement is not None and design.fabrics[0].placement.policy == "anywhere"
 
 
-@pytest.mark.long("28", "16", "27", "31")
+@pytest.mark.long(but=("5", "13"))
 @pytest.mark.parametrize("seed", RULE_SEEDS)
 def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     """Units at the top and for cable managers, switches and cable ends; on these floors never cheaper than without."""
@@ -89,7 +89,7 @@ def test_rules_of_racks_are_never_cheaper_with_as_many_servers_in_a_rack(seed: i
     assert value_of(said) <= value_of(kept)
 
 
-@pytest.mark.long("35", "28")
+@pytest.mark.long(but=("5", "6"))
 @pytest.mark.parametrize("seed", SPREAD_SEEDS)
 def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
     """The same racks for servers and switches, so nothing is cheaper for the rule."""
@@ -242,6 +242,7 @@ def test_too_many_places_fall_back_to_layouts(monkeypatch: pytest.MonkeyPatch) -
     assert "docs/formulation/floor.md" in pages_line(ruled)
 
 
+@pytest.mark.long
 def test_none_in_layouts_is_no_proof_where_places_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """A floor with a design in no layout but elsewhere; and one whose budget is too low wherever its switches are."""
     content, given = toy(5)
@@ -288,8 +289,7 @@ def storage_case(attached_m: float, **size: Any) -> Json:
 STAGES = [{"name": "now", "servers": 5}, {"name": "then", "month": 6, "servers": 8}]
 
 
-@pytest.mark.long("20-size1")
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but=("2-size2",))
 @pytest.mark.parametrize("size", [{"servers": 8}, {"servers": 7}, {"stages": STAGES}])
 @pytest.mark.parametrize("attached_m", [2, 20])
 def test_breakouts_at_leaves_carry_servers_and_attachments(attached_m: float, size: Json) -> None:

@@ -74,7 +74,7 @@ def jobs_in(parts: Json, case: Json) -> list[Job]:
     return jobs
 
 
-@pytest.mark.long(but_every=9)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", CAPEX)
 def test_no_design_that_gives_jobs_what_they_need_costs_less(seed: int) -> None:
     parts, case = mixed(seed, effective=False)

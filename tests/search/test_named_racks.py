@@ -42,7 +42,7 @@ def racks_of(design: Design, tier: str, fabric: int = 0) -> set[str]:
     return {rack for rack, _ in getattr(placement, tier)}
 
 
-@pytest.mark.long("racks2")
+@pytest.mark.long(but=("racks0",))
 @pytest.mark.parametrize(
     "racks", ({"leaf": ["C06"]}, {"spine": ["A01", "B03"]}, {"leaf": ["B01", "A01"], "spine": ["B06"]})
 )

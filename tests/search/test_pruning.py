@@ -26,6 +26,7 @@ def pinned(content: Json) -> Json:
     return content
 
 
+@pytest.mark.long("plain")
 @pytest.mark.long("ragged", "tco", "three-tiers", "free", "power")
 @pytest.mark.parametrize(
     "content",

@@ -147,6 +147,19 @@ def leaves_of_groups(servers: int, ports: int) -> Iterator[list[int]]:
             yield [size * k] * (ports // k) * full + last
 
 
+@pytest.mark.long(
+    but=(
+        "leaf_ports0-3",
+        "leaf_ports0-5",
+        "leaf_ports0-6",
+        "leaf_ports0-9",
+        "leaf_ports1-8",
+        "leaf_ports1-9",
+        "leaf_ports2-4",
+        "leaf_ports2-6",
+        "leaf_ports2-11",
+    )
+)
 @pytest.mark.parametrize("servers", range(3, 12))
 @pytest.mark.parametrize("leaf_ports", [(4, 6), (8, 6), (6, 10)])
 def test_no_odd_groups_and_mixed_leaves_are_below(servers: int, leaf_ports: tuple[int, int]) -> None:

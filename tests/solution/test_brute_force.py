@@ -678,6 +678,7 @@ def test_the_gpu_with_the_smallest_share_of_nics_counts() -> None:
     assert "3 x card in box: a NIC serves 3 GPUs of 8, 33.3333 Gb/s per GPU of 34 needed" in json.dumps(told)
 
 
+@pytest.mark.long("0", "1", "2", "8", "10")
 @pytest.mark.long("9")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_cases_of_shared_nics_agree(seed: int) -> None:
@@ -688,6 +689,7 @@ def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     best(parts, wanted)
 
 
+@pytest.mark.long("0-linear", "3-planes")
 @pytest.mark.long(but_every=3)
 @pytest.mark.long("1-planes", "2-three_tier", "5-three_tier")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "planes"])
@@ -719,23 +721,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("hosted-9", "attached-8", "procurement-910000", "three_tier-5", "limited-2", "procurement-3")
-@pytest.mark.long(but_every=3)
-@pytest.mark.long(
-    *(
-        "limited-4",
-        "procurement-0",
-        "ruled-4",
-        "attached-3",
-        "attached-11",
-        "three_tier-2",
-        "planes-1",
-        "planes-6",
-        "hosted-2",
-        "hosted-4",
-        "hosted-6",
-    )
-)
+@pytest.mark.long(but=("linear-5", "linear-8", "ruled-7", "attached-2", "rails-0", "rails-6", "planes-5", "hosted-3"))
 @pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize(
     ("family", "seed"),

@@ -143,7 +143,7 @@ def test_leaves_that_nothing_joins_to_a_host_are_not_sized() -> None:
     assert [lower.leaf.id for lower in lowers] == ["dear"]
 
 
-@pytest.mark.long("4", "10", "6")
+@pytest.mark.long(but=("1", "5", "11"))
 @pytest.mark.parametrize("seed", range(12))
 def test_attachments_never_lower_the_cost(seed: int) -> None:
     parts, hosted = generate("hosted", seed)
@@ -155,7 +155,7 @@ def test_attachments_never_lower_the_cost(seed: int) -> None:
         assert without["objective"]["value"] <= with_them["objective"]["value"], speeds
 
 
-@pytest.mark.long("11-tiers2")
+@pytest.mark.long(but=("4-tiers0",))
 @pytest.mark.parametrize(("seed", "tiers"), [(4, {"leaf", "spine"}), (12, {"leaf"}), (11, {"spine"})])
 def test_three_tiers_and_their_like_host_attachments(seed: int, tiers: set[str]) -> None:
     parts, hosted = generate("hosted_high", seed)

@@ -87,6 +87,7 @@ def test_leaves_and_spines_are_of_one_generation() -> None:
     assert note.endswith("names: Quantum-2 (docs/rules.md#generations-of-infiniband)")
 
 
+@pytest.mark.long(but=("keys0",))
 @pytest.mark.parametrize(
     "keys",
     (

@@ -274,6 +274,7 @@ def test_all_on_day_one_is_a_case_of_one_stage() -> None:
     assert at_once.totals is not None and row.capex_usd == at_once.totals.capex_usd
 
 
+@pytest.mark.long
 def test_where_moving_saves_nothing_the_row_is_of_the_answer() -> None:
     # Two switches of one price, of which the answer has the one that takes less power; so has the row.
     switches = ["celestica-ds5000", "micas-m2-w6940-64oc"]
@@ -378,8 +379,7 @@ def test_fewer_servers_than_the_first_stage_figure_demands() -> None:
     ]
 
 
-@pytest.mark.long(but_every=2)
-@pytest.mark.long(*("moving_twins-24", "staged_ratios-23", "staged_hosted-2", "staged_hosted-5", "staged_hosted-15"))
+@pytest.mark.long(but=("staged-2", "moving-17", "moving-78", "moving_twins-65", "staged_attached-28"))
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed + 1000 * more) for family, seeds in SEEDS.items() for seed in seeds for more in range(MORE_SEEDS)],
@@ -390,7 +390,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
     assert_agrees(solved(parts, {key: value for key, value in wanted.items() if key != "catalog"}), best)
 
 
-@pytest.mark.long(but_every=4)
+@pytest.mark.long(but=("1-staged", "2-staged"))
 @pytest.mark.parametrize("family", ["staged", "moving", "moving_twins", "staged_three_tier"])
 @pytest.mark.parametrize("seed", range(4))
 def test_random_cases_with_labour_agree(family: str, seed: int) -> None:
@@ -409,6 +409,7 @@ def value(parts: Json, wanted: Json) -> float:
     return float("inf") if found is None else float(found)
 
 
+@pytest.mark.long(but=("62", "63"))
 @pytest.mark.parametrize("seed", [17, 62, 63, 78, 79])
 def test_what_is_allowed_never_costs_more(seed: int) -> None:
     """To forbid moves costs no less than to allow them; nor does a stricter stage."""

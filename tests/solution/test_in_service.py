@@ -105,7 +105,7 @@ def test_one_goes_on_again_from_what_went_on(tmp_path: Path) -> None:
     assert third.status == "optimal"
 
 
-@pytest.mark.long(but_every=5)
+@pytest.mark.long(but=("2-staged_three_tier",))
 @pytest.mark.parametrize("family", ["staged", "staged_three_tier"])
 @pytest.mark.parametrize("seed", range(12 * MORE_SEEDS))
 def test_growth_with_a_given_first_stage_is_the_plan_in_stages(family: str, seed: int, tmp_path: Path) -> None:
@@ -195,6 +195,7 @@ def a_base(dice: Dice) -> tuple[Json, Json, Json]:
     return parts, content, after
 
 
+@pytest.mark.long(but=("4", "5", "12", "20", "22"))
 @pytest.mark.parametrize("seed", range(30 * MORE_SEEDS))
 def test_nothing_that_goes_on_from_a_small_base_is_cheaper(seed: int, tmp_path: Path) -> None:
     parts, before, after = a_base(Dice(f"base-{seed}"))

@@ -92,7 +92,7 @@ def test_brute_force_agrees(family: str, seed: int) -> None:
             assert (None if other is None else other["id"]) == (None if leaf is None else leaf.product["id"])
 
 
-@pytest.mark.long("7-3-2-attached-8", "13-4-1-attached-8")
+@pytest.mark.long(but=("7-3-2-linear-24", "7-3-2-rails-17"))
 @pytest.mark.parametrize(("family", "seed"), [("linear", 24), ("rails", 17), ("attached", 0), ("attached", 8)])
 @pytest.mark.parametrize(("servers", "per_rack", "racks"), [(13, 4, 1), (7, 3, 2)])
 def test_brute_force_agrees_on_groups_of_whole_racks(
@@ -163,6 +163,7 @@ def test_by_hand() -> None:
     assert design.fabrics[0].tiers[0].count == equal.fabrics[0].tiers[0].count - 1
 
 
+@pytest.mark.long(but=("6", "13", "16", "19"))
 @pytest.mark.parametrize("servers", range(5, 20))
 def test_more_choice_never_costs_more(servers: int) -> None:
     """A last group like the others is among them; where all are alike, the design is that of ``equal``."""
@@ -173,6 +174,7 @@ def test_more_choice_never_costs_more(servers: int) -> None:
         assert any_.fabrics == equal.fabrics
 
 
+@pytest.mark.long(but=("13-aligned-any", "13-aligned-rail", "17-any-rail"))
 @pytest.mark.parametrize("striping", ["any", "rail"])
 @pytest.mark.parametrize(("servers", "rails"), [(5, "aligned"), (13, "aligned"), (14, "any"), (17, "any")])
 def test_other_stripes_never_cost_more(servers: int, rails: str, striping: str) -> None:
@@ -323,6 +325,7 @@ def test_what_is_wrong_of_the_other_leaves_is_noticed(changes: Json, check: str)
     assert check in {one.name for one in checks if not one.ok}
 
 
+@pytest.mark.long(but=("8-attachment2", "11-attachment0"))
 @pytest.mark.parametrize("attachment", [{}, {"tier": "any"}, {"max_oversubscription": 1}, {"counts_in_ratio": False}])
 @pytest.mark.parametrize("servers", [8, 11, 14])
 def test_attachments_beside_a_last_group_of_its_own(servers: int, attachment: Json) -> None:

@@ -112,6 +112,7 @@ def test_what_has_no_figure_is_not_chosen() -> None:
     assert timed(None, []).status == "optimal"
 
 
+@pytest.mark.long
 def test_a_front_has_the_cheapest_design_of_every_round_trip() -> None:
     """Each point is what the case with its round trip as a limit gives, and nothing between two points is cheaper."""
     content = catalog()

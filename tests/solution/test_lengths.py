@@ -30,6 +30,7 @@ def runs(design: Design) -> dict[str, float]:
     return {f"{row.from_}-{row.to}": row.length_m for row in design.fabrics[0].links}
 
 
+@pytest.mark.long
 def test_group_of_a_rack_wins_where_cables_are_dear() -> None:
     made = solved(length_case(), length_catalog())
     assert_proven(made)
@@ -210,6 +211,7 @@ def test_more_families_never_cost_more() -> None:
     assert usd("clos", "hyperx", "dragonfly", "dragonfly+") == min(alone)
 
 
+@pytest.mark.long(but=("0-three_tier", "1-linear", "1-rails", "3-linear"))
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails"])
 @pytest.mark.parametrize("seed", range(4))
 def test_same_lengths_for_groups_of_all_sizes_never_cost_more(family: str, seed: int) -> None:
@@ -226,7 +228,7 @@ def test_same_lengths_for_groups_of_all_sizes_never_cost_more(family: str, seed:
     assert freed.objective.value <= kept.objective.value
 
 
-@pytest.mark.long("1-planes", "2-three_tier")
+@pytest.mark.long(but=("0-rails", "1-three_tier", "2-attached", "2-planes"))
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier", "rails", "planes"])
 @pytest.mark.parametrize("seed", range(3))
 def test_brute_force_agrees(family: str, seed: int) -> None:

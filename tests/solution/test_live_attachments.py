@@ -42,6 +42,7 @@ def ports_of(design: Design, name: str) -> set[tuple[str, str]]:
     return {(names[b], port) for a, b, port in ends if name in names[a]}
 
 
+@pytest.mark.long(but=("5-attachment0",))
 @pytest.mark.parametrize("attachment", [HOST, STORE])
 @pytest.mark.parametrize("servers", [5, 6, 8])
 def test_ports_of_attachments_stay(attachment: Json, servers: int, tmp_path: Path) -> None:
@@ -57,6 +58,7 @@ def test_ports_of_attachments_stay(attachment: Json, servers: int, tmp_path: Pat
         assert live(wiring_of(design)) == live(wiring_of(base))
 
 
+@pytest.mark.long(but=("new0",))
 @pytest.mark.parametrize("new", [HOST, STORE])
 def test_new_attachments_come_with_the_first_stage_and_cost(new: Json, tmp_path: Path) -> None:
     base = designed(eight(), of_one_stage(5, HOST, tiers=2))

@@ -46,6 +46,7 @@ def told(design: Design, words: str) -> list[str]:
     return [note for note in design.notes if words in note]
 
 
+@pytest.mark.long(but=("fits",))
 @pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize(
     ("servers", "missing", "tiers"),

@@ -173,6 +173,7 @@ def prices(dice: Dice) -> Json:
     return {name: price for name, price in (("cable", cable), ("device", device)) if price is not None}
 
 
+@pytest.mark.long("3")
 @pytest.mark.parametrize(
     "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 24 * MORE_SEEDS))]
 )
@@ -217,6 +218,7 @@ def test_moves_at_no_cost_are_the_green_field_less_what_is_owned(seed: int, tmp_
         assert usd(design) == usd(anew)
 
 
+@pytest.mark.long(but=("1",))
 @pytest.mark.parametrize("seed", bases(12))
 def test_dearer_moves_never_lower_the_cost(seed: int, tmp_path: Path) -> None:
     """Nor is a design in which nothing moves below one in which all may."""
@@ -236,6 +238,7 @@ def test_dearer_moves_never_lower_the_cost(seed: int, tmp_path: Path) -> None:
     assert still.status == "infeasible" or usd(still) >= costs[-1]
 
 
+@pytest.mark.long(but=("0-staged", "1-staged_three_tier"))
 @pytest.mark.parametrize("family", ["staged", "staged_three_tier"])
 @pytest.mark.parametrize("seed", bases(8))
 def test_moves_of_any_base_are_found_in_the_wiring(family: str, seed: int, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def eighths(slots: int = 4, **keys: Any) -> Json:
     return catalog(servers=server(gpus=8, nic_slots=slots, **keys), switches=[switch("switch", cage(16, "1x100"))])
 
 
+@pytest.mark.long("nvidia-gb300-nvl72-tray-asked1-None")
 @pytest.mark.parametrize(
     ("server", "asked", "told"),
     [
@@ -86,6 +87,7 @@ def test_cards_divide_the_gpus() -> None:
     assert note.endswith("4 of compute for 8 GPUs (docs/rules.md#nics-and-gpus)")
 
 
+@pytest.mark.long(but=("keys1", "keys2"))
 @pytest.mark.parametrize(
     "keys",
     (

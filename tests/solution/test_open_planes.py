@@ -64,8 +64,7 @@ def cost(answer: Json) -> float:
     return inf if answer["status"] == "infeasible" else float(answer["objective"]["value"])
 
 
-@pytest.mark.long("8", "16")
-@pytest.mark.long(but_every=8)
+@pytest.mark.long(but=("0", "56"))
 @pytest.mark.parametrize("seed", range(64))
 def test_any_is_the_cheapest_of_all_and_tells_its_equals(seed: int) -> None:
     """Numbers that no card has are refused, so those of the cards are asked one by one, and rails where they can be."""
@@ -94,6 +93,7 @@ def test_any_is_the_cheapest_of_all_and_tells_its_equals(seed: int) -> None:
         assert ("rails" if fabric.get("own_rails") else fabric["planes"]) in equal
 
 
+@pytest.mark.long("8", "32")
 @pytest.mark.long(*(str(seed) for seed in range(40) if seed not in QUICK))
 @pytest.mark.parametrize("seed", range(40))
 def test_open_planes_agree_with_brute_force(seed: int) -> None:

@@ -54,6 +54,7 @@ def optics(design: Design) -> set[str]:
 
 
 # 50 m of multimode lose 0.15 dB, two plugs 0.7 or 1.2: of 1.65 dB 0.80 or 0.30 are left. Single-mode: 3.0 - 1.52.
+@pytest.mark.long(but=("low-loss-0.8-bought_optics1",))
 @pytest.mark.parametrize(
     ("grade", "margin_db", "bought_optics"),
     [("low-loss", 0.0, {"sr4"}), ("low-loss", 0.8, {"sr4"}), ("low-loss", 0.81, {"dr4-hot"}),

@@ -97,6 +97,7 @@ def test_points_say_which_families_and_cards_are_left_out() -> None:
     assert [point.notes for point in swept(content, budget="10M", catalog=small_catalog())] == [alone.notes]
 
 
+@pytest.mark.long
 def test_a_point_is_ruled_out_as_its_case_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a floor that is too large for proofs, where the bound of the best design is what it costs: by any way."""
     large(monkeypatch)

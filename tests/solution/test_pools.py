@@ -218,6 +218,7 @@ def test_the_best_design_whose_pools_hold(seed: int) -> None:
     compared(chance, chance.choice((1, 2, "any")), held(structures), groups="equal")
 
 
+@pytest.mark.long(but=("7",))
 @pytest.mark.parametrize("seed", [1, 7, 12])
 def test_the_best_last_group_whose_pools_hold(seed: int) -> None:
     """Leaves of the last group are weighed with their own ports, of 7 and 12 those of another type with its pool."""

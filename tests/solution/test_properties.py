@@ -76,6 +76,7 @@ def test_less_demand_never_costs_more(fabric: Json, servers: int) -> None:
     assert value(less) <= value(solved(case(fabric, servers=servers)))
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(fabrics, sizes, st.floats(min_value=0.05, max_value=0.95))
 def test_more_power_never_costs_more(fabric: Json, servers: int, share: float) -> None:

@@ -96,6 +96,7 @@ def test_what_is_not_kept_fails_the_check() -> None:
         assert "racks_keep_rules" in failed, rules
 
 
+@pytest.mark.long("rules1")
 @pytest.mark.parametrize("rules", [{"spare_m": 9}, {"spare_fraction": 1}, {"side_m": 9}])
 def test_cables_have_to_spare(rules: Json) -> None:
     """Longer cables are bought where more is asked for, and the cables of the design without it are too short."""

@@ -156,6 +156,7 @@ def test_what_no_design_keeps_is_left_out_and_told() -> None:
     assert redundancy_line(design).endswith("compute breaks two-spines (1 spine above every leaf)")
 
 
+@pytest.mark.long(but=("keys0",))
 @pytest.mark.parametrize(
     "keys",
     (
@@ -228,6 +229,7 @@ def test_the_verifier_counts_again_what_is_kept() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("linear-0", "linear-8")
 @pytest.mark.long(but_every=4)
 @pytest.mark.long("attached-3", "three_tier-2", "three_tier-5", "planes-1", "limited-2")
 @pytest.mark.parametrize(

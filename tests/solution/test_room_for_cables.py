@@ -111,6 +111,7 @@ def test_growth_that_may_end_and_ratios_are_refused() -> None:
         inputs_from_objects(content, _parts())
 
 
+@pytest.mark.long
 def test_what_cannot_keep_the_limits_refuses_them() -> None:
     limited = inputs_from_objects(_content(tray_fill=0.4, manager_fill=0.5), _parts())
     off = inputs_from_objects(

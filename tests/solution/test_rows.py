@@ -91,7 +91,7 @@ def test_three_hundred_rows_are_what_solving_gives(first: int) -> None:
     assert sum(hold(random_inputs(seed), MOST_OF_A_CASE, seed) for seed in range(first, first + 20)) >= 15
 
 
-@pytest.mark.long("13")
+@pytest.mark.long(but=("2",))
 @pytest.mark.parametrize("seed", [2, 7, 13])
 def test_what_is_not_looked_at_would_be_no_row(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules about NICs that leave none out alone, looked at all the same: not a row more."""
@@ -145,7 +145,7 @@ def test_rows_that_were_not_what_solving_gives(name: str) -> None:
     assert hold(read_inputs(str(ANSWERS / f"{name}.yaml"))) > 0
 
 
-@pytest.mark.long("dgx-superpod-128")
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["dgx-superpod-128", "rail-only-1024-gpus"])
 def test_rows_are_alike_on_every_engine(name: str) -> None:
     """CBC gives nothing usable for programs of some rows: they are solved by the engine that is exact."""
@@ -188,6 +188,7 @@ def test_where_work_ends_rows_say_so(monkeypatch: pytest.MonkeyPatch, share: flo
         assert row.finished == (row.capex_usd is not None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("servers", [32, pytest.param(128, marks=pytest.mark.long)])
 def test_longer_cables_are_in_the_space_where_part_numbers_are_few(servers: int) -> None:
     """Fibres of 10 m below leaves and of 20 m above: one length for all costs the difference and no other network."""

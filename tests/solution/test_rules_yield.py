@@ -90,7 +90,7 @@ def test_the_budget_that_is_needed_is_what_the_nearest_design_costs(seed: int) -
     assert design.nearest.capex_usd == told.needed == least
 
 
-@pytest.mark.long("changes0-938530", "changes2-1057720")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changes", "price"),
     (

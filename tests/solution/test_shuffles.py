@@ -90,6 +90,7 @@ def random_case(seed: int) -> tuple[Json, Json]:
     return catalog, {**case, "rules": "none", "resilience": "none"}
 
 
+@pytest.mark.long("3", "5", "7")
 @pytest.mark.long("2", "8", "6", "11")
 @pytest.mark.parametrize("seed", range(12))
 def test_counts_are_those_of_an_exhaustive_search(seed: int) -> None:

@@ -331,6 +331,7 @@ def test_a_supply_is_no_reason_to_leave_it_out(supply: int) -> None:
     assert optimize.solve(small.inputs(wanted, too_small(supply=supply)), alternatives_s=0).status == "infeasible"
 
 
+@pytest.mark.long
 def test_asked_for_by_name_it_is_never_given_up() -> None:
     limits = {"budget_usd": ONE_SPINE + MORE - 1}
     wanted = case(4, {"tiers": 2}) | {"rules": {"subnet-manager": True}, "resilience": "none", "limits": limits}

@@ -103,6 +103,7 @@ def test_too_few_are_found_unless_they_are_told(name: str) -> None:
     assert f"no note says: {design.fabrics[-1].name}: PDUs of {racks_in(design)} rack" in detail
 
 
+@pytest.mark.long(but=("18-1",))
 @pytest.mark.parametrize(("servers", "racks"), ((18, 1), (20, 2)))
 def test_devices_of_whole_racks_have_ports(servers: int, racks: int) -> None:
     # nine NVLink switch trays with three ports each and eight power shelves with one, beside eighteen trays of a rack

@@ -59,6 +59,7 @@ def test_nothing_cheaper_is_pruned(seed: int) -> None:
         assert (few.status, usd(few)) == ("optimal", usd(all_))
 
 
+@pytest.mark.long(but=("2",))
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_cheaper_is_taken(seed: int) -> None:
     products = random_parts(seed)
@@ -189,6 +190,7 @@ def test_spare_legs_and_kinds_are_as_said() -> None:
     assert (both.status, failed(both)) == ("optimal", [])
 
 
+@pytest.mark.long
 def test_leads_are_a_row_of_what_else() -> None:
     """What the same case with leads costs, as `fabopt check` proves it; a case with leads has no such row."""
     design = optimize.solve(inputs(hall(labour=LABOUR)), alternatives_s=20)
@@ -284,6 +286,7 @@ def test_a_catalog_without_trunks_is_refused() -> None:
         inputs(hall(), parts(trunks=[]))
 
 
+@pytest.mark.long(but=("4", "8", "9", "12", "15", "17", "21", "22"))
 @pytest.mark.parametrize("seed", range(24))
 def test_what_does_not_mate_is_refused(seed: int) -> None:
     """Types, pins, polish and keys at random, panels of two products: wherever one link does not work, as far as that

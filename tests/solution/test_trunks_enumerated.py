@@ -140,6 +140,7 @@ def cost_of(problem: Problem, candidate: Candidate, products: Json) -> int | Non
     return None if through is None else total - sum(paid(kind.uses) for kind in candidate.trunked) + through
 
 
+@pytest.mark.long(but=("3",))
 @pytest.mark.parametrize("seed", range(4))
 def test_the_whole_optimum_is_the_cheapest_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four racks, three types of trunk, two of panel, two stages; with leads too in some."""

@@ -142,6 +142,7 @@ def test_what_cannot_be_planned_is_refused(change: Json, told: str) -> None:
         inputs({**growing(), **change})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_nothing_cheaper_is_pruned(seed: int) -> None:
     """Leads at prices that fall faster than those of trunks, so that bounds of early stages know of both."""

@@ -431,6 +431,7 @@ def test_a_key_of_the_form_is_a_key_of_the_text(desk: Desk) -> None:
     desk.proven("No design")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_it_can_be_used_by_all(desk: Desk, scheme: Literal["light", "dark"]) -> None:
     """Nothing wider than the window at any width; Chromium's tree finds names, levels and contrast in order.

@@ -373,6 +373,7 @@ def test_notes_say_metrics_as_people_do() -> None:
     assert _in_words(note) == note.replace("gbps_per_gpu", "Gb/s per GPU")
 
 
+@pytest.mark.long(but=("2",))
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 @pytest.mark.parametrize(
     "number",

@@ -73,6 +73,7 @@ def test_fronts_are_those_of_full_enumeration(family: str, seed: int) -> None:
         assert set(grades(found, *pair)) == undominated(every, pair), pair
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_cables_below_and_above_a_leaf_share_its_cages() -> None:
     """Wires of two ports to four servers and to two spines take 4 + 4 of 7 cages, though their links need 2 + 3."""
@@ -84,6 +85,7 @@ def test_cables_below_and_above_a_leaf_share_its_cages() -> None:
     assert met is not None and met.grades["tco_usd"] == least
 
 
+@pytest.mark.long(but=("pair0",))
 @pytest.mark.parametrize("pair", [("capex_usd", "gbps_per_gpu"), ("switches", "cables")])
 def test_every_engine_finds_the_same_front(pair: tuple[str, str]) -> None:
     found = {
@@ -148,6 +150,7 @@ def test_rates_are_graded_as_files_show_them() -> None:
     assert least_mbps(66_666_667) == Fraction(133_333_333, 2000)
 
 
+@pytest.mark.long(but=("pair1-1",))
 @pytest.mark.parametrize(("pair", "most"), [(("capex_usd", "power_w"), 2), (("capex_usd", "gbps_per_gpu"), 1)])
 def test_a_stopped_front_keeps_what_is_proven(pair: tuple[str, str], most: int) -> None:
     """Listed part by part, or found point by point."""
@@ -197,7 +200,7 @@ def test_a_straight_front_has_no_knee() -> None:
 # -- servers ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("fabric4", "fabric3", "fabric2")
+@pytest.mark.long(but=("fabric0",))
 @pytest.mark.parametrize(
     "fabric",
     [

@@ -267,6 +267,7 @@ def budget_front(content: Inputs, before: Front | None = None, jobs: int = 1) ->
 KNOWN = [slice(3, 9), *(pytest.param(slice(*some), marks=pytest.mark.long) for some in ((1,), (5,), (0, None, 3)))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 @pytest.mark.parametrize("maximize", ["gbps_per_gpu", pytest.param("servers", marks=pytest.mark.long)])
 def test_budgets_go_on_from_any_that_are_known(maximize: str, known: slice) -> None:

@@ -125,6 +125,7 @@ def test_too_much_to_list_is_found_one_by_one(monkeypatch: pytest.MonkeyPatch) -
     assert points(one, pareto.front(finder(one), pair, None, lambda graded: None).points) == points(one, whole.points)
 
 
+@pytest.mark.long
 def test_a_front_that_is_too_long_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = pareto_front(
         inputs(case(servers=6)), objectives_of(["capex_usd", "power_w"], [], None), None, Settings(), Clock(None),

@@ -228,6 +228,7 @@ def test_what_a_limit_needs_is_shown_in_full(capsys: pytest.CaptureFixture[str])
     assert "limits.power_w needs 2,330.4 W" in capsys.readouterr().out
 
 
+@pytest.mark.long(but=("55", "75", "85", "100", "105", "110"))
 @pytest.mark.parametrize("width", range(40, 121, 5))
 def test_nothing_is_cut_inside_a_word_at_any_width(width: int) -> None:
     """The words of a narrow table, beside it or below it, are those of a wide one."""

@@ -41,6 +41,7 @@ def generate(family: str, seed: int, figures: bool = False) -> tuple[Json, Json]
     return parts, case
 
 
+@pytest.mark.long("hyperx-3", "hyperx-6", "torus-0", "torus-5", "torus-6", "dragonfly-1", "dragonfly-2")
 @pytest.mark.long("hyperx-7", "torus-3")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
 def test_random_cases_agree(family: str, seed: int) -> None:
@@ -64,6 +65,7 @@ def assert_agrees(family: str, parts: Json, wanted: Json) -> None:
     small.assert_optimum(None if found is None else found.sums, wanted, parts, "" if found is None else found.name)
 
 
+@pytest.mark.long("hyperx-2", "hyperx-6", "dragonfly-6")
 @pytest.mark.long(but_every=2)
 @pytest.mark.long("hyperx-7", "torus-0", "torus-3", "torus-5", "dragonfly-2", "torus-4")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])
@@ -81,6 +83,7 @@ def test_random_demands_on_rings_agree(family: str, seed: int) -> None:
     assert_agrees(family, parts, wanted)
 
 
+@pytest.mark.long("torus-2", "torus-4", "torus-6", "dragonfly-6")
 @pytest.mark.long("dragonfly-2")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family in FAMILIES for seed in range(SEEDS)])

@@ -35,6 +35,16 @@ def mesh_of(numbers: Numbers) -> DragonflyPlus:
 # -- on the graph -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(
+    "leaf-(2, 2, 2, 1, 2)",
+    "leaf-(2, 3, 4, 1, 1)",
+    "leaf-(2, 1, 2, 1, 1)",
+    "spine-(2, 3, 3, 2, 4)",
+    "spine-(2, 3, 4, 1, 1)",
+    "between-(3, 2, 2, 1, 3)",
+    "between-(2, 1, 3, 2, 2)",
+    "between-(2, 1, 2, 1, 1)",
+)
 @pytest.mark.long("between-(2, 3, 4, 1, 1)", "between-(2, 3, 3, 2, 4)")
 @pytest.mark.parametrize("numbers", NETWORKS, ids=str)
 @pytest.mark.parametrize("kind", ["leaf", "spine", "between"])
@@ -45,6 +55,7 @@ def test_graphs_agree_with_listed_paths(numbers: Numbers, kind: str) -> None:
         assert worst_rate(mesh_of(numbers), speeds, kind) == pytest.approx(float(exact), rel=1e-12), speeds
 
 
+@pytest.mark.long("(2, 2, 3, 1, 1)", "(3, 2, 2, 1, 3)")
 @pytest.mark.long("(2, 3, 3, 2, 4)")
 @pytest.mark.parametrize("numbers", [one for one in NETWORKS if one[0] * one[2] <= 6], ids=str)
 def test_no_halves_have_less(numbers: Numbers) -> None:

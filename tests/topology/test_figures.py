@@ -218,9 +218,10 @@ def test_figures_of_servers_without_gpus_are_per_server(fabric: Json) -> None:
     assert metrics.alltoall_gbps_per_gpu == metrics.allreduce_gbps_per_gpu == metrics.injection_gbps_per_gpu == 200
 
 
+@pytest.mark.long(but=("clos-1e-18", "clos-most2", "dragonfly+-most2"))
 @pytest.mark.parametrize("most", [1e-300, 1e-18, {"leaf": 1, "spine": 1e-300}])
 @pytest.mark.parametrize("family", ["clos", "dragonfly+"])
 def test_a_ratio_that_takes_more_uplinks_than_there_are_numbers_for(family: str, most: Any) -> None:
     wanted = case({"max_oversubscription": most, "topologies": [family], "tiers": 3}, servers=7)
-    design = optimize.solve(inputs(wanted), time_limit_s=1, alternatives_s=0)
+    design = optimize.solve(inputs(wanted), alternatives_s=0)
     assert design.status in ("infeasible", "optimal")

@@ -71,6 +71,7 @@ def test_nothing_goes_around_a_pair() -> None:
     assert worst_flow(HyperX((2,), (1,)), "leaf") == np.inf
 
 
+@pytest.mark.long("leaf-cube", "link-cube")
 @pytest.mark.parametrize("name", MESHES)
 @pytest.mark.parametrize("kind", ["leaf", "link"])
 def test_graphs_agree_with_walked_paths(name: str, kind: str) -> None:
@@ -143,6 +144,7 @@ def direct(family: str, seed: int) -> tuple[Json, Json]:
     return parts, wanted | {"name": f"{family}-{seed}", "catalog": ["./catalog.yaml"]}
 
 
+@pytest.mark.long("hyperx-6", "torus-4")
 @pytest.mark.long(but_every=2)
 @pytest.mark.long("torus-1", "dragonfly-4", "torus-6")
 @pytest.mark.parametrize(("family", "seed"), [(one, seed) for one in FAMILIES for seed in range(SEEDS)])
@@ -213,6 +215,7 @@ def rails(fabric: Json, servers: int, ports: int = 1) -> tuple[Json, Json]:
 
 
 @pytest.mark.long("planes that are rails-2 leaves-60")
+@pytest.mark.long(but_every=3)
 @pytest.mark.parametrize(
     ("survive", "gbps"),
     [("1 leaf", 50), ("1 leaf", 90), ("1 spine", 100), ("1 spine", 150), ("2 spines", 100), ("1 cable", 66),
@@ -266,6 +269,7 @@ def test_other_rails_carry_what_one_cannot() -> None:
 # -- proven ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("gbps_per_gpu-hyperx", "gbps_per_gpu-dragonfly", "servers_cut_off-dragonfly", "count-torus")
 @pytest.mark.parametrize("family", [*FAMILIES, "rail-only"])
 @pytest.mark.parametrize("key", ["gbps_per_gpu", "servers_cut_off", "count"])
 def test_wrong_figures_are_found(family: str, key: str) -> None:
@@ -306,6 +310,7 @@ def test_too_large_a_graph_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert failed(whole) == ["failures_leave_flow"]
 
 
+@pytest.mark.long
 def test_more_than_any_network_has_left_is_a_conflict() -> None:
     """Of two server ports one is on a switch: no design has more than half of 200 without it."""
     content = tight("hyperx", "1 leaf", 150)

@@ -32,6 +32,7 @@ class _WorkedOutAnew:
         return value
 
 
+@pytest.mark.long
 def test_equal_leaves_have_equal_choices_in_a_shipped_case(monkeypatch: pytest.MonkeyPatch) -> None:
     anew = _WorkedOutAnew()
     monkeypatch.setattr(joint_links, "_JOINT_CHOICES", anew)

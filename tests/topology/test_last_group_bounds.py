@@ -72,6 +72,7 @@ def test_no_bound_of_a_span_is_above_its_networks() -> None:
     assert exact > 10
 
 
+@pytest.mark.long
 def test_pods_bound_no_network_of_three_tiers_above_what_it_costs() -> None:
     met: Counter[bool] = Counter()
     exact = 0

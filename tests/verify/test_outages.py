@@ -95,6 +95,7 @@ def all_ways(grounds: Grounds, failed: Failing, count: int) -> Outages:
     return found
 
 
+@pytest.mark.long("square", "torus", "torus with an empty switch", "dragonfly")
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_single_failure_gives_the_figures_of_the_file(name: str) -> None:
     """Each box and link of the wiring is taken away in turn: the worst is what closed forms and symmetries say."""
@@ -117,6 +118,7 @@ PAIRS: dict[str, tuple[tuple[Failing, int], ...]] = {
 }
 
 
+@pytest.mark.long("uneven stripes-cable-2", "three tiers-cable-3", "pods with several cores-switch-3")
 @pytest.mark.long("pods with several cores-core-2", "planes that are rails-cable-3", "pods with several cores-cable-2")
 @pytest.mark.parametrize(("name", "failed", "count"), [(name, *one) for name, pairs in PAIRS.items() for one in pairs])
 def test_all_ways_of_several_give_the_closed_form(name: str, failed: Failing, count: int) -> None:

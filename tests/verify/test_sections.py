@@ -44,6 +44,7 @@ AS_TRUE = {
 }
 
 
+@pytest.mark.long(but=("a rule left out", "shared", "free ports", "stand-ins", "rails as planes", "two servers"))
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.long] if kind in SLOW else []) for kind in MAKERS]
 )

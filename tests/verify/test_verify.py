@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -27,6 +27,7 @@ from fabopt.verify import verified_in_turn, verify
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.proof import BROUGHT, QUESTIONS
 from fabopt.verify.rules import DESIGN_RULES, FABRIC_RULES, FILE_RULES, MONEY_RULES, WIRING_RULES
+from tests.paths import few_or_many
 from tests.samples.older import as_written_by
 from tests.samples.verify_fixtures import (
     DESIGNS,
@@ -129,6 +130,7 @@ def test_rejects_any_number_that_is_changed(name: str, path: Path_, ways: Sequen
         assert is_caught(changed(document, path, CHANGES[what])), what
 
 
+@pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("name", "path"), claims(str))
 def test_rejects_any_word_that_is_changed(name: str, path: Path_) -> None:
     document = DESIGNS[name]()
@@ -419,6 +421,7 @@ def test_accepts_every_way_to_join_cages_with_several_ports(how: str) -> None:
     assert found == []
 
 
+@pytest.mark.long(but=("splitter at the leaf", "splitter at the server", "twin copper"))
 @pytest.mark.parametrize("how", JOININGS)
 def test_rejects_any_count_of_such_links_that_is_changed(how: str) -> None:
     for path, value in leaves(JOININGS[how]["fabrics"][0]["links"], ("fabrics", 0, "links")):
@@ -599,6 +602,8 @@ def a_clos(planes: int = 1, nics: int = 1, **given: Any) -> ClosCounts:
     return replace(base, **given)
 
 
+@settings(max_examples=few_or_many(30, 100))
+@pytest.mark.drawn_longer
 @given(
     st.integers(1, 12),
     st.integers(1, 5),

@@ -70,6 +70,7 @@ def test_what_is_designed_is_proven(family: str) -> None:
     assert [check for check in verify_wiring(made, wiring(family)) if not check.ok] == []
 
 
+@pytest.mark.long(but=("hyperx-1",))
 @pytest.mark.parametrize(
     ("family", "more"),
     [

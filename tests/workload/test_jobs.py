@@ -327,6 +327,7 @@ def _failing(content: Json) -> set[str]:
     return {check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok}
 
 
+@pytest.mark.long(but=("forged0",))
 @pytest.mark.parametrize("forged", [
     ("gpus", 128), ("step_s", 1), ("gbps_per_gpu", {"leaf": 399}), ("paused", 0.4), ("min_gbps_per_gpu", 1),
 ])  # fmt: skip
@@ -385,6 +386,7 @@ IN_GROUPS: Json = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_no_boundary_above_small_jobs_has_more_than_the_ratio_of_the_rule() -> None:
     """Two jobs of two servers ask next to nothing of leaves of 32; whatever comes after them asks for more."""
     held, free = (_solved(IN_GROUPS | {"rules": rules}) for rules in ({}, {"robust-designs": False}))

@@ -87,6 +87,7 @@ def test_what_is_sharded_may_be_in_groups(megabytes: float, group: int | None) -
     assert alone is not None and alone.shard_group is None
 
 
+@pytest.mark.long(but=("0-3",))
 @pytest.mark.parametrize(("overlap", "sharding"), [(0, 1), (0, 3), (1, 1), (0.5, 2)])
 def test_no_faster_groups_are_skipped(overlap: float, sharding: int) -> None:
     """Against timing all plans, with groups that share or without; experts' copies may be in one domain."""
@@ -184,6 +185,7 @@ def test_shipped_models_have_a_plan_that_keeps_the_limit(name: str) -> None:
 LATE = ("gpt-oss-120b", "qwen3-235b-a22b", "qwen3-next-80b-a3b")
 
 
+@pytest.mark.long("deepseek-v3", "deepseek-v3.2", "llama3-70b", "llama4-maverick")
 @pytest.mark.long("glm-4.5", "kimi-k2")
 @pytest.mark.long(
     "qwen3-next-80b-a3b", "gpt-oss-120b", "gpt-oss-20b", "llama4-scout", "qwen3-235b-a22b", "mixtral-8x22b"

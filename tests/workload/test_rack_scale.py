@@ -152,6 +152,7 @@ def test_a_list_of_racks_is_proven_with_its_spares() -> None:
     assert {(one.servers, one.gpus_at_work) for one in design.servers_compared} == {(72, 256)}
 
 
+@pytest.mark.long(but=("said0",))
 @pytest.mark.parametrize("said", [{}, {"gpus_per_domain": 64}])
 def test_servers_given_without_their_spares_are_told(said: Json) -> None:
     """Four domains of 18 servers, of which 16 are there."""

@@ -154,6 +154,7 @@ def test_without_a_limit_on_steps_a_service_keeps_its_own() -> None:
     assert design.workload.needs.min_gbps_per_gpu == design.workload.services[0].min_gbps_per_gpu
 
 
+@pytest.mark.long("jobs0-words0", "jobs1-words1")
 @pytest.mark.parametrize(("jobs", "words"), [
     ([CHAT | {"prompt_tokens": 4000}], ["workload.jobs[1].prompt_tokens", "4,000 + 256 = 4,256 tokens", "4,096"]),
     ([CHAT | {"gpus": 256}], ["workload.jobs[1].gpus", "larger than the cluster", "up to 128"]),

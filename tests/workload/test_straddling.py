@@ -23,6 +23,7 @@ from fabopt.workload.placement import Placing
 from fabopt.workload.straddling import merged, most_domains
 from fabopt.workload.timing import Cost, FabricBandwidth, ModelRun, step_on
 from tests.oracles.brute_ranks import groups, out_of_blocks
+from tests.paths import few_or_many
 from tests.samples.workload_samples import H100, TINY, network, on, tiny_model
 from tests.workload.test_workload_designs import solved
 
@@ -52,9 +53,9 @@ def random_network(dice: random.Random, gpus: int, domain: int) -> FabricBandwid
     return FabricBandwidth(MBPS, MBPS / 2, MBPS / 5, leaf, leaf * dice.randint(1, 4))
 
 
-def cases() -> Iterator[tuple[ModelRun, FabricBandwidth]]:
+def cases(most: int = NUM_CASES) -> Iterator[tuple[ModelRun, FabricBandwidth]]:
     dice = random.Random(DICE)
-    for _ in range(NUM_CASES):
+    for _ in range(most):
         model, gpus = next(one for one in iter(lambda: random_plan(dice), None) if one[1] <= MOST_GPUS)
         domain = dice.choice([1, 4, 8, 9])
         server = H100.model_copy(update={"scale_up": ScaleUp(domain_gpus=domain, gbps_per_gpu=3600)})
@@ -98,9 +99,10 @@ def width(work: ModelRun, number: int) -> int:
     return min(work.domain_gpus, work.ranks.gpus - number * work.domain_gpus)
 
 
+@pytest.mark.drawn_longer
 def test_the_verifier_counts_the_same_from_its_own_ranks() -> None:
     placements = cycle(("packed", Within(within="leaf"), Within(within="pod"), "scattered"))
-    for packed, there in cases():
+    for packed, there in cases(few_or_many(NUM_CASES // 4, NUM_CASES)):
         work = replace(packed, placing=Placing(next(placements), 2 * packed.domain_gpus))
         ranks = DealtRanks(work)
         for cost in step_on(work, there).costs:
@@ -132,9 +134,10 @@ def test_a_wrong_prediction_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "workload_is_recomputed" in {check.name for check in wrong.checks if not check.ok}
 
 
+@pytest.mark.drawn_longer
 def test_nothing_that_stays_below_leaves_needs_more_than_what_is_scattered() -> None:
     """So that demands which count on no neighbours hold for every size of groups of leaves, tiled or not."""
-    for work, there in cases():
+    for work, there in cases(few_or_many(NUM_CASES // 4, NUM_CASES)):
         below = FabricBandwidth(MBPS, MBPS, MBPS, there.leaf_gpus, there.pod_gpus)
         assert step_on(work, below).step_s <= step_on(work, flat(MBPS, Reach())).step_s
 

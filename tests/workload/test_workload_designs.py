@@ -309,6 +309,7 @@ def test_other_families_meet_the_models_demand_on_their_own_graph(topology: str)
     assert all(check.ok for check in design.checks)
 
 
+@pytest.mark.long
 def test_what_would_help_is_told_in_ratios_not_in_figures_that_follow_from_them() -> None:
     """24 servers with two ports on two tiers of 8-port switches: at most 8 leaves, so 6 ports down and 2 up, 3:1."""
     workload = {"model": experts(expert=16, batch=1536), "max_exposed_communication": 0.4}

@@ -227,7 +227,7 @@ def test_further_steps_are_as_published(kind: str) -> None:
     assert mean_error(held_out(), kind) <= MEAN_ERRORS[kind]
 
 
-@pytest.mark.long("B200")
+@pytest.mark.long(but=("GB300",))
 @pytest.mark.parametrize("gpu", ["B200", "GB200", "GB300"])
 def test_pace_of_gpus_comes_from_other_runs(gpu: str) -> None:
     """The median over the dense runs on that GPU that predictions are not tested on."""

@@ -21,6 +21,7 @@ from fabopt.units import NS_PER_US, exact
 PACKET_BYTES, ANSWER_BYTES = 4096, 64
 BITS = 8
 FIBRE, COPPER = "fibre", "copper"
+NIC = "nic"
 # Cables that have lasers in their ends.
 OPTICAL = ("AOC",)
 
@@ -61,7 +62,7 @@ def serialisation_ns(size_bytes: int, gbps: float) -> Fraction:
 
 def exact_round_trip_ns(steps: Sequence[PathStep], gbps: float) -> Fraction:
     """Base round trip of a packet and its answer over one direction's steps, NICs once, in nanoseconds."""
-    nics = _sum(step for step in steps if step.part == "nic")
+    nics = _sum(step for step in steps if step.part == NIC)
     return 2 * (_sum(steps) - nics) + nics + serialisation_ns(PACKET_BYTES + ANSWER_BYTES, gbps)
 
 
@@ -132,7 +133,7 @@ class Delays:
         """Whether the figure of a switch, or of a NIC, is without the decoding of what comes in."""
         if receiver is not None and receiver.latency_ns is not None:
             return False
-        row = self.row("nic", "") if receiver is None else self.row("switch", _asic(receiver))
+        row = self.row(NIC, "") if receiver is None else self.row("switch", _asic(receiver))
         return row is not None and not row.holds_fec
 
     def link(self, cable: Cable | Fibre, modules: Sequence[Transceiver]) -> LinkTime:
@@ -156,7 +157,7 @@ class Delays:
 
     def devices(self, switches: Sequence[Switch]) -> Iterator[PathStep]:
         """NICs at both ends of a path, and the switches on it."""
-        yield self.step("nic", "", 2)
+        yield self.step(NIC, "", 2)
         on_path, numbers = {switch.id: switch for switch in switches}, Counter(switch.id for switch in switches)
         yield from (self.switch(switch, numbers[id_]) for id_, switch in on_path.items())
 

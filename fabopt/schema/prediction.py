@@ -227,6 +227,30 @@ class ServedTaper(Strict):
     kv_send_s: Number | None
 
 
+class PathTimes(Strict):
+    """Times with the network's own latency, in place of what constants of the prediction count for it.
+
+    Attributes:
+        counted_us: One way over switches and cables for which those constants stand, in microseconds.
+        one_way_us: The same on the design, as far as it is known, by the place of calls.
+        unknown: Parts without a figure; then no times are said.
+        step_s: A step, in seconds.
+        exposed_communication: Share of that step in which GPUs wait for the network.
+        gpu_utilization: Share of the GPUs' peak that is reached.
+        ttft_s: Time to the first token of a service, in seconds.
+        tpot_s: Mean time of a further token, in seconds.
+    """
+
+    counted_us: Number
+    one_way_us: dict[Place, Number]
+    unknown: tuple[str, ...] = ()
+    step_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    exposed_communication: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    gpu_utilization: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    ttft_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
+    tpot_s: Annotated[Number | None, Field(exclude_if=is_open)] = None
+
+
 class ServingUse(Strict):
     """A served model on the design.
 
@@ -251,6 +275,7 @@ class ServingUse(Strict):
         tokens_per_s: Tokens that are written in a second.
         needs: What the service needs of a fabric, whatever design is picked.
         tapers: What users wait for with other ratios.
+        on_paths: What they wait for with the network's own latency.
     """
 
     model: str
@@ -273,6 +298,7 @@ class ServingUse(Strict):
     tokens_per_s: Number
     needs: WorkloadNeeds
     tapers: tuple[ServedTaper, ...] = ()
+    on_paths: Annotated[PathTimes | None, Field(exclude_if=is_open)] = None
 
 
 class ServedJobUse(Strict):
@@ -326,6 +352,7 @@ class WorkloadUse(Strict):
             utilization, and what one that works costs are of all.
         services: Jobs beside these that serve. Their GPUs count as GPUs that do not work.
         demanded_gbps_per_gpu: Gb/s for each GPU that leaves and pods must give in the worst placement of the jobs.
+        on_paths: The step with the network's own latency.
     """
 
     model: str
@@ -355,6 +382,7 @@ class WorkloadUse(Strict):
     jobs: Annotated[tuple[JobUse, ...], Field(exclude_if=is_empty)] = ()
     services: Annotated[tuple[ServedJobUse, ...], Field(exclude_if=is_empty)] = ()
     demanded_gbps_per_gpu: Annotated[dict[str, Number], Field(exclude_if=is_empty)] = {}
+    on_paths: Annotated[PathTimes | None, Field(exclude_if=is_open)] = None
 
     @property
     def model_gpus(self) -> int:

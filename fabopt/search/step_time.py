@@ -31,7 +31,7 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
     """The workload on the fabric that GPUs compute over; None for a case without a model."""
     if problem.needs is None or problem.pace is None:
         return None
-    network = _network(problem, picked, problem.needs)
+    network = network_of_step(problem, picked, problem.needs)
     spent = cluster_cents(capex_cents, problem.case.include_servers, problem.server, problem.servers)
     assert problem.case.workload is not None
     limit = exact(problem.case.workload.max_exposed_communication)
@@ -60,10 +60,10 @@ def service_on(problem: Problem, picked: Sequence[Picked]) -> ServingUse | None:
     """The served model as a design file has it; None for a case without one. Rule ``service_is_recounted``."""
     if problem.needs is None or problem.service is None:
         return None
-    return serving_use(problem.service, _network(problem, picked, problem.needs), problem.needs)
+    return serving_use(problem.service, network_of_step(problem, picked, problem.needs), problem.needs)
 
 
-def _network(problem: Problem, picked: Sequence[Picked], needs: WorkloadNeeds) -> FabricBandwidth:
+def network_of_step(problem: Problem, picked: Sequence[Picked], needs: WorkloadNeeds) -> FabricBandwidth:
     """The fabric that GPUs compute over."""
     index = [fabric.name for fabric in problem.fabrics].index(needs.fabric)
     return picked[index][0].design.step_network(problem.gpus, problem.server.gpus)

@@ -28,6 +28,7 @@ from fabopt.search.answer import Answer
 from fabopt.search.relaxation import relaxed_value
 from fabopt.search.separations import words_of
 from fabopt.search.step_time import service_on, use_on
+from fabopt.solution.own_latency import with_own_latency
 from fabopt.solution.question import Answers, Question, keys_of_server
 from fabopt.units import cents, rounded, usd, watts
 from fabopt.verify.editions import edition_of
@@ -121,7 +122,7 @@ def design_of(answer: Answer, engine: str, seconds: float) -> Design:
         workload=use,
         serving=service_on(problem, picked),
     )
-    return with_panel_places(design)
+    return with_panel_places(with_own_latency(design, problem, picked))
 
 
 def _objective(answer: Answer, totals: Totals, use: WorkloadUse | None, engine: str, seconds: float) -> Objective:

@@ -43,6 +43,7 @@ from fabopt.verify import (
     nic_rules,
     orders,
     out_of_band,
+    own_latency,
     paths,
     payments,
     pools,
@@ -319,6 +320,7 @@ WORKLOAD_RULES: tuple[DesignRule, ...] = (
     jobs.jobs_are_recounted,
     jobs.service_needs_are_met,
     jobs.service_is_recounted,
+    own_latency.own_latency_is_recounted,
 )
 
 

@@ -18,6 +18,8 @@ from fabopt.workload.volumes import Traffic
 
 # Bytes a second of one Mb/s.
 BYTES_PER_MBPS = Fraction(10**6, 8)
+# Boundaries, from the inside out; each is as many steps out as its place.
+BOUNDARIES = ("gpu", "server", "leaf", "pod")
 # Whose calls hide first.
 IN_TURN = ("tensor", "context", "expert", "pipeline", "data")
 
@@ -59,7 +61,9 @@ class RecountedStep:
             over = self._over(traffic, algorithm)
             slowest = max((amount / self.rates[place] for place, amount in over.items()), default=Fraction(0))
             channels = channels_between(self.run, traffic.group, self.network.server_mbps)
-            for running in protocols_of(self.run, traffic, algorithm, channels):
+            farthest = max(over, key=BOUNDARIES.index, default=BOUNDARIES[0])
+            further_s = self.network.further_s[BOUNDARIES.index(farthest)]
+            for running in protocols_of(self.run, traffic, algorithm, channels, further_s):
                 bytes_s = max(slowest / running.payload, traffic.calls * running.least_s)
                 ways.append(traffic.calls * running.latency_s + bytes_s)
         return CallTime(traffic, min(ways), far)

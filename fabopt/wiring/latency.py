@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.parts.latency import (
+    NIC,
     Delays,
     PathStep,
     bandwidth_delay_bytes,
@@ -19,7 +20,10 @@ from fabopt.parts.latency import (
 )
 from fabopt.schema.catalog import Cable, Fibre, Switch, Transceiver
 from fabopt.schema.design import FabricDesign, LinkPart, LinkRow
+from fabopt.schema.prediction import Place
 from fabopt.wiring.design_file import Embedded
+from fabopt.workload.on_paths import PlacePath
+from fabopt.workload.timing import PLACES
 
 SAME_LEAF, SAME_POD, FARTHEST = "same leaf", "same pod", "farthest pair"
 UPWARDS = (("leaf", "spine"), ("spine", "core"))
@@ -86,6 +90,23 @@ def paths_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[Path]:
         links = (step for hop in hops for step in _slowest(embedded, delays, hop))
         gbps = min(fabric.nic.gbps, *(tier.gbps_down for tier in fabric.tiers))
         yield Path(fabric.name, name, gbps, [*delays.devices(on_path), *merged(links)])
+
+
+def paths_by_place(embedded: Embedded, fabric: FabricDesign) -> tuple[PlacePath, ...]:
+    """The paths of calls without their NICs, by place; none where the catalog has no figures, or servers pass traffic
+    on.
+    """
+    named = {path.name: path for path in paths_of(embedded, fabric)} if embedded.delays else {}
+    if not named:
+        return ()
+    farthest = named.get(FARTHEST, named[SAME_LEAF])
+    by_place = zip(PLACES[1:], (named[SAME_LEAF], named.get(SAME_POD, farthest), farthest), strict=True)
+    return tuple(_without_nics(place, path) for place, path in by_place)
+
+
+def _without_nics(place: Place, path: Path) -> PlacePath:
+    steps = [step for step in path.steps if step.part != NIC]
+    return PlacePath(place, slowness(steps)[1], without_figure(steps))
 
 
 def _as_laid(fabric: FabricDesign) -> Iterator[LinkRow]:

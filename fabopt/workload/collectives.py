@@ -98,14 +98,15 @@ def sent_over(
 
 
 class Spread(NamedTuple):
-    """A group as NCCL sees it: its members, the most in a scale-up domain, the most domains, and the channels between
-    them.
+    """A group as NCCL sees it: its members, the most in a scale-up domain, the most domains, the channels between them,
+    and the seconds that a step over the network takes above what NCCL counts.
     """
 
     members: int
     inside: int
     domains: int
     channels: int
+    further_s: Fraction = Fraction(0)
 
 
 def running(
@@ -119,8 +120,9 @@ def running(
     """Latency, payload and least time of a call; rings and trees have limits of their own on GPUs of a known
     generation. ``vector``: in bytes.
     """
-    members, inside, domains, channels = spread
+    members, inside, domains, channels, further_s = spread
     latency = latency_s(operation, algorithm, protocol, members, inside, domains)
+    latency += network_steps(operation, algorithm, domains) * further_s
     payload, least_s = payloads(algorithm)[protocol], Fraction(0)
     if generation is not None and algorithm in ("ring", "tree"):
         of_tree = algorithm == "tree"
@@ -129,6 +131,15 @@ def running(
         payload *= share
         least_s = factor(operation, algorithm, members) * vector / (most * share * _GBYTE) if most else least_s
     return Running(latency, payload, least_s)
+
+
+def network_steps(operation: Operation, algorithm: Algorithm, domains: int) -> int:
+    """Steps of a call over the network, one after the other; none within a domain."""
+    if domains < 2:
+        return 0
+    if algorithm == "ring":
+        return _RING_PASSES[operation] * (domains - 1)
+    return 2 * (domains.bit_length() - 1) if algorithm == "tree" else 1
 
 
 def latency_s(

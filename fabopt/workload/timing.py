@@ -34,6 +34,7 @@ _BYTES_PER_MBPS = Fraction(10**6, 8)
 _FLOPS_PER_TFLOP = 10**12
 DOMAIN: Place = "domain"
 PLACES: tuple[Place, ...] = (DOMAIN, "leaf", "pod", "fabric")
+_BOUNDARIES = ("gpu", "server", "leaf", "pod")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class FabricBandwidth:
     """Bandwidth of each GPU in a fabric, in Mb/s: through its NICs, through a leaf's uplinks, through a pod's.
 
     ``leaf_gpus``, ``pod_gpus``: neighbours that reach each other below. ``reduces``: whether all switches can reduce.
-    ``left``: Mb/s through the uplinks of leaves and pods after the loss of a spine; None: unchanged.
+    ``left``: Mb/s through the uplinks of leaves and pods after the loss of a spine; None: unchanged. ``further_s``: as
+    of ``Spread``, by place; the search has none.
     """
 
     server_mbps: Fraction
@@ -51,11 +53,11 @@ class FabricBandwidth:
     pod_gpus: int
     reduces: bool = False
     left: tuple[Fraction, Fraction] | None = None
+    further_s: tuple[Fraction, ...] = (Fraction(0),) * len(PLACES)
 
 
 class Way(NamedTuple):
-    """A way to run a call. ``over``: bytes for each GPU over the boundaries that the call crosses, inside out.
-
+    """A way to run a call. ``over``: bytes for each GPU over the boundaries that the call crosses, inside out;
     ``protocols``: latency and payload with each.
     """
 
@@ -216,9 +218,8 @@ def workload_of(
 
 @dataclass(frozen=True)
 class Cost:
-    """Costs of calls of one kind for a GPU in a step.
-
-    ``bytes_over``: by boundary; ``place``: the smallest block that holds the groups.
+    """Costs of calls of one kind for a GPU in a step. ``bytes_over``: by boundary; ``place``: the smallest block that
+    holds the groups.
     """
 
     traffic: Traffic
@@ -291,42 +292,43 @@ def _ways(workload: ModelRun, network: FabricBandwidth, number: int, traffic: Tr
     behind = _crossings_by_boundary(workload, traffic.group, int(leaf), int(pod))
     crossed = {place: crossing for place, crossing in behind.items() if crossing.cut}
     channels = channels_between(workload, traffic.group, network.server_mbps)
-    key = _WayKey(number, tuple(crossed.items()), network.reduces, channels)
-    return _WAYS.of(workload, key, _ways_over, workload, traffic, crossed, network.reduces, channels)
+    further_s = network.further_s[_BOUNDARIES.index(max(crossed, key=_BOUNDARIES.index))]
+    key = _WayKey(number, tuple(crossed.items()), network.reduces, channels, further_s)
+    return _WAYS.of(workload, key, _ways_over, workload, traffic, key)
 
 
 class _WayKey(NamedTuple):
-    """The inputs of the ways to run a call.
-
-    ``crossed``: boundaries, and the share of its groups' traffic over each; ``channels``: between domains.
+    """The inputs of the ways to run a call. ``crossed``: boundaries, and the share of its groups' traffic over each;
+    ``channels``, ``further_s``: as of ``Spread``.
     """
 
     number: int
     crossed: tuple[tuple[str, Crossing], ...]
     reduces: bool
     channels: int
+    further_s: Fraction
 
 
 _WAYS: Lookup[ModelRun, _WayKey, tuple[Way, ...]] = Lookup()
 
 
-def _ways_over(
-    workload: ModelRun, traffic: Traffic, crossed: Mapping[str, Crossing], reduces: bool, channels: int
-) -> tuple[Way, ...]:
+def _ways_over(workload: ModelRun, traffic: Traffic, key: _WayKey) -> tuple[Way, ...]:
     return tuple(
         Way(
             algorithm,
-            tuple(protocols_of(workload, traffic, algorithm, channels)),
-            {place: _bytes_over(traffic, algorithm, crossing, place) for place, crossing in crossed.items()},
+            tuple(protocols_of(workload, traffic, algorithm, key.channels, key.further_s)),
+            {place: _bytes_over(traffic, algorithm, crossing, place) for place, crossing in key.crossed},
         )
-        for algorithm in algorithms(traffic.operation, "server" in crossed and reduces)
+        for algorithm in algorithms(traffic.operation, "server" in dict(key.crossed) and key.reduces)
     )
 
 
-def protocols_of(workload: ModelRun, traffic: Traffic, algorithm: Algorithm, channels: int) -> Iterator[Running]:
-    """A call with each protocol that it may have; ``channels``: between domains."""
+def protocols_of(
+    workload: ModelRun, traffic: Traffic, algorithm: Algorithm, channels: int, further_s: Fraction = Fraction(0)
+) -> Iterator[Running]:
+    """A call with each protocol that it may have; ``channels``, ``further_s``: as of ``Spread``."""
     domain, group = workload.domain_gpus, traffic.group
-    spread = Spread(group.size, group.inside(domain), most_domains(group, domain), channels)
+    spread = Spread(group.size, group.inside(domain), most_domains(group, domain), channels, further_s)
     for protocol in payloads(algorithm):
         yield running(traffic.operation, algorithm, protocol, traffic.message, spread, workload.roof.gpu.generation)
 
@@ -346,9 +348,8 @@ def _bytes_over(traffic: Traffic, algorithm: Algorithm, crossing: Crossing, plac
 
 
 def blocks_below(workload: ModelRun, leaf_gpus: Number, pod_gpus: Number) -> tuple[Ints, Ints]:
-    """GPUs that are behind leaves, and behind a pod's uplinks, for certain; the arguments are upper limits.
-
-    Numbers, or arrays of shape (networks,), as the results are.
+    """GPUs that are behind leaves, and behind a pod's uplinks, for certain; the arguments are upper limits, numbers or
+    arrays of shape (networks,), as the results are.
     """
     return blocks_of(workload.placing, leaf_gpus, pod_gpus, workload.domains, workload.cluster_gpus)
 
@@ -371,14 +372,13 @@ def leaf_crossing(workload: ModelRun, group: Group, block: int) -> Crossing:
 
 def _rates(network: FabricBandwidth, workload: ModelRun) -> dict[str, Fraction]:
     """Bytes a second for each GPU, by boundary."""
-    leaf, pod = workload.placing.uplinks_mbps(network)
-    rates = {"gpu": workload.domain_mbps, "server": network.server_mbps, "leaf": leaf, "pod": pod}
-    return {place: rate * _BYTES_PER_MBPS for place, rate in rates.items()}
+    rates = (workload.domain_mbps, network.server_mbps, *workload.placing.uplinks_mbps(network))
+    return {place: rate * _BYTES_PER_MBPS for place, rate in zip(_BOUNDARIES, rates, strict=True)}
 
 
 def _place_after(crossed: str) -> Place:
     """Place of calls that cross no boundary beyond this one."""
-    return dict(zip(("gpu", "server", "leaf", "pod"), PLACES, strict=True))[crossed]
+    return PLACES[_BOUNDARIES.index(crossed)]
 
 
 def _exposed(workload: ModelRun, costs: Sequence[Cost], window_s: Fraction) -> list[Cost]:

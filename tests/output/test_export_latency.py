@@ -12,7 +12,9 @@ import pytest
 
 from fabopt.output.export.formats import Options, export
 from fabopt.output.statements import latency
+from fabopt.parts.latency import Delays, LinkTime, bandwidth_delay_bytes, known_ns, serialisation_ns
 from fabopt.schema.design import Design
+from fabopt.schema.facts import Delay
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.latency import paths_of
@@ -46,6 +48,19 @@ def test_one_leaf_is_the_published_budget(tmp_path: Path) -> None:
     assert {row["path"] for row in rows} == {"same leaf"}
     one_way = next(row for row in rows if row["part"] == "one way")
     assert (float(one_way["ns"]), one_way["not_known"]) == (477.6, "")
+
+
+def test_published_budgets_add_up() -> None:
+    """Scale-Up Ethernet over 3 m of twinax and 10 m of fibre; fibre one way; sending; bytes of 10 us at 400G."""
+    delays = Delays(tuple(Delay.model_validate(row) for row in SCALE_UP))
+    ends = [delays.step("nic", "", 2), delays.step("switch", "X1")]
+    for of, metres, budget_ns in (("copper", 3, 477.6), ("fibre", 10, 549.2)):
+        link = LinkTime(delays.step("metre", of), (), delays.step("fec", ""))
+        assert known_ns([*ends, *link.steps(metres, times=2, fecs=2)]) == budget_ns
+    for metres, us, digits in ((100, 0.5, 2), (350, 1.74, 2), (500, 2.48, 2), (10_000, 49.6, 1), (80_000, 397, 0)):
+        assert round(known_ns([delays.step("metre", "fibre", metres)]) / 1000, digits) == us
+    assert [round(serialisation_ns(*sent)) for sent in ((4096, 400), (9216, 100))] == [82, 737]
+    assert bandwidth_delay_bytes(400, 10_000) == 500_000
 
 
 def test_parts_add_up_and_far_is_never_nearer(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.statements import StatedTable, Statement, statement_of
-from fabopt.output.terminal.workload import PLACES, duration, needs_words, size
+from fabopt.output.terminal.workload import PLACES, duration, needs_words, paths_lines, size
 from fabopt.output.words import count, plain
 from fabopt.schema.design import Design
 from fabopt.schema.prediction import ServingPool, ServingUse
@@ -26,7 +26,8 @@ def serving(design: Design) -> Statement | None:
     title = f"{use.model}, {use.parameters / _BILLION:,.4g} billion parameters, {plan_words(use)}"
     rows = [row for pool, does in ((use.prefill, "reading"), (use.decode, "writing")) for row in _rows(pool, does)]
     tapers = StatedTable(TAPERS, list(_tapers(use)), "What ratios would cost with servers anywhere")
-    lines = needs_words(use.model, use.needs), waits_line(use), kv_line(use), memory_line(use)
+    own = paths_lines(use.on_paths)
+    lines = needs_words(use.model, use.needs), waits_line(use), *own, kv_line(use), memory_line(use)
     return statement_of("serving", "Serving", title, *lines, StatedTable(COLUMNS, rows), tapers)
 
 

@@ -11,6 +11,7 @@ from fabopt.schema.prediction import (
     NO_BANDWIDTH_GBPS,
     CommunicatorUse,
     JobUse,
+    PathTimes,
     ServedJobUse,
     ServingUse,
     TaperedStep,
@@ -58,7 +59,7 @@ def workload(design: Design) -> Statement | None:
     if use is None:
         return None
     of_first = f"{use.jobs[0].name}: " if use.jobs else ""
-    own = (f"{of_first}{line}" for line in (step_line(use), *placement_lines(use)))
+    own = (f"{of_first}{line}" for line in (step_line(use), *paths_lines(use.on_paths), *placement_lines(use)))
     lines = needs_line(use), *own, utilization_line(use), f"{of_first}{memory_line(use)}", *job_lines(use)
     title = f"{of_first}{workload_title(use)}"
     return statement_of("workload", "Workload", title, StatedTable(COLUMNS, list(workload_rows(use))), *lines)
@@ -150,6 +151,21 @@ def step_line(use: WorkloadUse) -> str:
     waits = f"{_PERCENT * use.exposed_communication:.2g} % of it exposed communication"
     binds = f" ({use.binding} binds)" if use.binding is not None else ""
     return f"{step}, {waits}{binds}: {count(slow)} to {count(fast)} tokens/s"
+
+
+def paths_lines(times: PathTimes | None) -> Iterator[str]:
+    """State the times with the network's own latency, or why there are none."""
+    if times is None:
+        return
+    if times.unknown:
+        yield f"with this network's own latency times are not known: no figure for {', '.join(times.unknown)}"
+        return
+    told = {"a step takes": times.step_s, "the first token takes": times.ttft_s, "each further": times.tpot_s}
+    said = ", ".join(f"{what} {plain(round(told_s, 6))} s" for what, told_s in told.items() if told_s is not None)
+    low, high = (f"{times.one_way_us[place]:.2f}" for place in ("leaf", "fabric"))
+    own = low if low == high else f"{low} to {high}"
+    counted = f"in place of {times.counted_us:.2f} that constants count"
+    yield f"with this network's own latency ({own} us one way over switches and cables, {counted}) {said}"
 
 
 def steps_words(use: WorkloadUse) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from fabopt.api import Result, solve
     from fabopt.errors import FaboptError, Fault, InfeasibleError, InputError, NoAnswerError, OutputError
-    from fabopt.program.share_done import Progress
+    from fabopt.program.settings import Progress
 
 __version__ = version.VERSION
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
     "__version__",
     "solve",
 ]
-_HOMES = {"Progress": "fabopt.program.share_done", "Result": "fabopt.api", "solve": "fabopt.api"}
+_HOMES = {"Progress": "fabopt.program.settings", "Result": "fabopt.api", "solve": "fabopt.api"}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabopt.io.case import inputs_from_objects
-from fabopt.io.files import write_whole
+from fabopt.io.library import write_whole
 from fabopt.output.export.bill import bill_rows
 from fabopt.output.export.design import design_bytes
-from fabopt.program.share_done import Progress, ProgressWatch
+from fabopt.program.settings import Progress, ProgressWatch
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Check, Design, Status

@@ -15,7 +15,7 @@ from fabopt.inspect.audit.audit import audited
 from fabopt.inspect.audit.reading import KINDS, ratio_of, read_hand_made
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.library import STANDARD_STREAM
 from fabopt.output.export.audit import audit_csv, audit_json
 from fabopt.output.html.audit import audit_page
 from fabopt.output.terminal.audit import audit_of_hand_made_report, headline_of_hand_made

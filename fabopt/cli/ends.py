@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from fabopt.cli.output import deliver, tell
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, EXIT_NO_ANSWER, FaboptError
-from fabopt.io.files import MAX_FRONT_BYTES, read_bytes
 from fabopt.io.journal import journal_path, whole_lines
+from fabopt.io.library import MAX_FRONT_BYTES, read_bytes
 from fabopt.units import some
 
 if TYPE_CHECKING:

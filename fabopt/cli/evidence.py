@@ -17,7 +17,7 @@ from fabopt.output.export.marks import MARK
 from fabopt.output.words import AN_EARLIER_FILE, verdict_on
 from fabopt.schema.design import Check, Design
 from fabopt.schema.front import BUDGET_KEY, Front
-from fabopt.study.sweep.ranges import budgets
+from fabopt.study.sweep.sweep import budget_range
 from fabopt.units import some
 from fabopt.verify import not_asked, verify
 from fabopt.wiring.build import wiring_of
@@ -175,7 +175,7 @@ def chosen_point(path: str, point: int | None, budget: str | None, nearest: bool
         return point
     if point is not None:
         raise InputError([fault(BUDGET, "", f"{OPTION} names a point already", budget, hint="leave one of them out")])
-    amounts = budgets(budget)
+    amounts = budget_range(budget)
     if isinstance(amounts, Fault):
         raise InputError([amounts])
     if len(amounts) > 1:

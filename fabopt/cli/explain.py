@@ -11,7 +11,7 @@ from fabopt.cli.output import check_targets, deliver, say
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, InputError, fault
 from fabopt.io.case import Inputs
-from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.library import STANDARD_STREAM
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED
 from fabopt.parts.price_books import products

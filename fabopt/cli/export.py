@@ -15,7 +15,7 @@ from fabopt.errors import InputError, OutputError, did_you_mean, fault
 from fabopt.io.case import find_book
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM, read_bytes, shown
+from fabopt.io.library import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.formats import Options, export, format_names
 from fabopt.schema.design import Design

@@ -15,7 +15,7 @@ from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM, is_device
+from fabopt.io.library import STANDARD_STREAM, is_device
 from fabopt.output.export.front import front_csv, readable
 from fabopt.output.export.sensitivity import sensitivity_bytes, sensitivity_csv
 from fabopt.output.terminal.answer import infeasible_lines

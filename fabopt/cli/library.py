@@ -11,8 +11,7 @@ from rich.text import Text
 from fabopt.cli.output import check_targets, deliver, say, tell
 from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, did_you_mean, fault
 from fabopt.io.catalog import read_catalog
-from fabopt.io.files import STANDARD_STREAM, make_folder, read_bytes, shown
-from fabopt.io.library import by_name, names
+from fabopt.io.library import STANDARD_STREAM, by_name, make_folder, names, read_bytes, shown
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED, check_catalog
 from fabopt.io.text import parse_yaml

@@ -20,8 +20,7 @@ from fabopt.cli.starter import Starter, starter_text
 from fabopt.errors import EXIT_DONE, Fault, InputError, OutputError, did_you_mean, fault
 from fabopt.io.catalog import read_catalog
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM
-from fabopt.io.library import names
+from fabopt.io.library import STANDARD_STREAM, names
 from fabopt.io.quantities import money_usd
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TextIO
 
 from fabopt.errors import Fault, InputError, OutputError, fault
-from fabopt.io.files import STANDARD_STREAM, check_writable, write_whole
+from fabopt.io.library import STANDARD_STREAM, check_writable, write_whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-    from fabopt.program.share_done import ProgressShare
+    from fabopt.program.settings import ProgressShare
     from fabopt.schema.design import Number
 
 # A log gets the first line after so long, and no more than one in it.
@@ -42,7 +42,7 @@ class ProgressLine:
     share: ProgressShare = field(init=False)
 
     def __post_init__(self) -> None:
-        from fabopt.program.share_done import ProgressShare
+        from fabopt.program.settings import ProgressShare
 
         self.share = ProgressShare(self._show)
 

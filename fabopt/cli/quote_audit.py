@@ -19,7 +19,7 @@ from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerErro
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
 from fabopt.inspect.quote_optimum import best_on_prices
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM, make_folder, write_whole
+from fabopt.io.library import STANDARD_STREAM, make_folder, write_whole
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.redline import findings_csv, redline_bytes
 from fabopt.output.export.requests import RequestTerms, requests_of

@@ -12,8 +12,7 @@ from fabopt.inspect.quote_optimum import with_parts_of
 from fabopt.io.case import read_price_books
 from fabopt.io.catalog import named_catalogs, read_catalog
 from fabopt.io.faults import refuse
-from fabopt.io.files import STANDARD_STREAM
-from fabopt.io.library import YAML_ENDINGS, find_catalog
+from fabopt.io.library import STANDARD_STREAM, YAML_ENDINGS, find_catalog
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.quote_book import book_bytes, quote_bytes
 from fabopt.output.terminal.quotes import headline_of_quote, quote_report

@@ -13,7 +13,7 @@ from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_NO_ANSWER, InputError, fault
 from fabopt.io.design import read_design_or_front, read_front
-from fabopt.io.files import STANDARD_STREAM, make_folder
+from fabopt.io.library import STANDARD_STREAM, make_folder
 from fabopt.output.charts.points import shown_points
 from fabopt.output.html.build import page_bytes
 from fabopt.output.html.front_page import plot_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from fabopt.io.files import write_whole
+from fabopt.io.library import write_whole
 from fabopt.output.terminal.schema_keys import SCHEMAS, schema_bytes
 
 

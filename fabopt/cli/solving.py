@@ -25,7 +25,7 @@ from fabopt.errors import (
     fault,
 )
 from fabopt.io.case import Inputs, read_inputs
-from fabopt.io.files import STANDARD_STREAM
+from fabopt.io.library import STANDARD_STREAM
 from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.answer import headline
 

@@ -16,8 +16,7 @@ from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.starter import starter_text
 from fabopt.errors import EXIT_DONE, InputError, OutputError, fault
 from fabopt.io.catalog import read_catalog
-from fabopt.io.files import read_bytes
-from fabopt.io.library import find_case, names
+from fabopt.io.library import find_case, names, read_bytes
 from fabopt.schema.workload import PROFILES
 
 NEEDED = ("starlette", "uvicorn")

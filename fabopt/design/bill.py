@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from fabopt.design.shares import with_shares
-from fabopt.parts.charges import UnitCharge
+from fabopt.parts.finance import UnitCharge
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import MONTH_DIGITS, order_month, planned_airflow
 from fabopt.problem.problem import Problem

@@ -14,7 +14,6 @@ from functools import partial
 
 from fabopt.errors import InputError
 from fabopt.explain.cabling import cabling_conflicts
-from fabopt.explain.channels import loss_conflicts
 from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_conflicts
@@ -31,7 +30,7 @@ from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
 from fabopt.explain.halls import hall_conflicts
 from fabopt.explain.in_service import base_conflicts
-from fabopt.explain.latency import latency_conflicts
+from fabopt.explain.latency import latency_conflicts, loss_conflicts
 from fabopt.explain.levers import UNSETTLED, advice, joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach, run_conflicts, uncovered_runs
@@ -56,11 +55,10 @@ from fabopt.explain.what_if import (
 from fabopt.io.workload import runs_on, with_servers
 from fabopt.parts.nics import NicOption
 from fabopt.problem.demand import stages_of
-from fabopt.problem.lifted import unlimited
 from fabopt.problem.logical_fabrics import equipped
 from fabopt.problem.nic_slots import nics_at_least, slots_are_short, sum_of_nics
 from fabopt.problem.problem import Problem
-from fabopt.problem.rules_kept import left_out_of_fabrics
+from fabopt.problem.rules_kept import left_out_of_fabrics, unlimited
 from fabopt.problem.vendors import sources_are_short
 from fabopt.program.orders import all_uses
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken

@@ -21,8 +21,8 @@ from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.instalments import calendar_month
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import is_late, lead_months, order_month, soonest_weeks, supply_by
-from fabopt.problem.lifted import purchased, unlimited
 from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import purchased, unlimited
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import order_of
 from fabopt.program.settings import StoppedError

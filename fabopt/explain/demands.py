@@ -21,8 +21,8 @@ from fabopt.schema.design import Conflict, Needed, Number
 from fabopt.schema.resilience import DEFAULT_RULE, NO_RULE, Resilience, keeps_default, losses_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction
-from fabopt.workload.allowance import FIGURES
 from fabopt.workload.remarks import needed_words
+from fabopt.workload.served import FIGURES
 
 # No architect builds more than this; a case that asks for more keeps what it asks for.
 MOST_RATIO = 8

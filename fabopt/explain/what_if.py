@@ -21,8 +21,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.nic_rules import demand_met
 from fabopt.problem.problem import Problem, problem_of, with_objective
-from fabopt.problem.rack_parts import without
-from fabopt.problem.rules_kept import RulePart
+from fabopt.problem.rules_kept import RulePart, without
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Sums, sums_of
 from fabopt.program.settings import Clock, Settings, StoppedError, Work, unbroken

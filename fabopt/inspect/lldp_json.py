@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fabopt.errors import InputError, fault
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, address
 from fabopt.io.design import parse_json
-from fabopt.io.kinds import Kind
+from fabopt.io.text import Kind
 
 _SPEED = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)G")
 _TABLES = ("tablesLastChangeTime", "tablesAgeOuts", "tablesInserts", "tablesDeletes", "tablesDrops")

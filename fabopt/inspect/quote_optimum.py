@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fabopt.design.bill import KIND_OF
 from fabopt.io.case import Inputs
 from fabopt.parts.price_books import with_price_books
-from fabopt.problem.lifted import purchased
+from fabopt.problem.rules_kept import purchased
 from fabopt.program.settings import Clock
 from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.design import Design

@@ -15,7 +15,7 @@ from fabopt.inspect.ibnetdiscover import LANE_GBPS, device_of_description, disco
 from fabopt.inspect.lldp_json import neighbours
 from fabopt.inspect.lldp_text import blocks, key_values, table
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off, text_of
-from fabopt.io.files import (
+from fabopt.io.library import (
     MAX_LINES,
     MAX_LIST_BYTES,
     STANDARD_STREAM,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
 from fabopt.inspect.planned import CablePlan, PortName
-from fabopt.io.files import MAX_LIST_LINES, check_lines, check_values
+from fabopt.io.library import MAX_LIST_LINES, check_lines, check_values
 
 # How devices are called before anybody names them.
 _DEFAULT_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ubuntu", "debian", "linux", "switch", "sonic",

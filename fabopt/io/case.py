@@ -12,14 +12,12 @@ from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
 from fabopt.io.charges import labour_notes, with_labour_of_moves
 from fabopt.io.faults import document_of, refuse
-from fabopt.io.files import STANDARD_STREAM, read_bytes, read_standard_input, shown
-from fabopt.io.kinds import CASE, PRICE_BOOK
-from fabopt.io.library import find_case, is_path
+from fabopt.io.library import STANDARD_STREAM, find_case, is_path, read_bytes, read_standard_input, shown
 from fabopt.io.recognition import meant_price_change, with_products
 from fabopt.io.references import MOST_NAMED
 from fabopt.io.servers import check_case, check_counted, with_counted_servers
 from fabopt.io.spellings import Spelled, understood
-from fabopt.io.text import parse_yaml
+from fabopt.io.text import CASE, PRICE_BOOK, parse_yaml
 from fabopt.io.workload import with_domains, with_model, with_plan
 from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_books import PriceChange, changed, check_price_book, parse_price_change, with_price_books

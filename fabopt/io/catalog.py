@@ -14,10 +14,8 @@ from pydantic import ValidationError
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
 from fabopt.io.faults import document_of, key_path, refuse, validated
-from fabopt.io.files import read_bytes, shown, write_whole
-from fabopt.io.kinds import CATALOG, ENTRIES, are_mostly, unlike
-from fabopt.io.library import YAML_ENDINGS, find_catalog
-from fabopt.io.text import parse_yaml
+from fabopt.io.library import YAML_ENDINGS, find_catalog, read_bytes, shown, write_whole
+from fabopt.io.text import CATALOG, ENTRIES, are_mostly, parse_yaml, unlike
 from fabopt.parts.chassis import with_fills
 from fabopt.parts.price_books import products
 from fabopt.problem.names import alike

@@ -10,19 +10,18 @@ from typing import Any
 
 from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import MAX_FAULTS, document_of, refuse, validated
-from fabopt.io.files import (
+from fabopt.io.library import (
     MAX_FRONT_BYTES,
     MAX_INPUT_BYTES,
     STANDARD_STREAM,
+    check_is_file,
     check_values,
     read_bytes,
     read_standard_input,
     shown,
     too_large,
 )
-from fabopt.io.kinds import DESIGN, FRONT, Kind, recognized
-from fabopt.io.library import check_is_file
-from fabopt.io.text import parse_yaml
+from fabopt.io.text import DESIGN, FRONT, Kind, parse_yaml, recognized
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.front import Front

@@ -13,10 +13,9 @@ from fabopt.errors import Fault, fault
 from fabopt.floor.group_runs import KINDS, Sizes, group_runs
 from fabopt.io.design import parse_json, whole_design
 from fabopt.io.faults import document_of, refuse
-from fabopt.io.files import read_bytes, shown
-from fabopt.io.kinds import DESIGN
-from fabopt.io.library import check_is_file
+from fabopt.io.library import check_is_file, read_bytes, shown
 from fabopt.io.moves import faults_of_moves
+from fabopt.io.text import DESIGN
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog

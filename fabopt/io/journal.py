@@ -15,7 +15,7 @@ from io import FileIO
 from pathlib import Path
 
 from fabopt.errors import LostOutputError, OutputError
-from fabopt.io.files import DEVICE, shown
+from fabopt.io.library import DEVICE, shown
 
 if sys.platform != "win32":
     import fcntl

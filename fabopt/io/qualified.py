@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.faults import refuse
-from fabopt.io.files import shown
+from fabopt.io.library import shown
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.reading import read_sheets
-from fabopt.io.quote.sheets import Sheet
+from fabopt.io.quote.values import Sheet
 from fabopt.io.recognition import bare
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Catalog, Nic, Switch, Transceiver

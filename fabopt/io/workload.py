@@ -10,10 +10,8 @@ from typing import cast
 
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.faults import document_of
-from fabopt.io.files import read_bytes, shown
-from fabopt.io.kinds import MODEL
-from fabopt.io.library import by_name, is_path, names
-from fabopt.io.text import parse_yaml
+from fabopt.io.library import by_name, is_path, names, read_bytes, shown
+from fabopt.io.text import MODEL, parse_yaml
 from fabopt.problem.demand import gpus_at_work
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.clos_shape import ClosShape, N
-from fabopt.schema.homing import CABLES_OF_PEER_LINK
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

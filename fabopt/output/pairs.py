@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.output.words import plain
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.homing import CABLES_OF_PEER_LINK, MULTIHOMING
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK, MULTIHOMING
 
 
 def pair_lines(design: Design) -> Iterator[str]:

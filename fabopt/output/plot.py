@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 from fabopt.errors import InputError, fault
-from fabopt.io.files import write_whole
+from fabopt.io.library import write_whole
 from fabopt.output.charts.compose import together
 from fabopt.output.charts.render import png, svg
 from fabopt.output.charts.style import FILE_PALETTE

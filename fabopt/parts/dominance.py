@@ -14,8 +14,8 @@ from fabopt.parts.item_table import ItemTable
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import Terms
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceiver
-from fabopt.schema.homing import FEATURE_OF_PAIRING
 from fabopt.schema.product import Product
+from fabopt.schema.resilience import FEATURE_OF_PAIRING
 
 
 def without_dominated_products(

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.parts.charges import BorneCharge, Calendar, amounts_of, borne_by, borne_by_lump
-from fabopt.parts.finance import present_cents, price_cents
+from fabopt.parts.finance import BorneCharge, Calendar, amounts_of, borne_by, borne_by_lump, present_cents, price_cents
 from fabopt.parts.items import FuturePrices, Item, Offer
 from fabopt.parts.labour import ends_of, visit_of, work_on
 from fabopt.parts.procurement import FutureTerms, Terms, expedite_cents, is_late, soonest_weeks, supply_by

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from fabopt.parts.charges import BorneCharge, Calendar, UnitCharge, amounts_of
+from fabopt.parts.finance import BorneCharge, Calendar, UnitCharge, amounts_of
 from fabopt.parts.procurement import spares_of
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fabopt.parts.charges import BorneCharge
+from fabopt.parts.finance import BorneCharge
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.labour import LABOUR, VISIT, VISIT_WORDS, Labour, work_words
 from fabopt.schema.passive import Trunk

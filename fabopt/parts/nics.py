@@ -19,8 +19,8 @@ from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
 from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic
-from fabopt.schema.homing import in_pairs
 from fabopt.schema.product import Pcie, Protocol
+from fabopt.schema.resilience import in_pairs
 from fabopt.schema.server import BuiltInNic, Server
 from fabopt.units import ceil_div, exact, gbps, some
 

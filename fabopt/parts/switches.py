@@ -17,9 +17,8 @@ from fabopt.parts.procurement import is_allowed_at
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
-from fabopt.schema.homing import CABLES_OF_PEER_LINK
 from fabopt.schema.product import Cage, Protocol
-from fabopt.schema.resilience import FEED, survives_loss_of
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK, FEED, survives_loss_of
 from fabopt.units import Number
 
 TIER_ROLES = ("leaf", "spine", "core")

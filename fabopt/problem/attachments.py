@@ -1,4 +1,7 @@
-"""Demands of a fabric for endpoints other than servers, on leaves or on free ports of leaves and spines."""
+"""Demands of a fabric for endpoints other than servers, on leaves or on free ports of leaves and spines.
+
+Rule ``subnet-manager`` in a problem: the managers that a subnet needs, and the managed twins of switches.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from fabopt.parts.items import Item
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.nic_rules import Nics, by_rules
 from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
-from fabopt.rules.defaults import PAIR, Rules
+from fabopt.rules.defaults import PAIR, SUBNET_MANAGER, Rules, is_asked_for, is_kept
 from fabopt.schema.attachment import Attachment, AttachmentTier, HostPort
 from fabopt.schema.base import parse_split
-from fabopt.schema.case import Fabric
-from fabopt.schema.homing import Homing, asks_for_pair
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import Switch
 from fabopt.schema.product import PROTOCOLS, Cage
+from fabopt.schema.resilience import Homing, asks_for_pair
 from fabopt.schema.roles import Carried
 from fabopt.schema.server import Server
 from fabopt.units import exact, mbps
@@ -160,3 +166,70 @@ def switch_ports(fabric: Fabric, offering: Offering, server: Server) -> SwitchPo
     return SwitchPorts(
         fabric.oob.ports_per_switch, offering.ports.of(cage.model_copy(update={"count": 1}), cage.splits[0])
     )
+
+
+INFINIBAND = "infiniband"
+ONE, TWO = 1, 2
+
+
+class Twin(NamedTuple):
+    """A switch with a subnet manager that can take the place of one without."""
+
+    item: Item
+    product: Switch
+
+
+@dataclass(frozen=True, eq=False)
+class SubnetManagers:
+    """The rule for one fabric. ``fewest``: managers of a subnet, where possible; ``twins``: on sale, by id of switch;
+    ``is_asked_for``: whether the case names the rule, so that it never yields.
+    """
+
+    fewest: int
+    twins: Mapping[str, Twin]
+    is_asked_for: bool
+
+    def manages_as(self, switch: Switch, other: Switch) -> bool:
+        """Whether designs with ``switch`` in place of all ``other`` can be managed as cheaply."""
+        if other.managed:
+            return self._manages_as(switch, other) or switch.managed_twin == other.id
+        twin = self.twins.get(other.id)
+        if twin is None or self._manages_as(switch, twin.product):
+            return True
+        own = self.twins.get(switch.id)
+        return own is not None and own.item is twin.item
+
+    @staticmethod
+    def _manages_as(switch: Switch, other: Switch) -> bool:
+        most = switch.max_managed_nodes
+        enough = most is None or (other.max_managed_nodes is not None and most >= other.max_managed_nodes)
+        return bool(switch.managed) and enough
+
+
+def subnet_managers(case: Case, fabric: Fabric, offering: Offering) -> SubnetManagers | None:
+    """The rule, where it holds, else None; switches run a subnet manager only if the catalog says so."""
+    switches = {switch.id: switch for switch in offering.offered.switches if switch.protocol == INFINIBAND}
+    asked = is_asked_for(case.rules, SUBNET_MANAGER)
+    if not is_kept(case.rules, SUBNET_MANAGER) or fabric.protocol not in ("any", INFINIBAND):
+        return None
+    fewest = TWO if fabric.keeps_default else ONE
+    return _RULES.of(offering, (fewest, asked), lambda: SubnetManagers(fewest, _twins(switches, offering), asked))
+
+
+# One of each in an offering, so that fabrics under the same rule are known to be.
+_RULES: Lookup[Offering, tuple[int, bool], SubnetManagers] = Lookup()
+
+
+def _twins(switches: Mapping[str, Switch], offering: Offering) -> Mapping[str, Twin]:
+    twins: dict[str, Twin] = {}
+    for switch in switches.values():
+        twin = switches.get(switch.managed_twin or "")
+        item = None if twin is None else offering.item_table.item(twin.id)
+        if twin is not None and item is not None:
+            twins[switch.id] = Twin(item, twin)
+    return MappingProxyType(twins)
+
+
+def can_manage(product: Switch, nodes: int) -> bool:
+    """Whether a switch runs a subnet manager for ``nodes`` ports; without a limit in the catalog, any number."""
+    return bool(product.managed) and (product.max_managed_nodes is None or nodes <= product.max_managed_nodes)

@@ -27,14 +27,12 @@ from fabopt.schema.workload import (
     Workload,
 )
 from fabopt.units import ceil_div, exact, mbps
-from fabopt.workload.allowance import step_limit
-from fabopt.workload.beside import JobMix
 from fabopt.workload.jobs import RunningJob, ServedJob, job_gpus, needed_mbps, pauses_of, weights_gpus
 from fabopt.workload.needs import MOST_RATIO, Reach, at_speed, demanding
 from fabopt.workload.pace import JobPace, MixPace, Pace, pace_of_run
-from fabopt.workload.placement import Domains, Placing, uplink_share
+from fabopt.workload.placement import Domains, JobMix, Placing, uplink_share
 from fabopt.workload.ranks import ranks_of, replica_gpus
-from fabopt.workload.served import least_of
+from fabopt.workload.served import least_of, step_limit
 from fabopt.workload.service import Service, service_of
 from fabopt.workload.stages import at_scale
 from fabopt.workload.timing import ModelRun, workload_of

@@ -17,6 +17,7 @@ from fabopt.parts.switches import TIER_ROLES, SwitchType
 from fabopt.problem.attachments import (
     AttachmentDemand,
     LogicalFabric,
+    SubnetManagers,
     SwitchPorts,
 )
 from fabopt.problem.generations import Generations, Switches
@@ -24,14 +25,12 @@ from fabopt.problem.interchangeable import InterchangeableSwitches
 from fabopt.problem.nic_rules import Nics, broken_by
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
-from fabopt.problem.subnet_manager import SubnetManagers
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.fabric_design import FabricDesign
-from fabopt.schema.homing import Homing, Pairing
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
-from fabopt.schema.resilience import Surviving
+from fabopt.schema.resilience import Homing, Pairing, Surviving
 from fabopt.workload.deadline import Deadline
 
 

@@ -12,7 +12,7 @@ from fabopt.parts.nic_offers import of_all_vendors
 from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
-from fabopt.problem.attachments import attachment_demand, logical_fabric_of, switch_ports
+from fabopt.problem.attachments import attachment_demand, logical_fabric_of, subnet_managers, switch_ports
 from fabopt.problem.demand import (
     Demand,
     case_service,
@@ -31,23 +31,20 @@ from fabopt.problem.interchangeable import interchangeable_switches
 from fabopt.problem.nic_rules import by_rules, rules_on_nics
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty
 from fabopt.problem.site import Site
-from fabopt.problem.subnet_manager import subnet_managers
 from fabopt.rules.defaults import NO_RULES, PAIR, PAIRING, is_asked_for
 from fabopt.schema.case import Case, Fabric, Oversubscription
-from fabopt.schema.homing import FEATURE_OF_PAIRING, asks_for_pair, may_be_pairs
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import NO_RULE, RACK, rules_of_fabric
+from fabopt.schema.resilience import FEATURE_OF_PAIRING, NO_RULE, RACK, asks_for_pair, may_be_pairs, rules_of_fabric
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import can_be_asked, families_of
 from fabopt.units import exact, gbps, mbps
-from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.deadline import Deadline
 from fabopt.workload.jobs import needed_mbps
 from fabopt.workload.needs import Reach, demanding
 from fabopt.workload.pace import Pace, pace_of_run
-from fabopt.workload.served import least_of, service_needs
+from fabopt.workload.served import FIGURES, figure_gbps, least_of, needs_of, service_needs
 
 
 def fabric_of(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fabopt.parts.switches import SwitchType, with_peer_links
 from fabopt.problem.generations import Switches
-from fabopt.schema.homing import FEATURE_OF_PAIRING, MULTIHOMING, PEER_LINK, Pairing
+from fabopt.schema.resilience import FEATURE_OF_PAIRING, MULTIHOMING, PEER_LINK, Pairing
 
 CLOS = "clos"
 ETHERNET = "ethernet"

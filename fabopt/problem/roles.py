@@ -22,8 +22,7 @@ from fabopt.problem.site import with_distances
 from fabopt.rules.defaults import PAIR, PAIRING
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.homing import FEATURE_OF_PAIRING
-from fabopt.schema.resilience import redundancy_kept
+from fabopt.schema.resilience import FEATURE_OF_PAIRING, redundancy_kept
 from fabopt.schema.roles import SHARED_PORTS, Carried, OutOfBand, SharedPort, StorageDemand
 from fabopt.schema.server import Role, Server
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some

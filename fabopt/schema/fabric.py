@@ -9,10 +9,19 @@ from pydantic import Field, model_validator
 
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word, is_open
-from fabopt.schema.homing import Homing, Pairing, asks_for_pair, check_pairs
 from fabopt.schema.operate import Roce
 from fabopt.schema.rack_rules import PinnedRacks, RackGroups
-from fabopt.schema.resilience import AnyResilience, Homed, Resilience, keeps_default, losses_of
+from fabopt.schema.resilience import (
+    AnyResilience,
+    Homed,
+    Homing,
+    Pairing,
+    Resilience,
+    asks_for_pair,
+    check_pairs,
+    keeps_default,
+    losses_of,
+)
 from fabopt.schema.roles import Carried, Isolation, OutOfBand, Separation, SharedPort, StorageDemand
 from fabopt.schema.server import Role
 from fabopt.schema.stages import KEBAB, Oversubscription

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fabopt.schema.base import Count, Gbps, Identifier, Ratio, Strict, Word, is_open
-from fabopt.schema.homing import Homing
+from fabopt.schema.resilience import Homing
 from fabopt.schema.server import Role
 
 Separation = Literal["physical", "shared", "logical", "any"]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from fabopt.rules.defaults import PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.schema.fabric_design import FabricDesign
-from fabopt.schema.homing import CABLES_OF_PEER_LINK, FEATURE_OF_PAIRING, PEER_LINK, UNJOINED
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK, FEATURE_OF_PAIRING, PEER_LINK, UNJOINED
 from fabopt.units import some
 
 TWO = 2

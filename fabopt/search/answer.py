@@ -1,15 +1,25 @@
-"""The best design of one problem, found by the search for its objective."""
+"""The best design of one problem, found by the search for its objective.
+
+The cheapest separation: every combination of open separations is a problem, and all are solved.
+
+A case without open separations is its only combination. See docs/formulation/several-networks.md.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from fabopt.problem.problem import Problem
+from fabopt.parts.offering import Offering
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.separation import WAYS, combinations, is_open, reasons_against
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.catalog import Catalog
+from fabopt.schema.server import Server
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 
@@ -52,3 +62,87 @@ def answer_in(problem: Problem, settings: Settings, clock: Clock, context: Conte
 
         return Answer(*least_regret(problem, settings, clock, context), context=context)
     return Answer(problem, search_of(problem, settings, clock, context=context).run(), context=context)
+
+
+PROVEN = ("optimal", "infeasible")
+
+
+def problems_of(
+    asked: Case, catalog: Catalog, prune: bool = True, offering: Offering | None = None
+) -> Iterator[Problem]:
+    """A problem for every combination of separations, the strictest first; they share one offering.
+
+    ``offering``: of another case, as of ``problem_of``.
+    """
+    for case in combinations(asked, _server(asked, catalog)):
+        problem = problem_of(case, catalog, prune, offering)
+        offering = offering or problem.offering
+        yield problem
+
+
+def words_of(asked: Case, case: Case) -> str:
+    """The server of several, and separations of fabrics that leave it open, in words: ``storage logical, in-band
+    shared``; else empty.
+    """
+    pairs = zip(asked.fabrics, case.fabrics, strict=True)
+    words = [f"{fabric.name} {said.separation}" for fabric, said in pairs if fabric.separation == "any"]
+    return ", ".join([case.server_id, *words] if asked.server != case.server else words)
+
+
+def cheapest(answers: Sequence[Answer]) -> Answer | None:
+    """The best answer, the first among equals; optimal only if every other one is decided too. None
+    without a design.
+    """
+    best = min(
+        (answer for answer in answers if answer.has_design), key=lambda answer: answer.optimum.value or 0, default=None
+    )
+    if best is None or all(answer.optimum.verdict in PROVEN for answer in answers):
+        return best
+    bounds = [answer.optimum.bound for answer in answers if answer.optimum.verdict != "infeasible"]
+    known = [bound for bound in bounds if bound is not None]
+    bound = min(known) if len(known) == len(bounds) else None
+    return replace(best, optimum=bounded_by(best.optimum, bound))
+
+
+def bounded_by(optimum: Optimum, bound: int | None) -> Optimum:
+    """The best of several optima, some undecided: optimal if their least ``bound`` is not below it."""
+    assert optimum.value is not None
+    if bound is not None and bound >= optimum.value:
+        return replace(optimum, verdict="optimal", bound=optimum.value)
+    return replace(optimum, verdict="feasible", bound=bound)
+
+
+def without_design(answers: Sequence[Answer]) -> Optimum:
+    """The optimum where no combination has a design: infeasible only if all are, else unknown with
+    their least bound.
+    """
+    optimum, bounds = (
+        answers[0].optimum,
+        [answer.optimum.bound for answer in answers if answer.optimum.verdict != "infeasible"],
+    )
+    known = [bound for bound in bounds if bound is not None]
+    bound = min(known) if known and len(known) == len(bounds) else None
+    return replace(optimum, verdict="unknown" if bounds else "infeasible", bound=bound)
+
+
+def _server(case: Case, catalog: Catalog) -> Server:
+    return next(server for server in catalog.servers if server.id == case.server_id)
+
+
+def choice_notes(asked: Case, answers: Sequence[Answer], best: Answer | None) -> Iterator[str]:
+    """Notes on open separations: the chosen one, those without a design, and those left out."""
+    if not is_open(asked):
+        return
+    server = answers[0].problem.server
+    if best is not None and (picked := words_of(asked, best.problem.asked)):
+        yield f"separation: {picked}, the cheapest of {len(answers)} that are possible"
+    for answer in answers:
+        words = words_of(asked, answer.problem.asked)
+        if words and not answer.has_design:
+            why = "no design" if answer.optimum.verdict == "infeasible" else "no design found in time"
+            yield f"separation: {words}: {why}"
+    for fabric in asked.fabrics:
+        for way in WAYS if fabric.separation == "any" else ():
+            reasons = reasons_against(fabric, asked, server, way)
+            if reasons:
+                yield f"{fabric.name}: separation {way} left out: {reasons[0]}"

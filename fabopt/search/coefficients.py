@@ -17,8 +17,7 @@ from fabopt.problem.problem import Problem, of_item
 from fabopt.problem.quotas import supplied_by
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.cutoff import RELATIVE_SLACK
-from fabopt.topology.family import AnyBatch, Sizing
+from fabopt.topology.family import RELATIVE_SLACK, AnyBatch, Sizing
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.stage_limits import are_within, has_limits
 from fabopt.units import Number

@@ -15,9 +15,9 @@ from math import inf
 from typing import Final
 
 from fabopt.problem.fabric import FabricProblem, FigureDemands
-from fabopt.problem.lifted import lifted
 from fabopt.problem.limits import tighter
 from fabopt.problem.problem import Problem
+from fabopt.problem.rules_kept import lifted
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import Clock, Settings

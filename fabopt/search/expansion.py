@@ -29,9 +29,8 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.cutoff import RELATIVE_SLACK
 from fabopt.topology.families import space_of
-from fabopt.topology.family import AnyBatch, Restriction, Sizing, Space, SpaceRequest, candidates_in
+from fabopt.topology.family import RELATIVE_SLACK, AnyBatch, Restriction, Sizing, Space, SpaceRequest, candidates_in
 from fabopt.topology.link_parts import Costs, Floats
 
 # Candidates of one search that are taken as columns for the program while prices are sought.

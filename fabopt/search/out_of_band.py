@@ -24,8 +24,7 @@ from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.cutoff import RELATIVE_SLACK
-from fabopt.topology.family import AnyBatch, Sizing
+from fabopt.topology.family import RELATIVE_SLACK, AnyBatch, Sizing
 from fabopt.units import ceil_div
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.

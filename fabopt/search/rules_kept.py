@@ -13,10 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabopt.problem.lifted import lifted, with_more_racks
 from fabopt.problem.problem import Problem
-from fabopt.problem.rack_parts import parts_that_yield, without
-from fabopt.problem.rules_kept import RulePart
+from fabopt.problem.rules_kept import RulePart, lifted, parts_that_yield, with_more_racks, without
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.answer import Answer, answer_in
 from fabopt.search.choice import search_of

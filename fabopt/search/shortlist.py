@@ -19,8 +19,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.expansion import Expansion
 from fabopt.topology.clos.step_deadline import in_time, steps_of
-from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.family import AnyBatch, Restriction, Sizing
+from fabopt.topology.family import AnyBatch, Cutoff, Restriction, Sizing
 from fabopt.topology.link_parts import Floats
 from fabopt.workload.deadline import MARGIN, Deadline
 from fabopt.workload.pace import AnyPace

@@ -9,11 +9,9 @@ from typing import Any, Final
 from fabopt.errors import InputError
 from fabopt.io.keys import with_change
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rack_parts import rack_parts_left_out
-from fabopt.problem.rules_kept import left_out_of_fabrics
+from fabopt.problem.rules_kept import left_out_of_fabrics, rack_parts_left_out
 from fabopt.program.lexicographic import EXACT, Optimum
-from fabopt.program.settings import Settings, StoppedError, Work
-from fabopt.program.share_done import ProgressShare
+from fabopt.program.settings import ProgressShare, Settings, StoppedError, Work
 from fabopt.schema.base import Strict
 from fabopt.schema.left_out import RuleLeftOut
 from fabopt.search.answer import Answer

@@ -18,11 +18,11 @@ from fabopt.floor.loads import LOAD_KEYS
 from fabopt.io.case import Inputs
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.nics import NicOption
+from fabopt.problem.attachments import INFINIBAND
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import holds_mix, is_bound
 from fabopt.problem.separation import combinations, is_open
-from fabopt.problem.subnet_manager import INFINIBAND
 from fabopt.program.orders import all_uses
 from fabopt.rules.buying import BUYING_RULES
 from fabopt.rules.defaults import (
@@ -42,8 +42,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.resilience import NO_RULE, keeps_default, losses_of
 from fabopt.schema.stages import Stage
 from fabopt.schema.topologies import refused
-from fabopt.search.answer import Answer
-from fabopt.search.separations import words_of
+from fabopt.search.answer import Answer, words_of
 from fabopt.solution.changed import Keys, dumped
 from fabopt.solution.rows import LONG, QUICK, USUAL, CaseChange, RowsShown
 from fabopt.solution.service import last_group_words

@@ -27,11 +27,10 @@ from fabopt.schema.objective import DecidedBy
 from fabopt.schema.roles import COULD_GIVE
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, OWN_RAILS, refused
-from fabopt.search.separations import choice_notes
+from fabopt.search.answer import choice_notes
 from fabopt.solution.cliff import cliff_notes
 from fabopt.solution.designs import NO_BOUND
-from fabopt.solution.lengths import length_notes
-from fabopt.solution.more_planes import more_planes_notes
+from fabopt.solution.lengths import length_notes, more_planes_notes
 from fabopt.solution.notes_on_parts import (
     appliance_notes,
     coding_notes,

@@ -13,23 +13,19 @@ from fabopt.errors import InputError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.keys import content_of
 from fabopt.problem.problem import Problem
-from fabopt.problem.rack_parts import rack_parts_left_out
-from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches
-from fabopt.program.settings import Cancel, Clock, Settings, StoppedError
-from fabopt.program.share_done import ProgressShare
+from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches, rack_parts_left_out
+from fabopt.program.settings import Cancel, Clock, ProgressShare, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
-from fabopt.search.answer import Answer, answer_in
+from fabopt.search.answer import Answer, answer_in, problems_of, words_of
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answers
-from fabopt.search.separations import problems_of, words_of
 from fabopt.search.unchanged import reusing_unchanged_fabrics
-from fabopt.solution.designs import build, stopped_design, with_alternatives
+from fabopt.solution.designs import Keeping, build, stopped_design, with_alternatives
 from fabopt.solution.few_lengths import with_few_lengths
 from fabopt.solution.futures import with_futures
 from fabopt.solution.in_service import require_base_holds
-from fabopt.solution.kept import Keeping
 from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, DearerError, Question, finishing_s
 from fabopt.solution.room_for_cables import with_room_for_cables

@@ -16,8 +16,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict
 from fabopt.schema.losses import SinglePoint, WorstRack
 from fabopt.schema.servers import SERVER, ServerCompared
-from fabopt.search.answer import Answer
-from fabopt.search.separations import PROVEN, bounded_by, cheapest, without_design
+from fabopt.search.answer import PROVEN, Answer, bounded_by, cheapest, without_design
 
 # Default seconds for alternatives: a count of work ends them, and no clock.
 ALTERNATIVES_S: Final = inf

@@ -19,8 +19,7 @@ from math import ceil
 from fabopt.design.bill import bill
 from fabopt.floor.fill import bend_room_mm, strands_of
 from fabopt.io.case import Inputs
-from fabopt.problem.rack_parts import rack_parts_left_out
-from fabopt.problem.rules_kept import RulePart, left_out_of_fabrics
+from fabopt.problem.rules_kept import RulePart, left_out_of_fabrics, rack_parts_left_out
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
 from fabopt.rules.defaults import DEFAULT_RULES, FILL_RULES
@@ -28,8 +27,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Conflict
 from fabopt.schema.floor import Floor
-from fabopt.search.answer import Answer
-from fabopt.search.separations import bounded_by
+from fabopt.search.answer import Answer, bounded_by
 from fabopt.solution.designs import design_of
 from fabopt.solution.few_lengths import laid
 from fabopt.solution.question import Answers, Question

@@ -12,9 +12,7 @@ from typing import Final, NamedTuple
 
 from fabopt.design.bill import bill, totals_of
 from fabopt.floor.rack_rules import with_parts
-from fabopt.problem.lifted import purchased, unlimited
-from fabopt.problem.rack_parts import parts_that_yield
-from fabopt.problem.rules_kept import holds_mix
+from fabopt.problem.rules_kept import holds_mix, parts_that_yield, purchased, unlimited
 from fabopt.program.settings import StoppedError, Work
 from fabopt.rules.defaults import NO_RULES, RACK_SPREAD, REDUNDANCY, ROBUST_DESIGNS, YIELDING, is_asked_for, without
 from fabopt.schema.case import Case

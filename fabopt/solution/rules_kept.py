@@ -7,12 +7,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
+from fabopt.problem.attachments import INFINIBAND
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.generations import Generations
 from fabopt.problem.problem import Problem
-from fabopt.problem.rack_parts import rack_parts_left_out
-from fabopt.problem.rules_kept import RulePart
-from fabopt.problem.subnet_manager import INFINIBAND
+from fabopt.problem.rules_kept import RulePart, rack_parts_left_out
 from fabopt.rules.defaults import (
     DEFAULT_RULES,
     NIC_PAIRING,

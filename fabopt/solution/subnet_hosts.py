@@ -13,14 +13,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
-from fabopt.problem.lifted import lifted_case, lifted_catalog, on_larger_floors
 from fabopt.problem.problem import Problem
+from fabopt.problem.rules_kept import lifted_case, lifted_catalog, on_larger_floors
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.rules.defaults import SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case
-from fabopt.schema.subnet_manager import HOSTS
+from fabopt.schema.resilience import HOSTS
 from fabopt.schema.topologies import can_be_asked
 from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question

@@ -21,8 +21,7 @@ from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict, Design
 from fabopt.schema.structured import TRUNKED, CablingOfKinds, CablingWord
-from fabopt.search.answer import Answer
-from fabopt.search.separations import bounded_by
+from fabopt.search.answer import Answer, bounded_by
 from fabopt.solution.designs import design_of
 from fabopt.solution.question import Answers, Question
 from fabopt.topology.clos.trunked import is_proven

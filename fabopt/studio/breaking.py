@@ -11,8 +11,7 @@ import numpy as np
 
 from fabopt.errors import InputError, fault
 from fabopt.network.graph.cut_off import NOWHERE, outside
-from fabopt.network.graph.distances import components
-from fabopt.network.graph.network import network_of
+from fabopt.network.graph.network import components, network_of
 from fabopt.network.graph.outage import Lost, Mask, Plant, nothing
 from fabopt.operate.hostlists import compressed
 from fabopt.output.sheet.pages import boxes_in_column
@@ -21,8 +20,7 @@ from fabopt.output.words import plain
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.studio.showing import shown, wiring
-from fabopt.studio.wire import Message
-from fabopt.studio.worker import Bench
+from fabopt.studio.worker import Bench, Message
 from fabopt.units import MBPS_PER_GBPS, milliwatts, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.outages import TIERS, plant_of, server_ports, switches_of

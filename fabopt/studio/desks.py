@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from fabopt.errors import EXIT_NO_ANSWER
 from fabopt.studio.pool import Workers
-from fabopt.studio.wire import Message
+from fabopt.studio.worker import Message
 
 # Events of which each counts; of others the newest replaces the one before.
 COUNTED = ("compared", "point")

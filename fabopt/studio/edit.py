@@ -18,15 +18,13 @@ from fabopt.errors import Fault, InputError, fault
 from fabopt.io.case import Inputs, inputs_from_text
 from fabopt.io.catalog import read_catalog
 from fabopt.io.keys import key_path as path_of
-from fabopt.io.kinds import CASE
 from fabopt.io.library import names
-from fabopt.io.text import parse_yaml
+from fabopt.io.text import CASE, parse_yaml
 from fabopt.parts.names import product_name
 from fabopt.rules.defaults import DEFAULT_RULES
 from fabopt.schema.case import Case
 from fabopt.studio.folder import CASES, DESIGNS, below, files
-from fabopt.studio.wire import Message, fault_rows
-from fabopt.studio.worker import Bench
+from fabopt.studio.worker import Bench, Message, fault_rows
 
 FILE = "case"
 _STEP = re.compile(r'\[(\d{1,9})\]|\["((?:[^"\\]|\\.)*)"\]|\.?([^.\[\]]+)')

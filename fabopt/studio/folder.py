@@ -11,8 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fabopt.errors import InputError, OutputError, fault
-from fabopt.io.files import DEVICE, is_device, make_folder
-from fabopt.io.library import YAML_ENDINGS
+from fabopt.io.library import DEVICE, YAML_ENDINGS, is_device, make_folder
 
 if sys.platform != "win32":
     import fcntl

@@ -9,17 +9,16 @@ from fabopt.errors import InputError, fault
 from fabopt.inspect.differences.compare import contrast
 from fabopt.inspect.differences.sides import whole
 from fabopt.io.design import read_design
-from fabopt.io.files import is_device, read_bytes, write_whole
+from fabopt.io.library import is_device, read_bytes, write_whole
 from fabopt.output.differences import cell, name_of, step_words, verdict
 from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.answer import headline
 from fabopt.output.words import money
 from fabopt.schema.design import Design
-from fabopt.studio.asking import kept
 from fabopt.studio.folder import DESIGNS, PAGES, below, kept_in
 from fabopt.studio.showing import design_of, file
-from fabopt.studio.wire import Message
-from fabopt.studio.worker import Bench
+from fabopt.studio.trading import kept
+from fabopt.studio.worker import Bench, Message
 from fabopt.units import usd
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,59}")

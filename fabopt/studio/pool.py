@@ -14,8 +14,7 @@ from math import inf
 from pathlib import Path
 
 from fabopt.errors import EXIT_NO_ANSWER
-from fabopt.studio.wire import LONGEST_LINE, Message, line_of
-from fabopt.studio.worker import STOP
+from fabopt.studio.worker import LONGEST_LINE, STOP, Message, line_of
 
 # Seconds that a stopped job has to end by itself before its process is ended.
 PATIENCE_S = 2.0

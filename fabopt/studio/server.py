@@ -23,13 +23,13 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from fabopt.errors import EXIT_INFEASIBLE, EXIT_INPUT, FaboptError, InputError
-from fabopt.io.files import read_bytes, write_whole
+from fabopt.io.library import read_bytes, write_whole
 from fabopt.schema.version import VERSION
 from fabopt.studio.desks import TRADES, Desks
 from fabopt.studio.folder import CASES, below, folder_of_answers
 from fabopt.studio.guard import MOST_CONNECTIONS, Connection, Guard, Secrets
 from fabopt.studio.pool import READER, WRITER, Workers
-from fabopt.studio.wire import Message, fault_rows
+from fabopt.studio.worker import Message, fault_rows
 
 PAGE = Path(__file__).parent / "page"
 LOOPBACK = "127.0.0.1"

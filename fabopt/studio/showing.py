@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from fabopt.errors import CheckError, InputError, fault
 from fabopt.io.catalog import read_catalog
 from fabopt.io.design import design_in, read_design
-from fabopt.io.files import write_whole
+from fabopt.io.library import write_whole
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.formats import Options, export
@@ -33,8 +33,7 @@ from fabopt.output.terminal.no_screen import changes_of, lever_words, no_rows, o
 from fabopt.output.words import dollars, money, plain, power
 from fabopt.parts.names import product_name
 from fabopt.schema.design import Design, Totals
-from fabopt.studio.wire import Message
-from fabopt.studio.worker import Bench
+from fabopt.studio.worker import Bench, Message
 from fabopt.units import summed
 from fabopt.verify import verify
 from fabopt.verify.wiring import MOST_LINKS

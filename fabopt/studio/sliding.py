@@ -19,8 +19,7 @@ from fabopt.solution import optimize
 from fabopt.solution.designs import build
 from fabopt.solution.question import Question
 from fabopt.studio.edit import inputs_of, steps_of
-from fabopt.studio.wire import Message
-from fabopt.studio.worker import Bench
+from fabopt.studio.worker import Bench, Message
 from fabopt.units import cents, milliwatts
 
 # By a word in a key: values that are usual; of other keys even steps of a ratio, three of which are twice as much.

@@ -2,6 +2,8 @@
 
 It is spawned, never forked, so that it shares nothing with the server; it keeps what it has imported and read. A signal
 stops the clock of the job at hand; it ends when the server does, however that ends.
+
+Messages between the server and its workers: one JSON value a line.
 """
 
 from __future__ import annotations
@@ -15,21 +17,46 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from fabopt.errors import EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, InputError
+from fabopt.errors import EXIT_INPUT, EXIT_NO_ANSWER, FaboptError, Fault, InputError, as_written
 from fabopt.io.library import checkout
 from fabopt.program.settings import Clock, StoppedError
-from fabopt.studio.wire import Message, fault_rows, line_of
+
+Message = dict[str, Any]
+# The longest line that is read, as of a case of 10 MB in JSON.
+LONGEST_LINE = 64_000_000
+
+
+def line_of(message: Message) -> bytes:
+    """Return a message as a line."""
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def fault_rows(faults: Sequence[Fault]) -> list[Message]:
+    """Return faults as the page shows them: key, value, words, what is allowed and what to do."""
+    return [
+        {
+            "file": fault.file,
+            "key": fault.path,
+            "value": as_written(fault.value) if fault.has_value else None,
+            "words": fault.problem,
+            "allowed": fault.allowed,
+            "todo": fault.hint,
+            "line": str(fault),
+        }
+        for fault in faults
+    ]
+
 
 if TYPE_CHECKING:
     from fabopt.schema.design import Design
 
 # Modules of jobs, the first names of a job's two.
 JOBS = {
-    "ask": "fabopt.studio.asking",
+    "ask": "fabopt.studio.trading",
     "break": "fabopt.studio.breaking",
     "keep": "fabopt.studio.keeping",
     "read": "fabopt.studio.edit",
@@ -132,7 +159,7 @@ def main() -> None:
     end_with_parent(int(sys.argv[3]))
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    importlib.import_module("fabopt.studio.asking")
+    importlib.import_module("fabopt.studio.trading")
     folder, answers = Path(sys.argv[1]), Path(sys.argv[2])
     os.chdir(folder)
     tempfile.tempdir = str(answers)

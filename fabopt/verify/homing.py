@@ -9,15 +9,15 @@ import numpy as np
 from fabopt.rules.defaults import PAIR, PAIRING, is_asked_for
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
-from fabopt.schema.homing import (
+from fabopt.schema.resilience import (
     CABLES_OF_PEER_LINK,
     FEATURE_OF_PAIRING,
     MULTIHOMING,
     PEER_LINK,
     UNJOINED,
     asks_for_pair,
+    redundancy_kept,
 )
-from fabopt.schema.resilience import redundancy_kept
 from fabopt.units import gbps, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_LEAF, SERVER_LEAF

@@ -37,14 +37,12 @@ from fabopt.verify.workload import (
     reduces,
     serves,
 )
-from fabopt.workload.allowance import FIGURES
-from fabopt.workload.beside import JobMix
 from fabopt.workload.jobs import ServedJob
 from fabopt.workload.needs import MOST_MBPS, MOST_RATIO, Reach, flat, tapered
 from fabopt.workload.pace import LEAST_LEFT
-from fabopt.workload.placement import uplink_share
+from fabopt.workload.placement import JobMix, uplink_share
 from fabopt.workload.prediction import seconds
-from fabopt.workload.served import least_of, service_needs, serving_use
+from fabopt.workload.served import FIGURES, least_of, service_needs, serving_use
 from fabopt.workload.service import Service
 from fabopt.workload.timing import FabricBandwidth
 

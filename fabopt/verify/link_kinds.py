@@ -16,8 +16,8 @@ from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Cable, Fibre, Nic, Transceiver
 from fabopt.schema.design import LinkPart, LinkRow
-from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
 from fabopt.schema.product import Cage, Product
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK, PEER_LINK
 from fabopt.units import ceil_div, some
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.floor_runs import attached_run_m

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 
-from fabopt.workload.beside import JobMix
+from fabopt.workload.placement import JobMix
 
 
 def block_of(beside: JobMix, block: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS, is_kept
 from fabopt.schema.catalog import Nic
-from fabopt.schema.homing import in_pairs
+from fabopt.schema.resilience import in_pairs
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.choices import ANY
 from fabopt.verify.evidence import FabricEvidence

@@ -15,8 +15,7 @@ from fabopt.rules.defaults import (
     TWO_SPINES,
     TWO_SWITCHES,
 )
-from fabopt.schema.homing import UNJOINED, asks_for_pair
-from fabopt.schema.resilience import redundancy_kept
+from fabopt.schema.resilience import UNJOINED, asks_for_pair, redundancy_kept
 from fabopt.schema.standing import standing_words
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.link_kinds import ATTACHMENT_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE

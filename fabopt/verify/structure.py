@@ -13,8 +13,8 @@ from fabopt.rules.defaults import PAIR
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
-from fabopt.schema.homing import CABLES_OF_PEER_LINK, PAIRED_ROLES, may_be_pairs
 from fabopt.schema.product import Cage
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK, PAIRED_ROLES, may_be_pairs
 from fabopt.units import ceil_div, exact, gbps, some
 from fabopt.verify.cage_pairs import pairs_fit
 from fabopt.verify.choices import split_suits

@@ -29,12 +29,12 @@ from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.ranks import DealtRanks
 from fabopt.verify.sharding import calls_are_counted
 from fabopt.verify.steps import RecountedStep
-from fabopt.workload.allowance import FIGURES, figure_gbps, needs_of
 from fabopt.workload.ends import whole_use
 from fabopt.workload.jobs import needed_mbps
 from fabopt.workload.needs import Reach, demanding, stressed_runs
 from fabopt.workload.pace import Pace, pace_of_run
 from fabopt.workload.prediction import Prediction, cluster_cents, gpus_below, network_of, seconds
+from fabopt.workload.served import FIGURES, figure_gbps, needs_of
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 # Uplinks that a leaf is taken to have without any spine.

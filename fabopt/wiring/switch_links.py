@@ -10,7 +10,7 @@ import numpy as np
 from fabopt.network.clos_links import TierLinks
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import LinkRow, PortUse, TierUse
-from fabopt.schema.homing import PEER_LINK
+from fabopt.schema.resilience import PEER_LINK
 from fabopt.units import ceil_div
 from fabopt.wiring.assembly import crosses, padding
 from fabopt.wiring.attachment_links import cages_on_spines

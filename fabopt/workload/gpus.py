@@ -9,7 +9,7 @@ backward, by software; few take longer (``fabopt.workload.kernels.QUERY_TOKENS``
 32,768 tokens of NVIDIA/cudnn-frontend at 3929da2, benchmark/sdpa_benchmark_training/results: 0.66 on an H200
 (h200_919_only_cudnn), 0.6 on GB200 and 0.66 on GB300 (llama3.1, dsv3); on an A100, FlashAttention-2 reaches 187 of 312
 Tflop/s (arXiv 2307.08691, figure 5). Typical is the software of the runs that its factor comes from
-(``fabopt.workload.stages``), whose attention ran in Triton: FlashAttention-2, which reaches 335 of 989 Tflop/s on an
+(``fabopt.workload.ranks``), whose attention ran in Triton: FlashAttention-2, which reaches 335 of 989 Tflop/s on an
 H100 (arXiv 2407.08608, section 1), is 1.3 to 2.5 times as fast (arXiv 2307.08691, section 4.1); counted is the middle
 of that as a ratio, 1.8. On an A100 that is a third, between the 30 to 50 % forward and 25 to 35 % backward of the first
 FlashAttention (the same, section 1), than which Triton's is slightly slower (Dao-AILab/flash-attention,

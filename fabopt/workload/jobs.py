@@ -12,9 +12,8 @@ import numpy as np
 
 from fabopt.schema.jobs import HOURS_OF_A_DAY, Job
 from fabopt.units import exact
-from fabopt.workload.beside import Networks, RateT
 from fabopt.workload.needs import MOST_MBPS, Reach, demanding, least_mbps
-from fabopt.workload.placement import Placing
+from fabopt.workload.placement import Networks, Placing, RateT
 from fabopt.workload.service import Service
 from fabopt.workload.timing import FabricBandwidth, ModelRun
 

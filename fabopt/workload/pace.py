@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.parts.lookup import Lookup
-from fabopt.workload.beside import JobMix, Networks, RateT
 from fabopt.workload.jobs import RunningJob, ServedJob
 from fabopt.workload.many import FabricBandwidths, Floats, KnownSteps, StepTimes
+from fabopt.workload.placement import JobMix, Networks, RateT
 from fabopt.workload.timing import FabricBandwidth, ModelRun, step_on
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fabopt.io import files
+from fabopt.io import library
 from fabopt.io.design import read_front
 from fabopt.schema.front import Front
 from fabopt.units import some
@@ -116,7 +116,7 @@ def test_no_file_is_written_that_is_not_read(limit: str, share: int, run: Run, m
     assert run(*words, "--json", "whole.json").code == 0
     data = Path("whole.json").read_bytes()
     most = {"MAX_FRONT_BYTES": len(data), "MAX_VALUES": sum(map(data.count, (b"[", b"{", b",")))}[limit] // share
-    monkeypatch.setattr(files, limit, most)
+    monkeypatch.setattr(library, limit, most)
     code, out, err = run(*words, "--json", "part.json", "--csv", "all.csv")
     front = read_front("part.json")
     assert (code, front.size, front.complete) == (0, 16, False) and 2 <= len(front.points) < 16

@@ -19,8 +19,7 @@ from rich.live import Live
 from fabopt.cli.output import announce, tell
 from fabopt.cli.progress import ProgressLine, progress_shown
 from fabopt.io.case import read_inputs
-from fabopt.program.settings import StoppedError
-from fabopt.program.share_done import ProgressShare
+from fabopt.program.settings import ProgressShare, StoppedError
 from fabopt.schema.design import Number
 from fabopt.solution.optimize import solve
 from tests.conftest import Run

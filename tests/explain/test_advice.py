@@ -17,7 +17,7 @@ from fabopt.explain.what_if import Inquiry
 from fabopt.io.case import read_inputs
 from fabopt.output.terminal.answer import infeasible_lines
 from fabopt.problem.problem import Problem
-from fabopt.problem.rack_parts import parts_that_yield
+from fabopt.problem.rules_kept import parts_that_yield
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
 from fabopt.schema.design import Conflict, Design

@@ -23,7 +23,7 @@ from fabopt.topology.clos.floor_bounds import LayoutBounds
 from fabopt.topology.clos.floor_runs import NearKey, PlacesKey, links_of_kinds, places_key
 from fabopt.topology.clos.leaves import Leaves
 from fabopt.topology.clos.run_bounds import LinkRows
-from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.family import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of

@@ -22,7 +22,7 @@ from fabopt.inspect.planned import (
 )
 from fabopt.inspect.reading import collected, device_of, read, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
-from fabopt.io.files import MAX_LIST_BYTES
+from fabopt.io.library import MAX_LIST_BYTES
 from fabopt.schema.catalog import Switch
 from fabopt.wiring.port_names import spelled_out
 

@@ -21,8 +21,7 @@ from fabopt.io.case import read_case, read_inputs
 from fabopt.io.catalog import read_catalog
 from fabopt.io.design import read_design, read_front
 from fabopt.io.faults import key_path
-from fabopt.io.kinds import CATALOG, are_mostly
-from fabopt.io.text import parse_yaml
+from fabopt.io.text import CATALOG, are_mostly, parse_yaml
 from tests.paths import ERRORS
 from tests.samples.cli_samples import Run, write_case
 

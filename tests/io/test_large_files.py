@@ -18,7 +18,7 @@ from fabopt.errors import InputError
 from fabopt.io.batches import MOST_VALUES, batches
 from fabopt.io.design import read_design_or_front
 from fabopt.io.faults import MAX_FAULTS
-from fabopt.io.files import DEVICE, MAX_VALUES
+from fabopt.io.library import DEVICE, MAX_VALUES
 from fabopt.output.export.design import design_bytes
 from fabopt.output.words import json_bytes
 from fabopt.schema.design import Design

@@ -37,9 +37,9 @@ ENDLESS = {
     "fabopt.io.quote.values._ONE_MARK": "what it is read as has 15 digits at most",
     "fabopt.io.recognition._CHANGE": "a text that is shown as it is",
     "fabopt.output.export.sheets._TEXT_CELL": "a file of our own",
-    "fabopt.output.html.space._SAID": "a text of our own",
+    "fabopt.output.html.assumptions._SAID": "a text of our own",
     "fabopt.program.solvers._CBC_BOUND": "what an engine prints",
-    "fabopt.study.sweep.ranges._NUMBER": "an option, read exactly and held against its limits",
+    "fabopt.study.sweep.sweep._NUMBER": "an option, read exactly and held against its limits",
 }
 # Repetitions in repetitions, and why there is one way to match them.
 NESTED = {

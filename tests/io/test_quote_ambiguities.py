@@ -9,8 +9,8 @@ import pytest
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.names import NameMatch, QuotedNames
-from fabopt.io.quote.sheets import Cell
 from fabopt.io.quote.times import wait_of
+from fabopt.io.quote.values import Cell
 from tests.io.test_quotes import HEAD, JUMPER, QM, SR8, prices, read, told, whole
 from tests.samples.quote_samples import Book
 

@@ -12,9 +12,8 @@ from openpyxl.styles import Font
 
 from fabopt.errors import InputError
 from fabopt.io.quote.headings import role_of
-from fabopt.io.quote.sheets import Cell
 from fabopt.io.quote.times import date_in, wait_of
-from fabopt.io.quote.values import lengths_in
+from fabopt.io.quote.values import Cell, lengths_in
 from fabopt.parts.quotes import QuoteLine
 from tests.samples.quote_samples import Book, read, write_csv
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fabopt.io.quote.sheets import Cell
-from fabopt.io.quote.values import length_of, said_by_look
+from fabopt.io.quote.values import Cell, length_of, said_by_look
 from fabopt.parts.quotes import QuoteLine
 from tests.samples.quote_samples import Book, read, write_csv
 

@@ -12,9 +12,8 @@ from fabopt.errors import Fault
 from fabopt.io.catalog import read_catalog
 from fabopt.io.quote.headings import role_of
 from fabopt.io.quote.reading import quote_options, read_quote
-from fabopt.io.quote.sheets import Cell
 from fabopt.io.quote.times import date_in, wait_of
-from fabopt.io.quote.values import amount_of, lengths_in
+from fabopt.io.quote.values import Cell, amount_of, lengths_in
 from fabopt.parts.quotes import Quote
 from tests.samples.quote_samples import Book, write_catalog, write_csv
 

@@ -132,7 +132,7 @@ def test_byte_order_mark_is_skipped() -> None:
 
 
 def test_too_large_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabopt.io.files.MAX_INPUT_BYTES", 100)
+    monkeypatch.setattr("fabopt.io.library.MAX_INPUT_BYTES", 100)
     Path("big.yaml").write_text("#" * 101)
     assert message(read_case, "big.yaml") == "big.yaml: the file is too large; allowed: up to 100 bytes"
 

@@ -16,7 +16,7 @@ from fabopt.io.schema_types import branches
 from fabopt.io.spellings import Spelled, understood
 from fabopt.io.text import parse_yaml
 from fabopt.schema.case import Case
-from fabopt.study.sweep.ranges import budgets, values
+from fabopt.study.sweep.sweep import budget_range, value_range
 from tests.paths import ROOT
 from tests.samples.small import Json, case, inputs
 
@@ -264,10 +264,10 @@ def test_commands_understand_the_same_words() -> None:
     catalog = inputs(case()).catalog
     assert meant_price_change("Optics = +20 %", catalog) == "transceiver=+20%"
     assert meant_price_change("NIC 400=-5%", catalog) == "nic-400=-5%"
-    assert budgets("$2M,$3M") == budgets("2M,3M") == [2_000_000, 3_000_000]
-    assert budgets("$2,000,000") == budgets("2M") == [2_000_000]
-    assert budgets("500k:1.5 million:2") == [500_000, 1_500_000]
-    assert values("fabrics.compute.min_gbps_per_gpu", "200G,400 Gb/s") == [200, 400]
+    assert budget_range("$2M,$3M") == budget_range("2M,3M") == [2_000_000, 3_000_000]
+    assert budget_range("$2,000,000") == budget_range("2M") == [2_000_000]
+    assert budget_range("500k:1.5 million:2") == [500_000, 1_500_000]
+    assert value_range("fabrics.compute.min_gbps_per_gpu", "200G,400 Gb/s") == [200, 400]
     with pytest.raises(InputError, match=r"write optics=\+20%"):
         inputs_from_objects(case(), catalog, price_changes=["optics=20"])
 

@@ -10,8 +10,8 @@ import yaml
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.html.answer import answer
+from fabopt.output.html.assumptions import WORDS, with_links, words_of
 from fabopt.output.html.build import page_bytes
-from fabopt.output.html.space import WORDS, with_links, words_of
 from fabopt.output.space import pages_line, space_line
 from fabopt.output.terminal.answer import headline
 from fabopt.schema.design import Design

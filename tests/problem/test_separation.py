@@ -27,8 +27,7 @@ from fabopt.problem.separation import combinations
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
-from fabopt.search.answer import Answer
-from fabopt.search.separations import cheapest, without_design
+from fabopt.search.answer import Answer, cheapest, without_design
 from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front.fronts import pareto_front

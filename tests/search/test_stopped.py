@@ -13,8 +13,7 @@ from fabopt.program.solvers import Solution
 from fabopt.search.search import Search
 from fabopt.solution import optimize
 from fabopt.solution.designs import NO_BOUND
-from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.family import AnyBatch
+from fabopt.topology.family import AnyBatch, Cutoff
 from tests.paths import ROOT
 from tests.samples.small import case, inputs
 

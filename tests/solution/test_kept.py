@@ -6,7 +6,8 @@ import pytest
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
-from fabopt.solution import kept, optimize
+from fabopt.solution import designs as kept_designs
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.samples.designs_of_families import MAKERS
 
@@ -18,8 +19,8 @@ FEW = ("clos, three tiers", "procurement")
 @pytest.mark.parametrize("kind", [kind for kind in MAKERS if kind != "model"])
 def test_what_is_kept_holds_and_ends_in_the_answer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With all designs kept that are met: each passes every check, each is better than those before it."""
-    monkeypatch.setattr(kept, "FIRST_S", 0.0)
-    monkeypatch.setattr(kept, "ONE_SECOND_IN", 0)
+    monkeypatch.setattr(kept_designs, "FIRST_S", 0.0)
+    monkeypatch.setattr(kept_designs, "ONE_SECOND_IN", 0)
     catalog, case = MAKERS[kind]()
     content = {key: value for key, value in case.items() if key != "catalog"}
     designs: list[Design] = []

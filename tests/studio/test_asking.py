@@ -11,10 +11,9 @@ import pytest
 
 from fabopt.design.points import _with_demand
 from fabopt.schema.design import Design
-from fabopt.studio import asking
+from fabopt.studio import trading
 from fabopt.studio.desks import Desks
-from fabopt.studio.wire import Message
-from fabopt.studio.worker import Bench
+from fabopt.studio.worker import Bench, Message
 from tests.samples import small
 
 TEXT = "name: small\nserver: nvidia-dgx-h100\nservers: {}\n"
@@ -30,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         reached(design)
         return design.model_copy(update={"alternatives_complete": inputs.case.servers != 7})
 
-    monkeypatch.setattr("fabopt.studio.asking.optimize.solve", solve)
+    monkeypatch.setattr("fabopt.studio.trading.optimize.solve", solve)
     return names
 
 
@@ -39,18 +38,18 @@ def test_what_was_proven_is_not_looked_for_again(asked: list[str], tmp_path: Pat
     told: list[Message] = []
     bench = Bench(tmp_path, tmp_path, told.append)
     for servers in (2, 4, 2):
-        result = asking.solve(bench, TEXT.format(servers))
+        result = trading.solve(bench, TEXT.format(servers))
     answers = [message["answer"] for message in told if message["event"] == "answer"]
     assert asked == ["2 servers", "4 servers"] and answers == [result["answer"]] * 5
-    asking.solve(bench, TEXT.format(2), prices={"switch": 5})
+    trading.solve(bench, TEXT.format(2), prices={"switch": 5})
     assert asked[2:] == ["2 servers"]
     for _ in range(2):
-        asking.solve(bench, TEXT.format(7))
+        trading.solve(bench, TEXT.format(7))
     assert asked[3:] == ["7 servers"] * 2
-    for servers in range(8, 8 + asking.MOST_KNOWN):
-        asking.solve(bench, TEXT.format(servers))
-    asking.solve(bench, TEXT.format(2))
-    assert asked[-1] == "2 servers" and len(bench.known) == asking.MOST_KNOWN
+    for servers in range(8, 8 + trading.MOST_KNOWN):
+        trading.solve(bench, TEXT.format(servers))
+    trading.solve(bench, TEXT.format(2))
+    assert asked[-1] == "2 servers" and len(bench.known) == trading.MOST_KNOWN
 
 
 def test_what_was_proven_stays_so_where_its_comparisons_are_stopped(
@@ -60,10 +59,10 @@ def test_what_was_proven_stays_so_where_its_comparisons_are_stopped(
     design, told = small.solved(small.case(servers=2)), list[Message]()
     changes: list[dict[str, object]] = [{"alternatives_complete": False}, {"status": "feasible"}]
     ends = iter([design.model_copy(update=change) for change in changes])
-    monkeypatch.setattr("fabopt.studio.asking.optimize.solve", lambda inputs, **more: next(ends))
+    monkeypatch.setattr("fabopt.studio.trading.optimize.solve", lambda inputs, **more: next(ends))
     bench = Bench(tmp_path, tmp_path, told.append)
     for _ in changes:
-        asking.solve(bench, TEXT.format(2))
+        trading.solve(bench, TEXT.format(2))
     assert {message["status"] for message in told if message["event"] == "answer"} == {"optimal"}
 
 

@@ -11,8 +11,8 @@ from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_text
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
-from fabopt.studio.asking import kept
 from fabopt.studio.breaking import lose
+from fabopt.studio.trading import kept
 from fabopt.studio.worker import Bench
 from fabopt.wiring.build import wiring_of
 from tests.samples.shipped import shipped

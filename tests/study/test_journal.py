@@ -18,7 +18,7 @@ import pytest
 from fabopt.cli.ends import cut_off
 from fabopt.design.points import spread
 from fabopt.io.case import Inputs
-from fabopt.io.files import MAX_INPUT_BYTES
+from fabopt.io.library import MAX_INPUT_BYTES
 from fabopt.output.export.front import front_bytes
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint

@@ -23,8 +23,18 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import Front, FrontPoint
 from fabopt.solution.optimize import interrupts
 from fabopt.study.front.journal import resumed
-from fabopt.study.sweep import ranges, workers
-from fabopt.study.sweep.sweep import Execution, Grid, empty_front, grid_of, sweep
+from fabopt.study.sweep import workers
+from fabopt.study.sweep.sweep import (
+    BUDGET_FORM,
+    RANGE_FORM,
+    Execution,
+    Grid,
+    budget_range,
+    empty_front,
+    grid_of,
+    sweep,
+    value_range,
+)
 from tests.samples.front_samples import unlabelled
 from tests.samples.small import Json, case, catalog, inputs, product, solved
 
@@ -57,18 +67,18 @@ def costs(front: Front) -> list[float | None]:
 
 # -- ranges -----------------------------------------------------------------------------------------------------------
 
-FORM = f"allowed: {ranges.RANGE_FORM}"
-MONEY = f"allowed: {ranges.BUDGET_FORM}"
+FORM = f"allowed: {RANGE_FORM}"
+MONEY = f"allowed: {BUDGET_FORM}"
 
 
 def test_a_range_goes_from_start_to_stop() -> None:
-    assert ranges.budgets("2M:10M:9") == [m * 1_000_000 for m in range(2, 11)]
-    assert ranges.values("x", "1:2:4") == [1, 1.333333, 1.666667, 2]
+    assert budget_range("2M:10M:9") == [m * 1_000_000 for m in range(2, 11)]
+    assert value_range("x", "1:2:4") == [1, 1.333333, 1.666667, 2]
 
 
 def test_a_list_keeps_its_order_and_each_value_once() -> None:
-    assert ranges.budgets("4.5M, 800K,4.5M,2000000") == [4_500_000, 800_000, 2_000_000]
-    assert ranges.values("x", "3,1,.5") == [3, 1, 0.5]
+    assert budget_range("4.5M, 800K,4.5M,2000000") == [4_500_000, 800_000, 2_000_000]
+    assert value_range("x", "3,1,.5") == [3, 1, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +112,7 @@ def test_wrong_budgets_are_refused(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("over", "message"),
     [
-        ("servers", f"--over: not a key with values; found 'servers'; allowed: KEY={ranges.RANGE_FORM}"),
+        ("servers", f"--over: not a key with values; found 'servers'; allowed: KEY={RANGE_FORM}"),
         ("servers=", f"--over: there are no values; found 'servers='; {FORM}"),
         (
             "limits.powr_w=1,2",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.family import Sizing
+from fabopt.topology.family import Cutoff, Sizing
 
 
 @pytest.mark.parametrize("cost", [[[5.0, np.nan]], [[5.0, 5.0], [1.0, np.nan]]])

@@ -14,11 +14,11 @@ import pytest
 from fabopt.floor.loads import ANY_LOAD
 from fabopt.floor.rack_rules import RackLimits
 from fabopt.parts.switches import SwitchType, with_peer_links
+from fabopt.problem.attachments import SubnetManagers
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.interchangeable import InterchangeableSwitches
 from fabopt.problem.problem import problem_of
 from fabopt.problem.site import FlatSite
-from fabopt.problem.subnet_manager import SubnetManagers
 from fabopt.topology.clos.dominance import SwitchRivals
 from fabopt.topology.clos.shape import SwitchUse
 from tests.oracles.brute_force import solve

@@ -26,8 +26,8 @@ from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.verify.mixes import level_mbps
-from fabopt.workload.beside import JobMix
 from fabopt.workload.many import FabricBandwidths, StepTimes
+from fabopt.workload.placement import JobMix
 from fabopt.workload.ranks import ranks_of
 from fabopt.workload.timing import FabricBandwidth, step_on, workload_of
 from tests.oracles.brute_jobs import crossing, filled, placements

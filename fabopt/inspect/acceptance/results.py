@@ -22,7 +22,7 @@ from fabopt.inspect.acceptance.nccl_text import (
 from fabopt.inspect.acceptance.perftest import perftest_json, perftest_kind, perftest_run
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of, untagged
 from fabopt.inspect.sightings import text_of
-from fabopt.io.files import (
+from fabopt.io.library import (
     MAX_LINES,
     MAX_LIST_BYTES,
     STANDARD_STREAM,

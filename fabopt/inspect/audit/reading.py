@@ -32,7 +32,7 @@ from fabopt.inspect.audit.tables import (
     table_rows,
 )
 from fabopt.inspect.sightings import cut_off, text_of
-from fabopt.io.files import (
+from fabopt.io.library import (
     MAX_LIST_BYTES,
     MAX_LIST_LINES,
     STANDARD_STREAM,
@@ -41,7 +41,7 @@ from fabopt.io.files import (
     shown,
     too_large,
 )
-from fabopt.io.quote.sheets import Sheet
+from fabopt.io.quote.values import Sheet
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.io.recognition import bare
 from fabopt.io.text import parse_yaml

@@ -11,8 +11,7 @@ from fabopt.inspect.audit.tables import NO_CABLE, HandCable, HandDevice, HandLin
 from fabopt.inspect.reading import device_of, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, is_unnamed
 from fabopt.io.design import parse_json
-from fabopt.io.kinds import Kind
-from fabopt.io.text import parse_yaml
+from fabopt.io.text import Kind, parse_yaml
 
 CONFIG_DB: Final = Kind(
     "config_db.json of SONiC",

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import islice
 
 from fabopt.errors import InputError, fault
-from fabopt.io.quote.sheets import CSV_SHEET, MOST_CELLS, MOST_ROWS, Cell, Sheet, plain_text
+from fabopt.io.quote.values import CSV_SHEET, MOST_CELLS, MOST_ROWS, Cell, Sheet, plain_text
 
 _DELIMITERS = (",", ";", "\t", "|")
 # Lines by which the delimiter is told.

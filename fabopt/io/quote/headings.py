@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from fabopt.io.quote.currencies import DOLLAR, HOME, REMEMBERED, agreed_sign, called, pattern, signs_in
 from fabopt.io.quote.facts import recurring
-from fabopt.io.quote.sheets import Cell, Sheet, letters
+from fabopt.io.quote.values import Cell, Sheet, letters
 from fabopt.units import grouped
 
 _CALLED = called()

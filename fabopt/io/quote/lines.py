@@ -13,9 +13,8 @@ from fabopt.io.quote.headings import IDENTITY, OTHER_PRICES, PRICES, SHARE
 from fabopt.io.quote.matching import MatchedLine, NamedLine, labelled_in, matched
 from fabopt.io.quote.prices import MOST_USD, NetPrice, StatedPrice, net_price, plain
 from fabopt.io.quote.row_cells import RowCells
-from fabopt.io.quote.sheets import CSV_SHEET, Cell, letters
 from fabopt.io.quote.times import day_of, wait_of
-from fabopt.io.quote.values import amount_of, count_of, length_of, said_by_look
+from fabopt.io.quote.values import CSV_SHEET, Cell, amount_of, count_of, length_of, letters, said_by_look
 from fabopt.parts.quotes import BILL_COLUMNS, CHARGE_REMARK, QuoteLine
 
 # Two cells that are one number, parted at the comma before its thousands.

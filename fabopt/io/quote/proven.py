@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from fabopt.io.quote.headings import Header
-from fabopt.io.quote.sheets import Sheet, letters
-from fabopt.io.quote.values import amount_of, count_of
+from fabopt.io.quote.values import Sheet, amount_of, count_of, letters
 
 _CENT = Fraction(1, 100)
 

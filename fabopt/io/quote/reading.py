@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from fabopt.errors import Fault, InputError, cut, fault
 from fabopt.io.faults import refuse
-from fabopt.io.files import read_bytes, shown
+from fabopt.io.library import read_bytes, shown
 from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
 from fabopt.io.quote.delimited import read_delimited
 from fabopt.io.quote.facts import (
@@ -35,9 +35,8 @@ from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import plain, with_minimums, with_tiers
 from fabopt.io.quote.proven import with_proven_prices
 from fabopt.io.quote.row_cells import QuoteReading
-from fabopt.io.quote.sheets import Sheet
 from fabopt.io.quote.sums import vendor_asked, with_awards, with_sums
-from fabopt.io.quote.values import currency_of_look, decimal_mark
+from fabopt.io.quote.values import Sheet, currency_of_look, decimal_mark
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.parts.quotes import (
     BAND,

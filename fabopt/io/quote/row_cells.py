@@ -24,9 +24,8 @@ from fabopt.io.quote.headings import IDENTITY, OWN, PRICES, SHARE, Header
 from fabopt.io.quote.line_words import is_of_service
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.prices import HeadedPrice, from_of
-from fabopt.io.quote.sheets import Cell, Sheet, letters
 from fabopt.io.quote.understood import is_aside
-from fabopt.io.quote.values import Discount, amount_of, count_of, discounts_of
+from fabopt.io.quote.values import Cell, Discount, Sheet, amount_of, count_of, discounts_of, letters
 
 # Columns whose words may say something of the price of their line; those that are not read have no role.
 _SPEAKING = ("", "description", "remarks", "lead", "validity", "stock", "minimum", "pack")

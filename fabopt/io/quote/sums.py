@@ -13,8 +13,7 @@ from fabopt.io.quote.facts import is_option
 from fabopt.io.quote.headings import PRICES, Header
 from fabopt.io.quote.matching import CHARGE
 from fabopt.io.quote.prices import plain
-from fabopt.io.quote.sheets import Sheet
-from fabopt.io.quote.values import amount_of, number_in
+from fabopt.io.quote.values import Sheet, amount_of, number_in
 from fabopt.parts.quotes import REQUEST_SHEET, VENDOR_ASKED, QuoteLine
 from fabopt.units import exact
 

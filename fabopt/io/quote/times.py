@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fabopt.io.quote.currencies import REMEMBERED
-from fabopt.io.quote.sheets import Cell
+from fabopt.io.quote.values import Cell
 from fabopt.units import exact
 
 _DAYS_OF = (

@@ -18,7 +18,7 @@ from typing import Protocol
 from xml.parsers import expat
 
 from fabopt.errors import InputError, fault
-from fabopt.io.quote.sheets import MOST_CELLS, MOST_ROWS, MOST_SHEETS, Cell, Merge, Sheet, plain_text
+from fabopt.io.quote.values import MOST_CELLS, MOST_ROWS, MOST_SHEETS, Cell, Merge, Sheet, plain_text
 
 MOST_PART_BYTES = 100_000_000
 MOST_BYTES = 400_000_000

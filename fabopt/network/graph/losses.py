@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.graph.cut_off import NOWHERE, outside
-from fabopt.network.graph.distances import components
-from fabopt.network.graph.network import Ints, Network
+from fabopt.network.graph.network import Ints, Network, components
 
 Mask = NDArray[np.bool_]
 

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
-from fabopt.io.files import TEMPORARY_PREFIX
+from fabopt.io.library import TEMPORARY_PREFIX
 from fabopt.operate.build import plan_of
 from fabopt.operate.model import OperationPlan
 from fabopt.output.export import ALL, FORMATS, LABEL_SHEETS, PLANNED, WHOLE, WORK

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabopt.io.files import share_read
+from fabopt.io.library import share_read
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.left_out import left_out_cell
 from fabopt.output.slots import slots_at

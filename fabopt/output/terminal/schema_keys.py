@@ -16,8 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from fabopt.errors import InputError, did_you_mean, fault, nearest
-from fabopt.io.files import read_bytes, shown
-from fabopt.io.library import checkout_or_package, data_folder
+from fabopt.io.library import checkout_or_package, data_folder, read_bytes, shown
 from fabopt.io.schema_types import ENTRY, OWN_WORD, branches, entries
 from fabopt.io.text import parse_yaml
 from fabopt.output.words import listed

@@ -25,8 +25,7 @@ from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import ClosBatch, on_each_tier
 from fabopt.topology.clos.layouts import before_placing, in_layouts, in_places, spread
 from fabopt.topology.clos.space import ClosSpace
-from fabopt.topology.cutoff import RELATIVE_SLACK
-from fabopt.topology.family import AnyBatch, Restriction, Sizing, Spaces
+from fabopt.topology.family import RELATIVE_SLACK, AnyBatch, Restriction, Sizing, Spaces
 from fabopt.topology.link_parts import Floats
 
 # The slack in which the best design of a fabric is looked for rises by this share of its bound, then fourfold.

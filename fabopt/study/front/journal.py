@@ -11,9 +11,9 @@ from fabopt.design.points import Said, gathered, spread
 from fabopt.errors import Fault, InputError, LostOutputError, NoAnswerError, OutputError, fault
 from fabopt.io.design import parse_json, read_front
 from fabopt.io.faults import Model, document_of, refuse
-from fabopt.io.files import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
-from fabopt.io.kinds import FRONT
+from fabopt.io.library import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
+from fabopt.io.text import FRONT
 from fabopt.schema.front import Front, FrontAnswer, FrontPoint
 from fabopt.units import beats, some
 

@@ -26,9 +26,8 @@ from fabopt.program.settings import StoppedError
 from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.search.coefficients import tolerance
 from fabopt.study.front.finder import Finder, GradedDesign, asked
-from fabopt.study.front.joint import JointCandidate, TradedSums, joint_candidates
 from fabopt.study.front.measures import Measure, grades
-from fabopt.study.front.mixes import Ints, Mixes, mixes_of, undominated
+from fabopt.study.front.mixes import Ints, JointCandidate, Mixes, TradedSums, joint_candidates, mixes_of, undominated
 from fabopt.topology.candidate import Candidate
 from fabopt.units import rounded, some
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from fabopt.problem.lifted import lifted
+from fabopt.problem.attachments import INFINIBAND
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rules_kept import bound_alike, managed_by_switches
-from fabopt.problem.subnet_manager import INFINIBAND
+from fabopt.problem.rules_kept import bound_alike, lifted, managed_by_switches
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.answer import Answer

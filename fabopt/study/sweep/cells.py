@@ -12,7 +12,7 @@ from fabopt.io.case import Inputs
 from fabopt.io.keys import KeyPath, changed_inputs, content_of
 from fabopt.parts.offering import Offering, offering_of
 from fabopt.problem.problem import Problem, problem_of
-from fabopt.problem.rack_parts import parts_that_yield
+from fabopt.problem.rules_kept import parts_that_yield
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Conflict

@@ -1,10 +1,16 @@
-"""Sweeps: the grid of points, the processes that solve it, and its file."""
+"""Sweeps: the grid of points, the processes that solve it, and its file.
+
+Ranges of values on the command line: ``2M:10M:9`` (start, stop, count) or ``1,1.5,2``; suffixes K and M.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
 from itertools import chain, product
 from typing import TypeVar
 
@@ -14,16 +20,16 @@ from fabopt.errors import Fault, InputError, NoAnswerError, fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
 from fabopt.io.keys import KeyPath, all_changed, content_of, key_path
+from fabopt.io.quantities import MONEY, MeasuredText, quantity_under
 from fabopt.problem.certain import limited_cables, uncertain_stages
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
 from fabopt.schema.version import VERSION
 from fabopt.study.front.pareto import with_marginal
-from fabopt.study.sweep import ranges
 from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs
 from fabopt.study.sweep.workers import Take, solve_here, solve_in_processes, solve_on_dask
-from fabopt.units import grouped
+from fabopt.units import exact, grouped, plain_fraction
 from fabopt.verify.editions import edition_of
 
 # New points, how many there are by then, and how many of them were solved now.
@@ -107,7 +113,7 @@ class CutShortError(NoAnswerError):
 def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
     """The grid of the options; ``InputError`` lists all faults of the options, and of any case of the grid."""
     faults: list[Fault] = []
-    budgets = None if budget is None else _value_or_fault(ranges.budgets(budget), faults)
+    budgets = None if budget is None else _value_or_fault(budget_range(budget), faults)
     content = content_of(inputs.case)
     keys: dict[KeyPath, str] = {}
     values: dict[KeyPath, tuple[int | float, ...]] = {}
@@ -115,10 +121,10 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
         key, equals, range_ = text.partition("=")
         key = key.strip()
         if not equals or not key:
-            faults.append(fault("--over", "", "not a key with values", text, allowed=f"KEY={ranges.RANGE_FORM}"))
+            faults.append(fault("--over", "", "not a key with values", text, allowed=f"KEY={RANGE_FORM}"))
             continue
         steps = _value_or_fault(key_path(key, content), faults)
-        swept = _value_or_fault(ranges.values(key, range_), faults)
+        swept = _value_or_fault(value_range(key, range_), faults)
         if steps is not None and steps in keys:
             faults.append(fault("--over", key, "this key is swept twice"))
         elif steps is not None and swept is not None:
@@ -132,8 +138,8 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
     if faults:
         raise refuse(faults)
     grid = Grid(None if budgets is None else tuple(budgets), keys, values)
-    if grid.size > ranges.MOST_POINTS:
-        raise InputError([fault("--over", "", "too many points", grid.size, allowed=f"up to {ranges.MOST_POINTS:,}")])
+    if grid.size > MOST_POINTS:
+        raise InputError([fault("--over", "", "too many points", grid.size, allowed=f"up to {MOST_POINTS:,}")])
     points = all_changed(inputs, content, [cell.values for cell in grid.cells() if cell.values])
     limited = (limited_cables(point.case, inputs.case_file, what) for point in points if budget is not None)
     if faults := list(dict.fromkeys(chain.from_iterable(limited))):
@@ -256,3 +262,100 @@ def _priced(front: Front, collected: Collected, grid: Grid) -> tuple[FrontPoint,
         rising = sorted(cell, key=lambda point: point.budget_usd or 0)
         priced.update({_at(point): point for point in with_marginal(rising, front.objectives)})
     return tuple(priced[_at(point)] for point in points)
+
+
+# What one command solves at the most; more than that is nearly always a slip of the keyboard.
+MOST_POINTS = 100_000
+# Ratios of a case have at most six decimals, and so do steps of a range.
+DIGITS = 6
+# Dollars below this without a suffix are taken for a forgotten M or K.
+LEAST_BUDGET_USD = 1000
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)([KkM]?)")
+_SUFFIXES = {"": 1, "K": 1000, "k": 1000, "M": 1_000_000}
+_ONE_AMOUNT = re.compile(r"\s*\$\s*[0-9]{1,3}(?:,[0-9]{3})+\s*")
+RANGE_FORM = "start:stop:count such as 2:10:9, or a list such as 1,1.5,2; suffixes K and M"
+BUDGET_FORM = "start:stop:count such as 2M:10M:9, or a list such as 2M,4.5M; suffixes K and M"
+
+
+class _WrongError(ValueError):
+    """The problem of a range, and the remedy."""
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        super().__init__(problem)
+        self.hint = hint
+
+
+def budget_range(text: str) -> list[int | float] | Fault:
+    """Budgets in dollars, each once, in the order given; or their fault."""
+    return _parsed("--budget", text, text, BUDGET_FORM, _budget, 2)
+
+
+def value_range(key: str, text: str) -> list[int | float] | Fault:
+    """Values of a key of the case, each once, in the order given; or their fault."""
+    quantities = (quantity_under(word) for word in reversed(key.split(".")))
+    measured = next((quantity for quantity in quantities if quantity is not None), None)
+    return _parsed("--over", f"{key}={text}", text, RANGE_FORM, partial(_number, measured=measured), DIGITS)
+
+
+def _parsed(
+    option: str, whole: str, text: str, form: str, number: Callable[[str], Fraction], digits: int
+) -> list[int | float] | Fault:
+    try:
+        points = _points(text.strip(), number)
+    except _WrongError as error:
+        return fault(option, "", str(error), whole, allowed=form, hint=error.hint)
+    return list(dict.fromkeys(plain_fraction(point, digits) for point in points))
+
+
+def _points(text: str, number: Callable[[str], Fraction]) -> Sequence[Fraction]:
+    if not text:
+        raise _WrongError("there are no values")
+    if _ONE_AMOUNT.fullmatch(text):
+        return [number(text)]
+    if ":" not in text:
+        return [number(word) for word in text.split(",")]
+    words = text.split(":")
+    if len(words) != 3:
+        raise _WrongError("a range has three parts")
+    start, stop, count = number(words[0]), number(words[1]), _count(words[2])
+    if start > stop:
+        raise _WrongError("the range is reversed: it starts above its end", _forgotten_suffix(words))
+    if count == 1 and start != stop:
+        raise _WrongError("a range of one value has the same start and end")
+    return [start + (stop - start) * index / max(1, count - 1) for index in range(count)]
+
+
+def _forgotten_suffix(words: Sequence[str]) -> str:
+    """A hint where only the start has a suffix K or M."""
+    first, last = words[0].strip(), words[1].strip()
+    return f"did you mean `{last}{first[-1]}`?" if first[-1:] in "KM" and last[-1:] not in "KM" else ""
+
+
+def _count(text: str) -> int:
+    text = text.strip()
+    if not text.isascii() or not text.isdigit():
+        raise _WrongError("how many values is a whole number")
+    count = int(text) if len(text) <= len(str(MOST_POINTS)) else MOST_POINTS + 1
+    if count == 0:
+        raise _WrongError("the range is empty")
+    if count > MOST_POINTS:
+        raise _WrongError(f"a range has at most {MOST_POINTS:,} values")
+    return count
+
+
+def _number(text: str, measured: MeasuredText | None = None) -> Fraction:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        quantity = None if measured is None else measured.read(text)
+        if quantity is not None:
+            return quantity
+        raise _WrongError(f"`{text.strip()}` is not a number" if text.strip() else "a value is missing")
+    return exact(match.group(1)) * _SUFFIXES[match.group(2)]
+
+
+def _budget(text: str) -> Fraction:
+    usd = _number(text, MONEY)
+    if usd < LEAST_BUDGET_USD and text.strip()[-1].isdigit():
+        word = text.strip()
+        raise _WrongError(f"`{word}` has no unit", f"write {word}M or {word}K; dollars are written in full: 2000000")
+    return usd

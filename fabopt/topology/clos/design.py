@@ -17,7 +17,7 @@ from fabopt.parts.switches import TIER_ROLES, CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
-from fabopt.schema.homing import PEER_LINK
+from fabopt.schema.resilience import PEER_LINK
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.topology.clos import figures
 from fabopt.topology.clos.cabling import numbers_of

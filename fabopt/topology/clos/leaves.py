@@ -49,7 +49,7 @@ from fabopt.topology.clos.share_costs import (
 )
 from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import leaf_size
-from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.family import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.topology.spans import group_sizes, groups_wanted

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fabopt.parts.nics import NicOption
 from fabopt.problem.fabric import FabricProblem
 from fabopt.rules.defaults import TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
-from fabopt.schema.homing import PAIRED_ROLES
+from fabopt.schema.resilience import PAIRED_ROLES
 from fabopt.topology.clos.shape import Shape
 from fabopt.units import ceil_div
 

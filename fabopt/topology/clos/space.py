@@ -36,8 +36,7 @@ from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.clos.share_costs import fewest_of_all_spines, least_with_spines
 from fabopt.topology.clos.step_deadline import in_time
 from fabopt.topology.clos.stripes import figures_are_met
-from fabopt.topology.cutoff import Cutoff
-from fabopt.topology.family import ANYTHING, AnyBatch, Restriction, Sizing, SpaceRequest, Spaces
+from fabopt.topology.family import ANYTHING, AnyBatch, Cutoff, Restriction, Sizing, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pods_together
 from fabopt.units import ceil_of

@@ -39,7 +39,7 @@ from fabopt.topology.clos.shape import (
 from fabopt.topology.clos.share_costs import fewest_pods, least_with_spines
 from fabopt.topology.clos.stacks import Stacks
 from fabopt.topology.clos.switch_sizes import leaf_size, switch_size
-from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.family import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pod_sizes
 from fabopt.units import Number, ceil_of

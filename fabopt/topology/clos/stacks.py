@@ -17,7 +17,7 @@ from fabopt.topology.clos.blocks import Block, Stack
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.shape import Shape, SwitchUse
-from fabopt.topology.cutoff import Cutoff
+from fabopt.topology.family import Cutoff
 from fabopt.topology.latency import path_of
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.subnet_manager import may_be_managed

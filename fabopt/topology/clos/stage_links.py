@@ -25,7 +25,7 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.switches import CageUse
 from fabopt.problem.problem import Problem
-from fabopt.schema.homing import CABLES_OF_PEER_LINK, PEER_LINK
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK, PEER_LINK
 from fabopt.topology.candidate import Choice, Option, PartUse, RowShare, undominated
 from fabopt.topology.clos.cabling import (
     Cabling,

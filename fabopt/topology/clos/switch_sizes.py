@@ -10,9 +10,9 @@ from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.attachments import Twin
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.problem.subnet_manager import Twin
 from fabopt.topology.clos.shape import Parts
 from fabopt.units import milliwatts
 

@@ -10,19 +10,18 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from fabopt.network.graph.distances import hopping
+from fabopt.network.graph.network import hopping
 from fabopt.network.graph.permutation import permutation_bound
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem, Survival
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import StageStructure
-from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.design import Failures, Figures, FilePart, Role
 from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.graph_network import DirectNetwork, GraphNetwork
 from fabopt.topology.direct.ring_allreduce import allreduce, reduces
-from fabopt.topology.family import AnyBatch
+from fabopt.topology.family import OF_SIZES, AnyBatch, Cutoff
 from fabopt.workload.prediction import network_of
 from fabopt.workload.timing import FabricBandwidth
 

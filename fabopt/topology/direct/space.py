@@ -26,7 +26,6 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.redundancy import keeps_homing
 from fabopt.topology.clos.shape import Parts, Shape, divisors, uplinks_that_fit, usable_ports
-from fabopt.topology.cutoff import OF_SIZES, Cutoff
 from fabopt.topology.direct.candidates import (
     DirectBatch,
     SwitchedShape,
@@ -37,7 +36,7 @@ from fabopt.topology.direct.candidates import (
 )
 from fabopt.topology.direct.design import has_asked, offer_tried
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, Ints, Load, fewest_ports, load_of
-from fabopt.topology.family import Sizing, SpaceRequest, Spaces
+from fabopt.topology.family import OF_SIZES, Cutoff, Sizing, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import Scope, remembered
 from fabopt.topology.spans import group_sizes, in_pods, spans_of

@@ -19,12 +19,10 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import Parts, Shape, SwitchUse, uplinks_that_fit, usable_ports
-from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.direct.candidates import SwitchedShape
 from fabopt.topology.direct.networks import Ints, Rates, rates_of
 from fabopt.topology.direct.space import BoundedHardware, SwitchedSpace
-from fabopt.topology.dragonfly_plus.candidates import NAME, DragonflyPlusBatch, global_joins, leaf_spine_need
-from fabopt.topology.dragonfly_plus.network import HOPS
+from fabopt.topology.dragonfly_plus.candidates import HOPS, NAME, DragonflyPlusBatch, global_joins, leaf_spine_need
 from fabopt.topology.dragonfly_plus.networks import (
     LEAST_LEAVES,
     DragonflyPlusNetworks,
@@ -34,7 +32,7 @@ from fabopt.topology.dragonfly_plus.networks import (
     networks,
     spine_ports,
 )
-from fabopt.topology.family import SpaceRequest, Spaces
+from fabopt.topology.family import Cutoff, SpaceRequest, Spaces
 from fabopt.topology.link_parts import FAR_TOO_MANY, Floats
 from fabopt.topology.remembered import remembered
 from fabopt.topology.spans import in_pods, spans_of

@@ -25,7 +25,6 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import Failed
 from fabopt.topology.candidate import Candidate, Choice
-from fabopt.topology.cutoff import Cutoff
 from fabopt.topology.design import Failures
 from fabopt.topology.direct.candidates import assembled, equal_joins, fills, least_of_kind, whole_choice
 from fabopt.topology.direct.design import GraphDesign, offer_tried
@@ -34,7 +33,7 @@ from fabopt.topology.direct.lattices import LONGEST_SIDE, SHORTEST_SIDE, halves,
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, merged
 from fabopt.topology.direct.ring_allreduce import reduces
 from fabopt.topology.direct.space import DirectFamily, SizedSpace
-from fabopt.topology.family import Batch, Space, SpaceRequest, Spaces
+from fabopt.topology.family import Batch, Cutoff, Space, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.server_torus.network import ServerTorusNetwork, ServerTorusParts, ServerTorusShape
 from fabopt.topology.spans import spans_of

@@ -48,7 +48,7 @@ from fabopt.topology.clos.shape import Shape
 from fabopt.verify import rules
 from tests.measure import num_words
 from tests.paths import ROOT
-from tests.samples.shipped import in_run
+from tests.samples.shipped import solved_in_run
 
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -64,6 +64,7 @@ SLOW = (
     "fabopt pareto cases/finetuning-1024-gpus.yaml --minimize capex_usd --maximize gbps_per_gpu",
     "fabopt sweep cases/finetuning-1024-gpus.yaml --budget",
     "fabopt sensitivity cases/finetuning-1024-gpus.yaml",
+    "fabopt sensitivity cases/two-tier-example.yaml --part",
     "fabopt pareto cases/finetuning-1024-gpus.yaml --minimize capex_usd --minimize power_w",
 )
 FIELD_WORDS = (
@@ -72,7 +73,6 @@ FIELD_WORDS = (
     *("candidate", "formulation", "objective", "bound", "gap", "incumbent", "epsilon-constraint", "dominated"),
 )
 Rule = Callable[..., None]
-SOLVE = optimize.solve
 DECISION_PARTS = ("Context.", "Choice.", "Rejected.", "Consequence.")
 
 
@@ -129,21 +129,14 @@ def run(command: str) -> str:
     return output
 
 
-def solved_in_run(inputs: Inputs, **options: Any) -> Design:
-    """What ``optimize.solve`` gives of a shipped case, once for all pages; ``reached`` hears it each time."""
-    if not inputs.case_file.startswith("cases/"):
-        return SOLVE(inputs, **options)
-    told = options.pop("reached", None) or (lambda design: None)
+def is_unseen(shown: list[str]) -> bool:
+    """Whether a page shows nothing of what a command prints."""
+    return set(shown) <= {"...", ""}
 
-    def work() -> tuple[Design, list[Design]]:
-        answers: list[Design] = []
-        return SOLVE(inputs, **options, reached=answers.append), answers
 
-    content = inputs.case.model_dump_json(), inputs.catalog.model_dump_json(), inputs.notes, inputs.case_file
-    design, answers = in_run(work, f"pages {content} {options.get('engine')} {options.get('alternatives_s')}")
-    for answer in answers:
-        told(answer)
-    return design
+def uncompared(inputs: Inputs, **options: Any) -> Design:
+    """The answer without a look at what else there is."""
+    return solved_in_run(inputs, **{**options, "alternatives_s": 0})
 
 
 def run_alone(command: str) -> str:
@@ -178,13 +171,9 @@ def assert_shown(command: str, shown: list[str], output: str) -> None:
     assert not rest.strip() or not pieces[-1], f"{command}: there is output after what is shown: {rest}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", pages_with("console"), ids=name_of)
-def test_commands_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of the README in processes of their own."""
+def assert_page(page: Path, output_of: Callable[[str], str], desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else there is is looked for where a page shows it, and each case is solved once for all pages."""
     monkeypatch.delenv("COLUMNS", raising=False)
-    output_of = run_alone if page == README else run
-    monkeypatch.setattr(optimize, "solve", solved_in_run)
     for block in blocks(page):
         first = block.text.splitlines()[0] if block.text else ""
         if re.fullmatch(rf"# [\w-]+\.{block.language}", first) and block.language in ("yaml", "csv"):
@@ -192,9 +181,21 @@ def test_commands_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytes
         if block.language == "console":
             for command, shown in commands(block.text):
                 if not command.startswith(SLOW):
+                    monkeypatch.setattr(optimize, "solve", uncompared if is_unseen(shown) else solved_in_run)
                     assert_shown(command, shown, output_of(command))
     if page == README:
         picture_is_of_the_design(desk / "demo-design.json")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", pages_with("console"), ids=name_of)
+def test_commands_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_page(page, run, desk, monkeypatch)
+
+
+@pytest.mark.long
+def test_the_readme_shows_what_processes_of_their_own_print(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_page(README, run_alone, desk, monkeypatch)
 
 
 @pytest.mark.long
@@ -230,7 +231,9 @@ def test_pictures_are_of_what_is_drawn_now() -> None:
 @pytest.mark.long("docs/contributing.md")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("pycon"), ids=name_of)
-def test_python_sessions_print_what_is_shown(page: Path, desk: Path) -> None:
+def test_python_sessions_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which show nothing of what else there is."""
+    monkeypatch.setattr(optimize, "solve", uncompared)
     text = "\n".join(block.text for block in blocks(page) if block.language == "pycon")
     session = doctest.DocTestParser().get_doctest(text, {}, name_of(page), str(page), 0)
     report: list[str] = []

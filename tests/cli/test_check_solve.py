@@ -100,6 +100,7 @@ def test_a_file_that_does_not_say_what_was_asked_is_not_solved(run: Run, design:
     assert code == 2 and err.startswith("design.json: case.asked: is not there")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [
     "roce-lab-200g",
     *(pytest.param(name, marks=pytest.mark.long) for name in (

@@ -246,7 +246,7 @@ def ordered(folder: str, *words: str) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
-@pytest.mark.long("front", "budgets", "ratios")
+@pytest.mark.long
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_order_of_a_point_is_that_of_the_design_solved_there(name: str) -> None:
     """Every byte of bill, workbook, page and exports: nothing of them depends on how long a machine took."""

@@ -123,6 +123,7 @@ def test_what_is_left_early_leaves_its_loop() -> None:
     assert told(work)[-1] == "step 1 of 1, part 1: 100 % done"
 
 
+@pytest.mark.long
 def test_what_is_found_never_gets_worse_and_ends_at_the_answer() -> None:
     told: list[tuple[Number | None, Number | None]] = []
     design = solve(read_inputs(CASE), bracket=lambda best, bound: told.append((best, bound)))

@@ -285,6 +285,7 @@ def sized(servers: int) -> Json:
     return case({"tiers": "any"}, servers=servers, limits={"budget_usd": 150_000})
 
 
+@pytest.mark.long
 def test_the_servers_advised_are_those_of_which_one_more_has_no_design(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every number of servers under a budget, solved; where the work of a question ends, the words claim no more."""
     solves = [number for number in range(1, 20) if verdict(inputs(sized(number), catalog())) != "infeasible"]

@@ -168,6 +168,7 @@ def test_servers() -> None:
     assert status({**content, "servers": found.needed + 1}) == "infeasible"
 
 
+@pytest.mark.long
 def test_servers_under_a_budget() -> None:
     """The largest number for the money."""
     content = case(servers=30, limits={"budget_usd": 150_000})

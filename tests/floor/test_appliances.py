@@ -105,6 +105,7 @@ def test_no_rack_has_more_than_half_of_them() -> None:
     assert places(case(small | {"racks": ["A01"]}))["stores"] == tuple(("A01", 1 + 2 * index) for index in range(5))
 
 
+@pytest.mark.long
 def test_rack_that_is_missing_is_named_with_the_key() -> None:
     # three racks: two for four servers, and one for all doors, which the rule has in two
     content = case(DOORS, floor={"rows": 1, "racks_per_row": 3}, rules={"rack-rules": False})

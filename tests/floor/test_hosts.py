@@ -168,6 +168,7 @@ def test_hosts_that_the_rule_adds_stand_there_too(hosts: int) -> None:
     sums_are_totals(design)
 
 
+@pytest.mark.long
 def test_no_room_for_hosts_is_no_reason_to_leave_the_rule_out(unadvised: None) -> None:
     """Two racks of servers and a leaf: five units; a host needs a sixth."""
     content = case(None, rules={"rack-rules": False})

@@ -269,6 +269,7 @@ def test_longer_slack_never_costs_less() -> None:
     assert costs[0] < costs[-1]
 
 
+@pytest.mark.long
 def test_other_placements_and_flat_runs_are_compared() -> None:
     content = on_floor({"rows": 2, "racks_per_row": 8, "rack_units": 32}, servers=8)
     design = solved(content, alternatives=True)

@@ -90,6 +90,7 @@ def test_nothing_is_found_of_what_exports_say(server: str) -> None:
         reads_itself(design)
 
 
+@pytest.mark.long
 def test_nothing_is_found_of_what_exports_of_one_server_say() -> None:
     for design in designs(TWIN, ITS_PAIR):
         reads_itself(design)

@@ -151,6 +151,7 @@ def test_what_is_wrong_in_a_large_file_is_told_where_it_is(tmp_path: Path) -> No
         assert sum(f"design.json: {place}" in line for line in told) == 1, place
 
 
+@pytest.mark.long
 def test_batches_hold_every_entry_once_in_its_place() -> None:
     content: dict[str, Any] = {
         "name": "x",

@@ -224,6 +224,7 @@ def test_tasks_without_minutes_are_told() -> None:
         "these take" in notes  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_budget_that_labour_breaks_names_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What the parts alone cost is no budget for parts and labour."""
     budget = usd(solved(case()))

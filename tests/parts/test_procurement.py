@@ -173,6 +173,7 @@ def test_engines_agree(design: Design, engine: str) -> None:
     assert comparable(other) == comparable(design)
 
 
+@pytest.mark.long
 def test_pruning_changes_nothing(design: Design) -> None:
     assert comparable(solved(*rich(), prune=False)) == comparable(design)
 

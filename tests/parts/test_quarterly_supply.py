@@ -203,6 +203,7 @@ def test_a_later_stage_in_another_quarter_is_advised() -> None:
     assert solved_grown(parts, grown(4, second | {"month": 3}, procurement={"quarterly_supply": {"Acme": 4}})).totals
 
 
+@pytest.mark.long
 def test_what_it_costs_is_among_the_alternatives() -> None:
     parts = alone_on_sale()
     twin = dict(product(parts, "large"), id="large-b", vendor="Bolt")

@@ -254,6 +254,7 @@ def test_what_a_rule_costs_is_among_the_alternatives() -> None:
     assert told["without procurement.approved_vendors.cable"].capex_delta_usd == 0
 
 
+@pytest.mark.long
 def test_rules_that_cost_nothing_say_so() -> None:
     """What is said of each rule is what a search without it alone finds."""
     parts, costly = dealt(catalog()), "without procurement.forbidden_vendors.switch"

@@ -241,8 +241,7 @@ def test_out_of_band_ports_count_the_host_once() -> None:
 # -- any --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long(but_every=2)
-@pytest.mark.long("4", "6", "0", "2")
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(10))
 def test_any_is_the_least_of_all_separations(seed: int) -> None:
     content, wanted = random_pair(seed)

@@ -140,6 +140,7 @@ def test_storage_on_the_nics_of_compute_needs_no_faster_ones() -> None:
     assert [row.rule for row in added.rules_left_out] == ["slot-speed", "tested-nics"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_512_gpus_have_cards_that_their_servers_are_sold_with() -> None:
     """It was one switch with two 800G cards a server in Gen5 slots, and no subnet manager."""

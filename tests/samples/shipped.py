@@ -9,14 +9,17 @@ import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from fabopt.io.case import inputs_from_objects
+from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.paths import ROOT, SHARED
 
 T = TypeVar("T")
+SOLVE = optimize.solve
+# By which name it tells what it found.
+TOLD = ("told", "reached", "compared")
 
 
 @cache
@@ -41,6 +44,26 @@ def in_run(work: Callable[[], T], name: str) -> T:
             kept.write_bytes(pickle.dumps(work()))
     found: T = pickle.loads(kept.read_bytes())
     return found
+
+
+def solved_in_run(inputs: Inputs, **options: Any) -> Design:
+    """What ``optimize.solve`` gives of a case, catalog and engine, once in a run; what it tells is told each time."""
+    takers = {name: options.pop(name, None) for name in TOLD}
+
+    def work() -> tuple[Design, list[tuple[str, object]]]:
+        told: list[tuple[str, object]] = []
+
+        def taker(name: str) -> Callable[[object], None]:
+            return lambda news: told.append((name, news))
+
+        return SOLVE(inputs, **options, **{name: taker(name) for name in TOLD}), told
+
+    content = inputs.case.model_dump_json(), inputs.catalog.model_dump_json(), inputs.notes
+    design, told = in_run(work, f"{content} {options.get('engine')} {options.get('alternatives_s')}")
+    for name, news in told:
+        if takers[name] is not None:
+            takers[name](news)
+    return design
 
 
 def solved(path: Path) -> Design:

@@ -303,6 +303,7 @@ def test_other_fabrics_cost_what_they_cost_alone(family: str, seed: int) -> None
     assert design.objective.value == usd(round(with_files(best)))
 
 
+@pytest.mark.long
 def test_only_a_limit_that_is_given_sets_demands() -> None:
     """The default of 5 % is for cases whose network is as cheap as it keeps that; a ratio weighs it."""
     free, given = ratio(), ratio({"max_exposed_communication": 0.05})

@@ -354,7 +354,7 @@ def test_a_large_floor_that_is_not_ruled_out_names_the_obstacle(monkeypatch: pyt
     assert design.conflicts[0].detail.startswith("compute, ")
 
 
-@pytest.mark.long("roles1", "roles2")
+@pytest.mark.long
 @pytest.mark.parametrize("roles", [(), ("storage",), ("storage", "in-band")])
 def test_no_more_is_proven_on_a_large_floor_than_was_looked_at(roles: tuple[str, ...]) -> None:
     """A search that ends at any count of work says nothing that one without an end does not."""

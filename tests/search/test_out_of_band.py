@@ -480,6 +480,7 @@ def test_large_floors_count_what_they_place() -> None:
     assert bound is not None and value is not None and 0 < bound < value
 
 
+@pytest.mark.long
 def test_what_suits_at_three_times_the_bound_is_found_without_a_look_at_everything() -> None:
     """No network of management of less than $80,000 has as many switches as it has ports for itself.
 
@@ -528,6 +529,7 @@ def test_the_fewest_own_are_beside_the_fewest_others_of_the_last_stage(monkeypat
     assert beside == [(2, 1)]
 
 
+@pytest.mark.long
 def test_three_stages_are_looked_at_where_they_may_be_cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers of switches past one that is too dear are left; with all of them the search took minutes."""
     looked: list[tuple[int, ...]] = []

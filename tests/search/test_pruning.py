@@ -109,6 +109,7 @@ def twin(parts: Json, kind: str, product_id: str, **changes: object) -> None:
     parts[kind].append({**product(parts, product_id), "id": f"{product_id}-twin", **changes})
 
 
+@pytest.mark.long
 def test_twin_that_is_never_cheaper_is_left_out_whatever_the_quantity() -> None:
     """Breaks at other quantities; the twin is dearer at every one of them, until it is not at one."""
     steps = [{"from": 1, "usd": 600}, {"from": 12, "usd": 500}]

@@ -169,6 +169,7 @@ def test_every_point_of_a_front_can_be_signed() -> None:
     assert all(one[0] < other[0] and one[1] < other[1] for one, other in pairwise(figures))
 
 
+@pytest.mark.long
 def test_managers_cost_no_leaf_and_no_spine() -> None:
     plain, managed = (counts(design_of(job)) for job in ("96 DGX B200", "96 DGX B200 with UFM"))
     assert (plain["leaf"], plain["spine"]) == (managed["leaf"], managed["spine"]) == (24, 16)

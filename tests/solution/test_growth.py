@@ -358,6 +358,7 @@ def test_a_single_stage_is_a_cluster_that_does_not_grow() -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 def test_an_early_stage_that_cannot_be_built(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Racks of 6 servers leave two uplinks: 3:1, which seven servers on two leaves may not have at first."""
     racks: Json = {"fabric": {"group_by": "rack", "max_oversubscription": 3}, "site": {"servers_per_rack": 6}}

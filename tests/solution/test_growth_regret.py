@@ -42,6 +42,7 @@ def test_the_worst_regret_decides_whatever_is_likely(probability: float) -> None
     assert "worst regret $2,000" in proof_line(design)
 
 
+@pytest.mark.long
 def test_sums_beyond_the_numbers_of_an_engine_have_the_least_regret_too() -> None:
     # beyond $46 million: energy that is discounted is told to the billionth of a cent
     dear = {"switches": [switch("eight", cage(8, "1x100"), usd=2e7), switch("sixteen", cage(16, "1x100"), usd=6e7)]}

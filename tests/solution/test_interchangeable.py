@@ -113,6 +113,7 @@ def test_one_product_is_kept_where_it_can_be_had() -> None:
     assert all(len(of_tier) == 1 for of_tier in products(design).values())
 
 
+@pytest.mark.long
 def test_without_the_rule() -> None:
     parts = parts_with(switch("a", 1000, supply=3), switch("b", 1500, supply=3))
     assert solved(wanted(8, mixed=False), parts).status == "infeasible"

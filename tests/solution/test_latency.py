@@ -70,6 +70,7 @@ def test_what_the_limit_costs_is_a_row() -> None:
     assert row.change == {KEY: None} and row.capex_usd == usd(timed(None)) < usd(design)
 
 
+@pytest.mark.long
 def test_a_run_that_takes_too_long_names_the_limit_and_no_part() -> None:
     """50 m of fibre are too far in 2.5 us; parts reach them, as the answer without the limit shows."""
     runs = {"distances_m": {"server-leaf": 3, "leaf-spine": 40}}

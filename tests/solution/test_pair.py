@@ -49,7 +49,7 @@ def is_pair(fabric: FabricDesign) -> bool:
 # -- cases that showed it ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("storage-128-dgx-144640-nics0")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "cost", "nics"), [("storage-128-dgx", 144640, (2, 1)), ("storage-256-hgx", 472480, (1, 2))]
 )

@@ -233,6 +233,7 @@ def test_the_best_last_group_whose_pools_hold(seed: int) -> None:
         assert "pools_hold_headroom" in failed
 
 
+@pytest.mark.long
 def test_pools_decide_some_of_these() -> None:
     """Not every random case has a design without the condition that breaks it."""
     decided = 0

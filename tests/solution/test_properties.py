@@ -69,6 +69,7 @@ def test_more_oversubscription_never_costs_more(fabric: Json, servers: int, othe
     assert value(loose) <= value(strict)
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(fabrics, sizes)
 def test_less_demand_never_costs_more(fabric: Json, servers: int) -> None:
@@ -95,6 +96,7 @@ def test_more_power_never_costs_more(fabric: Json, servers: int, share: float) -
     assert limited.totals.power_w <= limit
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES)
 @given(fabrics, sizes, st.floats(min_value=0, max_value=1))
 def test_more_budget_never_draws_more(fabric: Json, servers: int, share: float) -> None:

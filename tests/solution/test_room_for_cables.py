@@ -50,6 +50,7 @@ def _told(design: Design) -> list[str]:
     return [check.name for check in design.checks if not check.ok]
 
 
+@pytest.mark.long
 def test_limits_are_kept_by_thinner_cables_or_named() -> None:
     free = _solved()
     full = fullest(free, wiring_of(free))
@@ -155,6 +156,7 @@ def test_the_check_and_the_table_count_alike() -> None:
     assert set(trays.limit) == set(sides.limit) == {0.999}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "limits", [(0.02, 0.1, 0.8), pytest.param((0.02, 0.05, 0.1, 0.2, 0.4, 0.8), marks=pytest.mark.long)], ids=len
 )
@@ -172,6 +174,7 @@ def test_a_cable_that_cannot_bend_is_left_out_or_named() -> None:
     assert _solved(manager_fill=0.9, manager_depth_mm=20).fabrics
 
 
+@pytest.mark.long
 def test_more_than_a_whole_tray_asks_for_a_wider_one() -> None:
     none = _solved(tray_fill=0.4, tray_width_mm=50, tray_depth_mm=0.2)
     (conflict,) = none.conflicts

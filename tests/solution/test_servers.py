@@ -161,6 +161,7 @@ def test_gpus_are_rounded_up_to_whole_servers() -> None:
         inputs_from_objects({**content, "rules": {"whole-servers": False}}, parts())
 
 
+@pytest.mark.long
 def test_rows_are_what_their_keys_give() -> None:
     content, given = of_both(limits={"power_w": 60_000}), parts(150_000)
     design = solved(content, given, 9)

@@ -324,7 +324,7 @@ def test_a_budget_is_no_reason_to_leave_it_out(content: Json, least: float) -> N
     assert usd(small.solved(wanted | {"limits": {"budget_usd": least}}, content)) == least
 
 
-@pytest.mark.long("3")
+@pytest.mark.long
 @pytest.mark.parametrize("supply", (3, 2))
 def test_a_supply_is_no_reason_to_leave_it_out(supply: int) -> None:
     wanted = case(4, {"tiers": 2}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}

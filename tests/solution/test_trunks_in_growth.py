@@ -85,6 +85,7 @@ def test_what_a_stage_lights_goes_through_what_is_there() -> None:
     assert set(panel_table(design, wiring)["stage"]) == {name for name, *_ in SIZES}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 6))])
 def test_whichever_is_cheaper_is_no_dearer(seed: int) -> None:
     """With prices that fall, so that what is pulled ahead costs more."""

@@ -119,6 +119,7 @@ def test_points_are_thinned_and_stay_on_the_front() -> None:
     assert set(thin) < set(whole) and {whole[0], whole[-1]} <= set(thin)
 
 
+@pytest.mark.long
 def test_as_many_points_as_there_are_is_the_whole_front() -> None:
     content = case(SMALL, servers=5)
     whole = front(content, "capex_usd", "gbps_per_gpu")
@@ -221,7 +222,7 @@ def test_one_server_less_never_costs_more(fabric: Json) -> None:
     assert known == sorted(known) and costs == known + [None] * (len(costs) - len(known))
 
 
-@pytest.mark.long("fabric2", "fabric1")
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fabric", [{}, {"attachments": [{"name": "gate", "ports": 3, "buys": "none"}]}, {"groups": "any", "rails": "any"}]
 )

@@ -78,7 +78,7 @@ def test_what_was_answered_is_not_searched_again(content: Inputs, monkeypatch: p
     assert kept_front(content, metrics, points, "part.json") == whole
 
 
-@pytest.mark.long("metrics2-4", "metrics1-4")
+@pytest.mark.long
 @pytest.mark.parametrize(("metrics", "points"), FRONTS[:3])
 def test_the_file_of_a_stopped_front_is_taken_up(content: Inputs, metrics: Metrics, points: int | None) -> None:
     """Its answers are in it, as its journal is gone."""

@@ -234,6 +234,7 @@ def test_ends_on_a_small_floor_equal_brute_force() -> None:
         assert beyond is not None and beyond / 1e5 == pytest.approx(end.objective, abs=0.0051)
 
 
+@pytest.mark.long
 def test_large_floors_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for most in ("MOST_SERVERS_PROVEN_ON_FLOOR", "MOST_SERVERS_OF_SEVERAL_FABRICS", "MOST_SERVERS_ANYWHERE"):
         monkeypatch.setattr(sites, most, 0)

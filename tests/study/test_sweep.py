@@ -334,7 +334,7 @@ def test_another_engine_gives_the_same_points() -> None:
     assert [point.values for point in first.points] == [point.values for point in second.points]
 
 
-@pytest.mark.long("2")
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_stopped_sweep_keeps_what_is_done(jobs: int) -> None:
     clock = Clock(None)

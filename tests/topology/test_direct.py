@@ -108,6 +108,7 @@ def managers(dice: Dice, parts: Json, at: int) -> Json:
 ANY = {"topologies": ["any"], "tiers": "any", "max_oversubscription": 2}
 
 
+@pytest.mark.long
 def test_any_is_the_cheapest_of_all() -> None:
     """The families' own optima, and the answer to `any`, which has a line for each of the others."""
     alone = {
@@ -174,6 +175,7 @@ def test_a_ratio_below_one_asks_for_more_than_cards_take(family: str) -> None:
     assert capex[0] <= capex[1]
 
 
+@pytest.mark.long
 def test_the_ratio_that_would_do_is_told() -> None:
     """On switches with 8 ports, 20 servers have no HyperX at 1:1; at 4/3 they have one, and at 1% less none."""
     parts = small.catalog()

@@ -181,7 +181,7 @@ def test_asking_for_less_never_costs_more(family: str) -> None:
     assert costs == sorted(costs) and costs[0] < costs[-1]
 
 
-@pytest.mark.long("dragonfly", "hyperx")
+@pytest.mark.long
 @pytest.mark.parametrize("family", FAMILIES)
 def test_pruning_loses_no_survivor(family: str) -> None:
     few = {"nics": ["nic-400"], "nics_per_server": 1, "switches": {"leaf": ["small"]}, "min_gbps_per_gpu": 100}

@@ -57,7 +57,7 @@ def test_what_is_designed_is_proven() -> None:
     assert [check for check in verify_wiring(design(), wiring()) if not check.ok] == []
 
 
-@pytest.mark.long("1")
+@pytest.mark.long
 @pytest.mark.parametrize("more", [1, -1])
 def test_every_number_is_proven(more: int) -> None:
     """One more or one less of any number of the fabric breaks some rule."""

@@ -300,6 +300,7 @@ def test_a_job_of_all_gpus_for_a_part_of_the_day_is_proven() -> None:
     assert half.workload.gpu_utilization == pytest.approx(whole.workload.gpu_utilization / 2, rel=1e-4)
 
 
+@pytest.mark.long
 def test_without_a_limit_jobs_ask_for_nothing_and_what_is_waited_for_is_said() -> None:
     """A job that can do nothing but send is proven too."""
     jobs = [

@@ -446,6 +446,7 @@ def test_twice_the_gpus_never_expose_less(plan: dict[str, Any], there: Any) -> N
     assert shares == sorted(shares)
 
 
+@pytest.mark.long
 @pytest.mark.drawn_longer
 @settings(max_examples=few_or_many(15, 60))
 @given(plans, networks)

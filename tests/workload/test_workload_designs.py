@@ -195,6 +195,7 @@ def test_front_of_utilization_is_that_of_bisection_seen_through_the_model() -> N
     assert len(trade) > 1
 
 
+@pytest.mark.long
 def test_points_say_what_is_predicted() -> None:
     """What is sure is no more than what is predicted for how the groups fall."""
     for point in points("least_gpu_utilization"):
@@ -262,6 +263,7 @@ def experts(**plan: Any) -> Json:
     return {**MODEL, "architecture": architecture, "plan": {**MODEL["plan"], **plan}}
 
 
+@pytest.mark.long
 def test_figures_are_set_for_what_crosses_the_network() -> None:
     """All-to-all of sixteen expert ranks leaves domains of eight GPUs; of eight it does not. Gradients always do."""
     found = {}
@@ -285,8 +287,7 @@ def test_a_figure_of_ones_own_goes_first() -> None:
     assert not {"min_alltoall_gbps_per_gpu", "min_allreduce_gbps_per_gpu"} & set(design.workload.needs.sets)
 
 
-@pytest.mark.long("keys2", "keys0")
-@pytest.mark.long(but_every=2)
+@pytest.mark.long
 @pytest.mark.parametrize("keys", [{}, {"tiers": 2}, {"tiers": 3}, {"rails": "any"}, {"nics_per_server": 2}])
 def test_a_clos_within_its_ratios_has_the_figures_anyway(keys: Json) -> None:
     """So that setting them changes no Clos: what is asked for beside the ratios is met by every design."""

@@ -143,9 +143,8 @@ def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, 
     if not isinstance(fabric.structure, Structure) or fabric.topology != "clos":
         yield "topology", f"only a Clos can be gone on from, and this is a {fabric.topology}"
         return
-    if fabric.structure.last_group is not None:
-        yield "structure.last_group", "a last group of its own cannot be gone on from: design it with `groups: equal`"
-    if any(tier.other is not None or tier.stand_ins for tier in fabric.tiers) or fabric.nic.stand_ins:
+    mixed = (tier for tier in fabric.tiers if tier.other is not None and fabric.structure.last_group is None)
+    if any(mixed) or any(tier.stand_ins for tier in fabric.tiers) or fabric.nic.stand_ins:
         yield "tiers", "a tier of several products cannot be gone on from"
     if fabric.homing in ("pair", "dual") or fabric.peer_links is not None:
         yield "homing", "pairs of switches cannot be gone on from"
@@ -175,6 +174,12 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
             key, given = ("servers", size.servers) if size.servers is not None else ("gpus", size.gpus)
             problem, allowed = f"fewer than are in service in {base.file}", f"{base.servers} servers or more"
             yield fault(file, f"{where}{key}", problem, given, allowed=allowed)
+        grows = asked > base.servers and case.base is not None and case.base.move is None
+        for fabric in base.fabrics if grows else ():
+            if fabric.clos.last_group is not None and len(fabric.tiers) > 2:
+                own = f"a last group of its own on three tiers, as {fabric.name} of {base.file} has it,"
+                problem, hint = f"{own} cannot be gone on from with more servers", "say what a move costs: `base.move`"
+                yield fault(file, f"{where}servers", problem, asked, allowed=str(base.servers), hint=hint)
     own, others = [one.name for one in case.fabrics], [one.name for one in base.design.fabrics]
     for name in own:
         if name not in others:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.free_ports import Exchange
-from fabopt.units import ceil_div
 
 LEAVES_OF_PAIR = 2
 
@@ -51,13 +50,13 @@ def dealt_over_leaves(
 def _servers_of_leaves(n: ClosNumbers) -> list[tuple[int, ...]]:
     """Servers of each leaf's group at each stage, and whether that is a differing last one."""
     group = n.group_of_leaf(np.arange(n.planes * n.leaves))
-    servers = [np.clip(size - group * n.g, 0, n.g) for size in n.sizes or (n.servers,)]
+    servers = [n.servers_of_groups(group, size) for size in n.sizes or (n.servers,)]
     return list(zip(*(of_stage.tolist() for of_stage in servers), _of_own_last(n, group).tolist(), strict=True))
 
 
 def _of_own_last(n: ClosNumbers, group: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mask of the leaves of a differing last group; both of shape (leaves,)."""
-    return np.asarray((group == n.groups - 1) & n.has_own_last)
+    return np.asarray((group == n.before_own) & n.has_own_last)
 
 
 def _in_turn(n: ClosNumbers, ports: int) -> list[int]:
@@ -79,7 +78,7 @@ def _as_it_grows(n: ClosNumbers, attached: Sequence[int]) -> list[int]:
     queue: list[tuple[int, int]] = []
     there = 0
     for size, ports in zip(n.sizes, attached, strict=False):
-        settled = ceil_div(size, n.g) * n.rails
+        settled = int(n.first_leaves(n.group_of_server(np.array([size - 1])) + 1)[0])
         for plane in range(n.planes):
             for leaf in range(there, settled):
                 heapq.heappush(queue, (0, plane * n.leaves + leaf))

@@ -101,18 +101,47 @@ class ClosNumbers(ClosShape[int]):
 
     def ports_of_servers(self, server: Ints) -> tuple[Ints, Ints]:
         """k and ``together`` of servers, of shape (servers asked,)."""
-        last = (server // self.g == self.groups - 1) & self.has_own_last
+        last = (self.group_of_server(server) == self.before_own) & self.has_own_last
         together = self.together, self._together(self.last_k)
         return np.where(last, self.own_k, self.k), np.where(last, together[1], together[0])
 
+    def group_of_server(self, server: Ints) -> Ints:
+        """Group, from 0, of servers; both arrays have shape (servers asked,)."""
+        group = server // self.g
+        if not self.own_end:
+            return group
+        later = self.before_own + 1 + (server - self.own_end) // self.g
+        return np.where(server < self.own_end, group, later)
+
+    def first_servers(self, group: Ints) -> Ints:
+        """The first server of groups; both arrays have shape (groups asked,)."""
+        later = (group > self.before_own) & bool(self.own_end)
+        return np.where(later, self.own_end + (group - self.before_own - 1) * self.g, group * self.g)
+
+    def places_in_groups(self, server: Ints) -> Ints:
+        """Place of servers in their groups, from 0; both arrays have shape (servers asked,)."""
+        return np.asarray(server - self.first_servers(self.group_of_server(server)))
+
+    def servers_of_groups(self, group: Ints, servers: int) -> Ints:
+        """Servers of groups when there are ``servers`` in all; both arrays have shape (groups asked,)."""
+        most = np.where((group == self.before_own) & bool(self.own_end), self.last_group, self.g)
+        return np.clip(servers - self.first_servers(group), 0, most)
+
+    def first_leaves(self, group: Ints) -> Ints:
+        """The first leaf of groups in a plane; both arrays have shape (groups asked,)."""
+        return np.asarray(group * self.rails + (group > self.before_own) * (self.last_rails - self.rails))
+
     def group_of_leaf(self, leaf: Ints) -> Ints:
         """Group, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
-        group = leaf % self.leaves // self.rails
-        return np.asarray(np.minimum(group, self.groups - 1) if self.has_own_last else group)
+        within, own = leaf % self.leaves, self.before_own
+        if not self.has_own_last:
+            return np.asarray(within // self.rails)
+        later = own + 1 + (within - own * self.rails - self.last_rails) // self.rails
+        return np.where(within // self.rails < own, within // self.rails, np.maximum(own, later))
 
     def rail_of_leaf(self, leaf: Ints) -> Ints:
         """Rail, from 0, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
-        return np.asarray(leaf % self.leaves - self.group_of_leaf(leaf) * self.rails)
+        return np.asarray(leaf % self.leaves - self.first_leaves(self.group_of_leaf(leaf)))
 
     def uplinks_of_leaf(self, leaf: Ints) -> Ints:
         """u of leaves that count over all planes; both arrays have shape (leaves asked,)."""
@@ -120,7 +149,7 @@ class ClosNumbers(ClosShape[int]):
 
     def is_of_last(self, leaf: Ints) -> Mask:
         """Whether leaves, counting over all planes, are of a differing last group; both of shape (leaves asked,)."""
-        return np.asarray(self.has_own_last & (self.group_of_leaf(leaf) == self.groups - 1))
+        return np.asarray(self.has_own_last & (self.group_of_leaf(leaf) == self.before_own))
 
     def pod_of_leaf(self, leaf: Ints) -> Ints:
         """Pod, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
@@ -163,9 +192,9 @@ def server_leaf(n: ClosNumbers, per_cable: int) -> ServerLinks:
     else:
         place = place * n.nics + nic if n.dual else nic * n.plane_ports + place
     k, together = n.ports_of_servers(server)
-    leaf = plane * n.leaves + server // n.g * n.rails + place // k
+    leaf = plane * n.leaves + n.first_leaves(n.group_of_server(server)) + place // k
     slots, within = padded(together, per_cable), place % k
-    sets = server % n.g * (k // together) + within // together
+    sets = n.places_in_groups(server) * (k // together) + within // together
     of_holder = nic * n.ports_per_nic + port if n.shared_cages else port
     a_slot = of_holder // together * slots + of_holder % together
     return ServerLinks(TierLinks(server, a_slot, leaf, sets * slots + within % together), nic, port)
@@ -221,8 +250,8 @@ def _crossed(links: TierLinks, to_spine: Ints, is_last: Mask, size: int) -> Tier
 
     ``to_spine``: links of a leaf to every spine, ``is_last``: whether it is of that group; both of shape (leaves,).
     """
-    leaf = np.arange(len(to_spine))
-    place = np.where(is_last, leaf - int(np.argmax(is_last)), leaf) % size
+    leaf, first, own = np.arange(len(to_spine)), int(np.argmax(is_last)), int(is_last.sum())
+    place = np.where(is_last, leaf - first, np.where(leaf < first + own, leaf, leaf - own)) % size
     begins = np.where(place == 0, to_spine, 0)
     connector = (np.cumsum(begins) - begins)[leaf - place]
     within = links.a_slot % to_spine[links.a]
@@ -262,7 +291,8 @@ def _leaves_of_pod(n: ClosNumbers, pod: int) -> Ints:
     first, last = block * n.groups_per_pod, min((block + 1) * n.groups_per_pod, n.groups)
     if n.rail_pods:
         return np.asarray(np.arange(first, last) * n.rails + rail)
-    return np.arange(first * n.rails, n.leaves if last == n.groups else last * n.rails)
+    begin, end = n.first_leaves(np.array([first, last])).tolist()
+    return np.arange(begin, n.leaves if last == n.groups else end)
 
 
 def downlinks_of_spines(n: ClosNumbers) -> Ints:

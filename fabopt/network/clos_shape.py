@@ -33,7 +33,8 @@ class ClosShape(Generic[N]):
     servers at each stage up to this one, whose leaves take the attachments that it adds; empty where there is one.
     ``by_rail``: the leaves of a rail have their extra links to the same spines, else these go round over all leaves.
     ``own_k``, ``own_u``: k and u of a last group that differs from the others, of which there is one at least; in
-    arrays all candidates have such a group, or none (0).
+    arrays all candidates have such a group, or none (0). ``own_end``: servers up to its end where it is the last one of
+    what is in service, and other groups come after it; 0: it is the last of all.
     """
 
     servers: N
@@ -52,6 +53,7 @@ class ClosShape(Generic[N]):
     by_rail: bool = False
     own_k: N = NONE
     own_u: N = NONE
+    own_end: int = 0
 
     @property
     def has_own_last(self) -> bool:
@@ -76,12 +78,24 @@ class ClosShape(Generic[N]):
     @cached_property
     def groups(self) -> N:
         """G: server groups, which hold all servers. Rule ``groups_cover_servers``."""
-        return -(-self.servers // self.g)
+        before = -(-self.own_end // self.g) if self.own_end else 0
+        return before - (self.own_end - self.servers) // self.g
+
+    @property
+    def before_own(self) -> N:
+        """Groups before a differing one."""
+        return -(-self.own_end // self.g) - 1 if self.own_end else self.groups - 1
 
     @property
     def last_group(self) -> N:
-        """Servers of the last group."""
-        return self.servers - (self.groups - 1) * self.g
+        """Servers of the last group, or of a differing one that others come after."""
+        return (min(self.own_end, self.servers) if self.own_end else self.servers) - self.before_own * self.g
+
+    @property
+    def rest_group(self) -> N:
+        """Servers of the last group where it comes after a differing one; else 0."""
+        after = self.groups - self.before_own - 1
+        return (self.servers - self.own_end - (after - 1) * self.g) * (after > 0)
 
     @property
     def rails(self) -> N:

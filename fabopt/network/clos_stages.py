@@ -44,14 +44,14 @@ def of_servers(stages: Stages, number: Ints) -> Ints:
 
 def of_leaves(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     """Stage of each leaf: that of the first server of its group."""
-    return of_servers(stages, n.group_of_leaf(number) * n.g)
+    return of_servers(stages, n.first_servers(n.group_of_leaf(number)))
 
 
 def of_spines(n: ClosNumbers, stages: Stages, number: Ints) -> Ints:
     """Stage of each spine: the first with its pod, and with its index among the spines of a pod."""
     pod, index = number // n.spines % n.pods, number % n.spines
     block = pod // n.rails if n.rail_pods else pod
-    its_pod = of_servers(stages, block * n.groups_per_pod * n.g)
+    its_pod = of_servers(stages, n.first_servers(block * n.groups_per_pod))
     return np.maximum(its_pod, _first_past([stage.spines for stage in stages], index))
 
 

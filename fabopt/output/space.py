@@ -13,6 +13,7 @@ from fabopt.schema.last_group import (
     what_keeps_groups_equal,
     what_keeps_leaves_alike,
 )
+from fabopt.schema.structure import Structure
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 
@@ -135,6 +136,9 @@ def _groups(design: Design, asked: Fabric) -> str:
     if not _may_have_own_last_group(design, asked):
         return groups
     case = Embedded(design).case
+    structures = (one.structure for one in design.fabrics if one.name == asked.name)
+    if case.base is not None and any(isinstance(one, Structure) and one.last_group for one in structures):
+        return f"{groups} but for one in service"
     equal, differing = list(what_keeps_groups_equal(case, asked)), tiers_of_last_groups(case)
     if equal:
         return f"{groups} (the last one too {listed(equal, 'or')})"

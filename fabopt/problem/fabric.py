@@ -71,7 +71,7 @@ class InService:
     """A fabric as it is in service; as a key, itself alone.
 
     ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service,
-    with ``attachments``.
+    with ``attachments``; ``leaves``: the types that a leaf of another type than the others may be of.
     """
 
     fabric: FabricDesign
@@ -79,6 +79,7 @@ class InService:
     servers: int
     sizes: tuple[int, ...]
     attachments: tuple[Attachment, ...] = ()
+    leaves: tuple[SwitchType, ...] = ()
 
 
 class Span(NamedTuple):

@@ -53,6 +53,12 @@ def _with_rails(fabric: FabricDesign, asked: Fabric) -> FabricDesign:
     return fabric.model_copy(update={"own_rails": fabric.own_rails or asked.planes == "rails"})
 
 
+def _may_have(in_service: InService, tiers: int) -> bool:
+    """Whether what is in service may come to have ``tiers`` tiers; with a last group of its own, those it has."""
+    there = in_service.fabric
+    return tiers >= len(there.tiers) if there.clos.last_group is None else tiers == len(there.tiers)
+
+
 def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
     """A fabric with the products of the one in service, on as many tiers or more."""
     there = in_service.fabric
@@ -67,11 +73,13 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
     nics = {
         protocol: tuple(one for one in many if one.nic_id == there.nic.id) for protocol, many in fabric.nics.items()
     }
+    other = there.tiers[0].other
+    last = [one for one in fabric.switches[there.protocol]["leaf"] if other is not None and one.item.id == other.id]
     return replace(
         fabric,
-        in_service=in_service,
+        in_service=replace(in_service, leaves=tuple(last)),
         protocols=tuple(protocol for protocol in fabric.protocols if protocol == there.protocol),
-        tiers=tuple(tiers for tiers in fabric.tiers if tiers >= len(there.tiers)),
+        tiers=tuple(tiers for tiers in fabric.tiers if _may_have(in_service, tiers)),
         topologies=tuple(family for family in fabric.topologies if family == there.topology),
         switches=switches,
         nics=nics,

@@ -7,6 +7,7 @@ import json
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign, StageStructure
+from fabopt.schema.structure import LastGroup, Structure
 from fabopt.schema.tiers import TierUse
 
 
@@ -25,7 +26,9 @@ def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
     counts = {"leaf": (stage.leaves, uplinks), "spine": (stage.spines, 0), "core": (stage.cores, 0)}
     if stage.cores:
         counts["spine"] = (stage.spines, stage.cores_per_group * stage.links_per_core_pair)
-    tiers = [_tier(tier, *counts[tier.role]) for tier in designed.tiers if counts[tier.role][0]]
+    last = _last_group(structure, stage.spines_per_pod)
+    own = 0 if last is None else last.up_ports
+    tiers = [_tier(tier, *counts[tier.role], own) for tier in designed.tiers if counts[tier.role][0]]
     installed = structure.model_copy(
         update={
             "tiers": len(tiers),
@@ -34,7 +37,8 @@ def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
             "pods": stage.pods,
             "spines_per_pod": stage.spines_per_pod,
             "groups_per_pod": groups_per_pod,
-            "leaves_per_pod": structure.leaves_per_pod // max(1, structure.groups_per_pod) * groups_per_pod,
+            "leaves_per_pod": _leaves_per_pod(structure, groups_per_pod),
+            "last_group": last,
             "links_per_core_pair": stage.links_per_core_pair,
             "spines_per_core_group": structure.spines_per_core_group if stage.cores else 0,
             "cores_per_group": stage.cores_per_group,
@@ -51,11 +55,27 @@ def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
     )
 
 
-def _tier(tier: TierUse, count: int, up_ports: int) -> TierUse:
-    """A tier with ``count`` switches; without uplinks at the top."""
+def _leaves_per_pod(structure: Structure, groups: int) -> int:
+    """Leaves of a full pod of ``groups`` groups; one that is unlike the others is there from the first stage on."""
+    last, all_groups = structure.last_group, structure.groups_per_pod
+    own = 1 if last is not None and all_groups >= structure.groups else 0
+    of_own = own * (0 if last is None else last.leaves)
+    return of_own + (structure.leaves_per_pod - of_own) // max(1, all_groups - own) * (groups - own)
+
+
+def _last_group(structure: Structure, spines: int) -> LastGroup | None:
+    """A group unlike the others under ``spines`` spines of a pod."""
+    last = structure.last_group
+    return None if last is None else last.model_copy(update={"up_ports": spines * last.links_per_pair})
+
+
+def _tier(tier: TierUse, count: int, up_ports: int, of_others: int) -> TierUse:
+    """A tier with ``count`` switches; without uplinks at the top. ``of_others``: uplinks of leaves of another type."""
     update: dict[str, object] = {"count": count, "up_ports": up_ports}
     if not up_ports:
         update |= {"up": None, "gbps_up": 0}
+    if tier.other is not None and tier.role == "leaf":
+        update["other"] = tier.other.model_copy(update={"up_ports": of_others})
     return tier.model_copy(update=update)
 
 

@@ -47,6 +47,7 @@ class LastGroup(Strict):
         reserved_ports: Ports kept free on each leaf, beside those of servers and attachments.
         up_ports: Uplinks of a leaf.
         links_per_pair: Links of a leaf to each spine.
+        number: Its number, from 1, where it was the last one of what is in service, and others come after it.
     """
 
     servers: int
@@ -56,6 +57,7 @@ class LastGroup(Strict):
     reserved_ports: int
     up_ports: int
     links_per_pair: int
+    number: Annotated[int | None, Field(exclude_if=is_open)] = None
 
 
 class Structure(Strict):
@@ -103,6 +105,18 @@ class Structure(Strict):
     cores_per_group: int
     last_group: Annotated[LastGroup | None, Field(exclude_if=is_open)] = None
     mixed_spines: Annotated[MixedSpines | None, Field(exclude_if=is_open)] = None
+
+    @property
+    def number_of_own(self) -> int:
+        """Number, from 1, of the group that may be unlike the others."""
+        last = self.last_group
+        return self.groups if last is None or last.number is None else last.number
+
+    @property
+    def own_end(self) -> int:
+        """Servers up to the end of a differing group that others come after; 0 where none do."""
+        last = self.last_group
+        return 0 if last is None or last.number is None else (last.number - 1) * self.servers_per_group + last.servers
 
 
 class DirectStructure(Strict):

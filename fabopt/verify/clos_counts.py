@@ -191,8 +191,8 @@ class ClosCounts(ClosNumbers):
     @cached_property
     def _servers(self) -> Ints:
         """Servers of every leaf at each stage, shape (stages, leaves)."""
-        before = self.group_of_leaf(_numbered(self.planes * self.leaves)) * self.g
-        return np.clip(np.array(self.sizes or (self.servers,))[:, np.newaxis] - before, 0, self.g)
+        group = self.group_of_leaf(_numbered(self.planes * self.leaves))
+        return np.array([self.servers_of_groups(group, servers) for servers in self.sizes or (self.servers,)])
 
     @cached_property
     def _of_last(self) -> list[bool]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fabopt.schema import last_group
 from fabopt.schema.design import OtherSwitchUse
+from fabopt.schema.fabric_design import FabricDesign
+from fabopt.schema.installed import base_of
 from fabopt.schema.resilience import NO_RULE
 from fabopt.schema.structure import LastGroup
 from fabopt.units import ceil_div, exact, some
@@ -26,10 +28,16 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     """
     clos, last, wanted = fabric.clos, fabric.designed.clos.last_group, fabric.wanted
     assert last is not None
-    allowed = last_group.last_group_may_differ(fabric.evidence.case, wanted)
-    proof.holds(allowed, "the case does not let the last group be unlike the others")
-    tiers = last_group.tiers_of_last_groups(fabric.evidence.case)
-    proof.holds(clos.tiers in tiers, f"{some(clos.tiers, 'tier')}, on which the last group is like the others")
+    there = _in_service(fabric)
+    standing = None if there is None else there.clos.last_group
+    if standing is None:
+        allowed = last_group.last_group_may_differ(fabric.evidence.case, wanted)
+        proof.holds(allowed, "the case does not let the last group be unlike the others")
+        tiers = last_group.tiers_of_last_groups(fabric.evidence.case)
+        proof.holds(clos.tiers in tiers, f"{some(clos.tiers, 'tier')}, on which the last group is like the others")
+    number = clos.before_own + 1
+    proof.equal("structure.last_group.number", last.number, number if number < clos.groups else None)
+    proof.holds(last.number is None or standing is not None, "groups come after a last one that is not in service")
     proof.holds(clos.groups > 1, f"{some(clos.groups, 'group')}, the last one beside others")
     proof.equal("structure.last_group.servers", last.servers, clos.last_group)
     proof.equal("structure.last_group.leaves", last.leaves, clos.last_rails)
@@ -52,9 +60,20 @@ def last_group_may_differ(proof: Proof, fabric: FabricEvidence) -> None:
     proof.note(f"{some(last.servers, 'server')} on {some(last.leaves, 'leaf')} a plane, {ports} of each on one")
 
 
+def _in_service(fabric: FabricEvidence) -> FabricDesign | None:
+    """The fabric that stays as it is in service; None without a base, or where moves are priced."""
+    case = fabric.evidence.case
+    base = None if case.base is None or case.base.move is not None else base_of(case)
+    there = () if base is None else base.fabrics
+    return next((one for one in there if one.name == fabric.designed.name and not one.structure.is_direct), None)
+
+
 def _last_leaves_are_listed(proof: Proof, fabric: FabricEvidence, last: LastGroup, other: OtherSwitchUse) -> None:
     """Leaves of a second type are those of the last group, and the case allows them one."""
+    there = _in_service(fabric)
+    standing = None if there is None else there.tiers[0].other
     allowed = last_group.last_leaf_may_differ(fabric.evidence.case, fabric.wanted, fabric.designed.protocol)
+    allowed = allowed or (standing is not None and standing.id == other.id)
     proof.holds(allowed, "the case does not let the leaves of the last group be of a type of their own")
     proof.holds(other.id != fabric.tier("leaf").id, f"{other.id} is the type of the other leaves")
     proof.equal("leaves of another type", other.count, fabric.clos.planes * last.leaves)

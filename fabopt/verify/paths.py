@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +42,7 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
         nics = cabling.fabric.designed.nic.per_server
         place = place * nics + nic_number if cabling.fabric.wanted.homing == "dual" else nic_number * of_nic + place
     for what, column, number in (
-        ("group", devices.group, server // clos.g),
+        ("group", devices.group, clos.group_of_server(server)),
         ("plane", devices.plane, plane),
         ("rail", devices.rail, place // per_leaf),
     ):
@@ -56,7 +58,7 @@ def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
 
 def _in_own_last_group(clos: ClosCounts, server: Ints) -> Mask:
     """Whether each server is of a last group unlike the others; both arrays have shape (servers asked,)."""
-    return np.asarray((server // clos.g == clos.groups - 1) & clos.has_own_last)
+    return np.asarray((clos.group_of_server(server) == clos.before_own) & clos.has_own_last)
 
 
 @since("0.2.0")
@@ -72,22 +74,23 @@ def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
     if cabling.fabric.evidence.case.base is not None:
         rows = rows[~np.isin(cabling.links.b[rows], cabling.links.b[attached])]
     is_of_last = _in_own_last_group(clos, cabling.numbers("server")[cabling.links.a[rows]])
-    others = sum(_at_other_ports(cabling, some_rows, clos.g) for some_rows in (rows[~is_of_last], rows[is_of_last]))
+    kinds = rows[~is_of_last], rows[is_of_last]
+    others = sum(_at_other_ports(cabling, of_kind, clos.places_in_groups) for of_kind in kinds)
     proof.equal("servers at another port on some leaf", others, 0)
     proof.note(f"{some(clos.servers, 'server')}, each at the same {some(clos.k, 'port')} of all its leaves")
     for name in cabling.fabric.logical:
-        other = _at_other_ports(cabling, attached[cabling.attached_names[attached] == name], clos.servers)
+        other = _at_other_ports(cabling, attached[cabling.attached_names[attached] == name], np.asarray)
         proof.note(f"{name}: {other} at different ports")
 
 
-def _at_other_ports(cabling: FabricCabling, rows: Ints, per_group: int) -> int:
-    """Servers with a link at another port of a leaf than most servers of their number in a group."""
+def _at_other_ports(cabling: FabricCabling, rows: Ints, place_of: Callable[[Ints], Ints]) -> int:
+    """Servers with a link at another port of a leaf than most servers of their number in a group, ``place_of``."""
     links = cabling.links
     rows = rows[np.lexsort((links.a_nic_port[rows], links.a_nic[rows], links.b[rows], links.a[rows]))]
     server = cabling.numbers("server")[links.a[rows]]
     _, first, pair = np.unique(combined(server, links.b[rows]), return_index=True, return_inverse=True)
     place = np.arange(len(rows)) - first[pair.ravel()]
-    alike = np.unique(combined(server % per_group, place), return_inverse=True)[1].ravel()
+    alike = np.unique(combined(place_of(server), place), return_inverse=True)[1].ravel()
     ports, port, count = np.unique(
         combined(alike, links.b_cage[rows], links.b_lane[rows]), return_inverse=True, return_counts=True
     )
@@ -116,7 +119,7 @@ def leaves_reach_spines(proof: Proof, cabling: FabricCabling) -> None:
     strays = (devices.plane[leaf] != devices.plane[spine]) | (devices.pod[leaf] != devices.pod[spine])
     proof.equal("links to a spine of another pod", int(strays.sum()), 0)
     leaves = cabling.devices_of("leaf")
-    is_of_last = clos.has_own_last & (devices.group[leaves] == clos.groups)
+    is_of_last = clos.has_own_last & (devices.group[leaves] == clos.before_own + 1)
     uplinks = np.bincount(leaf, minlength=len(devices))[leaves]
     wanted = np.where(is_of_last, clos.own_u, clos.u)
     proof.equal(f"leaves without {some(clos.u, 'uplink')}", int((uplinks != wanted).sum()), 0)

@@ -99,7 +99,7 @@ def structure_of(cabling: FabricCabling) -> dict[str, int]:
     of_pod = int(counts_of(combined(devices.plane[spines], devices.pod[spines])).max(initial=0))
     group, planes = devices.group[leaves], len(np.unique(devices.plane[cores]))
     # a last group that is unlike the others has a number of links of its own
-    in_full = group < group.max() if fabric.designed.clos.last_group is not None else group > 0
+    in_full = group != fabric.clos.before_own + 1 if fabric.designed.clos.last_group is not None else group > 0
     core_groups = planes * ceil_div(of_pod, fabric.designed.clos.spines_per_core_group) if planes else 1
     last = np.inf if cabling.stage is None else cabling.stage
     endpoints = len(cabling.of("server-leaf")) + len(cabling.of("attachment-leaf"))

@@ -238,7 +238,8 @@ def ports_in_use(cabling: FabricCabling) -> Iterator[PortsInUse]:
     last = None if fabric.is_direct else fabric.designed.clos.last_group
     for tier in cabling.tiers():
         rows = cabling.devices_of(tier.role)
-        of_last = (cabling.devices.group[rows] == fabric.clos.groups) & (tier.role == "leaf" and last is not None)
+        own_group = 0 if last is None else fabric.clos.before_own + 1
+        of_last = (cabling.devices.group[rows] == own_group) & (tier.role == "leaf" and last is not None)
         for own, _, is_own in cabling.types(tier.role, rows):
             for alike, kept in ((~of_last, own.reserved_ports), (of_last, last.reserved_ports if last else 0)):
                 if (some_rows := rows[is_own & alike]).size:

@@ -296,8 +296,8 @@ def _numbers_of(numbers: Numbers, role: str, within: Ints) -> tuple[Ints, Ints, 
     """(pod, group, rail) from 1 of switches by their numbers in their plane; only leaves with servers have a group."""
     pods = numbers.expanded.pods_of(role, within)
     clos = numbers.clos
-    group = np.minimum(within // clos.rails, clos.groups - 1) if clos.has_own_last else within // clos.rails
-    rail = within - group * clos.rails
+    group = clos.group_of_leaf(within) if clos.has_own_last and role == "leaf" else within // clos.rails
+    rail = within - clos.first_leaves(group)
     with_servers = (group < clos.groups) & (role == "leaf")
     pod = np.where(pods == NO_GROUP, NOTHING, pods + 1)
     return pod, np.where(with_servers, group + 1, NOTHING), np.where(with_servers, rail + 1, NOTHING)

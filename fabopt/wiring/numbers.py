@@ -24,7 +24,7 @@ from fabopt.schema.catalog import Nic
 from fabopt.schema.design import Design, FabricDesign, LogicalUse, TierUse
 from fabopt.schema.server import BuiltInNic
 from fabopt.schema.structure import Structure
-from fabopt.units import ceil_div, some
+from fabopt.units import some
 from fabopt.wiring.design_file import Embedded, divide, item_at, networks_of
 from fabopt.wiring.model import TO_ATTACHMENTS, Ints, Mask, Wiring
 
@@ -116,7 +116,8 @@ class Numbers:
         networks, apart = networks_of(fabric, self.wanted)
         ports = fabric.nic.per_server * fabric.nic.ports_per_nic
         last = structure.last_group if isinstance(structure, Structure) else None
-        return ClosNumbers(
+        own_end = structure.own_end if isinstance(structure, Structure) else 0
+        numbers = ClosNumbers(
             servers=self.embedded.servers,
             ports=divide(ports, networks, "planes share a server's ports evenly"),
             planes=networks,
@@ -125,13 +126,14 @@ class Numbers:
             nics=fabric.nic.per_server,
             ports_per_nic=fabric.nic.ports_per_nic,
             shared_cages=self._shares_cages,
-            groups_per_pod=ceil_div(self.embedded.servers, structure.servers_per_group),
             sizes=self.embedded.sizes if fabric.growth else (),
             apart=apart,
             dual=self.wanted.homing == "dual",
             own_k=0 if last is None else last.ports_per_server_per_leaf,
             own_u=0 if last is None else last.up_ports,
+            own_end=own_end,
         )
+        return replace(numbers, groups_per_pod=numbers.groups)
 
     @cached_property
     def expanded(self) -> ExpandedFabric:
@@ -141,12 +143,15 @@ class Numbers:
         return ExpandedFabric(self.tree, self._stages)
 
     def is_other(self, tier: TierUse, number: Ints) -> Mask:
-        """Mask of the switches of a tier, by their numbers, of its other type: the last ones of every network.
+        """Mask of the switches of a tier, by their numbers, of its other type: the last ones of every network,
+        or those of a group that was the last one of what is in service.
 
         Both arrays have shape (switches asked,).
         """
         if tier.other is None:
             return np.zeros(len(number), dtype=bool)
+        if self.clos.own_end and tier.role == "leaf":
+            return self.clos.is_of_last(number)
         networks = self.clos.planes
         of_network, others = (
             divide(count, networks, f"networks of {self.fabric.name} share {what} {tier.role} switches evenly")

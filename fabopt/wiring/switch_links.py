@@ -106,7 +106,7 @@ def _of_last_group(plan: FabricPlan, tier: TierUse, number: Ints) -> Mask:
     clos = plan.numbers.clos
     if tier.role != "leaf" or not clos.has_own_last:
         return np.zeros(len(number), dtype=bool)
-    return np.asarray(clos.group_of_leaf(number) == clos.groups - 1)
+    return clos.is_of_last(number)
 
 
 def _lent(plan: FabricPlan, links: TierLinks, spine: TierUse) -> Lent:

@@ -100,9 +100,11 @@ class _Ports:
 
     @cached_property
     def _last_groups(self) -> dict[str, tuple[int, LastGroup | None]]:
-        """Number and structure of the last leaf group of each Clos, by fabric; None where it is like the others."""
+        """Number and structure of the leaf group of each Clos that may be unlike others, by fabric; None where it is
+        like them.
+        """
         trees = (fabric for fabric in self.design.fabrics if not fabric.structure.is_direct)
-        return {fabric.name: (fabric.clos.groups, fabric.clos.last_group) for fabric in trees}
+        return {fabric.name: (fabric.clos.number_of_own, fabric.clos.last_group) for fabric in trees}
 
     @cached_property
     def _protocols(self) -> dict[str, str]:

@@ -112,15 +112,15 @@ def ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[
 
 def _leaf_by_leaf(fabric: FabricProblem, clos: ClosNetwork) -> list[LeafPorts]:
     numbers = numbers_of(clos.parts.nic, clos.shape)
-    shape = clos.shape
-    full, last = int(shape.g * shape.k), int(shape.last_group * shape.last_k)
+    leaf = np.arange(numbers.planes * numbers.leaves)
+    is_last, group = numbers.is_of_last(leaf), numbers.group_of_leaf(leaf)
+    servers = numbers.servers_of_groups(group, numbers.servers) * np.where(is_last, numbers.last_k, numbers.k)
     on_leaf = [[0] * len(fabric.attachments) for _ in range(numbers.planes * numbers.leaves)]
-    for leaf, owner in ports_on_leaves(fabric, clos):
-        on_leaf[leaf][owner] += 1
-    in_last = (numbers.group_of_leaf(np.arange(len(on_leaf))) == numbers.groups - 1).tolist()
+    for number, owner in ports_on_leaves(fabric, clos):
+        on_leaf[number][owner] += 1
     kinds = Counter(
-        (last if is_last else full, tuple(attached), is_last and shape.has_own_last)
-        for is_last, attached in zip(in_last, on_leaf, strict=True)
+        (ports, tuple(attached), of_last)
+        for ports, attached, of_last in zip(servers.tolist(), on_leaf, is_last.tolist(), strict=True)
     )
     return [LeafPorts(count, *kind) for kind, count in kinds.items()]
 

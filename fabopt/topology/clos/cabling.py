@@ -111,7 +111,7 @@ def numbers_of(nic: NicOption, shape: Shape) -> ClosNumbers:
         servers=int(shape.servers), ports=nic.ports_per_plane, planes=nic.planes, k=int(shape.k), g=int(shape.g),
         u=int(shape.u), spines=int(shape.spines), groups_per_pod=int(shape.groups_per_pod) or int(shape.groups),
         rail_pods=bool(shape.rail_pods), x=int(shape.x), q=int(shape.q), m2=int(shape.m2), sizes=shape.sizes,
-        by_rail=shape.by_rail, own_k=int(shape.own_k), own_u=int(shape.own_u),
+        by_rail=shape.by_rail, own_k=int(shape.own_k), own_u=int(shape.own_u), own_end=shape.own_end,
         nics=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, shared_cages=not nic.own_cages, apart=nic.apart,
         dual=nic.dual,
     )  # fmt: skip

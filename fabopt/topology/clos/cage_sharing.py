@@ -43,7 +43,7 @@ def _kinds_of_leaves(shape: Shape, below: Side, above: Side) -> list[tuple[Side,
     """Down and up links of the leaves, those of a differing last group as a second pair."""
     if not shape.has_own_last:
         return [(below, above)]
-    kinds = zip(below.profiles, above.profiles, strict=True)
+    kinds = zip(below.profiles[:2], above.profiles[:2], strict=True)
     return [(replace(below, profiles=(down,)), replace(above, profiles=(up,))) for down, up in kinds]
 
 

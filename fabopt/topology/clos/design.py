@@ -86,6 +86,7 @@ def _last_group(clos: ClosNetwork) -> LastGroup:
         reserved_ports=clos.last_reserved,
         up_ports=int(shape.own_u),
         links_per_pair=int(shape.last_links_per_pair),
+        number=int(shape.before_own) + 1 if shape.rest_group else None,
     )
 
 
@@ -150,7 +151,8 @@ def stage_clos(fabric: FabricProblem, clos: ClosNetwork, number: int) -> ClosNet
     parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
     numbers = numbers_of(clos.parts.nic, clos.shape)
     most, above = most_at(fabric, shape, numbers), int(shape.spine_down) if shape.spines else 0
-    return ClosNetwork(parts, shape, most, most, 0, above)
+    last = most_at(fabric, shape, numbers, of_last=True) if shape.has_own_last else 0
+    return ClosNetwork(parts, shape, most, most, 0, above, last_ports=last, last_occupied=last)
 
 
 def _stage_structure(
@@ -220,7 +222,7 @@ def _free_ports(
     of_spine = usable_ports(parts.spine_down, parts.spine)
     if parts.spine_up is not None:
         of_spine = most_down(parts.spine, parts.spine_down, parts.spine_up, int(shape.x))
-    uplinks = leaves * int(stage_network.shape.u) if stage_network.tiers > 1 else 0
+    uplinks = shape.planes * int(stage_network.shape.uplinks) if stage_network.tiers > 1 else 0
     return leaves * of_leaf - endpoints, spines * of_spine - uplinks - on_free["spine"]
 
 

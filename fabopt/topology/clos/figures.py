@@ -99,11 +99,12 @@ def leaf_classes(clos: ClosNetwork) -> tuple[LeafClass, ...]:
     rails = int(shape.rails) if shape.rail_pods else 1
     leaves = int(shape.leaves_of_a_group)
     of_last = int(shape.leaves_of_last_group) if shape.has_own_last else leaves
-    full_pods = int(shape.pods) - rails
+    full_pods, rest = int(shape.pods) - rails, int(shape.rest_group * shape.k)
     return (
         LeafClass(0, full_pods, int(shape.groups_per_pod) * leaves, full),
-        LeafClass(1, rails, (int(shape.last_pod_groups) - 1) * leaves, full),
+        LeafClass(1, rails, (int(shape.last_pod_groups) - 1 - (rest > 0)) * leaves, full),
         LeafClass(1, rails, of_last, last),
+        *([LeafClass(1, rails, leaves, rest)] if rest else []),
     )
 
 

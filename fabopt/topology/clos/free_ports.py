@@ -114,14 +114,17 @@ def _free_on_leaves(fabric: FabricProblem, parts: Parts, shape: Shape) -> Number
     most_of_last = last_endpoints(shape, fabric.attached) if shape.has_own_last else most
     # where stages come, ports are on the leaves of the first ones
     everywhere = 0 if shape.sizes else fabric.attachment_ports // (shape.planes * shape.leaves)
-    full, last = (
+    full, last, rest = (
         _leaf_ports(own, kind).free(servers * kind.k + everywhere + _reserve(fabric, busiest))
         for own, kind, servers, busiest in (
             (parts, shape, shape.g, most),
             (parts.of_last, shape.of_last, shape.last_group, most_of_last),
+            (parts, shape, shape.rest_group, most),
         )
     )
-    on_all: Number = shape.planes * (shape.rails * (shape.groups - 1) * full + shape.last_rails * last)
+    behind = shape.rest_group > 0
+    of_others = shape.rails * ((shape.groups - 1 - behind) * full + behind * rest)
+    on_all: Number = shape.planes * (of_others + shape.last_rails * last)
     return on_all
 
 
@@ -191,7 +194,7 @@ class _Loads:
         self.numbers = numbers_of(clos.parts.nic, clos.shape)
         self.servers, self.attached = _ports_of_leaves(fabric, clos, self.numbers)
         # leaves of a differing last group
-        self.has_own_last = clos.shape.has_own_last & (_groups_of_leaves(self.numbers) == self.numbers.groups - 1)
+        self.has_own_last = self.numbers.is_of_last(np.arange(self.numbers.planes * self.numbers.leaves))
         ratios = [fabric.oversubscription_leaf, fabric.oversubscription_spine]
         ratios += [ratio_of(fabric, demand) for demand in fabric.attachments]
         self.unit = lcm(*(ratio.numerator for ratio in ratios))
@@ -287,18 +290,14 @@ def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_], at_first: N
 
 def _ports_of_leaves(fabric: FabricProblem, clos: ClosNetwork, numbers: ClosNumbers) -> tuple[Ints, Ints]:
     """Server ports of every leaf, shape (leaves,), and ports of every attachment dealt to it, (attachments, leaves)."""
-    group = _groups_of_leaves(numbers)
-    servers = np.minimum(numbers.g, numbers.servers - group * numbers.g)
-    servers = servers * np.where(group == numbers.groups - 1, numbers.last_k, numbers.k)
+    leaf = np.arange(numbers.planes * numbers.leaves)
+    group = numbers.group_of_leaf(leaf)
+    servers = numbers.servers_of_groups(group, numbers.servers)
+    servers = servers * np.where(numbers.is_of_last(leaf), numbers.last_k, numbers.k)
     attached = np.zeros((len(fabric.attachments), len(group)), dtype=np.int64)
     for port in dealt_ports(fabric, clos):
         attached[port.owner, port.leaf] += 1
     return servers, attached
-
-
-def _groups_of_leaves(numbers: ClosNumbers) -> Ints:
-    """Group of every leaf, plane by plane, shape (leaves,)."""
-    return numbers.group_of_leaf(np.arange(numbers.planes * numbers.leaves))
 
 
 def _gives_as_much(problem: Problem, fabric: FabricProblem, before: ClosNetwork, placed: ClosNetwork) -> bool:

@@ -91,6 +91,9 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
         stage_shape = replace(shape, servers=stage.servers)
         if parts.spine is not None and stage_shape.leaves > 1:
             needed = _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number))
+            if shape.has_own_last:
+                of_last = _uplinks_needed(problem, fabric, parts, shape, number, of_last=True)
+                needed = max(needed, _spines_for(shape.of_last, of_last))
             spines = max(spines, needed, _fewest_spines(fabric, parts, shape, stage_shape))
         cores = max(cores, _cores_needed(problem, fabric, parts, shape, number, spines))
         stages.append(StageNumbers(stage.servers, spines, cores))
@@ -119,11 +122,13 @@ def _cores_needed(
     return max(int(ceil_of(needed, int(shape.m2))), fewest_cores(fabric, shape.planes, core_groups))
 
 
-def _uplinks_needed(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int) -> int:
-    """Fewest uplinks of a leaf at a stage."""
+def _uplinks_needed(
+    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, of_last: bool = False
+) -> int:
+    """Fewest uplinks of a leaf at a stage; ``of_last``: of one of a group unlike the others."""
     stage = problem.stages[number]
     stage_shape = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
-    down = most_at(fabric, stage_shape, numbers_of(parts.nic, shape))
+    down = most_at(fabric, stage_shape, numbers_of(parts.nic, shape), of_last)
     assert parts.leaf_up is not None
     most = stage.oversubscription[fabric.name][0]
     of_classes = int(leaf_uplinks(fabric, parts, stage_shape, most))
@@ -200,7 +205,8 @@ def at_stage(parts: Parts, shape: Shape, stages: Plan, number: int) -> tuple[Par
         return alone, replace(
             shape, servers=stage.servers, u=0, spines=0, groups_per_pod=0, rail_pods=False, x=0, q=0, m2=0
         )
-    stage_shape = replace(shape, servers=stage.servers, spines=stage.spines, u=_uplinks(shape, stage))
+    own_u = int(shape.last_links_per_pair) * stage.spines if shape.has_own_last else 0
+    stage_shape = replace(shape, servers=stage.servers, spines=stage.spines, u=_uplinks(shape, stage), own_u=own_u)
     if tall:
         # pods of one rail that are not full yet have fewer leaves, so their spines have fewer links below
         return parts, replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,15 +13,15 @@ from fabopt.network.attached_ports import dealt_over_leaves
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import StageNumbers
 from fabopt.network.free_ports import SwitchesOfPlane
-from fabopt.parts.switches import CageUse
-from fabopt.problem.fabric import FabricProblem
+from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.attachment import HostPort
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.structure import Structure
 from fabopt.schema.tiers import PortUse
 from fabopt.topology.candidate import Candidate, Choice, Option
 from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.clos.shape import Parts, Shape, most_endpoints
+from fabopt.topology.clos.shape import Parts, Shape, SwitchUse, last_endpoints, most_endpoints
 
 
 def first_stage(there: FabricDesign, servers: int) -> StageNumbers:
@@ -42,7 +42,7 @@ def same_hardware(there: FabricDesign, parts: Parts) -> bool:
     nic, used = parts.nic, there.nic
     same = (
         parts.protocol == there.protocol
-        and parts.last_leaf is None
+        and _is_last_leaf(there, parts.last_leaf)
         and (nic.nic_id, nic.nics_per_server, nic.ports_per_nic) == (used.id, used.per_server, used.ports_per_nic)
         and (nic.group, nic.split, nic.planes) == (used.cage_group, used.split, there.planes)
         and (nic.own_rails, nic.item is None) == (there.own_rails, used.built_in)
@@ -59,6 +59,15 @@ def same_hardware(there: FabricDesign, parts: Parts) -> bool:
     return same
 
 
+def _is_last_leaf(there: FabricDesign, last: SwitchUse | None) -> bool:
+    """Whether leaves of a last group of its own are of the type in service, if that is another one."""
+    other = there.tiers[0].other
+    if other is None or last is None:
+        return other is None and last is None
+    up = last.up is not None and other.up is not None and _is_same(other.up, last.up)
+    return last.switch.item.id == other.id and up and _is_same(other.down, last.down)
+
+
 def _is_same(there: PortUse, use: CageUse | None) -> bool:
     return use is not None and (use.group, use.split) == (there.cage_group, there.split)
 
@@ -67,7 +76,49 @@ def same_groups(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool
     """Mask of the groups that begin with those of ``servers`` servers in service, shape (rows,)."""
     g, is_one = np.asarray(shape.g), there.groups == 1
     same = (g >= servers if is_one else g == there.servers_per_group) & (shape.k == there.ports_per_server_per_leaf)
-    return np.asarray(same)
+    last = there.last_group
+    own = (shape.own_k == 0) if last is None else (shape.own_k == last.ports_per_server_per_leaf)
+    return np.asarray(same & own & (shape.own_end in own_ends(there, servers, int(shape.servers))))
+
+
+def own_ends(there: Structure, servers: int, at_last: int) -> range:
+    """Servers up to the end of a group unlike the others, which fills up while it is the last one; 0 without one.
+
+    ``servers``: in service, of ``at_last`` at last.
+    """
+    if there.last_group is None:
+        return range(1)
+    if there.own_end:
+        return range(there.own_end, there.own_end + 1)
+    return range(servers, min(at_last, there.groups * there.servers_per_group) + 1)
+
+
+def with_own_group(there: InService, shape: Shape) -> Iterator[Shape]:
+    """The groups in service, one of which is unlike the others, and those that come after it; ``shape``: of any."""
+    structure = there.fabric.clos
+    last, g = structure.last_group, np.array([structure.servers_per_group])
+    assert last is not None
+    for own_end in own_ends(structure, there.servers, int(shape.servers)):
+        yield replace(
+            shape, k=structure.ports_per_server_per_leaf, g=g, own_k=last.ports_per_server_per_leaf, own_u=0 * g,
+            own_end=own_end,
+        )  # fmt: skip
+
+
+def last_leaf_of(there: FabricDesign, leaves: Sequence[SwitchType]) -> SwitchUse | None:
+    """Leaves of a last group of its own by the switch type in service; None where that is the others'."""
+    other = there.tiers[0].other
+    if other is None or other.up is None:
+        return None
+    uses = (
+        SwitchUse(leaf, down, up)
+        for leaf in leaves
+        if leaf.item.id == other.id
+        for down in leaf.uses
+        for up in leaf.uses
+        if _is_same(other.down, down) and _is_same(other.up, up)
+    )
+    return next(uses, None)
 
 
 def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
@@ -86,6 +137,10 @@ def _same_sizes(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool
     same = same_groups(there, shape, servers)
     if there.tiers > 1:
         same &= (shape.spines >= there.spines_per_pod) & (shape.links_per_pair == there.links_per_pair)
+    if there.last_group is not None:
+        same &= (shape.last_links_per_pair == there.last_group.links_per_pair) & (
+            (np.asarray(shape.q) == 0) | (shape.servers == servers)
+        )
     if there.tiers == 2:
         same &= (shape.groups_per_pod >= there.groups) & (np.asarray(shape.rail_pods) == 0)
     if there.tiers == 3:
@@ -105,7 +160,8 @@ def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tupl
         return {}
     structure, free = there.whole.clos, there.whole.free_ports
     sizes = there.sizes if len(there.sizes) > 1 else ()
-    before = replace(now, servers=there.sizes[-1], sizes=sizes, g=structure.servers_per_group)
+    own_end = own_ends(structure, there.sizes[-1], there.sizes[-1])[0]
+    before = replace(now, servers=there.sizes[-1], sizes=sizes, g=structure.servers_per_group, own_end=own_end)
     dealt = dealt_over_leaves(
         before, [() if one.name in free else one.adds or (one.ports,) for one in there.attachments]
     )
@@ -119,16 +175,20 @@ def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tupl
     return {name: tuple(of_base.renumbered(port, of_shape) for port in own) for name, own in places.items()}
 
 
-def most_at(fabric: FabricProblem, stage_shape: Shape, now: ClosNumbers) -> int:
-    """Most ports of a leaf that count in its ratio at a stage, with those in service; ``now``: of the last stage."""
-    most = int(most_endpoints(stage_shape, fabric.attached))
+def most_at(fabric: FabricProblem, stage_shape: Shape, now: ClosNumbers, of_last: bool = False) -> int:
+    """Most ports of a leaf that count in its ratio at a stage, with those in service; ``now``: of the last stage.
+
+    ``of_last``: of leaves of a group unlike the others, which these do not include.
+    """
+    most = int((last_endpoints if of_last else most_endpoints)(stage_shape, fabric.attached))
     counted = {demand.name for demand in fabric.attachments if demand.counts}
     there = (own for name, own in places_in_service(fabric, now).items() if name in counted)
     on_leaves = Counter(leaf for own in there for tier, leaf in own if tier == "leaf")
-    for leaf, ports in on_leaves.items():
-        before = int(now.group_of_leaf(np.array([leaf]))[0]) * now.g
-        servers = min(max(0, int(stage_shape.servers) - before), now.g)
-        most = max(most, servers * int(now.k) + ports)
+    hosts = np.array(list(on_leaves), dtype=np.int64)
+    servers = now.servers_of_groups(now.group_of_leaf(hosts), int(stage_shape.servers))
+    for own, is_last, ports in zip(servers.tolist(), now.is_of_last(hosts), on_leaves.values(), strict=True):
+        if is_last == of_last:
+            most = max(most, own * int(now.last_k if of_last else now.k) + ports)
     return most
 
 
@@ -146,8 +206,9 @@ def keeps_cages(fabric: FabricProblem, clos: ClosNetwork, now: ClosNumbers) -> b
         for tier, leaf in own
         if tier == "leaf" and demand.name in stay
     }
-    before = now.group_of_leaf(np.array(sorted(hosts), dtype=np.int64)) * now.g
-    first, last = (np.clip(servers - before, 0, now.g) * now.k for servers in (there.servers, now.servers))
+    leaf = np.array(sorted(hosts), dtype=np.int64)
+    group, k = now.group_of_leaf(leaf), np.where(now.is_of_last(leaf), now.last_k, now.k)
+    first, last = (now.servers_of_groups(group, servers) * k for servers in (there.servers, now.servers))
     return bool(((first == last) | ((first % lanes == 0) & (last % lanes == 0))).all())
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
+from fabopt.problem.fabric import InService
 from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
@@ -18,7 +19,7 @@ from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_of_last
 from fabopt.topology.clos.free_ports import may_fit
-from fabopt.topology.clos.in_service import same_groups, same_hardware
+from fabopt.topology.clos.in_service import last_leaf_of, same_groups, same_hardware, with_own_group
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.leaves_in_time import LeavesInTime
 from fabopt.topology.clos.own_last_groups import (
@@ -37,6 +38,7 @@ from fabopt.topology.clos.shape import (
     Parts,
     Shape,
     chunks,
+    last_endpoints,
     most_endpoints,
     ranges,
     uplinks_that_fit,
@@ -88,8 +90,13 @@ class Leaves:
         if not self.spines.stacks.may_be(block):
             return
         there = self.fabric.in_service
-        if there is not None and not same_hardware(there.fabric, block.parts):
-            return
+        if there is not None:
+            block = block._replace(last=last_leaf_of(there.fabric, there.leaves))
+            if not same_hardware(there.fabric, block.parts):
+                return
+            if there.fabric.clos.last_group is not None:
+                self._beside_own_group(block, there)
+                return
         differs = self._last_may_differ(block)
         alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
@@ -115,6 +122,16 @@ class Leaves:
             return
         for own_last in blocks:
             self._with_last_group(own_last, worth)
+
+    def _beside_own_group(self, block: Block, there: InService) -> None:
+        """Add uplinks to the groups in service, one of which is unlike the others, and to those that come after it."""
+        nic, servers, self.sizes_met = block.nic, self.problem.servers, True
+        plain = Shape(servers, nic.ports_per_plane, nic.planes, 1, np.array([servers]), sizes=self.problem.sizes,
+                      by_rail=self.fabric.by_rail)  # fmt: skip
+        for shape in with_own_group(there, plain):
+            of_last = np.asarray(self.bounds.reserved(last_endpoints(shape, self.fabric.attached)))
+            if of_last.max() <= usable_ports(block.of_last.down, block.of_last.leaf):
+                self._with_uplinks(block, shape, self._leaf_cost(block, shape))
 
     def may_reach(self, block: Block) -> bool:
         """Whether spines may have ports for the leaves of groups of some size; True on one tier."""

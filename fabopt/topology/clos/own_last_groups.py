@@ -134,6 +134,9 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
     fewest = ceil_of(shape.own_u, shape.spines)
     last = block.of_last
     most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.spines
+    if fabric.in_service is not None and (own := fabric.in_service.fabric.clos.last_group) is not None:
+        kept = np.flatnonzero((fewest <= own.links_per_pair) & (own.links_per_pair <= most))
+        return kept, replace(shape.take(kept), own_u=own.links_per_pair * shape.spines[kept])
     if not fabric.resilience and not (demands is not None and demands.headroom):
         lanes = 1 if isinstance(fabric.arrangement, Anywhere) else block.uplinks.lane.ports
         enough = ceil_of(fewest, lanes) * lanes

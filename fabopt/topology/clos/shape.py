@@ -117,16 +117,19 @@ class Shape(ClosShape[Any]):
                 PeerLinks(self.servers - self.last_group, together, leaves * sets, 0),
                 PeerLinks(self.last_group, last_together, last_leaves * last_sets, 0),
             ]
-        full = PeerLinks((self.groups - 1) * leaves, together, self.g * sets, 0)
+        rest = self.rest_group > 0
+        full = PeerLinks((self.groups - 1 - rest) * leaves, together, self.g * sets, 0)
         last = PeerLinks(last_leaves, last_together, self.last_group * last_sets, 0, limit=last_limit)
-        crossings = (
-            CrossedSets(self.groups - 1, self.g * self.k, leaves),
+        behind = PeerLinks(leaves * rest, together, self.rest_group * sets, 0)
+        crossings = [
+            CrossedSets(self.groups - 1 - rest, self.g * self.k, leaves),
             CrossedSets(1, self.last_group * self.last_k, last_leaves),
-        )
+            CrossedSets(1 * rest, self.rest_group * self.k, leaves),
+        ][: 3 if self.own_end else 2]
         return Need(
             Side(servers, nic.port.ports, nic.cage_limit, own),
-            Side((full, last), leaf_ports, leaf_limit),
-            crossings if _crosses(nic, int(self.k)) and _crosses(nic, int(self.last_k)) else (),
+            Side((full, last, behind)[: 3 if self.own_end else 2], leaf_ports, leaf_limit),
+            tuple(crossings) if _crosses(nic, int(self.k)) and _crosses(nic, int(self.last_k)) else (),
         )
 
     def leaf_spine(
@@ -210,7 +213,7 @@ class Shape(ClosShape[Any]):
         return Shape(
             self.servers, self.ports, self.planes, plain(self.k), plain(self.g), plain(self.u), plain(self.spines),
             plain(self.groups_per_pod), bool(plain(self.rail_pods)), plain(self.x), plain(self.q), plain(self.m2),
-            self.sizes, self.by_rail, plain(self.own_k), plain(self.own_u),
+            self.sizes, self.by_rail, plain(self.own_k), plain(self.own_u), self.own_end,
         )  # fmt: skip
 
 
@@ -250,7 +253,7 @@ def most_endpoints(shape: Shape, attached: Sequence[int]) -> Number:
     if shape.sizes:
         most: Number = 0
         for size, ports in zip(shape.sizes, accumulate(attached), strict=False):
-            leaves = shape.planes * ceil_of(size, shape.g) * shape.rails
+            leaves = shape.planes * replace(shape, servers=size).leaves
             most = greater(most, ceil_of(ports, leaves))
         return lesser(full, shape.servers * shape.k) + most
     on_full, on_last = attached_to_leaves(shape, sum(attached))

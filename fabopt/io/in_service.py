@@ -174,12 +174,7 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
             key, given = ("servers", size.servers) if size.servers is not None else ("gpus", size.gpus)
             problem, allowed = f"fewer than are in service in {base.file}", f"{base.servers} servers or more"
             yield fault(file, f"{where}{key}", problem, given, allowed=allowed)
-        grows = asked > base.servers and case.base is not None and case.base.move is None
-        for fabric in base.fabrics if grows else ():
-            if fabric.clos.last_group is not None and len(fabric.tiers) > 2:
-                own = f"a last group of its own on three tiers, as {fabric.name} of {base.file} has it,"
-                problem, hint = f"{own} cannot be gone on from with more servers", "say what a move costs: `base.move`"
-                yield fault(file, f"{where}servers", problem, asked, allowed=str(base.servers), hint=hint)
+        yield from _beside_last_groups(base, asked, f"{where}servers", file)
     own, others = [one.name for one in case.fabrics], [one.name for one in base.design.fabrics]
     for name in own:
         if name not in others:
@@ -199,6 +194,11 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
                 problem = f"{attachment.name} is in service otherwise in {base.file}"
                 yield fault(file, where, problem, attachment.name, hint=hint)
     yield from _not_yet(case, file)
+    owned = [one.name for one in base.fabrics if one.clos.last_group is not None]
+    if owned and case.base is not None and case.base.move is not None:
+        problem = "does not go with a last group of its own"
+        hint = "leave it out, or design the base with `groups: equal`"
+        yield fault(file, "base.move", problem, ", ".join(owned), hint=hint)
     kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
     known = {one.id for kind in kinds for one in getattr(catalog, kind)}
     for part in sorted({row.id for row in base.design.bom if row.kind != "other"} - known):
@@ -206,6 +206,16 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
         yield fault(file, "catalog", problem, part, hint="add it to a catalog")
     if case.site.distances_m is None and base.case.site.distances_m is None:
         yield from _too_short(case, base, catalog, file)
+
+
+def _beside_last_groups(base: _ServingDesign, servers: int, where: str, file: str) -> Iterator[Fault]:
+    """Fabrics of three tiers whose last group is unlike the others, where there are to be more servers."""
+    for fabric in base.fabrics if servers > base.servers else ():
+        if fabric.clos.last_group is not None and len(fabric.tiers) > 2:
+            own = f"a last group of its own on three tiers, as {fabric.name} of {base.file} has it,"
+            problem = f"{own} cannot be gone on from with more servers"
+            hint = "design the base with `groups: equal`"
+            yield fault(file, where, problem, servers, allowed=str(base.servers), hint=hint)
 
 
 def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, float]:

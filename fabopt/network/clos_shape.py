@@ -89,7 +89,8 @@ class ClosShape(Generic[N]):
     @property
     def last_group(self) -> N:
         """Servers of the last group, or of a differing one that others come after."""
-        return (min(self.own_end, self.servers) if self.own_end else self.servers) - self.before_own * self.g
+        there = _least(self.servers * 0 + self.own_end, self.servers) if self.own_end else self.servers
+        return there - self.before_own * self.g
 
     @property
     def rest_group(self) -> N:

@@ -11,7 +11,6 @@ from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.schema.structure import LastGroup, Structure
-from fabopt.solution import optimize
 from fabopt.units import ceil_div
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
@@ -164,8 +163,9 @@ def test_a_file_that_says_otherwise_is_found_out(base: Design, tmp_path: Path) -
         assert failed & {"last_group_may_differ", "base_stays"}
 
 
-def test_moves_at_no_cost_are_free_of_it(base: Design, tmp_path: Path) -> None:
+def test_moves_do_not_go_with_it(base: Design, tmp_path: Path) -> None:
     moved = {"file": str(saved(base, tmp_path)), "move": {"cable": 0, "device": 0}}
-    design = optimize.solve(inputs_from_objects({**of_servers(12), "base": moved}, ten()), alternatives_s=0)
-    assert design.status == "optimal"
-    assert [check for check in design.checks if not check.ok] == []
+    with pytest.raises(InputError) as refusal:
+        inputs_from_objects({**of_servers(12), "base": moved}, ten())
+    (told,) = refusal.value.faults
+    assert (told.path, told.value) == ("base.move", "compute")

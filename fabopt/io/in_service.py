@@ -194,11 +194,7 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
                 problem = f"{attachment.name} is in service otherwise in {base.file}"
                 yield fault(file, where, problem, attachment.name, hint=hint)
     yield from _not_yet(case, file)
-    owned = [one.name for one in base.fabrics if one.clos.last_group is not None]
-    if owned and case.base is not None and case.base.move is not None:
-        problem = "does not go with a last group of its own"
-        hint = "leave it out, or design the base with `groups: equal`"
-        yield fault(file, "base.move", problem, ", ".join(owned), hint=hint)
+    yield from _moves_beside_last_groups(case, base, file)
     kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
     known = {one.id for kind in kinds for one in getattr(catalog, kind)}
     for part in sorted({row.id for row in base.design.bom if row.kind != "other"} - known):
@@ -216,6 +212,15 @@ def _beside_last_groups(base: _ServingDesign, servers: int, where: str, file: st
             problem = f"{own} cannot be gone on from with more servers"
             hint = "design the base with `groups: equal`"
             yield fault(file, where, problem, servers, allowed=str(base.servers), hint=hint)
+
+
+def _moves_beside_last_groups(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
+    """Prices of moves, where the last group of some fabric is unlike the others."""
+    owned = [one.name for one in base.fabrics if one.clos.last_group is not None]
+    if owned and case.base is not None and case.base.move is not None:
+        problem = "does not go with a last group of its own"
+        hint = "leave it out, or design the base with `groups: equal`"
+        yield fault(file, "base.move", problem, ", ".join(owned), hint=hint)
 
 
 def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, float]:

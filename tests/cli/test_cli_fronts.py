@@ -136,6 +136,7 @@ def test_answers_of_points_that_are_not_there_are_refused(run: Run) -> None:
     assert code == 2 and "`answers[0].number` is 99: there are" in err
 
 
+@pytest.mark.long
 def test_a_plot_is_written(run: Run) -> None:
     pytest.importorskip("fabopt.output.plot")
     for name in ("s.svg", "s.html"):

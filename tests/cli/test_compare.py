@@ -238,7 +238,7 @@ def test_bars_end_where_the_next_begin(run: Run) -> None:
     assert bars[-1][2] == pytest.approx(level, abs=0.35)
 
 
-@pytest.mark.long("420")
+@pytest.mark.long
 @pytest.mark.parametrize("width", [420, 1280])
 def test_the_page_fits_its_window(run: Run, browser: Browser, width: int) -> None:
     kinds = ("clos, two tiers", "several fabrics", "torus", "growth")

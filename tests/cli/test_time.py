@@ -165,7 +165,7 @@ def test_a_limit_holds_for_the_whole_command(arguments: list[str]) -> None:
     assert answer.file is not None
 
 
-@pytest.mark.long("15-kill", "15-killpg")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "send"), [(signal.SIGINT, os.kill), (signal.SIGTERM, os.kill), (signal.SIGTERM, os.killpg)]
 )

@@ -381,6 +381,7 @@ def test_a_floor_too_small_names_the_racks_that_would_do(racks: int) -> None:
     assert changed.totals is not None and changed.totals.capex_usd == found.capex_usd
 
 
+@pytest.mark.long
 def test_a_floor_too_small_for_a_rule_names_rule_racks_and_key() -> None:
     design = optimize.solve(small_floor(1, servers=4, rack_units=48, rack_power_w=60_000), alternatives_s=0)
     assert conflict(design, "site.floor.racks_per_row").needed == 2

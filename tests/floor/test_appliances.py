@@ -300,6 +300,7 @@ def test_cables_that_end_before_the_rack_are_refused() -> None:
     assert "wires_cover_runs" in failed
 
 
+@pytest.mark.long
 def test_what_no_cable_reaches_is_told() -> None:
     # the devices are across an aisle of 100 m, and no fibre is longer than 50 m, whatever the spines above their leaves
     bought = STORES | {"boxes": 2, "ports": 2, "buys": "both"} | PORT

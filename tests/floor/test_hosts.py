@@ -180,6 +180,7 @@ def test_no_room_for_hosts_is_no_reason_to_leave_the_rule_out(unadvised: None) -
     small.assert_proven(small.solved(content | {"rules": NO_RULES}, parts()))
 
 
+@pytest.mark.long
 def test_a_full_rack_names_the_key_that_lets_them_share_one() -> None:
     """Two racks of switches, one of which is full: both hosts are in the other, or a unit more is needed."""
     content = case(HOST, 2, rules=NO_RULES)

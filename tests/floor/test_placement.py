@@ -296,6 +296,7 @@ def test_a_floor_too_small_names_the_racks_that_it_takes() -> None:
     assert (found.value, found.needed) == (2, 3)
 
 
+@pytest.mark.long
 def test_racks_that_no_tray_reaches_are_named() -> None:
     floor = {"rows": 1, "racks_per_row": 6, "rack_units": 24, "blocked": ["A03"], "cross_trays": [0]}
     design = solved(on_floor(floor, servers=12))

@@ -191,6 +191,7 @@ def test_moved_cables_come_first_with_new_labels(tmp_path: Path) -> None:
     assert ">Moves</text>" in text and first.stage not in re.findall(r">([^<>:]+): \d+ cables", text)
 
 
+@pytest.mark.long("pulls-letter.html", "L7651.html")
 @pytest.mark.parametrize("sheet", ["pulls-a4.html", "pulls-letter.html", "L7651.html", "5167.html"])
 def test_a_browser_prints_each_page_on_one_sheet(browser: Browser, tmp_path: Path, sheet: str) -> None:
     path = written("attachments", tmp_path, "crew", "labels")[sheet]

@@ -165,7 +165,7 @@ def test_workbook_has_stages_and_quotes(design: Design) -> None:
 # -- engines and pruning ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long(but=("scip",))
+@pytest.mark.long
 @pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine != "cp-sat"])
 def test_engines_agree(design: Design, engine: str) -> None:
     other = solved(*rich(), engine=engine)

@@ -217,6 +217,7 @@ def test_what_it_costs_is_among_the_alternatives() -> None:
     assert told["without procurement.quarterly_supply.Acme"].capex_usd == usd(plain)
 
 
+@pytest.mark.long
 def test_it_holds_in_every_future() -> None:
     # alike months are of other quarters in other scenarios: here both stages come in the first one
     parts = eight()

@@ -129,6 +129,7 @@ def parts_of(parts: Json) -> dict[str, str]:
     return {one["id"]: one["vendor"] for kind in WORDS.values() for one in parts[kind]}
 
 
+@pytest.mark.long
 def test_tiers_and_fabrics_have_lists_of_their_own() -> None:
     parts = catalog()
     for one, vendor in zip(parts["switches"], VENDORS, strict=True):
@@ -242,6 +243,7 @@ def test_switches_without_optics_of_their_maker_are_never_sized(monkeypatch: pyt
     assert sized
 
 
+@pytest.mark.long
 def test_what_a_rule_costs_is_among_the_alternatives() -> None:
     parts = dealt(catalog())
     rules = {"single_vendor": {"compute": "both"}, "approved_vendors": {"cable": ["Acme", "Bolt", "Core"]}}

@@ -154,6 +154,7 @@ def test_rule_pair_holds_whatever_the_separation() -> None:
         assert all(check.ok for check in design.checks), [check for check in design.checks if not check.ok]
 
 
+@pytest.mark.long
 def test_each_class_has_its_own_ratio_at_the_leaves() -> None:
     # By hand: 12 server ports at 1:1 and 6 of storage at 2:1 take 12 + 3 = 15 uplinks in all, if none is lost.
     design = solved(case(), parts())
@@ -220,6 +221,7 @@ def test_two_logical_fabrics_on_one_host() -> None:
     assert {row.fabric for row in design.bom} == {"compute", "storage", "in-band"}
 
 
+@pytest.mark.long
 def test_out_of_band_ports_count_the_host_once() -> None:
     design = optimize.solve(
         inputs_from_objects({

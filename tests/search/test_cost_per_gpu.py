@@ -380,6 +380,7 @@ def test_other_kinds_are_compared_by_the_ratio() -> None:
         assert one.objective_delta == pytest.approx(one.objective - design.objective.value)
 
 
+@pytest.mark.long
 def test_sweeps_answer_a_ratio_like_any_objective() -> None:
     content = case() | {"objective": "usd_per_effective_gpu", "rules": LEAST}
     grid = sweeps.grid_of(inputs_from_objects(content), None, ["servers=4,16"])

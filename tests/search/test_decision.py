@@ -328,7 +328,7 @@ def test_what_is_better_in_every_way_is_picked() -> None:
     assert theirs == ours or any(one > own for one, own in zip(theirs, ours, strict=True)), (theirs, ours)
 
 
-@pytest.mark.long("linear-13-True", "linear-0-False")
+@pytest.mark.long
 @pytest.mark.parametrize(("family", "seed", "straddles"), SEEDS)
 def test_of_designs_with_about_the_least_regret_the_most_robust_is_picked(
     family: str, seed: int, straddles: bool
@@ -424,7 +424,7 @@ def test_edges_of_cliffs_come_out_only_where_they_are_asked_for() -> None:
     assert value is not None and least is not None and least <= value <= least * (1 + float(ERROR))
 
 
-@pytest.mark.long("said2", "said1")
+@pytest.mark.long
 @pytest.mark.parametrize("said", [{}, {"scenarios": SCENARIOS}, {"scenarios": SCENARIOS, "decide_by": "regret"}])
 def test_leaves_of_a_rail_that_hold_all_servers_have_uplinks(said: Json) -> None:
     """Ranks on other servers are below the same leaves, so that the least is one uplink; rails may be crossed."""

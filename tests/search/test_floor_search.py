@@ -391,7 +391,7 @@ def test_fabrics_on_a_large_floor_share_racks_by_need(monkeypatch: pytest.Monkey
     assert switches == [6, 1, 1]
 
 
-@pytest.mark.long("0.05-infeasible", "0.999-infeasible")
+@pytest.mark.long
 @pytest.mark.parametrize(("share", "status"), [(0.05, "infeasible"), (0.999, "infeasible"), (1.0, "optimal")])
 def test_budgets_on_a_large_floor(monkeypatch: pytest.MonkeyPatch, share: float, status: str) -> None:
     """Below and at what the best takes, whose bound is no less: proven."""

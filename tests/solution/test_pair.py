@@ -234,6 +234,7 @@ def test_files_of_earlier_versions_are_not_asked_for_it() -> None:
     assert "redundancy_is_kept" not in failed(early, redundancy=rows)
 
 
+@pytest.mark.long
 def test_a_model_on_512_gpus_is_on_two_switches() -> None:
     design = of_sample("one-switch-512-gpus")
     assert_proven(design)

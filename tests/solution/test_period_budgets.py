@@ -60,7 +60,7 @@ def test_a_file_over_its_budget_is_refused() -> None:
     assert "payments_keep_budgets" in failed(changed)
 
 
-@pytest.mark.long("limits1")
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [{"yearly_budget_usd": 1500}, {"quarterly_budget_usd": 1900}])
 def test_advice_is_what_would_do(limits: Json) -> None:
     (key,) = limits

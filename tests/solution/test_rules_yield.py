@@ -76,7 +76,7 @@ def test_a_budget_that_only_a_broken_rule_meets_leaves_no_design(
         assert f"`{written}`: ${price:,}" in text
 
 
-@pytest.mark.long("5", "8", "16", "20", "14")
+@pytest.mark.long
 @pytest.mark.parametrize("seed", (5, 8, 10, 14, 16, 20))
 def test_the_budget_that_is_needed_is_what_the_nearest_design_costs(seed: int) -> None:
     """Of several fabrics too, whatever was asked of them before."""

@@ -362,6 +362,7 @@ SAY = """([kind, run]) => {
 }"""
 
 
+@pytest.mark.long
 def test_no_run_speaks_for_a_text_that_is_newer(desk: Desk) -> None:
     """Events that come late, in any order, while the text has a fault or its own run has no number yet."""
     late = ("progress", "best", "answer", "compared", "ended")

@@ -182,6 +182,7 @@ def test_breaking_says_what_is_lost(studio: Served, solved: dict[str, Any]) -> N
         assert studio.post("/api/break", answer=answer, kind=kind, name=name).status == 422
 
 
+@pytest.mark.long
 def test_why_not_has_its_price(studio: Served) -> None:
     told = studio.post("/api/why-not", desk="first", text=CASE, part="nvidia-qm9700").json
     assert told["words"].startswith("nvidia-qm9700 (")

@@ -290,6 +290,7 @@ def test_a_front_says_why_there_is_none() -> None:
     assert found.points[0].conflicts[0].limit == "limits.budget_usd"
 
 
+@pytest.mark.long
 def test_points_of_the_same_hardware_have_the_same_single_points_of_failure() -> None:
     """What a point takes over from one of the same hardware is what its own wiring says."""
     parts, wanted = generate("linear", 19)

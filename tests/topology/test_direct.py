@@ -137,6 +137,7 @@ def test_few_servers_are_on_the_smallest_torus(servers: int) -> None:
     assert_agrees("torus", small.catalog(), wanted)
 
 
+@pytest.mark.long
 def test_engines_agree_on_a_direct_network() -> None:
     wanted = small.case(ANY | {"topologies": ["hyperx", "dragonfly", "dragonfly+"]}, servers=10)
     answers = {small.comparable(small.solved(wanted, engine=engine)) for engine in ("cp-sat", "highs", "scip", "cbc")}

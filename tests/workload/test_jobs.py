@@ -153,6 +153,7 @@ MIX = small_case(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keys", [{}, pytest.param({"objective": "usd_per_effective_gpu"}, marks=pytest.mark.long)])
 def test_one_job_of_all_gpus_is_the_model(keys: Json) -> None:
     """The same design and the same words, by number, share, or what is left."""

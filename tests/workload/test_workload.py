@@ -419,6 +419,7 @@ def bytes_over(model: Model, gpus: int, name: str, boundary: str) -> Fraction:
     return sum((one.bytes_over.get(boundary, Fraction(0)) for one in found), Fraction(0))
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(plans, st.sampled_from(["tensor", "data"]))
 def test_more_tensor_parallelism_in_the_domain_never_needs_more(plan: dict[str, Any], name: str) -> None:
@@ -432,6 +433,7 @@ def test_more_tensor_parallelism_in_the_domain_never_needs_more(plan: dict[str, 
     assert before == sorted(before, reverse=True)
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(plans, networks)
 def test_twice_the_gpus_never_expose_less(plan: dict[str, Any], there: Any) -> None:

@@ -244,6 +244,7 @@ def test_share_of_fp4_and_launches_come_from_other_runs() -> None:
     assert mean_error(fitted, "experts") < 0.16
 
 
+@pytest.mark.long
 def test_further_runs_are_no_others() -> None:
     others = [*runs(), *fitted_runs(), *(run_of(row, CALIBRATION["architectures"]) for row in CALIBRATION["cases"])]
     known = [run.key for run in others]

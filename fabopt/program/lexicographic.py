@@ -9,7 +9,6 @@ from math import floor, inf
 from fabopt.errors import NoAnswerError
 from fabopt.problem.planes import planes_of
 from fabopt.problem.problem import Problem
-from fabopt.program.dominance import without_dominated_parts
 from fabopt.program.formulation import Program
 from fabopt.program.levels import LACKING, Level, value_of
 from fabopt.program.libraries import pulp
@@ -73,7 +72,7 @@ def optimum_of(
     if settings.work.is_spent:
         return Optimum("unknown")
     settings.progress(f"solving a program of {some(len(candidates), 'candidate')}")
-    program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
+    program = Program(problem, candidates)
     settings.work.make(len(program.lp.variables()))
     level = program.objective()
     program.lp.setObjective(level.expression)

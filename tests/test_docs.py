@@ -29,10 +29,9 @@ from fabopt.io.catalog import read_catalog
 from fabopt.output.export import FORMATS
 from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
-from fabopt.program.deliveries import Deliveries
 from fabopt.program.formulation import RULES, Program
 from fabopt.program.labour import Visits
-from fabopt.program.payments import Payments
+from fabopt.program.payments import Deliveries, Payments
 from fabopt.program.purchases import Purchases
 from fabopt.program.regret import Regrets
 from fabopt.program.sourcing import Sourcing

@@ -18,7 +18,7 @@ from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.reading import read
 from fabopt.io.faults import refuse
 from fabopt.io.library import STANDARD_STREAM, read_bytes
-from fabopt.operate.names import templated_names
+from fabopt.operate.ports import templated_names
 from fabopt.output.export.acceptance import acceptance_csv, acceptance_json
 from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
 from fabopt.output.export.spreadsheet import csv_bytes

@@ -13,7 +13,7 @@ from fabopt.io.library import MAX_FRONT_BYTES, read_bytes
 from fabopt.units import some
 
 if TYPE_CHECKING:
-    from fabopt.schema.front import Front
+    from fabopt.schema.design import Front
 
 # What is said by systems, loaders of modules, threads and native code that get no memory.
 _OF_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "bad_alloc")

@@ -15,8 +15,7 @@ from fabopt.errors import CheckError, FaboptError, Fault, InputError, fault
 from fabopt.io.design import design_in, read_design_or_front, whole_design
 from fabopt.output.export.marks import MARK
 from fabopt.output.words import AN_EARLIER_FILE, verdict_on
-from fabopt.schema.design import Check, Design
-from fabopt.schema.front import BUDGET_KEY, Front
+from fabopt.schema.design import BUDGET_KEY, Check, Design, Front
 from fabopt.study.sweep.sweep import budget_range
 from fabopt.units import some
 from fabopt.verify import not_asked, verify

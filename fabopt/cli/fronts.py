@@ -25,7 +25,7 @@ from fabopt.units import some
 
 if TYPE_CHECKING:
     from fabopt.program.settings import Clock
-    from fabopt.schema.front import Front, FrontPoint
+    from fabopt.schema.design import Front, FrontPoint
     from fabopt.study.front.journal import PointJournal
 
 PLOT_ENDINGS = (".html", ".png", ".svg")

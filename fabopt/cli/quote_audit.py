@@ -23,7 +23,7 @@ from fabopt.io.library import STANDARD_STREAM, make_folder, write_whole
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.redline import findings_csv, redline_bytes
 from fabopt.output.export.requests import RequestTerms, requests_of
-from fabopt.output.terminal.quote_audit import (
+from fabopt.output.terminal.quotes import (
     QuoteAudit,
     audit_bytes,
     audit_report,

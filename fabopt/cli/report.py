@@ -18,8 +18,7 @@ from fabopt.output.charts.points import shown_points
 from fabopt.output.html.build import page_bytes
 from fabopt.output.html.front_page import plot_page
 from fabopt.output.terminal.answer import headline
-from fabopt.schema.design import Design
-from fabopt.schema.front import Front
+from fabopt.schema.design import Design, Front
 
 PAGES = (".html", ".htm")
 PAGES_OPTION = "--pages"

@@ -277,7 +277,7 @@ def check_design(
 def _is_proven_again(design: Design, request: SolveRequest) -> bool:
     """Solve the case of a design again, and tell its proof, or its contradictions."""
     from fabopt.cli.quotes import catalog_of_design
-    from fabopt.inspect.proof_again import inputs_again
+    from fabopt.inspect.quote_optimum import inputs_again
     from fabopt.output.terminal.checks import differences, proven_again
 
     catalog, found_whole = catalog_of_design(design, request.catalogs)

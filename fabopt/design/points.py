@@ -9,8 +9,17 @@ from typing import Any
 from fabopt.design.build import FACTS, ids_used
 from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import BomRow, CaseRecord, Design, FabricDesign, Number, Objective
-from fabopt.schema.front import Front, FrontAnswer, FrontPoint
+from fabopt.schema.design import (
+    BomRow,
+    CaseRecord,
+    Design,
+    FabricDesign,
+    Front,
+    FrontAnswer,
+    FrontPoint,
+    Number,
+    Objective,
+)
 from fabopt.schema.hashes import sha256_of
 from fabopt.units import grouped, some
 

@@ -64,8 +64,7 @@ from fabopt.program.orders import all_uses
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.rules.defaults import DEFAULT_RULES, is_asked_for, without
 from fabopt.schema.base import NO_SINGLE_LIMIT
-from fabopt.schema.design import Conflict, Needed
-from fabopt.schema.front import BUDGET_KEY
+from fabopt.schema.design import BUDGET_KEY, Conflict, Needed
 from fabopt.schema.model import Model
 from fabopt.search.context import Context
 from fabopt.topology.families import most_servers

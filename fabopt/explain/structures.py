@@ -13,7 +13,7 @@ from fabopt.explain.demands import changed, with_key
 from fabopt.explain.freedoms import ROLES, not_on_sale
 from fabopt.explain.what_if import Inquiry, size_of
 from fabopt.io.workload import runs_on, with_servers
-from fabopt.parts.rails import RAIL_ONLY
+from fabopt.parts.nic_planes import RAIL_ONLY
 from fabopt.problem.fabric import FabricProblem
 from fabopt.rules.choices import ATTACHMENTS, FABRIC_CHOICES, SWITCHES, FabricChoice
 from fabopt.rules.defaults import PAIR, is_asked_for

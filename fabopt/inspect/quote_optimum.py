@@ -1,11 +1,17 @@
-"""The cheapest design of a case on the prices of a quote, to hold the quote against."""
+"""The cheapest design of a case on the prices of a quote, to hold the quote against.
+
+The inputs of a design's case, to solve it again and prove optimality, which no check can.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from fabopt.design.bill import KIND_OF
-from fabopt.io.case import Inputs
+from fabopt.errors import InputError, fault
+from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.io.library import is_path
 from fabopt.parts.price_books import with_price_books
 from fabopt.problem.rules_kept import purchased
 from fabopt.program.settings import Clock
@@ -51,3 +57,19 @@ def best_on_prices(
     return optimize.solve(
         Inputs(case, priced, design.case.name), engine=engine, clock=clock, progress=progress, alternatives_s=0
     )
+
+
+def inputs_again(design: Design, catalog: Catalog, file: str) -> Inputs:
+    """The case that a design was asked for, on a catalog with the design's own parts.
+
+    Price books are looked up beside ``file``, that of the design, else in the working folder. Raises ``InputError``
+    where the file does not say how the case was written.
+    """
+    asked = Embedded(design).asked
+    if asked is None:
+        text = "is not there: points of studies, and files of before 0.3.0, do not say how their case was written"
+        raise InputError([fault(file, "case.asked", text, hint="solve the case itself with `fabopt solve`")])
+    books = filter(is_path, (*asked.prices, *asked.only_priced_by))
+    beside = Path(file).parent
+    base = beside if all((beside / book).exists() for book in books) else Path()
+    return inputs_from_objects(asked, with_parts_of(design, catalog), base=base)

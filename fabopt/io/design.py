@@ -23,8 +23,7 @@ from fabopt.io.library import (
 )
 from fabopt.io.text import DESIGN, FRONT, Kind, parse_yaml, recognized
 from fabopt.schema.case import Case
-from fabopt.schema.design import Design
-from fabopt.schema.front import Front
+from fabopt.schema.design import Design, Front
 from fabopt.schema.plan import PlanFile
 
 # The key that a sweep or front has and a design has not.

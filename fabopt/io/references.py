@@ -14,9 +14,8 @@ from fabopt.io.recognition import ProductNames, hint_for
 from fabopt.io.roles import check_roles
 from fabopt.io.sources import check_sources
 from fabopt.io.workload import check_workload
-from fabopt.parts.nic_planes import MOST_PLANES, lacking_words
+from fabopt.parts.nic_planes import FEWEST_RAILS, MOST_PLANES, cannot_forward, lacking_words
 from fabopt.parts.offering import is_chosen
-from fabopt.parts.rails import FEWEST_RAILS, cannot_forward
 from fabopt.problem.demand import computing, stages_of
 from fabopt.problem.names import confused_names
 from fabopt.schema.base import parse_split

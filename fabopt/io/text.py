@@ -36,8 +36,7 @@ from fabopt.io.faults import MAX_FAULTS, key_path, refuse
 from fabopt.io.schema_types import keys_at
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KIND_MODELS, Catalog
-from fabopt.schema.design import Design
-from fabopt.schema.front import Front
+from fabopt.schema.design import Design, Front
 from fabopt.schema.model import Model
 from fabopt.schema.price_book import PriceBook
 from fabopt.units import some

@@ -25,8 +25,7 @@ from fabopt.operate.model import (
     stage_order,
     system_kind,
 )
-from fabopt.operate.names import names_of
-from fabopt.operate.ports import PortPlan
+from fabopt.operate.ports import PortPlan, names_of
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.operate import Operate, span

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.inspect.decisions.decide import Decision, SolvedSide
-from fabopt.output.left_out import left_out_cell
 from fabopt.output.terminal.answer import chosen_words, metric_name, metric_value
 from fabopt.output.terminal.workload import cost_of_ratio, duration
-from fabopt.output.words import count, money, percent
+from fabopt.output.words import count, left_out_cell, money, percent
 from fabopt.parts.price_basis import GUESSED, price_source
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Design

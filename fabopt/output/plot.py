@@ -7,10 +7,9 @@ from pathlib import Path, PurePath
 from fabopt.errors import InputError, fault
 from fabopt.io.library import write_whole
 from fabopt.output.charts.compose import together
-from fabopt.output.charts.render import png, svg
-from fabopt.output.charts.style import FILE_PALETTE
+from fabopt.output.charts.style import FILE_PALETTE, png, svg
 from fabopt.output.html.front_page import plot_page
-from fabopt.schema.front import Front
+from fabopt.schema.design import Front
 
 ENDINGS = (".html", ".png", ".svg")
 

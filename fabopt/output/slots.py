@@ -10,7 +10,7 @@ from fabopt.schema.design import Design, NicUse, Number
 from fabopt.units import exact
 
 if TYPE_CHECKING:
-    from fabopt.schema.front import Front
+    from fabopt.schema.design import Front
 
 
 class SlotLimit(NamedTuple):

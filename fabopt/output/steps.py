@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fabopt.output.words import count, listed, signed_money
-from fabopt.schema.design import BomRow
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.design import BomRow, Front, FrontPoint
 from fabopt.schema.losses import PLACES
 from fabopt.units import cents, summed, usd
 

@@ -20,8 +20,7 @@ from functools import cache
 from typing import NamedTuple
 
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.charges import PARTS, Charge, charge_words
-from fabopt.schema.finance import Finance
+from fabopt.schema.finance import PARTS, Charge, Finance, charge_words
 from fabopt.schema.product import ChargeWord, Product
 from fabopt.units import CENTS_PER_USD, HOURS_PER_YEAR, MILLIWATTS_PER_WATT, cents, exact, rounded, usd, watts
 

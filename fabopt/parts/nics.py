@@ -12,10 +12,10 @@ from fractions import Fraction
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
+from fabopt.parts.nic_planes import RAIL_ONLY, cannot_forward, divisions
 from fabopt.parts.offering import Offering, is_chosen
 from fabopt.parts.port_types import PortType
 from fabopt.parts.procurement import is_allowed_at
-from fabopt.parts.rails import RAIL_ONLY, cannot_forward, divisions
 from fabopt.rules.defaults import NIC_PAIRING, ONE_PORT, SLOT_SPEED, TESTED_NICS
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Nic

@@ -14,8 +14,7 @@ from fabopt.rules.defaults import AIRFLOW, RACK_RULES, is_kept
 from fabopt.schema.asics import asic_is
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog, Switch
-from fabopt.schema.charges import Charge
-from fabopt.schema.finance import KIND_WORDS, Finance, KindWord
+from fabopt.schema.finance import KIND_WORDS, Charge, Finance, KindWord
 from fabopt.schema.labour import Labour
 from fabopt.schema.procurement import Procurement, Spares, lists_at
 from fabopt.schema.product import Airflow, Product, Purchasable, Supply

@@ -28,8 +28,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.fabric_case import fabric_of, timed, with_needs
 from fabopt.problem.in_service import going_on_from
 from fabopt.problem.labour import NO_LABOUR, StageLabour, labour_of
-from fabopt.problem.limits import ExactLimits, limits_of, tighter
-from fabopt.problem.quotas import Delivery, deliveries_of
+from fabopt.problem.limits import Delivery, ExactLimits, deliveries_of, limits_of, tighter
 from fabopt.problem.roles import settled, with_separations
 from fabopt.problem.site import FloorSite, Site, site_of
 from fabopt.problem.slot_shares import within_slots

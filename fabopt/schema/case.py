@@ -10,9 +10,8 @@ from pydantic import Field, field_validator, model_validator
 from fabopt.errors import InputError, cut, fault
 from fabopt.rules.defaults import FILL_RULES, RACK_RULES, RuleChoices, is_kept
 from fabopt.schema.base import Count, Identifier, Reference, Strict, Text, is_as, is_empty
-from fabopt.schema.charges import Charge, check_charges
 from fabopt.schema.fabric import Fabric as Fabric
-from fabopt.schema.finance import Finance
+from fabopt.schema.finance import Charge, Finance, check_charges
 from fabopt.schema.floor import MAX_RACKS as MAX_RACKS
 from fabopt.schema.floor import MAX_ROWS as MAX_ROWS
 from fabopt.schema.floor import Floor as Floor

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.exchanges import exchanged, in_place_of, is_exchanged, most_together, pooled
+from fabopt.problem.limits import supplied_by
 from fabopt.problem.problem import Problem, of_item
-from fabopt.problem.quotas import supplied_by
 from fabopt.schema.topologies import TIERED
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import RELATIVE_SLACK, AnyBatch, Sizing

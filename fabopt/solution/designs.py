@@ -21,8 +21,7 @@ from fabopt.problem.separation import first_combination
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE, Case
-from fabopt.schema.design import Alternative, Conflict, Design, Objective, Totals
-from fabopt.schema.front import BUDGET_KEY
+from fabopt.schema.design import BUDGET_KEY, Alternative, Conflict, Design, Objective, Totals
 from fabopt.schema.futures import EXPECTED
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadUse

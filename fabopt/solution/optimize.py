@@ -17,11 +17,10 @@ from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches, 
 from fabopt.program.settings import Cancel, Clock, ProgressShare, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
-from fabopt.search.answer import Answer, answer_in, problems_of, words_of
+from fabopt.search.answer import Answer, answer_in, problems_of, reusing_unchanged_fabrics, words_of
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answers
-from fabopt.search.unchanged import reusing_unchanged_fabrics
 from fabopt.solution.designs import Keeping, build, stopped_design, with_alternatives
 from fabopt.solution.few_lengths import with_few_lengths
 from fabopt.solution.futures import with_futures

@@ -11,8 +11,7 @@ from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Design
 from fabopt.schema.roles import OutOfBand
-from fabopt.search.answer import Answer, answer_in, problems_of
-from fabopt.search.unchanged import reusing_unchanged_fabrics
+from fabopt.search.answer import Answer, answer_in, problems_of, reusing_unchanged_fabrics
 from fabopt.solution.question import Answers, Question
 from fabopt.units import some
 

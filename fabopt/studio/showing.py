@@ -23,14 +23,13 @@ from fabopt.output.html.answer import key_figures
 from fabopt.output.html.bill import bill_view
 from fabopt.output.html.build import page_bytes
 from fabopt.output.html.racks import floor_view
-from fabopt.output.left_out import kept_with, switched_off
 from fabopt.output.sheet.pages import in_column
 from fabopt.output.sheet.svg import svg
 from fabopt.output.terminal.answer import totals_line
 from fabopt.output.terminal.comparison import price_of_rules, worth_a_look
 from fabopt.output.terminal.first_screen import compared_rows, first_rows
 from fabopt.output.terminal.no_screen import changes_of, lever_words, no_rows, ordered
-from fabopt.output.words import dollars, money, plain, power
+from fabopt.output.words import dollars, kept_with, money, plain, power, switched_off
 from fabopt.parts.names import product_name
 from fabopt.schema.design import Design, Totals
 from fabopt.studio.worker import Bench, Message

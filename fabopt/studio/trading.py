@@ -35,8 +35,7 @@ from fabopt.output.terminal.why_not import why_not_line
 from fabopt.parts.price_books import products
 from fabopt.program.copies import processors
 from fabopt.program.settings import ProgressWatch, Settings
-from fabopt.schema.design import Alternative, Design
-from fabopt.schema.front import Front, FrontAnswer, FrontPoint
+from fabopt.schema.design import Alternative, Design, Front, FrontAnswer, FrontPoint
 from fabopt.solution import optimize
 from fabopt.solution.question import ALTERNATIVES_S
 from fabopt.studio.edit import inputs_of

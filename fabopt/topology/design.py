@@ -1,6 +1,8 @@
 """A sized network of any family, as the rest of fabopt sees it: hardware, figures, and its part of the design file.
 
 Of what each part of the default rule of resilience counts, the fewest that a sized network has.
+
+How even a network is: the order of preference among designs of equal cost (docs/formulation/search.md).
 """
 
 from __future__ import annotations
@@ -8,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
+import numpy as np
+
+from fabopt.network.clos_shape import ClosShape
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import TIER_ROLES, CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.problem.site import servers_per_rack
 from fabopt.rules.defaults import PAIR, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES
 from fabopt.schema.attachment import HostPort
 from fabopt.schema.design import Failure, Metrics, Placement, StageStructure
@@ -337,3 +343,36 @@ def _cores(part: FilePart, structure: Structure, growth: Sequence[StageStructure
         yield from (stage.cores for stage in growth if stage.cores)
     else:
         yield from (tier.num_switches for tier in part.tiers if tier.role == "core")
+
+
+class Evenness(NamedTuple):
+    """``lacking_mbps``: negated Mb/s per GPU left after the worst loss of one switch, where planes are open;
+    ``own_last``: 1 where the last leaf group differs from the others, 2 where its leaves are of a type of their own;
+    ``spread``: servers by which the largest leaf group exceeds the smallest; ``cut_racks``: racks in which there are
+    servers of two groups or more.
+    """
+
+    lacking_mbps: int
+    own_last: int
+    spread: int
+    cut_racks: int
+
+
+EVEN: Final = Evenness(0, 0, 0, 0)
+
+
+def evenness_of(problem: Problem, shape: ClosShape[Any], own_leaf: bool = False, lacking_mbps: int = 0) -> Evenness:
+    """Evenness of a network's groups at its last stage, its servers filling racks in order.
+
+    ``shape``: of one row; ``own_leaf``: whether the last group has a type of leaf of its own. Without a number of
+    servers per rack none is cut.
+    """
+    g, groups, per_rack = int(shape.g), int(shape.groups), servers_per_rack(problem.case, problem.site)
+    spread = min(g, problem.servers) - int(shape.last_group)
+    cut_racks = 0 if per_rack is None else _cut_racks(g, groups, per_rack)
+    return Evenness(lacking_mbps, int(shape.has_own_last) + own_leaf, spread, cut_racks)
+
+
+def _cut_racks(g: int, groups: int, per_rack: int) -> int:
+    firsts = g * np.arange(1, groups)
+    return len(np.unique(firsts[firsts % per_rack > 0] // per_rack))

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from fabopt.schema.catalog import Switch
-from fabopt.schema.charges import PARTS, Charge, charge_words
 from fabopt.schema.design import BomRow
+from fabopt.schema.finance import PARTS, Charge, charge_words
 from fabopt.schema.product import ProductCharge
 from fabopt.units import cents, exact, rounded, some, usd
 from fabopt.verify.evidence import Evidence

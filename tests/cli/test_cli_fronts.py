@@ -15,7 +15,7 @@ import pytest
 
 from fabopt.io import library
 from fabopt.io.design import read_front
-from fabopt.schema.front import Front
+from fabopt.schema.design import Front
 from fabopt.units import some
 from tests.paths import ROOT
 from tests.samples.cli_samples import Run, write_case

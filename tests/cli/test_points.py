@@ -19,7 +19,7 @@ from fabopt.io.design import read_front
 from fabopt.output.export.design import design_bytes
 from fabopt.output.steps import causes_of, step_of
 from fabopt.output.words import KIND_NAMES, money, signed_money
-from fabopt.schema.front import Front
+from fabopt.schema.design import Front
 from fabopt.solution import optimize
 from tests.samples import small
 from tests.samples.page_samples import outside

@@ -13,7 +13,7 @@ from fabopt.cli.outages import KINDS
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export import FORMATS
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front
+from fabopt.schema.design import Front
 from fabopt.study.sweep import sweep as sweeps
 from tests.fuzz import given
 from tests.fuzz.mutants import ODD_VALUES, as_text, mutant, spoilt

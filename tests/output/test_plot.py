@@ -24,8 +24,7 @@ from fabopt.output.html.front_page import front_table
 from fabopt.output.plot import ENDINGS, plot_bytes, write_plot
 from fabopt.output.terminal.front import PLOT_HEIGHT, front_summary, span
 from fabopt.output.words import KIND_NAMES, begins_at_zero
-from fabopt.schema.design import CaseRecord
-from fabopt.schema.front import Front, FrontObjective
+from fabopt.schema.design import CaseRecord, Front, FrontObjective
 from tests.samples import front_samples, small
 from tests.samples.page_samples import SCRIPT, expanded, outside
 

@@ -10,7 +10,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.output.terminal.front import dots, span, stairs, value_text
 from fabopt.program.settings import Clock
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.design import FrontPoint
 from fabopt.study.sweep.cells import GridCell, SweepInputs
 from fabopt.study.sweep.workers import solve_on_dask
 from tests.samples import small

@@ -21,7 +21,7 @@ from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.sensitivity import sensitivity_csv
 from fabopt.output.export.sheets import write_csv
 from fabopt.output.export.spreadsheet import csv_bytes, safe
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.design import Front, FrontPoint
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from tests.samples import small
 

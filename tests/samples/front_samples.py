@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabopt.io.case import inputs_from_objects
-from fabopt.schema.design import CaseRecord, Design
-from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.design import CaseRecord, Design, Front, FrontObjective, FrontPoint
 from fabopt.schema.version import VERSION
 from fabopt.solution import optimize
 

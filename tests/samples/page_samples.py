@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabopt.output.html.build import page_bytes
-from fabopt.schema.design import Check, Design
-from fabopt.schema.front import Front
+from fabopt.schema.design import Check, Design, Front
 from fabopt.verify import verify
 from tests.paths import ROOT
 from tests.samples import front_samples, small

@@ -8,7 +8,7 @@ import pytest
 
 from fabopt.problem import site as sites
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.design import FrontPoint
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.sensitivity.ranges import Asked, sensitivity
 from fabopt.study.sweep.sweep import Execution, grid_of, sweep

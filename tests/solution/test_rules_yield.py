@@ -17,12 +17,11 @@ from rich.console import Console
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.front import front_csv
 from fabopt.output.html.build import page_bytes
-from fabopt.output.left_out import TITLE
 from fabopt.output.terminal.answer import headline, infeasible_lines
 from fabopt.output.terminal.summary import summary
+from fabopt.output.words import TITLE
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.design import Design
-from fabopt.schema.front import Front
+from fabopt.schema.design import Design, Front
 from fabopt.solution import optimize, rule_levers
 from fabopt.study.sweep import sweep as sweeps
 from tests.samples import random_networks, small

@@ -12,8 +12,7 @@ import pytest
 from fabopt.io.case import read_inputs
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.design import Objective
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.design import Front, FrontPoint, Objective
 from fabopt.study.front import ahead
 from fabopt.study.front.ahead import Ahead
 from fabopt.study.front.finder import PRICE, Demands, Finder, GradedDesign, climb

@@ -14,8 +14,7 @@ from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.design import Objective, Totals
-from fabopt.schema.front import Front, FrontObjective, FrontPoint
+from fabopt.schema.design import Front, FrontObjective, FrontPoint, Objective, Totals
 from fabopt.solution.single_points import with_single_points
 from fabopt.study.front import pareto
 from fabopt.study.front.finder import Finder

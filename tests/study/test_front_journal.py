@@ -12,7 +12,7 @@ from fabopt.errors import InputError, NoAnswerError
 from fabopt.io.case import Inputs
 from fabopt.output.export.front import front_bytes
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front
+from fabopt.schema.design import Front
 from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.fronts import empty_front, pareto_front
 from fabopt.study.front.journal import journaled

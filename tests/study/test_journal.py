@@ -21,7 +21,7 @@ from fabopt.io.case import Inputs
 from fabopt.io.library import MAX_INPUT_BYTES
 from fabopt.output.export.front import front_bytes
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front, FrontAnswer, FrontPoint
+from fabopt.schema.design import Front, FrontAnswer, FrontPoint
 from fabopt.study.front.journal import journaled
 from fabopt.study.sweep.sweep import CutShortError, Execution, grid_of, sweep
 from tests.paths import ROOT

@@ -20,7 +20,7 @@ from fabopt.io.case import Inputs
 from fabopt.output.export.front import front_bytes, front_csv
 from fabopt.output.terminal.front import front_summary
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.design import Front, FrontPoint
 from fabopt.solution.optimize import interrupts
 from fabopt.study.front.journal import resumed
 from fabopt.study.sweep import workers

@@ -14,7 +14,7 @@ from fabopt.output.steps import cut_off
 from fabopt.output.terminal.front import front_summary
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.schema.design import Front, FrontPoint
 from fabopt.solution import optimize
 from fabopt.solution.formulation_text import formulation_text
 from fabopt.study.front import fronts

@@ -6,7 +6,7 @@ import pytest
 
 from fabopt.network.clos_shape import ClosShape
 from fabopt.problem.problem import problem_of
-from fabopt.topology.evenness import evenness_of
+from fabopt.topology.design import evenness_of
 from tests.samples import small
 
 

@@ -18,7 +18,7 @@ import pytest
 import fabopt
 from fabopt.errors import InputError
 from fabopt.output.export.topology import topology
-from fabopt.parts.rails import cannot_forward, forwarded
+from fabopt.parts.nic_planes import cannot_forward, forwarded
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Design
 from fabopt.schema.server import ScaleUp, Server

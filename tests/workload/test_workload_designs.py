@@ -13,8 +13,7 @@ from fabopt.io.keys import changed_inputs, content_of
 from fabopt.output.export.design import design_bytes
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.design import Design
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.design import Design, FrontPoint
 from fabopt.solution import optimize
 from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.verify import verify

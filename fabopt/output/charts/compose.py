@@ -11,8 +11,7 @@ from fabopt.output.charts.front import front_chart
 from fabopt.output.charts.points import Dot, Quantity, axes_of, dots_of, setting_of
 from fabopt.output.charts.style import FILE_PALETTE, WIDTH, Palette, Spec, heading
 from fabopt.output.words import listed, plain, power
-from fabopt.schema.design import Number
-from fabopt.schema.front import BUDGET_KEY, Front
+from fabopt.schema.design import BUDGET_KEY, Front, Number
 from fabopt.units import some
 
 # -- the heat map of a sweep over two keys ----------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from fabopt.output.charts.points import Axes, Dot
 from fabopt.output.charts.style import WIDTH, Palette, Spec
 from fabopt.output.steps import budget_of
 from fabopt.output.words import begins_at_zero, money
-from fabopt.schema.design import Number
-from fabopt.schema.front import BUDGET_KEY, Front
+from fabopt.schema.design import BUDGET_KEY, Front, Number
 
 # Mean width of a letter against its height, of a sans.
 _LETTER = 0.52

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from fabopt.output.steps import marginal_unit
 from fabopt.output.words import count, limit_name, money, plain, power, printable
-from fabopt.schema.design import FabricDesign, Number
-from fabopt.schema.front import BUDGET_KEY, Front, FrontPoint
+from fabopt.schema.design import BUDGET_KEY, FabricDesign, Front, FrontPoint, Number
 
 # -- quantities on axes and in words: the metrics of a front, and the keys that a sweep goes over ---------------------
 

@@ -6,11 +6,10 @@ from typing import Any
 
 from fabopt.io.library import share_read
 from fabopt.output.export.spreadsheet import csv_bytes
-from fabopt.output.left_out import left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import cut_off, gpus_of, marginal_unit, ratio_of
-from fabopt.output.words import limit_name
-from fabopt.schema.front import Front
+from fabopt.output.words import left_out_cell, limit_name
+from fabopt.schema.design import Front
 
 # The share of the largest readable file that points may fill.
 _ROOM = 0.95

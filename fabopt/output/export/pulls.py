@@ -16,7 +16,7 @@ import numpy as np
 
 from fabopt.errors import Fault, InputError
 from fabopt.operate.model import numbered_devices
-from fabopt.operate.names import names_of
+from fabopt.operate.ports import names_of
 from fabopt.output.export.cables import moves, schedule, stage_names
 from fabopt.output.terminal.floor import OPTICAL, class_of
 from fabopt.schema.design import Design

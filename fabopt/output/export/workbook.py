@@ -41,14 +41,13 @@ from fabopt.output.export.spreadsheet import (
     write_marks,
     write_text,
 )
-from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.purchased import SHARES, has_any
 from fabopt.output.space import pages_line
 from fabopt.output.statements import StatedTable, Statement, single_points
 from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, compared_rows, first_rows
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
-from fabopt.output.words import listed, measured, money, plain, power
+from fabopt.output.words import TITLE, left_out_lines, listed, measured, money, plain, power
 from fabopt.parts.price_basis import basis_of, firm_until, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.finance import DOLLAR

@@ -10,8 +10,8 @@ from typing import Any
 from fabopt.output.cash import cash_flow
 from fabopt.output.charts.bars import cost_bars
 from fabopt.output.charts.cash import cash_bars
-from fabopt.output.charts.render import svg as chart_svg
 from fabopt.output.charts.style import PAGE_PALETTE
+from fabopt.output.charts.style import svg as chart_svg
 from fabopt.output.html.alternatives import (
     alternative_rows,
     alternative_titles,
@@ -26,7 +26,6 @@ from fabopt.output.html.front_page import front_figures, front_table
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import drawn, fragment, render
 from fabopt.output.labour import labour
-from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, TitleBlock, in_column, sheets
 from fabopt.output.sheet.svg import svg
@@ -44,10 +43,9 @@ from fabopt.output.terminal.answer import (
 from fabopt.output.terminal.cash import cash_quarters
 from fabopt.output.terminal.serving import serving
 from fabopt.output.terminal.workload import workload
-from fabopt.output.words import limit_name, money, power, sentence
+from fabopt.output.words import TITLE, left_out_lines, limit_name, money, power, sentence
 from fabopt.schema.base import NO_SINGLE_LIMIT
-from fabopt.schema.design import Check, Conflict, Design, FabricDesign, Number
-from fabopt.schema.front import Front
+from fabopt.schema.design import Check, Conflict, Design, FabricDesign, Front, Number
 from fabopt.schema.stages import QUARTER
 from fabopt.schema.version import VERSION
 from fabopt.verify import not_asked

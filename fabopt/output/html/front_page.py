@@ -19,15 +19,13 @@ from fabopt.output.charts.points import (
     value_of,
     why_not,
 )
-from fabopt.output.charts.render import svg
-from fabopt.output.charts.style import PAGE_PALETTE
+from fabopt.output.charts.style import PAGE_PALETTE, svg
 from fabopt.output.html.rendering import drawn, render
-from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import COLUMN as CUT_OFF
 from fabopt.output.steps import cut_off_cell, gpus_of, marginal_unit, ratio_of, step_of, tells_cut_off
-from fabopt.output.words import count, dollars
-from fabopt.schema.front import Front, FrontPoint
+from fabopt.output.words import COLUMN, count, dollars, left_out_cell
+from fabopt.schema.design import Front, FrontPoint
 from fabopt.schema.version import VERSION
 
 _NOTHING = "-"

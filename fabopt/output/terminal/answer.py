@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabopt.output.left_out import left_out_claim
 from fabopt.output.pairs import pair_lines
 from fabopt.output.purchased import beside_use
 from fabopt.output.slots import slot_words
@@ -15,6 +14,7 @@ from fabopt.output.words import (
     KIND_NAMES,
     count,
     has_three_digits,
+    left_out_claim,
     listed,
     measured,
     money,

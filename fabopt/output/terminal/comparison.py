@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from fabopt.output.left_out import switched_off
-from fabopt.output.words import dollars, listed, plain, power
+from fabopt.output.words import dollars, listed, plain, power, switched_off
 from fabopt.parts.names import with_names
 from fabopt.parts.price_basis import PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, RULES_KEPT

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.left_out import kept_with, switched_off
 from fabopt.output.slots import slot_limit
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
@@ -26,6 +25,7 @@ from fabopt.output.words import (
     KIND_NAMES,
     dollar_shares,
     dollars,
+    kept_with,
     listed,
     measured,
     money,
@@ -33,6 +33,7 @@ from fabopt.output.words import (
     plain,
     power,
     printable,
+    switched_off,
 )
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.names import product_name

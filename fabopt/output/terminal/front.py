@@ -11,15 +11,24 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.measure import Measurement
 from rich.text import Text
 
-from fabopt.output.left_out import COLUMN, left_out_cell
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import COLUMN as CUT_OFF
 from fabopt.output.steps import budget_of, causes_of, cut_off_cell, marginal_unit, tells_cut_off
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.summary import table
-from fabopt.output.words import begins_at_zero, dollars, limit_name, listed, money, plain, power, printable
-from fabopt.schema.design import Conflict
-from fabopt.schema.front import BUDGET_KEY, Front, FrontPoint
+from fabopt.output.words import (
+    COLUMN,
+    begins_at_zero,
+    dollars,
+    left_out_cell,
+    limit_name,
+    listed,
+    money,
+    plain,
+    power,
+    printable,
+)
+from fabopt.schema.design import BUDGET_KEY, Conflict, Front, FrontPoint
 from fabopt.units import some
 
 # -- A plot of dots for terminals: each character is two dots wide and four high --------------------------------------

@@ -22,9 +22,8 @@ from fabopt.io.text import parse_yaml
 from fabopt.output.words import listed
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Catalog
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, Front
 from fabopt.schema.expected import ExpectedTopology
-from fabopt.schema.front import Front
 from fabopt.schema.model import Model
 from fabopt.schema.price_book import PriceBook
 from fabopt.schema.sensitivity import Sensitivity

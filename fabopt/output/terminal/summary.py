@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from fabopt.output.labour import labour
-from fabopt.output.left_out import TITLE, left_out_lines
 from fabopt.output.space import floor_line, pages_line
 from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
 from fabopt.output.terminal.answer import (
@@ -32,7 +31,9 @@ from fabopt.output.terminal.workload import workload
 from fabopt.output.what_else import BOUGHT, columns_of, name_of
 from fabopt.output.words import (
     KIND_NAMES,
+    TITLE,
     count,
+    left_out_lines,
     money,
     power,
     printable,

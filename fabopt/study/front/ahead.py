@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fabopt.program.copies import in_processes, start_as_copy
 from fabopt.program.settings import StoppedError
-from fabopt.schema.front import FrontAnswer
+from fabopt.schema.design import FrontAnswer
 from fabopt.study.front.finder import Demands, Finder, GradedDesign
 from fabopt.study.front.measures import OVERSUBSCRIPTION, PER_RATIO, Measure, kbps, measured
 from fabopt.study.front.points import KeptAnswers

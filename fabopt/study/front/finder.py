@@ -23,7 +23,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.design import FrontPoint
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio, RatioSearch

@@ -18,7 +18,7 @@ from fabopt.program.copies import can_fork
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.front import Front, FrontObjective
+from fabopt.schema.design import Front, FrontObjective
 from fabopt.schema.topologies import TIERED
 from fabopt.schema.version import VERSION
 from fabopt.search.rules_kept import relaxed

@@ -14,7 +14,7 @@ from fabopt.io.faults import Model, document_of, refuse
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
 from fabopt.io.library import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
 from fabopt.io.text import FRONT
-from fabopt.schema.front import Front, FrontAnswer, FrontPoint
+from fabopt.schema.design import Front, FrontAnswer, FrontPoint
 from fabopt.units import beats, some
 
 Entry = FrontPoint | FrontAnswer

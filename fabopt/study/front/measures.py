@@ -17,8 +17,8 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked, energy_of, order_of, sums_of
 from fabopt.schema.case import EFFECTIVE, Case
+from fabopt.schema.design import Sense
 from fabopt.schema.fabric import MOST_US
-from fabopt.schema.front import Sense
 from fabopt.search.step_time import PER_ONE, least_utilization_grade, prediction_of
 from fabopt.topology.design import NetworkDesign
 from fabopt.topology.latency import farthest

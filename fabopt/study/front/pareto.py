@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from fabopt.program.settings import StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.front import FrontObjective, FrontPoint
+from fabopt.schema.design import FrontObjective, FrontPoint
 from fabopt.study.front.finder import PRICE, Best, Finder, GradedDesign, climb
 from fabopt.study.front.listed import Listed, Listing, can_be_listed
 from fabopt.study.front.measures import Measure

@@ -12,8 +12,7 @@ from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import Clock, Settings, unbroken
-from fabopt.schema.design import BomRow, CaseRecord, Conflict, Design, Objective, Status
-from fabopt.schema.front import FrontAnswer, FrontPoint
+from fabopt.schema.design import BomRow, CaseRecord, Conflict, Design, FrontAnswer, FrontPoint, Objective, Status
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.left_out import NearestDesign
 from fabopt.schema.prediction import WorkloadUse

@@ -19,8 +19,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.orders import Picked, all_uses
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import BomRow, FabricDesign, LinkRow, Objective
-from fabopt.schema.front import BUDGET_KEY
+from fabopt.schema.design import BUDGET_KEY, BomRow, FabricDesign, LinkRow, Objective
 from fabopt.schema.sensitivity import PriceRange, Sensitivity, Takeover
 from fabopt.schema.version import VERSION
 from fabopt.search.answer import Answer

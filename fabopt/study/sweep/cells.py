@@ -15,8 +15,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import parts_that_yield
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import Conflict
-from fabopt.schema.front import BUDGET_KEY, FrontPoint
+from fabopt.schema.design import BUDGET_KEY, Conflict, FrontPoint
 from fabopt.schema.left_out import NearestDesign
 from fabopt.search.answer import Answer
 from fabopt.search.context import Context

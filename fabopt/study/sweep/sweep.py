@@ -24,7 +24,7 @@ from fabopt.io.quantities import MONEY, MeasuredText, quantity_under
 from fabopt.problem.certain import limited_cables, uncertain_stages
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
-from fabopt.schema.front import BUDGET_KEY, Front, FrontObjective, FrontPoint
+from fabopt.schema.design import BUDGET_KEY, Front, FrontObjective, FrontPoint
 from fabopt.schema.version import VERSION
 from fabopt.study.front.pareto import with_marginal
 from fabopt.study.sweep.cells import MAXIMIZED, GridCell, SweepInputs

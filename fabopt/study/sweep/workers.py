@@ -18,7 +18,7 @@ from typing import Any
 from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
 from fabopt.program.copies import POLL_S, can_fork, in_processes, start_as_copy
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
-from fabopt.schema.front import FrontPoint
+from fabopt.schema.design import FrontPoint
 from fabopt.study.sweep.cells import CellSolver, GridCell, SweepInputs
 
 Take = Callable[[GridCell, Sequence[FrontPoint]], None]

@@ -39,8 +39,7 @@ from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
 from fabopt.topology.clos.trunked import TrunkedWay, links_between, ways_of
-from fabopt.topology.design import left_by_a_switch
-from fabopt.topology.evenness import evenness_of
+from fabopt.topology.design import evenness_of, left_by_a_switch
 from fabopt.topology.family import Batch
 from fabopt.units import Number, grouped, summed
 

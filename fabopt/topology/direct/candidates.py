@@ -28,11 +28,10 @@ from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import kind_choices, server_leaf
-from fabopt.topology.design import NetworkDesign
+from fabopt.topology.design import EVEN, Evenness, NetworkDesign, evenness_of
 from fabopt.topology.direct.design import DirectDesign
 from fabopt.topology.direct.graph_network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, Ints, run_of
-from fabopt.topology.evenness import EVEN, Evenness, evenness_of
 from fabopt.topology.family import AnyBatch, Batch
 from fabopt.topology.link_parts import Costs, Floats, Quantities
 from fabopt.units import Number, ceil_div, ceil_of, summed

@@ -29,12 +29,11 @@ from fabopt.topology.clos.joins import joins_of
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, down_cage_limit, up_cage_limit
 from fabopt.topology.clos.stage_links import kind_choices, server_leaf
-from fabopt.topology.design import Figures, FilePart, LinkUse, Tier, single_flow
+from fabopt.topology.design import Figures, FilePart, LinkUse, Tier, evenness_of, single_flow
 from fabopt.topology.direct.candidates import SwitchedShape, assembled, equal_joins, fills, whole_choice
 from fabopt.topology.direct.design import GraphDesign
 from fabopt.topology.direct.graph_network import SwitchedFailures, SwitchedNetwork, words_of
 from fabopt.topology.dragonfly_plus.networks import DragonflyPlusNetworks
-from fabopt.topology.evenness import evenness_of
 from fabopt.topology.family import Batch
 from fabopt.topology.link_parts import Need, PeerLinks, Side
 from fabopt.units import Number, ceil_of

@@ -21,7 +21,7 @@ from fabopt.schema.structure import Structure
 from fabopt.schema.tiers import PortUse
 from fabopt.topology.candidate import Candidate, Choice, Option
 from fabopt.topology.clos.network import ClosNetwork
-from fabopt.topology.clos.shape import Parts, Shape, SwitchUse, last_endpoints, most_endpoints
+from fabopt.topology.clos.shape import Ints, Parts, Shape, SwitchUse, last_endpoints, most_endpoints
 
 
 def first_stage(there: FabricDesign, servers: int) -> StageNumbers:
@@ -131,6 +131,21 @@ def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     pair, now = there.clos.links_per_pair, (there.tiers[0].up_ports, there.clos.spines_per_pod)
     even = now[0] == pair * now[1] and uplinks == pair * spines
     return (spines >= now[1] and even) or (uplinks, spines) == now
+
+
+def pods_in_service(fabric: FabricProblem, rail_pods: bool, least: Ints, most: Ints) -> tuple[Ints, Ints]:
+    """The fewest and the most groups of a pod with which a network goes on from the one in service, of shape (rows,).
+
+    ``least``, ``most``: those that there may be otherwise; of pods that differ from those in service none.
+    """
+    there = None if fabric.in_service is None else fabric.in_service.fabric.clos
+    if there is None or there.tiers == 1:
+        return least, most
+    if rail_pods != (there.tiers > 2 and there.pod_of == "rail"):
+        return least, np.zeros_like(most)
+    if there.tiers == 2 or there.groups <= there.groups_per_pod:
+        return np.maximum(least, there.groups), most
+    return np.maximum(least, there.groups_per_pod), np.minimum(most, there.groups_per_pod)
 
 
 def _same_sizes(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool_]:

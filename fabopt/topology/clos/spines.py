@@ -19,7 +19,7 @@ from fabopt.topology.clos.classes import busiest_leaves
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
-from fabopt.topology.clos.in_service import keeps_pairs
+from fabopt.topology.clos.in_service import keeps_pairs, pods_in_service
 from fabopt.topology.clos.own_last_groups import last_up_limit, with_last_uplinks
 from fabopt.topology.clos.pod_costs import CoreCosts, SpineReach, core_costs, farthest_reach
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
@@ -276,7 +276,7 @@ class Spines:
             most = np.minimum(most, groups - 1)
         # a core has a link to every pod, so T is at least this (and past all groups where it has none to spare):
         least = ceil_of(groups, pods_of_a_rail) if pods_of_a_rail else groups + 1
-        return pod_sizes(self.fabric, shape.g[rows], least, most)
+        return pods_in_service(self.fabric, rail_pods, *pod_sizes(self.fabric, shape.g[rows], least, most))
 
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
         """Add the spine tier, and then cores to rows below the cutoff and their ``most_cost``."""

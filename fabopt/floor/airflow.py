@@ -1,7 +1,8 @@
 """One direction of air a rack: which way the switches of a floor blow, and where those may stand that blow so.
 
-All switches of a floor whose airflow is known blow one way. They share racks with servers where that is the way of the
-servers' ports; else they stand in racks without servers. Rule ``racks_blow_one_way``. See docs/formulation/floor.md.
+Racks without servers blow one way. Where that is the servers' own, switches that are sold so stand in any rack; where
+it is the other, those that are sold so stand apart, and those that are not stand with servers. Rule
+``racks_blow_one_way``. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple, get_args
 
+import numpy as np
+
+from fabopt.floor.racks import Mask
 from fabopt.parts.procurement import airflow_of
 from fabopt.rules.defaults import AIRFLOW, is_kept
 from fabopt.schema.case import Case
@@ -19,16 +23,19 @@ AIRFLOWS: Final[tuple[Airflow, ...]] = get_args(Airflow)
 
 
 class HallAir(NamedTuple):
-    """The one way in which switches of a floor blow, None: any; and whether such switches may share a rack with
-    servers.
+    """The one way in which racks without servers blow, None: any; whether switches that blow so may share a rack with
+    servers; and the way of the servers' ports, None: not known.
     """
 
     way: Airflow | None = None
     beside_servers: bool = True
+    servers: Airflow | None = None
 
-    def takes(self, airflows: Collection[Airflow]) -> bool:
-        """Whether a switch that is sold so, not known where there are none, may be on the floor."""
-        return self.way is None or not airflows or self.way in airflows
+    def takes(self, airflows: Collection[Airflow], with_servers: Mask) -> Mask:
+        """Whether racks take a switch that is sold so, shape (racks,), as ``with_servers`` is."""
+        if self.way is None or self.way in airflows:
+            return np.where(with_servers, self.beside_servers, True)
+        return with_servers & (self.servers in airflows)
 
 
 ANY_AIR: Final = HallAir()
@@ -46,7 +53,7 @@ def hall_air(case: Case, server: Server, sold: Iterable[Collection[Airflow]]) ->
     if asked is not None:
         ways = () if beside in (None, asked) else (HallAir(asked, False),)
     elif beside is not None:
-        ways = tuple(HallAir(way, way == beside) for way in sorted(AIRFLOWS, key=beside.__ne__))
+        ways = tuple(HallAir(way, way == beside, beside) for way in sorted(AIRFLOWS, key=beside.__ne__))
         ways = ways if only - {beside} else ()
     elif len(only) > 1:
         ways = tuple(map(HallAir, AIRFLOWS))

@@ -60,7 +60,7 @@ class Layout:
     indices of the plan's racks, each of shape (racks listed,). ``share``: the fabric's part of a rack's space for
     switches. ``spread_over``: least racks for the spines of a pod, cores, and leaves of a group of several racks; None:
     two, where rule ``rack-spread`` holds. ``pins``: by tier (0: leaves), the racks that the case names, in place of
-    ``switch_racks``. ``air``: the way in which its switches blow.
+    ``switch_racks``. ``air``: the way in which racks of switches blow.
     """
 
     plan: FloorPlan

@@ -27,7 +27,7 @@ class FreeSpace:
     ``units``: whole ones; ``load``: of each quantity, shape (quantities, racks); ``top_unit``: the highest free unit;
     ``installed``: number of switches; ``cable_ends``: at them; ``most``: limits of these two in each rack. ``row``: of
     each rack; ``row_mw``: heat to air in milliwatts that each row still takes, shape (rows,); None: any. ``beside``:
-    whether a rack has servers; ``air``: the way in which switches blow.
+    whether a rack has servers; ``air``: the way in which racks of switches blow.
     """
 
     units: Ints
@@ -75,7 +75,7 @@ class FreeSpace:
             most = np.minimum(most, (self.most[1] - self.cable_ends) // size.cable_ends)
         # Rule ``racks_blow_one_way``
         if size.airflows:
-            most = np.where(self.beside, self.air.beside_servers, True) * self.air.takes(size.airflows) * most
+            most = self.air.takes(size.airflows, self.beside) * most
         return np.asarray(np.maximum(0, most))
 
     def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:

@@ -65,9 +65,8 @@ def _airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str
         rule = DEFAULT_RULES[AIRFLOW]
         other = ", ".join(sorted(id_ for id_ in sold if beside not in sold[id_]))
         ordered = planned_airflow(case, server, switches)
-        apart = (
-            "" if ordered == beside else f"; {other}, sold with the other only, and all others stand apart: {ordered}"
-        )
+        alone = f"; {other}, sold with the other only, and all that are sold so stand apart: {ordered}"
+        apart = "" if ordered == beside else alone
         yield rule.note(f"{server.id} has its ports at the {server.ports_side}, so {beside}{apart}")
         if other and ordered == beside:
             yield (

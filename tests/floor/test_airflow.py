@@ -34,6 +34,21 @@ def test_small_floors_with_airflows_equal_brute_force(seed: int) -> None:
         assert free is not None and value_of(free) <= value_of(design)
 
 
+def test_leaves_stand_with_servers_that_they_blow_as_while_spines_stand_apart() -> None:
+    """Seed 39: one way for the whole floor cost 1,734; spines sold the other way only are in a rack without servers."""
+    content, parts = toy_with_airflows(39)
+    design = solved(content, parts)
+    assert_proven(design)
+    assert value_of(design) == 1681
+    (fabric,), sold = design.fabrics, {one["id"]: [*one["airflows"]] for one in parts["switches"]}
+    assert design.floor is not None
+    ways = {(tuple(sold[tier.id]), tier.role) for tier in fabric.tiers}
+    assert len({way for way, _ in ways}) == 2
+    servers = set(design.floor.server_racks)
+    assert {rack for rack, _ in fabric.places.leaf} <= servers
+    assert not {rack for rack, _ in fabric.places.spine} & servers
+
+
 def hall(racks: int, ways: dict[str, str | None], side: str | None = "rear", **rules: bool) -> tuple[Json, Json]:
     """Servers in two racks of a row, and two sizes of switches that are sold so, each with a code."""
     content, parts = copy.deepcopy(toy_with_airflows(3))

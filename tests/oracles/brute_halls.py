@@ -35,14 +35,16 @@ def most_servers(floor: Json, server: Json) -> int:
 
 
 def blows_one_way(racks: np.ndarray, chosen: list[int], server: Json, switches: list[Json]) -> np.ndarray:
-    """Whether all switches can blow one way, in no rack against servers; by place."""
+    """Whether all switches can blow one way, in no rack against servers, or those that are sold against the servers'
+    can stand apart and all others with servers; by place.
+    """
     known = [at for at, switch in enumerate(switches) if switch.get("airflows")]
     beside = {"rear": "port-side-exhaust", "front": "port-side-intake"}.get(server.get("ports_side", ""))
-    good = np.zeros(len(racks), dtype=bool)
+    above = np.isin(racks[:, known], list(chosen))
+    good = (above == [[*switches[at]["airflows"]] == [beside] for at in known]).all(axis=1) & (beside is not None)
     for way in ("port-side-intake", "port-side-exhaust"):
         if all(way in switches[at]["airflows"] for at in known):
-            apart = ~np.isin(racks[:, known], list(chosen)).any(axis=1)
-            good |= apart | (beside in (None, way))
+            good |= ~above.any(axis=1) | (beside in (None, way))
     return good
 
 

@@ -139,11 +139,13 @@ class SwitchRivals:
         return all(own <= theirs for own, theirs in zip(*loads, strict=True))
 
     def _blows_as(self, switch: SwitchType, other: SwitchType) -> bool:
-        """Whether ``switch`` may stand wherever ``other`` may: sold in all its airflows, or in unknown ones."""
+        """Whether ``switch`` may stand wherever ``other`` may: sold in the same airflows, or in unknown ones. Sold in
+        both, it blows as racks of switches do, and stands in none with servers where that is against them.
+        """
         if airs_of(self.problem) == (ANY_AIR,):
             return True
         own, theirs = (switch_size(self.problem, one, (), self.protocol).airflows for one in (switch, other))
-        return not own or (bool(theirs) and own >= theirs)
+        return not own or own == theirs
 
     def _loads_racks_as(self, own: CageUse, use: CageUse) -> bool:
         """Whether a group of cages has no more cable ends, and no hungrier modules."""

@@ -176,8 +176,10 @@ def _with_unlisted_parts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 # Every question is a search; so many are asked at most, each of so much work, on a machine of any speed.
 MOST_QUESTIONS = 400
-# When these seconds are over, which is long after the questions are, what has been found by then is told.
-MOST_SECONDS = 120.0
+# When so many times the seconds of the proof that there is no design are over, what has been found by then is told; but
+# not before the least seconds, and after the most, on large floors and on small ones of many places.
+TIMES_OF_PROOF = 5
+LEAST_SECONDS, MOST_SECONDS = 30.0, 120.0
 # With so many times the servers that any design reaches, only what sets its size is looked at besides.
 FAR_TOO_MANY = 4
 # Of NICs that their slots hold back, so many are named.
@@ -279,7 +281,8 @@ def inquiry_of(problem: Problem, settings: Settings, clock: Clock, context: Cont
         settings.progress(f"no design meets the case: looking at {what}")
 
     quiet = settings.quiet
-    watch = Watch(MOST_SECONDS, clock, MOST_QUESTIONS)
+    seconds = min(MOST_SECONDS, max(LEAST_SECONDS, TIMES_OF_PROOF * clock.spent_s()))
+    watch = Watch(seconds, clock, MOST_QUESTIONS)
     left_out = tuple(left_out_of_fabrics(problem))
     return Inquiry(problem.asked, problem.catalog, problem, quiet, watch, tell, context, settings.told, left_out)
 

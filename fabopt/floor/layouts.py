@@ -180,10 +180,11 @@ class Layout:
         has_servers = self.servers_in_rack > 0
         free = np.full((len(NO_LOAD), len(self.plan)), UNLIMITED)
         beside, alone = self.share.beside.load, self.share.alone.load
-        for row, (most, servers) in enumerate(zip(self.plan.most_by_rack, self.server_size.load, strict=True)):
-            if (most < UNLIMITED).any():
-                left = np.maximum(0, most - servers)
-                free[row] = np.where(has_servers, _own_part(beside[row], left), _own_part(alone[row], most))
+        with_servers, without = self.plan.most_by_rack, self.plan.most_by_rack_alone
+        for row, servers in enumerate(self.server_size.load):
+            if (with_servers[row] < UNLIMITED).any() or (without[row] < UNLIMITED).any():
+                left = np.maximum(0, with_servers[row] - servers)
+                free[row] = np.where(has_servers, _own_part(beside[row], left), _own_part(alone[row], without[row]))
         return free
 
     @cached_property
@@ -337,7 +338,8 @@ def _own_part(part: Part, amount: Amount) -> Amount:
 def racks_for(units: int, load: RackLoad, plan: FloorPlan, limits: RackLimits, switches: int) -> int:
     """Fewest empty racks for switches: by their rack units, their load and the most switches in a rack."""
     needed = empty_racks(units, switches, plan.floor.rack_units, limits)
-    by_load = (ceil_div(amount, max(1, most)) for amount, most in zip(load, plan.most_in_rack, strict=True) if amount)
+    most_of_each = zip(load, plan.most_without_servers, strict=True)
+    by_load = (ceil_div(amount, max(1, most)) for amount, most in most_of_each if amount)
     return max(1, needed, *by_load)
 
 

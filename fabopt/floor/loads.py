@@ -60,8 +60,8 @@ def times_in(load: RackLoad, most: RackLoad) -> int:
 
 def most_in_rack(floor: Floor | None) -> RackLoad:
     """The most that a rack of a floor takes, by ``rack_power_w`` with ``breaker_share``, the lesser of ``rack_air_w``
-    and ``row_air_w``, that of ``rack_kg`` and ``floor_kg_m2`` on the rack's own base, and outlets; what racks of all
-    halls take. Rule ``loads_fit_racks``.
+    and ``row_air_w``, that of ``rack_kg`` and ``floor_kg_m2`` on the rack's own base, and outlets of racks with servers
+    (of others: of the floor ``without_servers``); what racks of all halls take. Rule ``loads_fit_racks``.
     """
     if floor is None:
         return ANY_LOAD
@@ -113,7 +113,7 @@ class RackLimit(NamedTuple):
     up, unit and words.
 
     ``what``: of the figure, where the unit does not say it; ``verb``: of a device that has so much. ``of``: empty where
-    what is not known of a product is noted, and not refused.
+    what is not known of a product is noted, and not refused. ``of_servers``: whether racks of servers have it.
     """
 
     key: str
@@ -122,6 +122,7 @@ class RackLimit(NamedTuple):
     unit: str
     verb: str
     what: str = ""
+    of_servers: bool = True
 
     def amount(self, load: RackLoad) -> float:
         """What a load has of the quantity, in the unit of the key; of ``floor_kg_m2`` in kilograms."""
@@ -156,6 +157,9 @@ RACK_LIMITS: Final = (
     RackLimit("outlets_c13", "c13", "", "C13 outlets", "needs"),
     RackLimit("outlets_c15", "c15", "", "C15 outlets", "needs"),
     RackLimit("outlets_c19", "c19", "", "C19 outlets", "needs"),
+    RackLimit("network_outlets_c13", "c13", "", "C13 outlets", "needs", of_servers=False),
+    RackLimit("network_outlets_c15", "c15", "", "C15 outlets", "needs", of_servers=False),
+    RackLimit("network_outlets_c19", "c19", "", "C19 outlets", "needs", of_servers=False),
 )
 
 

@@ -7,7 +7,7 @@ they are rounded to a nanometre, so that equal runs are equal numbers in whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fabopt.floor.loads import UNLIMITED, most_in_rack
+from fabopt.floor.loads import UNLIMITED, RackLoad, most_in_rack
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits
 from fabopt.floor.racks import DIGITS, Bools, Floats, Ints, Racks, height_m
 from fabopt.floor.ways import ways_on
@@ -36,7 +36,8 @@ class FloorPlan(Racks):
     usable              neither blocked nor reserved, nor one of ``taken``, which hold attachments
     pinned              switches are pinned to it
 
-    ``limits``: of every rack; ``most_in_rack``: what devices may load any with. ``row_air_mw``: heat to air, in
+    ``limits``: of every rack; ``most_in_rack``: what devices may load any with; ``most_with_servers``,
+    ``most_without_servers``: any that has servers, or none. ``row_air_mw``: heat to air, in
     milliwatts, that each row takes beside that of attachments in racks of their own, shape (rows,); None: any.
     ``server_racks``: named by the case for servers, in its order, shape (racks named,);
     None: any.
@@ -53,7 +54,9 @@ class FloorPlan(Racks):
         row_taken_mw: Mapping[str, int] = NOTHING_TAKEN,
     ) -> None:
         super().__init__(floor)
-        self.limits, self.most_in_rack = limits, most_in_rack(floor)
+        self.limits = limits
+        self.most_with_servers, self.most_without_servers = most_in_rack(floor), most_in_rack(floor.without_servers)
+        self.most_in_rack = RackLoad(*map(min, zip(self.most_with_servers, self.most_without_servers, strict=True)))
         self.row_air_mw: Ints | None = None
         if floor.row_air_w is not None:
             most_w = [part.row_air_w for part in floor.parts for _ in range(part.rows)]
@@ -69,9 +72,22 @@ class FloorPlan(Racks):
 
     @cached_property
     def most_by_rack(self) -> Ints:
-        """What the devices of each rack may load it with, of each quantity of a load, shape (quantities, racks)."""
-        parts = self.halls or (self,)
-        return np.repeat(np.array([most_in_rack(part.floor) for part in parts]).T, [len(part) for part in parts], 1)
+        """What the devices of each rack with servers may load it with, of each quantity of a load, shape (quantities,
+        racks).
+        """
+        return self._by_rack([most_in_rack(part.floor) for part in self._parts])
+
+    @cached_property
+    def most_by_rack_alone(self) -> Ints:
+        """The same of each rack without servers, shape (quantities, racks)."""
+        return self._by_rack([most_in_rack(part.floor.without_servers) for part in self._parts])
+
+    @property
+    def _parts(self) -> Sequence[Racks]:
+        return self.halls or (self,)
+
+    def _by_rack(self, most: Sequence[RackLoad]) -> Ints:
+        return np.repeat(np.array(most).T, [len(part) for part in self._parts], 1)
 
     @cached_property
     def of_halls(self) -> tuple[tuple[int, FloorPlan], ...]:

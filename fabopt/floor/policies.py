@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from fabopt.floor.loads import NO_LOAD, RackLoad, added, most_in_rack
+from fabopt.floor.loads import NO_LOAD, RackLoad, added
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.floor.racks import Ints
@@ -254,7 +254,7 @@ def racks_by_need(plan: FloorPlan, needs: Sequence[Sequence[Tier]]) -> int:
     if none are enough.
     """
     limits, floor = plan.limits, plan.floor
-    room = (floor.rack_units - limits.kept_units, limits.switches, limits.cable_ends, *most_in_rack(floor))
+    room = (floor.rack_units - limits.kept_units, limits.switches, limits.cable_ends, *plan.most_without_servers)
     for racks in range(FEWEST_RACKS, plan.usable_racks):
         needed = [_columns(_of_rack(plan, tiers, racks)) for tiers in needs]
         if all(sum(column) <= most for column, most in zip(zip(*needed, strict=True), room, strict=True)):

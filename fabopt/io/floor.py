@@ -149,7 +149,7 @@ class _FloorCheck:
     @property
     def limits(self) -> list[RackLimit]:
         """What the case limits in a rack."""
-        return [limit for limit in RACK_LIMITS if getattr(self.floor, limit.key) is not None]
+        return [limit for limit in RACK_LIMITS if limit.of_servers and getattr(self.floor, limit.key) is not None]
 
     def one_fits(self, server: Server) -> bool:
         floor, before = self.floor, len(self.faults)

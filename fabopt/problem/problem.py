@@ -303,7 +303,7 @@ def servers_with_nics(problem: Problem) -> int | None:
         min((nic.most_mw(problem.links, protocol) for protocol, nics in choice.items() for nic in nics), default=0)
         for choice in choices
     )
-    fitting = times_in(added((load_of_server(server), load_of(least_mw, None, None))), site.most_in_rack)
+    fitting = times_in(added((load_of_server(server), load_of(least_mw, None, None))), site.most_with_servers)
     return fitting if fitting < problem.floor.servers_per_rack else None
 
 

@@ -48,8 +48,8 @@ class FlatSite:
 
     ``method``: of search; ``runs_are_alike``: whether all links of a kind have the same run; ``settles``: whether a
     search without time limit always decides whether there is a design; ``policies``: rules of placing switches;
-    ``most_in_rack``: what devices may load a rack with; ``rack_limits``: see ``RackLimits``;
-    ``servers_per_rack``: servers in a full rack, where known.
+    ``most_in_rack``: what devices may load any rack with, ``most_with_servers``, ``most_without_servers``: some;
+    ``rack_limits``: see ``RackLimits``; ``servers_per_rack``: servers in a full rack, where known.
     """
 
     given: Mapping[str, float]
@@ -60,6 +60,8 @@ class FlatSite:
     policies: tuple[Policy, ...] = ()
     measures_attachments: bool = False
     most_in_rack: RackLoad = ANY_LOAD
+    most_with_servers: RackLoad = ANY_LOAD
+    most_without_servers: RackLoad = ANY_LOAD
     rack_limits: RackLimits = NO_LIMITS
     servers_per_rack: int | None = None
 
@@ -104,6 +106,16 @@ class FloorSite:
     def most_in_rack(self) -> RackLoad:
         """What devices may load a rack with."""
         return self.plan.most_in_rack
+
+    @property
+    def most_with_servers(self) -> RackLoad:
+        """What devices may load a rack with servers with."""
+        return self.plan.most_with_servers
+
+    @property
+    def most_without_servers(self) -> RackLoad:
+        """What devices may load a rack without servers with."""
+        return self.plan.most_without_servers
 
     @property
     def rack_limits(self) -> RackLimits:

@@ -24,6 +24,9 @@ Length = Annotated[float, Field(ge=0, le=100)]
 CrossSection = Annotated[float, Field(gt=0, le=10_000)] | None
 FillShare = Annotated[float, Field(gt=0, le=1)] | None
 Outlets = Annotated[int | None, Field(ge=0, le=1000, exclude_if=is_open)]
+StripName = Annotated[str | None, Field(min_length=1, max_length=80, exclude_if=is_open)]
+# Outlets of a rack, and of one without servers.
+OF_OUTLETS: Final = {f"outlets_{kind}": f"network_outlets_{kind}" for kind in ("c13", "c15", "c19")}
 # Between two rows that are added to a hall of one.
 ONE_AISLE_M = 1.2
 CrossPosition = Annotated[int, Field(ge=0, le=MAX_RACKS_PER_ROW)]
@@ -54,6 +57,10 @@ class Floor(Strict):
         outlets_c15: Outlets C15 of all power strips of a rack. Null is any number.
         outlets_c19: Outlets C19 of all power strips of a rack. Null is any number.
         power_strip: What the power strips of a rack are, such as a part number.
+        network_outlets_c13: The same of a rack without servers, where its strips are others. Null is as `outlets_c13`.
+        network_outlets_c15: The same of outlets C15. Null is as `outlets_c15`.
+        network_outlets_c19: The same of outlets C19. Null is as `outlets_c19`.
+        network_power_strip: What the power strips of a rack without servers are. Null is as `power_strip`.
         air_dt_k: By how much air warms on its way through a rack, in kelvins. Null is 11.1.
         tray_height_m: Height of the cable trays above the floor, in metres.
         drop_m: Metres of cable added each time it goes between a tray and a rack.
@@ -87,7 +94,11 @@ class Floor(Strict):
     outlets_c13: Outlets = None
     outlets_c15: Outlets = None
     outlets_c19: Outlets = None
-    power_strip: Annotated[str | None, Field(min_length=1, max_length=80, exclude_if=is_open)] = None
+    power_strip: StripName = None
+    network_outlets_c13: Outlets = None
+    network_outlets_c15: Outlets = None
+    network_outlets_c19: Outlets = None
+    network_power_strip: StripName = None
     air_dt_k: Annotated[float | None, Field(ge=1, le=100, exclude_if=is_open)] = None
     tray_height_m: Annotated[float, Field(gt=0, le=100)] = 2.6
     drop_m: Length = 0.3
@@ -133,6 +144,12 @@ class Floor(Strict):
     def part_of(self, rack: str) -> Floor:
         """The hall of a rack or a row, by its id."""
         return self
+
+    @property
+    def without_servers(self) -> Self:
+        """The floor with the power strips of racks without servers in all racks."""
+        own = {key: getattr(self, of_network) for key, of_network in OF_OUTLETS.items()}
+        return self.with_keys({key: value for key, value in own.items() if value is not None})
 
     def with_keys(self, keys: Mapping[str, float | None]) -> Self:
         """The floor with other values of some keys, in every hall."""
@@ -210,6 +227,7 @@ ALIKE: Final = (
 OF_A_HALL: Final = (
     "rack_power_w", "breaker_share", "rack_air_w", "row_air_w", "rack_kg", "floor_kg_m2",
     "outlets_c13", "outlets_c15", "outlets_c19",
+    "network_outlets_c13", "network_outlets_c15", "network_outlets_c19",
 )  # fmt: skip
 
 
@@ -316,6 +334,11 @@ class Campus(Floor):
     def part_of(self, rack: str) -> Floor:
         """The hall of a rack or a row, by its id."""
         return next(hall for hall in self.halls if rack.startswith(hall.prefix))
+
+    @property
+    def without_servers(self) -> Self:
+        """The floor with the power strips of racks without servers in all racks, by hall."""
+        return self.of([hall.without_servers for hall in self.halls], self.routes)
 
     def with_keys(self, keys: Mapping[str, float | None]) -> Self:
         """The floor with other values of some keys, in every hall."""

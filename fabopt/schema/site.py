@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabopt.schema.base import Count, Metres, Strict, is_as, is_empty, is_open
-from fabopt.schema.floor import Campus, CampusHall, Floor, Route
+from fabopt.schema.floor import OF_OUTLETS, Campus, CampusHall, Floor, Route
 from fabopt.schema.labour import Labour
 from fabopt.schema.rack_rules import RackRules
 from fabopt.schema.structured import OF_A_WORD, TRUNKED, CablingOfKinds, CablingWord
@@ -132,7 +132,7 @@ class Site(Strict):
         asked = {
             "weight_kg": floor.rack_kg is not None or floor.floor_kg_m2 is not None,
             "liquid_share": floor.rack_air_w is not None or floor.row_air_w is not None,
-            "cords": any(most is not None for most in (floor.outlets_c13, floor.outlets_c15, floor.outlets_c19)),
+            "cords": any(getattr(floor, key) is not None for pair in OF_OUTLETS.items() for key in pair),
         }
         return ("power_max_w", "airflows", *(key for key, is_asked in asked.items() if is_asked))
 

@@ -197,7 +197,9 @@ def has_floor(evidence: Evidence) -> bool:
 
 
 OUTLET_KEYS = {"C14": "outlets_c13", "C16": "outlets_c15", "C20": "outlets_c19"}
-KEYS = ("rack_air_w", "row_air_w", "rack_kg", "floor_kg_m2", "breaker_share", *OUTLET_KEYS.values())
+NETWORK_KEYS = {key: f"network_{key}" for key in OUTLET_KEYS.values()}
+OF_OUTLETS = (*NETWORK_KEYS, *NETWORK_KEYS.values())
+KEYS = ("rack_air_w", "row_air_w", "rack_kg", "floor_kg_m2", "breaker_share", *OF_OUTLETS)
 SWITCHES = ("leaf", "spine", "core")
 
 
@@ -216,7 +218,8 @@ def loads_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     ``rack_rules.power`` is ``largest``, less ``liquid_share`` of it; what is not known counts whole. Sum of a rack <=
     ``rack_air_w``, of a row <= ``row_air_w``. Sum of ``weight_kg``, 0 where not known, <= ``rack_kg``, and over
     ``rack_pitch_m`` x ``rack_depth_m`` <= ``floor_kg_m2``. Sum of ``inlets`` of a type of servers and switches, of a
-    rack-scale system those of the rack, <= outlets for it. Source: case file, ``site.floor``; catalog.
+    rack-scale system those of the rack, <= outlets for it, of racks without servers ``network_outlets`` where they are
+    given. Source: case file, ``site.floor``; catalog.
     """
     floor = cabled.evidence.plan.floor
     air_mw, kg = air_by_rack(cabled), kg_by_rack(cabled)
@@ -233,12 +236,22 @@ def loads_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
         _at_most(proof, rack, weight / base, part.floor_kg_m2, "kg/m2")
     for rack, inlets in inlets_by_rack(cabled).items():
         for inlet, number in inlets.items():
-            _at_most(proof, rack, Fraction(number), getattr(floor.part_of(rack), OUTLET_KEYS[inlet]), f"inlets {inlet}")
+            most = _outlets(cabled.evidence, rack, OUTLET_KEYS[inlet])
+            _at_most(proof, rack, Fraction(number), most, f"inlets {inlet}")
     proof.note(_told(floor, air_mw, rows, kg))
 
 
 def _at_most(proof: Proof, where_: str, used: Fraction, most: float | None, unit: str) -> None:
     proof.holds(most is None or used <= exact(most), f"{where_}: {float(used):,.7g} {unit} of {most or 0:,.7g}")
+
+
+def _outlets(evidence: Evidence, rack: str, key: str) -> int | None:
+    """Outlets of a type in a rack, by the key of those that all racks have; None: any number."""
+    floor = evidence.plan.floor.part_of(rack)
+    own: int | None = getattr(floor, NETWORK_KEYS[key])
+    has_servers = rack in evidence.design.racks.server_racks
+    everywhere: int | None = getattr(floor, key)
+    return everywhere if has_servers or own is None else own
 
 
 def _told(floor: Floor, air_mw: Counter[str], rows: Counter[str], kg: dict[str, Fraction]) -> str:
@@ -248,7 +261,7 @@ def _told(floor: Floor, air_mw: Counter[str], rows: Counter[str], kg: dict[str, 
         told.append(f"up to {most[0] / 1000:,.7g} W to the air in a rack, {most[1] / 1000:,.7g} in a row")
     if floor.rack_kg is not None or floor.floor_kg_m2 is not None:
         told.append(f"up to {float(max(kg.values(), default=0)):,.7g} kg known in a rack")
-    if any(getattr(floor, key) is not None for key in OUTLET_KEYS.values()):
+    if any(getattr(floor, key) is not None for key in OF_OUTLETS):
         told.append(f"outlets for all known cords of {some(len(air_mw), 'rack')}")
     return "; ".join(told) or f"{some(len(air_mw), 'rack')} on {floor.breaker_share:g} of a breaker"
 

@@ -27,6 +27,7 @@ from fabopt.search.choice import search_of
 from fabopt.search.search import Search
 from fabopt.solution import optimize
 from fabopt.topology.families import most_servers
+from tests.oracles.brute_floor import toy_without_rack
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, case, catalog, inputs, product, solved, usd
 
@@ -39,6 +40,16 @@ def conflict(design: Design, limit: str) -> Conflict:
     named = {one.limit: one for one in design.conflicts}
     assert limit in named, sorted(named)
     return named[limit]
+
+
+def test_a_reason_takes_no_longer_than_some_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A floor of four racks of which a tenth of the time is the proof: what is not looked at is not denied."""
+    content, parts = toy_without_rack(0)
+    monkeypatch.setattr(conflicts, "LEAST_SECONDS", 0.5)
+    started = time.monotonic()
+    design = solved(content, parts)
+    assert design.status == "infeasible" and time.monotonic() - started < 20
+    assert "in the time there was" in conflict(design, "case").detail
 
 
 def status(content: Json) -> str:

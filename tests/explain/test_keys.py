@@ -63,6 +63,8 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
               "reserved": ROOM, "network_racks": ROOM,
               "rack_power_w": LOAD, "rack_air_w": LOAD, "row_air_w": LOAD, "rack_kg": LOAD, "floor_kg_m2": LOAD,
               "outlets_c13": LOAD, "outlets_c15": LOAD, "outlets_c19": LOAD, "power_strip": TOLD,
+              "network_outlets_c13": LOAD, "network_outlets_c15": LOAD, "network_outlets_c19": LOAD,
+              "network_power_strip": TOLD,
               "air_dt_k": TOLD, "tray_width_mm": FILL, "tray_depth_mm": FILL, "tray_fill": FILL,
               "manager_width_mm": FILL, "manager_depth_mm": FILL, "manager_fill": FILL},
     "CampusHall": {"*": "has the levers of a floor, in all halls at once"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -79,6 +80,46 @@ def test_sums_of_the_table_are_those_of_the_devices(tmp_path: Path) -> None:
     assert set(table["outlets_there"]) == {"4 C13, 18 C19"} and set(table["pdu"]) == {"PX3"}
     unsaid = text_table(exported(solved(case(), parts()), tmp_path / "unsaid", "power")["power.csv"])
     assert set(unsaid["outlets_there"]) == set(unsaid["pdu"]) == {"unknown"}
+
+
+def test_strips_of_racks_without_servers_limit_those_alone(tmp_path: Path) -> None:
+    """Wider strips are never dearer; strips that are alike are as those of all racks; eight C19 of servers stay."""
+    asked: tuple[Json, ...] = (
+        {}, {"network_outlets_c13": 2}, {"outlets_c13": 2, "network_outlets_c13": 4}, {"outlets_c13": 2},
+        {"outlets_c13": 2, "network_outlets_c13": 2, "network_outlets_c19": 0, "outlets_c19": 8},
+    )  # fmt: skip
+    free, network, wider, narrow, alike = (solved(case(**keys), parts()) for keys in asked)
+    assert usd(free) <= usd(network) <= usd(narrow) and usd(wider) <= usd(narrow) == usd(alike)
+    for design, with_servers, without in ((network, 99, 2), (wider, 2, 4), (alike, 2, 2)):
+        assert_proven(design)
+        servers = set(design.racks.server_racks)
+        for rack, needed in cords(design).items():
+            assert needed["C13"] <= (with_servers if rack in servers else without)
+    told = {"outlets_c13": 4, "power_strip": "PX3", "network_outlets_c13": 36, "network_power_strip": "PX4"}
+    design = solved(case(network_racks="row", **told), parts())
+    table = text_table(exported(design, tmp_path, "power")["power.csv"])
+    strips = {row.rack in design.racks.server_racks: (row.outlets_there, row.pdu) for row in table.itertuples()}
+    assert strips == {True: ("4 C13", "PX3"), False: ("36 C13", "PX4")}
+
+
+def test_a_file_with_too_few_outlets_without_servers_is_refused() -> None:
+    design = solved(case(network_racks="row"), parts())
+    for most, is_kept in ((99, True), (1, False)):
+        content = copy.deepcopy(design.case.content)
+        content["site"]["floor"]["network_outlets_c13"] = most
+        said = design.model_copy(update={"case": design.case.model_copy(update={"content": content})})
+        assert next(one.ok for one in verify(said) if one.name == CHECK) is is_kept
+
+
+def test_the_strips_that_leave_no_design_are_named() -> None:
+    design = solved(case(outlets_c13=0, network_outlets_c13=0), parts())
+    assert design.status == "infeasible"
+    assert {one.limit for one in design.conflicts} & {"site.floor.outlets_c13", "site.floor.network_outlets_c13"}
+    told = {one.limit: one.needed for one in design.conflicts}
+    for limit, needed in told.items():
+        key = limit.removeprefix("site.floor.")
+        if "outlets" in key and isinstance(needed, int):
+            assert_proven(solved(case(**{"outlets_c13": 0, "network_outlets_c13": 0, key: needed}), parts()))
 
 
 def test_cords_that_are_not_known_are_told() -> None:

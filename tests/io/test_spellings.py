@@ -40,6 +40,7 @@ PLAIN = {
     ),
     *("manager_units_per_switch", "patch_panel_units", "pdu_units", "switch_racks", "have", "queue_pairs"),
     *("outlets_c13", "outlets_c15", "outlets_c19"),
+    *("network_outlets_c13", "network_outlets_c15", "network_outlets_c19"),
     *("air_dt_k", "floor_kg_m2", "breaker_share", "rack_kg", "weight_kg", "optical_margin_db"),
     *("rack", "pull", "dress", "label", "clean", "inspect", "test", "plug"),
     *("percent", "months", "acceptance_months", "depreciation_years", "min_sources", "max_vendors"),

@@ -61,3 +61,17 @@ def test_what_blows_the_other_way_stands_apart_in_a_shipped_case() -> None:
     placed = design.fabrics[0].places
     assert design.floor is not None
     assert not {rack for rack, _ in (*placed.leaf, *placed.spine)} & set(design.floor.server_racks)
+
+
+@pytest.mark.parametrize(("name", "splitters"), [("hall-1024-gpus", 152), ("floor-four-fabrics-32", 2)])
+def test_splitters_end_in_one_rack_each(name: str, splitters: int) -> None:
+    """Cables with several devices at one end, by the racks of these."""
+    wiring = wiring_of(shipped(name))
+    ends: dict[int, tuple[set[int], set[int]]] = {}
+    for cable, a, b in zip(wiring.links.cable.tolist(), wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True):
+        near, far = ends.setdefault(cable, (set(), set()))
+        near.add(a)
+        far.add(b)
+    split = [side for sides in ends.values() for side in sides if len(side) > 1]
+    assert len(split) == splitters
+    assert all(len({wiring.devices.rack[device] for device in side}) == 1 for side in split)

@@ -22,6 +22,7 @@ UNREAD = {
     "Carried.max_oversubscription_spine": "is no less than the host's, which `uplinks_carry_demand` holds",
     **{f"Operate.{key}": PLANNED for key in ("host_addresses", "asns", "vlans", "systems", "queues")},
     "Queues.rdma_share": PLANNED, "Floor.power_strip": TOLD, "CampusHall.power_strip": TOLD,
+    "Floor.network_power_strip": TOLD, "CampusHall.network_power_strip": TOLD,
 }  # fmt: skip
 
 

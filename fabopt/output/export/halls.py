@@ -63,10 +63,11 @@ class HallDevice:
 
 @dataclass(frozen=True)
 class Hall:
-    """The devices of a design in its racks, in the order of the floor, and the floor."""
+    """The devices of a design in its racks, in the order of the floor, the floor, and its racks with servers."""
 
     floor: Floor
     devices: tuple[HallDevice, ...]
+    server_racks: frozenset[str] = frozenset()
 
     def by(self, key: Callable[[HallDevice], str]) -> dict[str, list[HallDevice]]:
         """The devices of each rack or row, without what is in none."""
@@ -95,7 +96,7 @@ def hall_of(asked: Exported) -> Hall:
     for what, watts in loose_power_w(asked.design, asked.wiring).items():
         name = what if what == CABLES else f"{what}, in no rack of the design"
         devices.append(HallDevice("", "", name, watts, watts, 0.0, watts, _m3_h(watts, floor), "", None, {}, ()))
-    return Hall(floor, tuple(devices))
+    return Hall(floor, tuple(devices), frozenset(asked.design.racks.server_racks))
 
 
 def unknown_words(devices: Iterable[HallDevice], key: str) -> str:

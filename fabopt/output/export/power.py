@@ -41,13 +41,15 @@ def power_table(hall: Hall, feeds: int) -> pd.DataFrame:
         outlets: Counter[str] = Counter()
         for device in devices:
             outlets.update({OUTLETS[inlet]: number for inlet, number in device.inlets.items()})
-        part = hall.floor.part_of(rack)
+        part, strip = hall.floor.part_of(rack), hall.floor.part_of(rack).power_strip
+        if rack not in hall.server_racks:
+            part, strip = part.without_servers, part.network_power_strip or strip
         share = None if part.rack_power_w is None else round(most_w / part.rack_power_w, 4)
         rest_w = used_w - used_w / feeds
         amounts = round(used_w - rest_w, 3), round(rest_w, 3), round(most_w, 3)
         counts = outlets["C13"], outlets["C19"]
         unknown = unknown_words(devices, "inlets")
-        there, strips = _outlets_there(part) or NO_STRIP, part.power_strip or NO_STRIP
+        there, strips = _outlets_there(part) or NO_STRIP, strip or NO_STRIP
         if any(device.is_of_whole for device in devices):
             there = strips = "in the rack as it is sold"
         row = (rack, *amounts, share, *counts, part.usable_power_w, unknown, outlets["C15"], there, strips)

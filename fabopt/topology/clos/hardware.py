@@ -149,7 +149,7 @@ class Hardware(LinkBounds):
         """The store of bounds that depend on the runs of these kinds of links, shared by fabrics with equal ones."""
         if runs not in self._scopes:
             most, site = (self.most.on_leaf, self.most.servers_in_last, self.most.on_last), self.problem.site
-            racks = site.most_in_rack, site.rack_limits
+            racks = site.most_in_rack, site.most_without_servers, site.rack_limits
             self._scopes[runs] = self.costs.scope((self.prune, racks, scope_key(self.problem, self.fabric, runs, most)))
         return self._scopes[runs]
 

@@ -1,8 +1,8 @@
 """One direction of air a rack: which way the switches of a floor blow, and where those may stand that blow so.
 
 Racks without servers blow one way. Where that is the servers' own, switches that are sold so stand in any rack; where
-it is the other, those that are sold so stand apart, and those that are not stand with servers. Rule
-``racks_blow_one_way``. See docs/formulation/floor.md.
+it is the other, those that are sold so stand apart, and those that are not stand with servers.
+Rule ``racks_blow_one_way``. See docs/formulation/floor.md.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class FloorPlan(Racks):
 
     @cached_property
     def most_by_rack_alone(self) -> Ints:
-        """The same of each rack without servers, shape (quantities, racks)."""
+        """What the devices of each rack without servers may load it with, shape (quantities, racks)."""
         return self._by_rack([most_in_rack(part.floor.without_servers) for part in self._parts])
 
     @property

@@ -151,9 +151,8 @@ class TrayRoutes:
 
     def _of_routes(self) -> Iterator[tuple[int, int, Segment]]:
         for number, route in enumerate(self._plan.floor.ways):
-            name = " to ".join(route.ends) + (f", {route.duct}" if route.duct else "")
             near, far = (self._plan.rack_index(end) for end in route.ends)
-            yield near, far, Segment(name, route=number)
+            yield near, far, Segment(route.name, route=number)
 
     @cached_property
     def _neighbours(self) -> tuple[tuple[tuple[int, int, int], ...], ...]:

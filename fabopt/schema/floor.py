@@ -285,6 +285,11 @@ class Route(Strict):
         """The two halls in words."""
         return " and ".join(self.between)
 
+    @property
+    def name(self) -> str:
+        """Both ends and the duct: ``EAST-A01 to WEST-A01, north``."""
+        return " to ".join(self.ends) + (f", {self.duct}" if self.duct else "")
+
 
 FIRST_RACKS: Final = ("A01", "A01")
 

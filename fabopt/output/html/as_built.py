@@ -74,7 +74,7 @@ def marked(floor: FloorView, faults: dict[str, int]) -> FloorView:
 def _cell(cell: RackCell, faults: int) -> RackCell:
     if not faults:
         return cell
-    return RackCell(cell.id, f"{cell.use} {FAULTY}", f"{cell.words}, {some(faults, 'end')} in findings")
+    return replace(cell, use=f"{cell.use} {FAULTY}", words=f"{cell.words}, {some(faults, 'end')} in findings")
 
 
 def _device(device: list[Any], faults: dict[str, int]) -> list[Any]:

@@ -184,9 +184,12 @@ export async function showFloor(base) {
   racksOfSwitches = said.rows.flatMap(([, cells]) => cells.filter((cell) => /network|mixed/.test(cell.use)).map((cell) => cell.id));
   const words = make("p", { look: "detail", "aria-live": "polite", text: "Point at a rack for what stands there; choose it to break it, to keep it free, or to put switches there." });
   const tell = (cell) => () => { words.textContent = cell.words; };
-  const racks = said.rows.map(([name, cells]) => make("div", {}, make("span", { text: name }), ...cells.map((cell) => make("button", {
-    type: "button", look: `rack ${cell.use}`, "data-rack": cell.id, "aria-label": cell.words, title: cell.words, onclick: () => lose("rack", cell.id), onfocus: tell(cell), onpointerenter: tell(cell) }))));
-  const map = make("div", { look: "map", role: "group", "aria-label": "Floor plan" }, ...racks);
+  const row = ([name, cells]) => make("div", {}, make("span", { text: name.slice(name.lastIndexOf("-") + 1) }), ...cells.map((cell) => make("button", {
+    type: "button", look: `rack ${cell.use}`, "data-rack": cell.id, "aria-label": cell.words, title: cell.words, text: cell.exits, onclick: () => lose("rack", cell.id), onfocus: tell(cell), onpointerenter: tell(cell) })));
+  const hallOf = ([name]) => name.slice(0, Math.max(0, name.lastIndexOf("-")));
+  const halls = [...new Set(said.rows.map(hallOf))].map((hall) => make("div", { look: "map", role: "group", "aria-label": hall ? `Floor plan of hall ${hall}` : "Floor plan" },
+    ...(hall ? [make("strong", { text: `Hall ${hall}` })] : []), ...said.rows.filter((one) => hallOf(one) === hall).map(row)));
+  const map = make("div", { look: "halls" }, ...halls);
   const marks = all("button", map);
   const wide = said.rows[0] ? said.rows[0][1].length : 1;
   marks.forEach((mark_, index) => {
@@ -197,5 +200,6 @@ export async function showFloor(base) {
     });
   });
   return [...said.lines.map((line) => make("p", { text: line })), make("ul", { look: "legend" }, ...said.uses.map(([use, number]) => make("li", {}, make("span", { look: `swatch rack ${use}` }), `${use}: ${number}`))),
-    make("div", { look: "tools" }, ...feeds()), make("div", { look: "scroll", tabindex: "0", role: "region", "aria-label": "Floor plan" }, map), words];
+    make("div", { look: "tools" }, ...feeds()), make("div", { look: "scroll", tabindex: "0", role: "region", "aria-label": "Floor plan" }, map),
+    ...(said.routes.length ? [make("ol", { look: "routes", "aria-label": "Routes between halls" }, ...said.routes.map((text) => make("li", { text })))] : []), words];
 }

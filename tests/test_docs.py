@@ -377,6 +377,7 @@ RECOUNTS = frozenset({
     "links_close", "statements_are_true",
     "metrics_are_recomputed", "figures_are_recomputed", "bom_covers_parts", "bom_names_products", "power_adds_up",
     "totals_add_up", "energy_is_paid", "stages_add_up", "objective_matches_totals", "workload_is_recomputed",
+    "hall_traffic_is_counted",
     "single_points_are_listed", "futures_are_recounted", "charges_are_counted",
     "labour_is_counted",
 })  # fmt: skip

@@ -187,7 +187,7 @@ def _with_ratio(inquiry: Inquiry, index: int, tier: str, most: float, case: Case
     given = next(other.max_oversubscription for other in case.fabrics if other.name == fabric.name)
     if not isinstance(given, Oversubscription) or None in (given.leaf, given.spine):
         ratios = _ratios(inquiry.problem.fabrics[index]).items()
-        given = Oversubscription(**{boundary: float(ratio) for boundary, ratio in ratios})
+        given = Oversubscription(**{boundary: float(ratio) for boundary, ratio in ratios}, hall=fabric.hall_ratio)
     allowed = given.model_copy(update={tier: most})
     return changed(case, fabric, max_oversubscription=allowed, **_of_model(inquiry, fabric))
 
@@ -209,7 +209,7 @@ def _ratio(inquiry: Inquiry, index: int, tier: str, limit: str, wanted: Fraction
         if ratio is None or ratio >= most or len(inquiry.problem.stages) == 1:
             return ratio
         # that is the ratio of the last stage, and one before may have a higher one
-        return ratio if given(_rounded_up(ratio, WRITTEN_DIGITS)) is not None else most
+        return ratio if given(rounded_up(ratio, WRITTEN_DIGITS)) is not None else most
 
     loosest = reached(Fraction(MOST_RATIO))
     if loosest is None:
@@ -219,7 +219,7 @@ def _ratio(inquiry: Inquiry, index: int, tier: str, limit: str, wanted: Fraction
     yield advice(
         limit,
         plain_fraction(wanted, RATIO_DIGITS),
-        plain_fraction(_rounded_up(least, WRITTEN_DIGITS), WRITTEN_DIGITS),
+        plain_fraction(rounded_up(least, WRITTEN_DIGITS), WRITTEN_DIGITS),
         nearly(told, is_least),
         is_least,
     )
@@ -345,6 +345,6 @@ def _rounded_down(value: Fraction, digits: int) -> Fraction:
     return Fraction(math.floor(value * 10**digits), 10**digits)
 
 
-def _rounded_up(value: Fraction, digits: int) -> Fraction:
+def rounded_up(value: Fraction, digits: int) -> Fraction:
     """A number rounded up to ``digits`` decimals, so that the written limit is enough: 4/3 is 1.333334."""
     return Fraction(math.ceil(value * 10**digits), 10**digits)

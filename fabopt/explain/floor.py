@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from fabopt.explain.demands import changed
+from fabopt.explain.demands import WRITTEN_DIGITS, changed, ratio_key, rounded_up
 from fabopt.explain.levers import UNSETTLED, advice, halfway_to_precision
 from fabopt.explain.relaxation import closest, halfway
 from fabopt.explain.runs import measured_runs
@@ -21,13 +21,16 @@ from fabopt.problem.problem import Problem, estimating, servers_with_nics
 from fabopt.problem.site import FloorSite
 from fabopt.program.settings import StoppedError
 from fabopt.rules.defaults import AIRFLOW, DEFAULT_RULES, RACK_RULES, is_asked_for, is_kept, without
+from fabopt.schema.case import Oversubscription
 from fabopt.schema.design import Conflict
 from fabopt.schema.floor import MAX_RACKS, MAX_RACKS_PER_ROW
 from fabopt.schema.rack_rules import OFF, SPREAD, PinnedRacks
 from fabopt.search.floor.apart import TooFar, too_far_apart
 from fabopt.search.floor.search import EstimateSearch
+from fabopt.topology.clos.between_halls import ratio_of_halls
+from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.switch_sizes import airs_of
-from fabopt.units import plain, some
+from fabopt.units import plain, plain_fraction, some
 
 # Racks that a message names at most.
 MOST_NAMED = 8
@@ -165,6 +168,10 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
 
 def load_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     """Conflicts of limits on what racks and rows take, and of the spread over halls, that alone prevent a design."""
+    for index, fabric, _ in inquiry.fabrics:
+        said = fabric.max_oversubscription
+        if isinstance(said, Oversubscription) and said.hall is not None:
+            yield from inquiry.of_limit(ratio_key(fabric, "hall"), said.hall, _of_halls(inquiry, index, said))
     if inquiry.case.site.spread == "halls":
         free = inquiry.case.model_copy(update={"site": inquiry.case.site.model_copy(update={"spread": "any"})})
         detail = "no design that was looked at has each group and pod in one hall and its highest tier in two"
@@ -175,6 +182,20 @@ def load_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         if value is not None:
             limit = f"{inquiry.case.site.floor_key}.{key}"
             yield from inquiry.of_limit(limit, value, _raised(inquiry, key, value))
+
+
+def _of_halls(inquiry: Inquiry, index: int, said: Oversubscription) -> Iterator[Conflict]:
+    """The conflict of a ratio between halls, with that of the cheapest design without it."""
+    fabric = inquiry.fabric(index)
+    optimum = inquiry.design(changed(inquiry.case, fabric, max_oversubscription=said.model_copy(update={"hall": None})))
+    design = None if optimum is None else optimum.picked[index][0].design
+    if isinstance(design, ClosDesign) and said.hall is not None:
+        limit, ratio = ratio_key(fabric, "hall"), ratio_of_halls(design.network)
+        if ratio is None:
+            yield Conflict(limit=limit, value=said.hall, needed="null", detail="without it there is a design")
+            return
+        needed = plain_fraction(rounded_up(ratio, WRITTEN_DIGITS), WRITTEN_DIGITS)
+        yield advice(limit, said.hall, needed, "that of the cheapest design without it; others may do with less", False)
 
 
 def _raised(inquiry: Inquiry, key: str, value: float) -> Iterator[Conflict]:

@@ -11,7 +11,7 @@ from fabopt.floor.appliances import ApplianceRacks, on_a_floor
 from fabopt.floor.loads import RACK_LIMITS, RackLimit, load_of_server
 from fabopt.floor.rack_rules import kept_units, servers_in_rack
 from fabopt.floor.racks import height_m, rack_id, row_letters, row_of_letters, servers_that_fit
-from fabopt.io.halls import check_halls, plain
+from fabopt.io.halls import check_hall_ratios, check_halls, plain
 from fabopt.problem.demand import stages_of
 from fabopt.rules.defaults import RACK_RULES, is_asked_for, is_kept
 from fabopt.schema.attachment import Attachment
@@ -42,6 +42,7 @@ def check_floor(case: Case, server: Server | None, file: str) -> list[Fault]:
         check.rack_rules(case, server)
     if site.halls:
         check.faults += [*faults, *(fault for of_hall in halls for fault in of_hall.faults)]
+    check.faults += check_hall_ratios(case, file)
     check.pinned_racks(case)
     check.attachments(case)
     if not check.faults:
@@ -285,13 +286,14 @@ def _attachments(case: Case) -> Iterator[tuple[str, Attachment]]:
 
 
 def check_racks_need_floor(case: Case, file: str) -> list[Fault]:
-    """Return attachments, and tiers of fabrics, that name racks where there is no floor."""
+    """Return attachments, and tiers of fabrics, that name racks where there is no floor, and ratios between halls."""
     named = [(f"{path}.racks", one.racks) for path, one in _attachments(case) if one.racks]
     for number, fabric in enumerate(case.fabrics):
         named += [(f"fabrics[{number}].racks.{tier}", racks) for tier, racks in fabric.pinned.items()]
-    return [
+    faults = [
         fault(file, path, "there is no floor with racks", list(racks), hint="add `site.floor`") for path, racks in named
     ]
+    return [*faults, *check_hall_ratios(case, file)]
 
 
 # -- losses of racks --------------------------------------------------------------------------------------------------

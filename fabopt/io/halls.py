@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fabopt.errors import Fault, fault
 from fabopt.floor.racks import rack_id
-from fabopt.schema.case import MAX_RACKS
+from fabopt.schema.case import MAX_RACKS, Case
 from fabopt.schema.floor import ALIKE, FIRST_RACKS, MAX_CROSSINGS, CampusHall
 from fabopt.schema.site import Site
 from fabopt.units import some
@@ -13,6 +15,21 @@ from fabopt.units import some
 def plain(number: float) -> float | int:
     """Return a number as an int if it is whole."""
     return int(number) if number.is_integer() else number
+
+
+def check_hall_ratios(case: Case, file: str) -> Iterator[Fault]:
+    """Report limits of what leaves a hall where they are not worked out."""
+    for number, fabric in enumerate(case.fabrics):
+        ratio = fabric.hall_ratio
+        if ratio is None:
+            continue
+        key = f"fabrics[{number}].max_oversubscription.hall"
+        if len(case.site.halls) < 2:
+            yield fault(file, key, "there are no halls", ratio, hint="`site.halls` says which there are")
+        if len(case.stages or ()) > 1 or case.base is not None:
+            yield fault(file, key, "does not go with stages", ratio, hint="leave it out, or the stages")
+        if fabric.topologies != ("clos",):
+            yield fault(file, key, "is of Clos networks", ratio, hint="give `topologies: [clos]`")
 
 
 def check_halls(site: Site, file: str) -> list[Fault]:

@@ -65,7 +65,7 @@ def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[s
         from fabopt.io.floor import check_floor
 
         check.faults += check_floor(case, server, file)
-    elif any(fabric.racks or any(attachment.racks for attachment in fabric.attachments) for fabric in case.fabrics):
+    elif any(fabric.names_places for fabric in case.fabrics):
         from fabopt.io.floor import check_racks_need_floor
 
         check.faults += check_racks_need_floor(case, file)

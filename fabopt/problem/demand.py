@@ -43,7 +43,7 @@ _RATIOS = {"leaf": "max_oversubscription.leaf", "pod": "max_oversubscription.spi
 
 @dataclass(frozen=True)
 class Demand:
-    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries.
+    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries, and of halls.
 
     ``bisection_mbps``, ``alltoall_mbps``, ``allreduce_mbps``: least figures per GPU; 0: no demand.
     """
@@ -51,6 +51,7 @@ class Demand:
     gpu_mbps: int
     max_oversubscription_leaf: Fraction
     max_oversubscription_spine: Fraction
+    max_oversubscription_hall: Fraction | None = None
     bisection_mbps: int = 0
     alltoall_mbps: int = 0
     allreduce_mbps: int = 0
@@ -76,10 +77,11 @@ def oversubscription_of(fabric: Fabric, profile: Profile) -> Oversubscription:
 
 def _both(given: float | Oversubscription, otherwise: Oversubscription) -> Oversubscription:
     if not isinstance(given, Oversubscription):
-        return Oversubscription(leaf=given, spine=given)
+        return Oversubscription(leaf=given, spine=given, hall=otherwise.hall)
     return Oversubscription(
         leaf=given.leaf if given.leaf is not None else otherwise.leaf,
         spine=given.spine if given.spine is not None else otherwise.spine,
+        hall=given.hall if given.hall is not None else otherwise.hall,
     )
 
 
@@ -95,6 +97,7 @@ def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
         mbps(wanted),
         ratio(most.leaf),
         ratio(most.spine),
+        None if most.hall is None else ratio(most.hall),
         max(mbps(least_gbps or 0) for least_gbps in (fabric.min_bisection_gbps_per_gpu, *_left_over(fabric))),
         mbps(fabric.min_alltoall_gbps_per_gpu or 0),
         mbps(fabric.min_allreduce_gbps_per_gpu or 0),

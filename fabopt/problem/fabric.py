@@ -174,6 +174,8 @@ class FabricProblem:
     in_service: InService | None = None
     # the fabric in service, where moving it is priced, and no stage is its own
     moving: InService | None = None
+    # the most oversubscription of what leaves a hall; None: any
+    oversubscription_hall: Fraction | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}

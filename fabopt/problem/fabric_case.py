@@ -76,6 +76,7 @@ def fabric_of(
         gpu_mbps=demand.gpu_mbps,
         oversubscription_leaf=demand.max_oversubscription_leaf,
         oversubscription_spine=demand.max_oversubscription_spine,
+        oversubscription_hall=demand.max_oversubscription_hall,
         reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
         nics=nics.kept, left_out_nics=nics.left_out,
@@ -84,8 +85,7 @@ def fabric_of(
         pairing=fabric.pairing, pairs_own=_pairs_own(fabric), opens_pairs=_opens_pairs(fabric, case),
         asks_to_join=_asks_to_join(fabric, case, kept_rules),
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
-        groups=site.groups,
-        racks=fabric.pinned,
+        groups=site.groups, racks=fabric.pinned,
         managers=subnet_managers(case, fabric, offering),
         interchangeable=interchangeable_switches(case, fabric, switches, offering),
         refused_nics=tuple(refusals.told.values()),
@@ -274,7 +274,9 @@ def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -
     changed = fabric.model_copy(
         update={
             "min_gbps_per_gpu": gbps(asked_mbps),
-            "max_oversubscription": Oversubscription(leaf=ratios["leaf"], spine=ratios["spine"]),
+            "max_oversubscription": Oversubscription(
+                leaf=ratios["leaf"], spine=ratios["spine"], hall=fabric.hall_ratio
+            ),
             **{name: figure_gbps(needs) for name in FIGURES if name in needs.sets},
         }
     )

@@ -141,7 +141,9 @@ def _with_demand(fabric: Fabric, case: Case, server: Server) -> Fabric:
     elif isinstance(fabric.max_oversubscription, Oversubscription) and ratio is not None:
         given = fabric.max_oversubscription
         changes["max_oversubscription"] = Oversubscription(
-            leaf=ratio if given.leaf is None else given.leaf, spine=ratio if given.spine is None else given.spine
+            leaf=ratio if given.leaf is None else given.leaf,
+            spine=ratio if given.spine is None else given.spine,
+            hall=given.hall,
         )
     if keeps(PAIRING, fabric, case) or fabric.pairing in FEATURE_OF_PAIRING:
         # dealt one a leaf, so that both ports of a device are on both leaves of a pair
@@ -250,8 +252,9 @@ def carrying(fabric: Fabric, logical_fabrics: list[Fabric], case: Case) -> Fabri
                        if port == "reserved")  # fmt: skip
         demands = [replace(own, gpu_mbps=max(1, own.gpu_mbps - reserved)), *demands]
         changes["min_gbps_per_gpu"] = gbps(sum(demand.gpu_mbps for demand in demands))
-        ratios = Oversubscription(leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine"))
-        changes["max_oversubscription"] = ratios
+        changes["max_oversubscription"] = Oversubscription(
+            leaf=_mixed(demands, "leaf"), spine=_mixed(demands, "spine"), hall=fabric.hall_ratio
+        )
         if fabric.homing is None and any(sharer.homing == "pair" for sharer in shared):
             changes["homing"] = "pair"
     carrier = fabric.model_copy(update=changes)
@@ -303,7 +306,7 @@ def _with_strictest(host: Fabric, logical: list[Fabric], case: Case) -> Fabric:
     changes: dict[str, object] = {"protocol": min(protocols, default="any")}
     if own.spine is not None and least < own.spine:
         leaf = None if host.max_oversubscription is None else own.leaf
-        changes["max_oversubscription"] = Oversubscription(leaf=leaf, spine=least)
+        changes["max_oversubscription"] = Oversubscription(leaf=leaf, spine=least, hall=host.hall_ratio)
     return host.model_copy(update=changes)
 
 

@@ -34,7 +34,7 @@ from fabopt.schema.fabric_design import Placement as Placement
 from fabopt.schema.fabric_design import StageStructure as StageStructure
 from fabopt.schema.futures import Futures
 from fabopt.schema.left_out import NearestDesign, RuleLeftOut
-from fabopt.schema.losses import SinglePoint, WorstRack
+from fabopt.schema.losses import HallTraffic, SinglePoint, WorstRack
 from fabopt.schema.objective import Objective as Objective
 from fabopt.schema.prediction import ServingUse, WorkloadUse
 from fabopt.schema.roles import SharedUse as SharedUse
@@ -204,6 +204,7 @@ class Design(Strict):
         nearest: The cheapest design that keeps every rule, where limits on spending leave none.
         workload: A step of the case's model on the design.
         serving: The served model of the case on the design.
+        hall_traffic: What a step sends out of each hall, where servers are in several.
         notes: What a reader must know.
     """
 
@@ -231,6 +232,7 @@ class Design(Strict):
     nearest: Annotated[NearestDesign | None, Field(exclude_if=is_open)] = None
     workload: WorkloadUse | None = None
     serving: Annotated[ServingUse | None, Field(exclude_if=is_open)] = None
+    hall_traffic: Annotated[tuple[HallTraffic, ...], Field(exclude_if=is_empty)] = ()
     notes: tuple[str, ...] = ()
 
     @field_validator("objective")

@@ -155,6 +155,18 @@ class Fabric(Strict):
     roce: Annotated[Roce | None, Field(exclude_if=is_open)] = None
 
     @property
+    def names_places(self) -> bool:
+        """Whether it has keys that need a floor."""
+        racks = self.racks or any(attachment.racks for attachment in self.attachments)
+        return bool(racks) or self.hall_ratio is not None
+
+    @property
+    def hall_ratio(self) -> float | None:
+        """The most oversubscription of what leaves a hall; None: any."""
+        said = self.max_oversubscription
+        return said.hall if isinstance(said, Oversubscription) else None
+
+    @property
     def pinned(self) -> Mapping[str, tuple[str, ...]]:
         """Ids of the racks that switches of a tier are pinned to, by tier."""
         return {} if self.racks is None else self.racks.by_tier

@@ -1,4 +1,4 @@
-"""What a design loses with a switch, a rack, a hall or what lies between halls."""
+"""What a design loses with a switch, a rack, a hall or what lies between halls, and what goes from hall to hall."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import Field
 from fabopt.schema.base import Strict, is_open
 
 Exposed = Literal["leaf", "spine", "core", "trunk", "panel", "rack", "hall", "route", "duct"]
+Number = int | float
 # What is more than one device.
 PLACES: Final = ("trunk", "rack", "hall", "route", "duct")
 
@@ -41,6 +42,26 @@ class SinglePoint(Strict):
     servers: int
     fewest_servers: int
     degraded: bool
+
+
+class HallTraffic(Strict):
+    """What a step of the model sends out of one of several halls, ranks in the order of GPUs.
+
+    Attributes:
+        hall: Name of the hall.
+        gpus: GPUs in it that run the model.
+        sent_gb: Gigabytes that they send to other halls in a step.
+        leaving_gbps: Gb/s of the links that leave it, each way.
+        oversubscription: Server ports on its smaller side over these. Null without a link.
+        time_s: How long these links take to carry it, in seconds. Null without a link.
+    """
+
+    hall: str
+    gpus: int
+    sent_gb: Number
+    leaving_gbps: Number
+    oversubscription: Number | None
+    time_s: Number | None
 
 
 class RuleStanding(Strict):

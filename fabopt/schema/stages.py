@@ -28,10 +28,13 @@ class Oversubscription(Strict):
     Attributes:
         leaf: Most oversubscription at the leaves, down ports against uplinks. Null is the profile's.
         spine: Most oversubscription at the spines below cores. Null is the profile's.
+        hall: Most oversubscription of what leaves any hall, the endpoints on its smaller side against the links over
+            routes; of Clos networks of one stage. Null is any.
     """
 
     leaf: Ratio | None = None
     spine: Ratio | None = None
+    hall: Annotated[Ratio | None, Field(exclude_if=is_open)] = None
 
 
 class Limits(Strict):
@@ -79,6 +82,12 @@ class StageDemand(Strict):
     """
 
     max_oversubscription: Ratio | Oversubscription | None = None
+
+    @model_validator(mode="after")
+    def _names_no_halls(self) -> Self:
+        if isinstance(self.max_oversubscription, Oversubscription) and self.max_oversubscription.hall is not None:
+            raise ValueError("`max_oversubscription.hall` is of a fabric, not of a stage: give it there")
+        return self
 
 
 class Stage(Strict):

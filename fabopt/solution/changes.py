@@ -368,6 +368,10 @@ def _other_places(case: Case, own: list[FabricPlace]) -> Iterator[CaseChange]:
             yield CaseChange(f"{case.site.floor_key}.{key}", "none", keys, RowsShown.CHEAPER)
     if case.site.spread == "halls":
         yield CaseChange("site.spread", "any", {"site.spread": "any"}, RowsShown.CHEAPER)
+    for place in own:
+        if place.asked.hall_ratio is not None:
+            key = place.key("max_oversubscription.hall")
+            yield CaseChange("ratio between halls", "any", {key: None}, RowsShown.CHEAPER, place.index)
     if case.site.halls:
         return
     runs = dict.fromkeys(("server-leaf", "leaf-spine", "spine-core"), FLAT_RUN_M)

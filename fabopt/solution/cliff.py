@@ -166,17 +166,22 @@ class _Look:
             "include_servers": False,
         }
         alone = problem_of(problem.case.model_copy(update=update), problem.catalog, offering=problem.offering)
-        alike = self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine
-        spine = ratio if alike else self.fabric.oversubscription_spine
+        spine = ratio if self._is_alike else self.fabric.oversubscription_spine
         fabric = replace(alone.fabrics[0], oversubscription_leaf=ratio, oversubscription_spine=spine)
         demand = {fabric.name: (ratio, spine)}
         stages = tuple(replace(stage, limits=ExactLimits(), oversubscription=demand) for stage in alone.stages)
         return self.rows.cases.sketched(replace(alone, fabrics=(fabric,), stages=stages), lower_than)
 
     @property
+    def _is_alike(self) -> bool:
+        """Whether one number says all ratios of the fabric."""
+        return self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine and (
+            self.fabric.oversubscription_hall is None
+        )
+
+    @property
     def _ratio_key(self) -> str:
-        alike = self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine
-        return self.place.key("max_oversubscription" if alike else "max_oversubscription.leaf")
+        return self.place.key("max_oversubscription" if self._is_alike else "max_oversubscription.leaf")
 
     def _at_ratio(self, ratio: Fraction) -> CaseChange:
         return self._change(RATIO, f"{plain_fraction(ratio)}:1", {self._ratio_key: plain_fraction(ratio)})
@@ -184,8 +189,7 @@ class _Look:
     def _ratio_of(self, alone: Optimum) -> Fraction:
         """The least ratio of the case that a design of the fabric alone keeps."""
         ratios = alone.picked[0][0].design.least_ratios(self.problem.gpus)
-        alike = self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine
-        return max((ratio for where, ratio in ratios.items() if alike or where == "leaf"), default=Fraction(1))
+        return max((ratio for where, ratio in ratios.items() if self._is_alike or where == "leaf"), default=Fraction(1))
 
     # -- bandwidth, servers, attachments ------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from fabopt.schema.design import Design
 from fabopt.solution.question import SameHardware
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.hall_traffic import hall_traffic
 from fabopt.verify.proof import UNPROVABLE
 from fabopt.verify.single_points import single_points_of
 from fabopt.verify.wiring import CabledDesign
@@ -35,5 +36,7 @@ def with_single_points(design: Design) -> Wired:
         lost = single_points_of(cabled)
     except UNPROVABLE:
         return Wired(design, None)
-    update = {"single_points_of_failure": lost.points, "worst_rack": lost.worst_rack}
+    update: dict[str, object] = {"single_points_of_failure": lost.points, "worst_rack": lost.worst_rack}
+    if cabled.evidence.case.site.halls:
+        update["hall_traffic"] = hall_traffic(cabled)
     return Wired(design.model_copy(update=update), cabled.wiring)

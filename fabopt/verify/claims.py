@@ -50,6 +50,7 @@ KEYS_OF_ALTERNATIVES = {
     RULES_KEPT: "rules resilience", **dict.fromkeys(WITH_ROWS, "rules."),
     **{f"site.floor.{key}": f"site.floor.{key}" for key in LOAD_KEYS},
     **{f"site.halls[*].{key}": f".{key}" for key in LOAD_KEYS}, "site.spread": "site.spread",
+    "ratio between halls": "max_oversubscription.hall",
 }  # fmt: skip
 EARLIER_KINDS = ("spines", "family")
 

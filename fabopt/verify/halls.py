@@ -19,7 +19,7 @@ from fabopt.units import exact, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
-from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, OF_PEERS, TO_ATTACHMENTS, Wiring
 
 # Runs are rounded to a nanometre on the way.
 SAME_M = 1e-6
@@ -208,6 +208,47 @@ def _tray_graph(hall: Floor) -> dict[_Point, list[tuple[_Point, Fraction]]]:
         joined[near].append((far, m))
         joined[far].append((near, m))
     return joined
+
+
+def limits_halls(evidence: Evidence) -> bool:
+    """Whether a fabric limits the oversubscription of what leaves a hall."""
+    return any(fabric.hall_ratio is not None for fabric in evidence.case.fabrics)
+
+
+@since("0.3.0", "case.content.fabrics.max_oversubscription.hall")
+@where(limits_halls)
+def halls_carry_demand(proof: Proof, cabled: CabledDesign) -> None:
+    """Enough links leave every hall.
+
+    min(Gb/s of server ports inside, outside) <= ``max_oversubscription.hall`` x Gb/s of links with one end inside.
+    Source: case file, ``fabrics``.
+    """
+    for name, most in {fabric.name: fabric.hall_ratio for fabric in cabled.evidence.case.fabrics}.items():
+        for hall, (inside, leaving) in gbps_of_halls(cabled.wiring, name).items() if most is not None else ():
+            told = f"{name}: {float(inside):g} Gb/s of ports against {float(leaving):g} Gb/s that leave {hall}"
+            proof.holds(inside <= exact(most or 0) * leaving, told)
+            proof.note(told)
+
+
+def gbps_of_halls(wiring: Wiring, fabric: str) -> dict[str, tuple[Fraction, Fraction]]:
+    """By hall with servers: Gb/s of a fabric's server ports on its smaller side, and of links with one end in it."""
+    links, ports, leaving = wiring.links, Counter[str](), Counter[str]()
+    names, hall = np.unique([hall_of(rack) for rack in wiring.devices.rack], return_inverse=True)
+    own = np.array([name == fabric for name in wiring.fabrics])[links.fabric]
+    rows = np.flatnonzero(own & ~np.isin(links.kind, (*TO_ATTACHMENTS, OF_PEERS)))
+    of_server = links.kind[rows] == KINDS.index("server-leaf")
+    columns = np.stack([of_server, hall[links.a[rows]], hall[links.b[rows]]])
+    speeds, speed = np.unique(links.gbps[rows], return_inverse=True)
+    kinds, counts = np.unique(np.vstack([columns, speed]), axis=1, return_counts=True)
+    for (is_server, near, far, number), count in zip(kinds.T.tolist(), counts.tolist(), strict=True):
+        gbps = count * exact(float(speeds[number]))
+        ports[names[near]] += gbps if is_server else 0
+        for end in (near, far) if near != far else ():
+            leaving[names[end]] += gbps
+    return {
+        str(name): (Fraction(min(inside, ports.total() - inside)), Fraction(leaving[name]))
+        for name, inside in ports.items() if inside
+    }  # fmt: skip
 
 
 @since("0.3.0", "case.content.site.spread")

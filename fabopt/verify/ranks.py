@@ -39,6 +39,20 @@ class DealtRanks:
         over = {place: self._worst(cost, first, place, *block) for place, block in behind.items()}
         return {place: amount for place, amount in over.items() if amount}
 
+    def bytes_out(self, cost: Cost, inside: NDArray[np.bool_]) -> Fraction:
+        """Bytes of a step that the ranks ``inside`` send to others, of calls of one kind; shape (ranks,).
+
+        A ring, tree or send leaves once for all members of a group that are inside.
+        """
+        traffic, size = cost.traffic, cost.traffic.group.size
+        first = self.first_members(traffic.group)
+        _, members = np.unique(first[inside], return_counts=True)
+        if traffic.operation == "all-to-all":
+            share = Fraction(int((members * (size - members)).sum()), size)
+        else:
+            share = int((members < size).sum()) * factor(traffic.operation, cost.algorithm, size)
+        return traffic.calls * share * traffic.message * self._copies(traffic.operation, first)
+
     def _held(self, name: str, installed: int) -> int:
         """GPUs at work in a block of ``installed`` ones for certain; 0 where domains straddle, or ranks are anywhere.
 

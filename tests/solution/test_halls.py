@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,10 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
+from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.io.design import design_in
+from fabopt.io.library import data_folder
 from fabopt.output.export.cables import schedule
 from fabopt.output.export.elevation import elevation_of
 from fabopt.output.export.trays import tray_table
+from fabopt.output.html.racks import floor_view
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.verify.checks import verify
@@ -247,6 +254,134 @@ def test_spread_over_halls_keeps_groups_and_pods_in_one(tiers: int) -> None:
             number += 1
     assert all(len(halls) == 1 for halls in groups.values())
     assert lost_with(spread, "hall") == {}
+
+
+@pytest.mark.parametrize(("hall", "links"), [(None, 2), (2, 2), (1, 4)])
+def test_what_leaves_a_hall_has_a_ratio_of_its_own(hall: float | None, links: int) -> None:
+    """Six servers in EAST and four in WEST at 2:1 above leaves: two links leave WEST's leaves, at 1:1 it takes four."""
+    content = campus(350)
+    ratio: Json = {"leaf": 2} if hall is None else {"leaf": 2, "hall": hall}
+    content["fabrics"][0]["max_oversubscription"] = ratio
+    design = solve(inputs(content, parts()), alternatives_s=0)
+    assert_proven(design)
+    assert len(over_route(design)) >= links
+    if hall is not None:
+        told = {check.name: check for check in design.checks}["halls_carry_demand"]
+        assert told.ok and "1600 Gb/s of ports" in told.detail
+        assert usd(design) >= usd(solve(inputs({**content, "fabrics": [
+            {**content["fabrics"][0], "max_oversubscription": {"leaf": 2}}]}, parts()), alternatives_s=0))  # fmt: skip
+
+
+def of_ratio(hall: float | None, tiers: int) -> Design:
+    content = campus(350)
+    ratio = {"leaf": 2, "spine": 2} | ({} if hall is None else {"hall": hall})
+    content["fabrics"][0] |= {"tiers": tiers, "max_oversubscription": ratio}
+    return solve(inputs(content, parts()), alternatives_s=0)
+
+
+@pytest.mark.parametrize("tiers", [2, pytest.param(3, marks=pytest.mark.long)])
+def test_a_wider_ratio_between_halls_is_never_dearer(tiers: int) -> None:
+    """Each design keeps its ratio by a count of the rows of the cable schedule with an end in either hall."""
+    ratios, costs = (0.5, 1, 2, 4, None), []
+    for ratio in ratios:
+        design = of_ratio(ratio, tiers)
+        assert_proven(design)
+        costs.append(usd(design))
+        leaving = len(over_route(design))
+        assert ratio is None or ratio * leaving >= 4
+        if ratio is not None:
+            told = {check.name: check for check in design.checks}["halls_carry_demand"].detail
+            assert f"1600 Gb/s of ports against {400 * leaving} Gb/s that leave WEST" in told
+    assert costs == sorted(costs, reverse=True) and costs[0] > costs[-1]
+
+
+def test_a_file_whose_halls_are_joined_by_too_little_is_refused() -> None:
+    content = json.loads(of_ratio(1, 2).model_dump_json(by_alias=True))
+    content["case"]["content"]["fabrics"][0]["max_oversubscription"]["hall"] = 0.01
+    failed = {check.name for check in verify(design_in(content, "changed")) if not check.ok}
+    assert "halls_carry_demand" in failed
+
+
+def test_a_ratio_that_no_design_keeps_is_named_with_one_that_does() -> None:
+    none = of_ratio(0.01, 2)
+    assert none.totals is None
+    conflict = next(one for one in none.conflicts if one.limit.endswith("max_oversubscription.hall"))
+    assert conflict.value == 0.01 and isinstance(conflict.needed, int | float)
+    assert_proven(of_ratio(float(conflict.needed), 2))
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [({"stages": [{"name": "a", "servers": 5}, {"name": "b", "month": 1, "servers": 10}]}, "does not go with stages"),
+     ({"topologies": ["clos", "hyperx"]}, "is of Clos networks")],
+)  # fmt: skip
+def test_where_a_ratio_between_halls_is_not_worked_out_it_is_refused(changed: Json, told: str) -> None:
+    content = campus(350)
+    content["fabrics"][0]["max_oversubscription"] = {"hall": 2}
+    if "stages" in changed:
+        del content["servers"]
+        content |= changed
+    else:
+        content["fabrics"][0] |= changed
+    with pytest.raises(InputError, match=told):
+        inputs(content, parts())
+
+
+# -- what a model sends from hall to hall ------------------------------------------------------------------------------
+
+
+@cache
+def of_model() -> Design:
+    """Forty servers in two halls that train a model, each server a stage's tensor ranks, data ranks next to them."""
+    case = yaml.safe_load((data_folder("cases") / "two-halls-320.yaml").read_text())
+    case |= {"workload": {"model": "llama3-70b", "plan": {"tensor": 8, "pipeline": 1, "batch": 2080}}}
+    return solve(inputs_from_objects(case), alternatives_s=0)
+
+
+def test_what_a_step_sends_out_of_a_hall_is_stated_with_the_ratio() -> None:
+    """By hand: 16 servers in the smaller hall have 16 x 8 ports of 400 Gb/s; eight rings of data ranks leave it."""
+    design = of_model()
+    assert_proven(design)
+    use = design.workload
+    assert use is not None
+    (data,) = (row for row in use.communicators if row.communicator == "data")
+    east, west = design.hall_traffic
+    assert (east.hall, east.gpus, west.hall, west.gpus) == ("EAST", 192, "WEST", 128)
+    leaving = 400 * len(over_route(design))
+    for row in (east, west):
+        assert row.leaving_gbps == leaving
+        assert row.oversubscription == pytest.approx(16 * 8 * 400 / leaving, abs=1e-6)
+        assert row.sent_gb == pytest.approx(8 * data.bytes_sent / 1e9, rel=1e-6)
+        assert row.time_s == pytest.approx(8 * row.sent_gb / leaving, abs=1e-6)
+    assert "hall_traffic_is_counted" in {check.name for check in design.checks}
+
+
+def test_a_changed_figure_of_a_hall_is_found() -> None:
+    content = json.loads(of_model().model_dump_json(by_alias=True))
+    content["hall_traffic"][0]["sent_gb"] *= 2
+    failed = {check.name for check in verify(design_in(content, "changed")) if not check.ok}
+    assert failed == {"hall_traffic_is_counted"}
+
+
+def test_the_map_of_a_page_is_hall_by_hall_with_routes_by_number() -> None:
+    design = shipped("two-halls-320")
+    view = floor_view(design, wiring_of(design))
+    assert view is not None
+    assert [(hall.name, [name for name, _ in hall.rows]) for hall in view.halls] == [
+        ("EAST", ["A", "B"]), ("WEST", ["A", "B"])
+    ]  # fmt: skip
+    exits = {cell.id: cell.exits for _, cells in view.rows for cell in cells if cell.exits}
+    assert exits == {"EAST-A01": "1", "WEST-A01": "1"}
+    assert view.routes == ("duct north, from above EAST-A01 to above WEST-A01, 350 m: 192 cables, 384 fibres of 1,152",)
+
+
+def test_a_ratio_between_halls_needs_halls() -> None:
+    content = campus(350)
+    content["fabrics"][0]["max_oversubscription"] = {"hall": 2}
+    content["site"] = {"servers_per_rack": 2}
+    content["fabrics"][0].pop("racks")
+    with pytest.raises(InputError, match="there are no halls"):
+        inputs(content, parts())
 
 
 def test_the_shipped_case_has_a_pod_in_each_hall_and_cores_in_both() -> None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import cycle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fabopt.io.workload import read_model
@@ -29,6 +30,7 @@ from tests.workload.test_workload_designs import solved
 
 DICE = 18
 NUM_CASES, MOST_GPUS = 200, 600
+FEW_HALLS = 20
 MBPS = Fraction(1000)
 
 
@@ -92,6 +94,23 @@ def test_loads_of_the_busiest_uplinks_are_those_of_every_rank_by_itself() -> Non
             assert server >= max(loads, default=Fraction(0))
             assert cost.traffic.operation in ("all-to-all", "send") or server == max(loads, default=Fraction(0))
     assert straddling > NUM_CASES // 4
+
+
+def test_what_leaves_a_hall_is_that_of_every_rank_by_itself() -> None:
+    """A hall has the first GPUs, or those after them, not always of whole domains."""
+    met = 0
+    for number, (work, there) in enumerate(cases()):
+        if number >= FEW_HALLS:
+            break
+        block = work.ranks.gpus * 3 // 5 + 1
+        inside = np.arange(work.ranks.gpus) < block
+        for cost in step_on(work, there).costs:
+            found = groups(work.plan, work.ranks.data, work.ranks.gpus, name_of(work, cost))
+            out = out_of_blocks(cost, found, block)
+            halls = [DealtRanks(work).bytes_out(cost, there) for there in (inside, ~inside)]
+            assert halls == [out.get(0, Fraction(0)), out.get(1, Fraction(0))]
+            met += halls[0] > 0
+    assert met > FEW_HALLS
 
 
 def width(work: ModelRun, number: int) -> int:

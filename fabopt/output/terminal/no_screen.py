@@ -195,6 +195,7 @@ _LOST_VALUES = {
     "max_oversubscription": "{was}:1",
     "max_oversubscription.leaf": "{was}:1 at the leaves",
     "max_oversubscription.spine": "{was}:1 at the spines",
+    "max_oversubscription.hall": "{was}:1 out of each hall",
     "switches.leaf": "leaves of {was}",
     "switches.spine": "spines of {was}",
     "switches.core": "cores of {was}",

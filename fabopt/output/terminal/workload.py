@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabopt.output.statements import StatedTable, Statement, statement_of
 from fabopt.output.words import count, money, plain
 from fabopt.schema.design import Design
+from fabopt.schema.losses import HallTraffic
 from fabopt.schema.prediction import (
     NO_BANDWIDTH_GBPS,
     CommunicatorUse,
@@ -61,8 +62,17 @@ def workload(design: Design) -> Statement | None:
     of_first = f"{use.jobs[0].name}: " if use.jobs else ""
     own = (f"{of_first}{line}" for line in (step_line(use), *paths_lines(use.on_paths), *placement_lines(use)))
     lines = needs_line(use), *own, utilization_line(use), f"{of_first}{memory_line(use)}", *job_lines(use)
+    lines += tuple(map(_hall_line, design.hall_traffic))
     title = f"{of_first}{workload_title(use)}"
     return statement_of("workload", "Workload", title, StatedTable(COLUMNS, list(workload_rows(use))), *lines)
+
+
+def _hall_line(row: HallTraffic) -> str:
+    """State what a step sends out of a hall, and the links that it leaves over."""
+    sent = f"a step sends {plain(row.sent_gb)} GB out of {row.hall}, ranks in the order of GPUs"
+    if row.time_s is None or row.oversubscription is None:
+        return f"{sent}, and no link leaves it"
+    return f"{sent}: {plain(row.oversubscription)}:1, {duration(row.time_s)} of {plain(row.leaving_gbps)} Gb/s"
 
 
 def job_lines(use: WorkloadUse) -> Iterator[str]:

@@ -181,8 +181,9 @@ class Sized:
             return []
         self.met.add(classes)
         candidates = candidates_of(self.problem, self.fabric, clos, self.prune)
-        if (self.rack_demand is not None or self.attached.hosts) and not candidates:
-            # in other racks, as far away, more may be left, and hosts may have room
+        in_halls = self.fabric.oversubscription_hall is not None
+        if (self.rack_demand is not None or self.attached.hosts or in_halls) and not candidates:
+            # in other racks, as far away, more may be left or leave a hall, and hosts may have room
             self.met.discard(classes)
         managed = purchasable_variants(self.problem, self.fabric, candidates)
         return sorted(((least_of(one, self.weights), one) for one in managed), key=lambda one: one[0])

@@ -26,6 +26,7 @@ from fabopt.topology.clos.attached import (
     with_attached_runs,
     with_hosts,
 )
+from fabopt.topology.clos.between_halls import joins_halls
 from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
@@ -67,11 +68,12 @@ class ClosBatch(Batch[Parts, Shape]):
 
         Of two candidates with equal keys the one with fewer uplinks has a subset of the other's links. None where that
         does not hold, as uplinks are not alike to all spines, or where it may miss the demand though the other meets
-        it: after the loss of a rack it has less left.
+        it: after the loss of a rack, and between halls, it has less left.
         """
         row = self.shape.row(index)
         is_even = row.spines > 0 and row.u % row.spines == 0
-        if not is_even or any(survival.failed == RACK for survival in self.fabric.resilience):
+        by_place = self.fabric.oversubscription_hall is not None
+        if not is_even or by_place or any(survival.failed == RACK for survival in self.fabric.resilience):
             return None
         return (self.fabric, self.parts, replace(row, u=0)), row.u
 
@@ -100,7 +102,8 @@ class ClosBatch(Batch[Parts, Shape]):
 
 def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, prune: bool) -> tuple[Candidate, ...]:
     """A Clos with exact quantities, once for each plan of growth; empty if its links cannot be made, an early stage
-    cannot be built, too little bandwidth is left after the loss of a rack, or hosts find no room in racks of switches.
+    cannot be built, too little bandwidth is left after the loss of a rack, too little leaves a hall, or hosts find no
+    room in racks of switches.
     """
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
@@ -109,7 +112,7 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
     outliving = (
         with_hosts(problem, fabric, placed_clos)
         for placed_clos in placed
-        if placed_clos is not None and survives_racks(fabric, placed_clos)
+        if placed_clos is not None and survives_racks(fabric, placed_clos) and joins_halls(fabric, placed_clos)
     )
     servers = _ServerLinks(problem, prune)
     grown = (

@@ -36,9 +36,7 @@ from fabopt.program.purchases import Purchases
 from fabopt.program.regret import Regrets
 from fabopt.program.sourcing import Sourcing
 from fabopt.rules.defaults import DEFAULT_RULES
-from fabopt.schema import design as design_schema
-from fabopt.schema import model as model_schema
-from fabopt.schema import prediction, workload
+from fabopt.schema import design as design_schema, model as model_schema, prediction, workload
 from fabopt.schema.base import Strict
 from fabopt.schema.design import Design, NicUse, TierUse
 from fabopt.schema.structure import Structure

@@ -20,8 +20,7 @@ from fabopt.inspect.differences.sides import Compared, offered, whole
 from fabopt.inspect.quote_audit import compared
 from fabopt.io.faults import refuse
 from fabopt.io.library import STANDARD_STREAM
-from fabopt.io.quote.reading import ENDINGS as QUOTE_ENDINGS
-from fabopt.io.quote.reading import quote_options, read_quote
+from fabopt.io.quote.reading import ENDINGS as QUOTE_ENDINGS, quote_options, read_quote
 from fabopt.output.differences import verdict
 from fabopt.output.export.differences import differences_json, no_differences_json
 from fabopt.output.html.differences import differences_page

@@ -30,8 +30,7 @@ from fabopt.explain.demands import (
 from fabopt.explain.freedoms import ANY_GBPS, RUNS, SHORTEST_RUN_M, ruled, unruled, value_of
 from fabopt.explain.gaps import gap_of, gap_sentences
 from fabopt.explain.latency import latency_levers
-from fabopt.explain.levers import Lever, limit_levers
-from fabopt.explain.levers import move_each_alone as lever_conflicts
+from fabopt.explain.levers import Lever, limit_levers, move_each_alone as lever_conflicts
 from fabopt.explain.runs import run_conflict
 from fabopt.explain.structures import OpenKey, open_keys
 from fabopt.explain.supply import listed, part_number_conflicts, vendor_conflicts

@@ -16,8 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from multiprocessing.connection import wait as wait_for
+from multiprocessing.connection import Connection, wait as wait_for
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
 

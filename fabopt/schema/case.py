@@ -12,23 +12,24 @@ from fabopt.rules.defaults import FILL_RULES, RACK_RULES, RuleChoices, is_kept
 from fabopt.schema.base import Count, Identifier, Reference, Strict, Text, is_as, is_empty
 from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Charge, Finance, check_charges
-from fabopt.schema.floor import MAX_RACKS as MAX_RACKS
-from fabopt.schema.floor import MAX_ROWS as MAX_ROWS
-from fabopt.schema.floor import Floor as Floor
+from fabopt.schema.floor import MAX_RACKS as MAX_RACKS, MAX_ROWS as MAX_ROWS, Floor as Floor
 from fabopt.schema.growth import Growth
 from fabopt.schema.in_service import Base
 from fabopt.schema.operate import Operate, OperateSaid
 from fabopt.schema.procurement import LengthLimits, Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience
 from fabopt.schema.scenarios import GrowthScenario, check_probabilities, check_regret, scenarios_of
-from fabopt.schema.site import Site as Site
-from fabopt.schema.site import longest_in_rack_m
-from fabopt.schema.stages import KEBAB, Servers, is_certain
-from fabopt.schema.stages import CaseLimits as CaseLimits
-from fabopt.schema.stages import Limits as Limits
-from fabopt.schema.stages import Oversubscription as Oversubscription
-from fabopt.schema.stages import Stage as Stage
-from fabopt.schema.stages import StageDemand as StageDemand
+from fabopt.schema.site import Site as Site, longest_in_rack_m
+from fabopt.schema.stages import (
+    KEBAB,
+    CaseLimits as CaseLimits,
+    Limits as Limits,
+    Oversubscription as Oversubscription,
+    Servers,
+    Stage as Stage,
+    StageDemand as StageDemand,
+    is_certain,
+)
 from fabopt.schema.structured import CablingWord
 from fabopt.schema.workload import Workload
 

@@ -12,15 +12,16 @@ from pydantic import Field, model_validator
 
 from fabopt.schema.base import Count, Gbps, Metres, Split, Strict, Text, Watts, Word, is_empty, is_open, parse_split
 from fabopt.schema.chassis import Modular
-from fabopt.schema.facts import Facts as Facts
-from fabopt.schema.facts import Rent as Rent
-from fabopt.schema.passive import CableLength as CableLength
-from fabopt.schema.passive import Fibre as Fibre
-from fabopt.schema.passive import FibreEnd as FibreEnd
-from fabopt.schema.passive import Lengths as Lengths
-from fabopt.schema.passive import Panel as Panel
-from fabopt.schema.passive import Trunk as Trunk
-from fabopt.schema.passive import check_lengths
+from fabopt.schema.facts import Facts as Facts, Rent as Rent
+from fabopt.schema.passive import (
+    CableLength as CableLength,
+    Fibre as Fibre,
+    FibreEnd as FibreEnd,
+    Lengths as Lengths,
+    Panel as Panel,
+    Trunk as Trunk,
+    check_lengths,
+)
 from fabopt.schema.price_book import PriceBook
 from fabopt.schema.product import (
     PROTOCOLS,

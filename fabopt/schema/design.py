@@ -16,22 +16,25 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from fabopt.schema.alternative import Alternative as Alternative
 from fabopt.schema.base import Strict, is_empty, is_open
-from fabopt.schema.bill import MOVED_CABLE as MOVED_CABLE
-from fabopt.schema.bill import MOVED_DESCRIPTION as MOVED_DESCRIPTION
-from fabopt.schema.bill import MOVED_DEVICE as MOVED_DEVICE
-from fabopt.schema.bill import BomRow as BomRow
-from fabopt.schema.conflict import Conflict as Conflict
-from fabopt.schema.conflict import Needed as Needed
-from fabopt.schema.fabric_design import FabricDesign as FabricDesign
-from fabopt.schema.fabric_design import Failure as Failure
-from fabopt.schema.fabric_design import LinkPart as LinkPart
-from fabopt.schema.fabric_design import LinkRow as LinkRow
-from fabopt.schema.fabric_design import LogicalUse as LogicalUse
-from fabopt.schema.fabric_design import Metrics as Metrics
-from fabopt.schema.fabric_design import NicUse as NicUse
-from fabopt.schema.fabric_design import Place as Place
-from fabopt.schema.fabric_design import Placement as Placement
-from fabopt.schema.fabric_design import StageStructure as StageStructure
+from fabopt.schema.bill import (
+    MOVED_CABLE as MOVED_CABLE,
+    MOVED_DESCRIPTION as MOVED_DESCRIPTION,
+    MOVED_DEVICE as MOVED_DEVICE,
+    BomRow as BomRow,
+)
+from fabopt.schema.conflict import Conflict as Conflict, Needed as Needed
+from fabopt.schema.fabric_design import (
+    FabricDesign as FabricDesign,
+    Failure as Failure,
+    LinkPart as LinkPart,
+    LinkRow as LinkRow,
+    LogicalUse as LogicalUse,
+    Metrics as Metrics,
+    NicUse as NicUse,
+    Place as Place,
+    Placement as Placement,
+    StageStructure as StageStructure,
+)
 from fabopt.schema.futures import Futures
 from fabopt.schema.left_out import NearestDesign, RuleLeftOut
 from fabopt.schema.losses import HallTraffic, SinglePoint, WorstRack
@@ -39,9 +42,7 @@ from fabopt.schema.objective import Objective as Objective
 from fabopt.schema.prediction import ServingUse, WorkloadUse
 from fabopt.schema.roles import SharedUse as SharedUse
 from fabopt.schema.servers import ServerCompared
-from fabopt.schema.tiers import OtherSwitchUse as OtherSwitchUse
-from fabopt.schema.tiers import PortUse as PortUse
-from fabopt.schema.tiers import TierUse as TierUse
+from fabopt.schema.tiers import OtherSwitchUse as OtherSwitchUse, PortUse as PortUse, TierUse as TierUse
 
 Number = int | float
 # Versions whose files may say what no Clos of as many tiers is below.

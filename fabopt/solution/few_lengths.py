@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import combinations, islice, pairwise
-from itertools import product as each_with_each
+from itertools import combinations, islice, pairwise, product as each_with_each
 from typing import NamedTuple
 
 from fabopt.design.bill import bill

@@ -13,8 +13,7 @@ from fabopt.verify.charges import charge_rows, charges_cents
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.purchases import BilledOrder, breaks_in, cents_at
-from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt
-from fabopt.verify.terms_of_sale import of_kind
+from fabopt.verify.terms_of_sale import energy_cents as energy_of_a_milliwatt, of_kind
 from fabopt.verify.totals import counted_milliwatts, totals_of
 
 

@@ -14,8 +14,7 @@ from fabopt.network.graph.permutation import permutation_bound
 from fabopt.network.graph.ranges import SAME, Range
 from fabopt.network.graph.ring import ring_rate
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
-from fabopt.verify.bandwidth import bisection as bisection_of
-from fabopt.verify.bandwidth import through_servers
+from fabopt.verify.bandwidth import bisection as bisection_of, through_servers
 from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof, distinct
 from fabopt.verify.stripes import half_rate, half_rate_on_graph, is_uneven

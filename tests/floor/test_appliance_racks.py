@@ -13,8 +13,7 @@ import fabopt
 from fabopt.rules.defaults import APPLIANCE_RACKS
 from fabopt.schema.design import Design, Place
 from fabopt.verify import verify
-from tests.floor.test_appliances import PORT, parts
-from tests.floor.test_appliances import case as bare_case
+from tests.floor.test_appliances import PORT, case as bare_case, parts
 from tests.output.test_export_racks import sums_are_totals
 from tests.samples import random_sites
 from tests.samples.bare import bare

@@ -28,9 +28,15 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS
 from tests.samples.export_samples import exported
 from tests.samples.random_cases import generate
-from tests.samples.small import Json, assert_proven, catalog, inputs, product
-from tests.samples.small import case as small_case
-from tests.samples.small import solved as small_solved
+from tests.samples.small import (
+    Json,
+    assert_proven,
+    case as small_case,
+    catalog,
+    inputs,
+    product,
+    solved as small_solved,
+)
 
 # Ten racks of 12 units; servers take 4 of them, two a rack.
 FLOOR: Json = {"rows": 2, "racks_per_row": 5, "rack_units": 12}

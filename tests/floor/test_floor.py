@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fabopt.cli.starter import Starter, starter_text
 from fabopt.errors import InputError

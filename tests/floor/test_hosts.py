@@ -32,8 +32,7 @@ from tests.output.test_export_racks import sums_are_totals
 from tests.samples import random_sites, small
 from tests.samples.bare import bare
 from tests.samples.export_samples import exported, text_table
-from tests.solution.test_brute_force import cable, cage, card, catalog, switch
-from tests.solution.test_brute_force import case as brute_case
+from tests.solution.test_brute_force import cable, cage, card, case as brute_case, catalog, switch
 
 UNITS_OF_SERVER, SERVERS = 2, 4
 HOST: Json = {"name": "ufm", "kind": "management", "ports": 2, "boxes": 2, "buys": "none"}

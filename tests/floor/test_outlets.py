@@ -13,8 +13,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.schema.design import Design
 from fabopt.verify import verify
-from tests.floor.test_appliances import case as floor_case
-from tests.floor.test_appliances import parts as bare_parts
+from tests.floor.test_appliances import case as floor_case, parts as bare_parts
 from tests.samples.export_samples import exported, text_table
 from tests.samples.small import Json, assert_proven, product, solved, usd
 

@@ -24,8 +24,7 @@ from tests.fuzz.mutants import mutant, spoilt
 from tests.inspect.test_acceptance import BANDWIDTH, nccl_text, perftest_text, report
 from tests.samples.designs_of_families import designed
 from tests.samples.hand_fabrics import FORMS, HandFabric, drawn
-from tests.samples.round_trips import FORMS as LLDP_FORMS
-from tests.samples.round_trips import Told
+from tests.samples.round_trips import FORMS as LLDP_FORMS, Told
 
 # File, and what an audit takes it for.
 HAND_MADE = MappingProxyType(

@@ -21,8 +21,7 @@ from fabopt.output.export.differences import differences_json
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
-from tests.samples import bases as in_service
-from tests.samples import random_cases, small
+from tests.samples import bases as in_service, random_cases, small
 from tests.samples.bare import with_equal_groups
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.growth_samples import eight

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fabopt.cli import main
 from fabopt.errors import LONGEST_FILE_NAME, LONGEST_SHOWN, InputError, as_written, cut, fault, file_name, nearest

@@ -17,8 +17,7 @@ from fabopt.network.graph.matching import heaviest_assignment
 from fabopt.network.graph.network import Network, components, hopping, host_links, link_counts, network_of, path_lengths
 from fabopt.network.graph.permutation import matched_links, permutation_bound
 from fabopt.network.graph.ring import ring_rate
-from tests.oracles import closed_forms
-from tests.oracles import graph_generators as generators
+from tests.oracles import closed_forms, graph_generators as generators
 from tests.oracles.alltoall_program import alltoall_by_program, uniform
 from tests.oracles.closed_forms import Form
 from tests.oracles.graph_generators import MBPS

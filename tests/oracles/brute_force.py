@@ -30,8 +30,7 @@ from tests.oracles.brute_endpoints import (
     usable_cards,
 )
 from tests.oracles.brute_free_ports import counts, on_each_tier, placed, spine_links, spine_mode, tier_of
-from tests.oracles.brute_generations import RULE as ONE_GENERATION
-from tests.oracles.brute_generations import is_of_one_generation
+from tests.oracles.brute_generations import RULE as ONE_GENERATION, is_of_one_generation
 from tests.oracles.brute_lengths import GroupLengths, follow, peer_run
 from tests.oracles.brute_managers import Exchange, asks, exchanges
 from tests.oracles.brute_parts import (

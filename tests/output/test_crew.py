@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fabopt.cli import main
 from fabopt.output.export import LABEL_SHEETS, labels, paper

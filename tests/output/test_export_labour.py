@@ -15,8 +15,7 @@ from fabopt.output.labour import labour
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from tests.parts.test_labour import LABOUR, with_labour
-from tests.samples.growth_samples import eight, grown
-from tests.samples.growth_samples import solved as solved_growth
+from tests.samples.growth_samples import eight, grown, solved as solved_growth
 from tests.samples.small import Json, case, solved
 
 

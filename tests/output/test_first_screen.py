@@ -12,8 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.console import Console, RenderableType
 
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, OFF, compared_rows, first_rows, grid

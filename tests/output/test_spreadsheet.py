@@ -12,8 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.front import front_csv

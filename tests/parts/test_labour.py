@@ -19,8 +19,7 @@ from tests.oracles.brute_force import solve
 from tests.oracles.brute_labour import ends_of, folded, unit_usd
 from tests.samples.adapter import differences, outline, outline_of_best, run
 from tests.samples.bare import bare
-from tests.samples.growth_samples import eight, grown, own
-from tests.samples.growth_samples import solved as solved_growth
+from tests.samples.growth_samples import eight, grown, own, solved as solved_growth
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, assert_proven, case, catalog, comparable, inputs, product, solved, usd
 

@@ -17,8 +17,7 @@ from tests.oracles.brute_force import solve
 from tests.oracles.brute_orders import cheapest
 from tests.parts.test_sourcing import agrees, dealt, parts_of
 from tests.program.test_purchases import YEARS, agreed, module, planned, random_item
-from tests.samples.growth_samples import eight, grown
-from tests.samples.growth_samples import solved as solved_grown
+from tests.samples.growth_samples import eight, grown, solved as solved_grown
 from tests.samples.small import Json, assert_proven, case, catalog, comparable, inputs, product, solved, usd
 from tests.solution import test_brute_force as tiny
 

@@ -13,8 +13,7 @@ from tests.paths import ROOT
 from tests.samples.adapter import outline, run
 from tests.samples.lengths import USUAL
 from tests.samples.random_cases import generate
-from tests.solution.test_brute_force import cage as a_cage
-from tests.solution.test_brute_force import card, case, catalog, switch
+from tests.solution.test_brute_force import cage as a_cage, card, case, catalog, switch
 
 REFERENCE = ROOT / "catalogs" / "reference"
 TIME_LIMIT_S = 60

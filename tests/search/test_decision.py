@@ -38,8 +38,7 @@ from tests.oracles.brute_front import ratios
 from tests.paths import INPUTS
 from tests.samples.random_cases import generate
 from tests.samples.small import Json
-from tests.samples.workload_samples import H100, MODEL, middle_model, on
-from tests.samples.workload_samples import network as network_sample
+from tests.samples.workload_samples import H100, MODEL, middle_model, network as network_sample, on
 from tests.search.test_cost_per_gpu import solved, trains
 from tests.workload.test_workload_designs import case
 

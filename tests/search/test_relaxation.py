@@ -18,11 +18,9 @@ from fabopt.verify import verify
 from tests.paths import ROOT
 from tests.samples import random_growth
 from tests.samples.bare import bare
-from tests.samples.growth_samples import eight, grown
-from tests.samples.growth_samples import solved as grown_solved
+from tests.samples.growth_samples import eight, grown, solved as grown_solved
 from tests.samples.random_cases import generate
-from tests.samples.small import case as small_case
-from tests.samples.small import solved as small_solved
+from tests.samples.small import case as small_case, solved as small_solved
 from tests.solution.test_brute_force import cable, cage, case, catalog, switch
 
 Json = dict[str, Any]

@@ -6,8 +6,7 @@ import pytest
 
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
-from fabopt.solution import designs as kept_designs
-from fabopt.solution import optimize
+from fabopt.solution import designs as kept_designs, optimize
 from fabopt.verify import verify
 from tests.samples.designs_of_families import MAKERS
 

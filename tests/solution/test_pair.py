@@ -24,8 +24,7 @@ from tests.oracles.brute_force import solve
 from tests.oracles.brute_redundancy import best_kept, rules_of
 from tests.samples import random_growth, small
 from tests.samples.adapter import differences, outline, outline_of_best, run
-from tests.samples.growth_samples import grown
-from tests.samples.growth_samples import solved as grown_design
+from tests.samples.growth_samples import grown, solved as grown_design
 from tests.samples.random_cases import generate
 from tests.samples.small import assert_proven, comparable, designed, usd
 from tests.solution.test_brute_force import cage, card, case, catalog, switch

@@ -13,11 +13,8 @@ from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.study.sensitivity.ranges import Asked, sensitivity
 from fabopt.study.sweep.sweep import Execution, grid_of, sweep
 from tests.floor.test_appliances import PORT, STORES, case, parts
-from tests.samples.small import Json, assert_proven, inputs, solved
-from tests.samples.small import case as small_case
-from tests.samples.small import catalog as small_catalog
-from tests.topology.test_server_torus import case as torus_case
-from tests.topology.test_server_torus import catalog as torus_catalog
+from tests.samples.small import Json, assert_proven, case as small_case, catalog as small_catalog, inputs, solved
+from tests.topology.test_server_torus import case as torus_case, catalog as torus_catalog
 
 STORAGE: Json = {"name": "storage", "role": "storage", "min_gbps_per_gpu": 25, "tiers": 1}
 

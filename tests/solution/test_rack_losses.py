@@ -11,8 +11,7 @@ import pytest
 from fabopt.schema.design import Design, Failure
 from fabopt.solution.optimize import solve
 from fabopt.verify import verify
-from tests.samples.small import Json, assert_proven, catalog, inputs, product
-from tests.samples.small import case as small_case
+from tests.samples.small import Json, assert_proven, case as small_case, catalog, inputs, product
 
 ONE_FEED: Json = {"survive": "1 feed"}
 

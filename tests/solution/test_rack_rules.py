@@ -16,8 +16,7 @@ from fabopt.schema.rack_rules import RackRules
 from fabopt.solution.optimize import solve
 from fabopt.verify import verify
 from tests.samples.export_samples import exported
-from tests.samples.small import Json, assert_proven, catalog, inputs, product
-from tests.samples.small import case as small_case
+from tests.samples.small import Json, assert_proven, case as small_case, catalog, inputs, product
 
 # Servers of 4 units: two a rack of 12, with 4 units above them, or 3 below a management switch.
 FLOOR: Json = {"rows": 1, "racks_per_row": 6, "rack_units": 12, "slack_m": 0.2}

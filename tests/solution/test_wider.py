@@ -6,8 +6,7 @@ import pytest
 
 from tests.samples.random_cases import generate
 from tests.samples.widened import FAMILIES, SECONDS, Pair, UnprovenError, a_pair, answer
-from tests.samples.widened_cases import SECONDS as SECONDS_OF_SHIPPED
-from tests.samples.widened_cases import ShippedPair, a_shipped_pair
+from tests.samples.widened_cases import SECONDS as SECONDS_OF_SHIPPED, ShippedPair, a_shipped_pair
 
 QUICK, ALL = 62, 560
 # Of the first ones these take longer than a quick test may.

@@ -15,8 +15,7 @@ import yaml
 
 from fabopt.network.direct_links import Dragonfly, HyperX, Torus
 from fabopt.schema.design import Design
-from tests.oracles import closed_forms
-from tests.oracles import graph_generators as generators
+from tests.oracles import closed_forms, graph_generators as generators
 from tests.paths import PUBLISHED
 from tests.samples.small import counts
 from tests.solution.test_published import designed

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fabopt.schema.design import Design
 from fabopt.verify import verified_in_turn, verify, verify_wiring, wiring_verified_in_turn

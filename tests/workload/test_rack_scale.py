@@ -23,8 +23,7 @@ from fabopt.workload.ranks import ranks_of
 from fabopt.workload.straddling import domain_in_use, straddlers
 from fabopt.workload.timing import blocks_below
 from tests.oracles.brute_ranks import groups
-from tests.published_racks import RACKS, predicted, rows, table
-from tests.published_racks import solved as solved_run
+from tests.published_racks import RACKS, predicted, rows, solved as solved_run, table
 from tests.published_runs import FURTHER_PAGE, further_runs, held_out
 from tests.samples.small import Json, assert_proven
 from tests.samples.workload_samples import TINY, tiny_model

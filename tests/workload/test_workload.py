@@ -8,8 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fabopt.schema.model import Experts, Model, Overlap, Plan, PlanChanges
 from fabopt.schema.server import Server

@@ -10,8 +10,7 @@ from typing import Any
 from fabopt.output.cash import cash_flow
 from fabopt.output.charts.bars import cost_bars
 from fabopt.output.charts.cash import cash_bars
-from fabopt.output.charts.style import PAGE_PALETTE
-from fabopt.output.charts.style import svg as chart_svg
+from fabopt.output.charts.style import PAGE_PALETTE, svg as chart_svg
 from fabopt.output.html.alternatives import (
     alternative_rows,
     alternative_titles,

@@ -22,8 +22,15 @@ from fabopt.output.charts.points import (
 from fabopt.output.charts.style import PAGE_PALETTE, svg
 from fabopt.output.html.rendering import drawn, render
 from fabopt.output.slots import slots_at
-from fabopt.output.steps import COLUMN as CUT_OFF
-from fabopt.output.steps import cut_off_cell, gpus_of, marginal_unit, ratio_of, step_of, tells_cut_off
+from fabopt.output.steps import (
+    COLUMN as CUT_OFF,
+    cut_off_cell,
+    gpus_of,
+    marginal_unit,
+    ratio_of,
+    step_of,
+    tells_cut_off,
+)
 from fabopt.output.words import COLUMN, count, dollars, left_out_cell
 from fabopt.schema.design import Front, FrontPoint
 from fabopt.schema.version import VERSION

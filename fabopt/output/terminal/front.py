@@ -12,8 +12,7 @@ from rich.measure import Measurement
 from rich.text import Text
 
 from fabopt.output.slots import slots_at
-from fabopt.output.steps import COLUMN as CUT_OFF
-from fabopt.output.steps import budget_of, causes_of, cut_off_cell, marginal_unit, tells_cut_off
+from fabopt.output.steps import COLUMN as CUT_OFF, budget_of, causes_of, cut_off_cell, marginal_unit, tells_cut_off
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import (

@@ -306,11 +306,12 @@ def test_no_boundary_is_above_the_ratio_of_the_rule(
 
 @pytest.mark.long
 def test_what_is_better_in_every_way_is_picked() -> None:
-    """8,192 GPUs on which a model sends little above pods: 384:1 there was within the error of the least.
+    """GPUs on which a model sends little above leaves: 128:1 there is the least, and much less is within its error.
 
-    With ``max_oversubscription: 3`` there was a design that is better in price, power, bisection and objective.
+    Of 8,192, with 384:1 above pods, ``max_oversubscription: 3`` once had a design that was better in price, power,
+    bisection and objective; 512 are as alike in a tenth of the time.
     """
-    content = yaml.safe_load((INPUTS / "effective-405b-8192.yaml").read_text())
+    content = yaml.safe_load((INPUTS / "effective-405b-8192.yaml").read_text()) | {"gpus": 512}
     design = solved(content)
     fabric = content["fabrics"][0]
     lean = solved({**content, "rules": {"robust-designs": False}})

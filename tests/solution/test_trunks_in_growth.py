@@ -108,6 +108,7 @@ def test_legs_that_are_there_are_used_first() -> None:
     assert [failed(design) for design in designs.values()] == [[], []]
     assert usd(designs["when_lit"]) == usd(designs["ahead"]) and by_stage(designs["when_lit"])["second"] == 0
     apart = {word: solved(growing(trunks=word), large_parts(t4=300, t8=700)) for word in ("when_lit", "ahead")}
+    assert [failed(design) for design in apart.values()] == [[], []]
     assert by_stage(apart["when_lit"])["second"] > 0 == by_stage(apart["ahead"])["second"]
 
 

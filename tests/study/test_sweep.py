@@ -35,8 +35,9 @@ from fabopt.study.sweep.sweep import (
     sweep,
     value_range,
 )
+from tests.samples import trunked
 from tests.samples.front_samples import unlabelled
-from tests.samples.small import Json, case, catalog, inputs, product, solved
+from tests.samples.small import Json, case, catalog, inputs, product, solved, usd
 
 ONE_CARD = {"nics": ["nic-400"], "nics_per_server": 2}
 CASE = case(ONE_CARD)
@@ -180,6 +181,19 @@ def test_every_point_is_what_the_case_with_these_values_gives() -> None:
         assert (point.status, point.totals) == ("optimal", alone.totals)
         assert point.objective.value == point.objective.bound == alone.objective.value
         assert point.fabrics == alone.fabrics
+
+
+LEGS = {"leaf-spine": "structured"}
+
+
+def test_a_sweep_of_keys_has_trunks_and_one_of_budgets_is_refused() -> None:
+    content = trunked.hall({**LEGS, "spare_legs": 0.5})
+    front = swept(content, None, "site.cabling.spare_legs=0,0.5", parts=trunked.parts())
+    alone = [solved(trunked.hall({**LEGS, "spare_legs": share}), trunked.parts()) for share in (0, 0.5)]
+    assert [point.status for point in front.points] == ["optimal", "optimal"]
+    assert costs(front) == [usd(design) for design in alone]
+    with pytest.raises(InputError, match="sweeps of budgets are not worked out where links run through trunks"):
+        swept(content, "1M,2M", parts=trunked.parts())
 
 
 def test_a_point_without_design_says_why() -> None:

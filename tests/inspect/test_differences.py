@@ -276,7 +276,7 @@ def assert_pairs(seeds: range) -> None:
 
 
 def test_waterfalls_of_random_pairs_add_up() -> None:
-    assert_pairs(range(6))
+    assert_pairs(range(12))
 
 
 @pytest.mark.long

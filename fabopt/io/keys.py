@@ -96,7 +96,7 @@ def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, Any]) -> di
             inner = _inside(container, step)
             if not isinstance(inner, dict | list):
                 # a number that stands for all keys below it, as one ratio does for both boundaries; or nothing
-                inner = {} if inner is None else dict.fromkeys(keys_at(Case, steps[: number + 1]), inner)
+                inner = {} if inner is None else dict.fromkeys(_of_one(steps[: number + 1]), inner)
                 container[step] = inner
             container = inner
         last = steps[-1]
@@ -105,6 +105,12 @@ def with_values(content: Mapping[str, Any], values: Mapping[KeyPath, Any]) -> di
             if last in same and value is not None and isinstance(container, dict):
                 container.update({key: None for key in same - {last} if key in container})
     return changed
+
+
+def _of_one(steps: KeyPath) -> list[str]:
+    """The keys that one value in their place stands for."""
+    said = [getattr(branch, "of_one", None) for branch in branches_at(Case, steps)]
+    return next((list(keys) for keys in said if keys is not None), keys_at(Case, steps))
 
 
 def _copy(content: Any) -> Any:

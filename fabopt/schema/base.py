@@ -44,10 +44,12 @@ class Strict(BaseModel):
     """Frozen, no unknown keys, no coercion (``"3"`` is not 3), no infinities.
 
     What its keys mean is said in the ``Attributes`` of its docstring. ``like``: the class whose keys mean the same, for
-    those that its own docstring leaves out.
+    those that its own docstring leaves out. ``of_one``: the keys that one value in place of them all stands for; None:
+    all of them.
     """
 
     like: ClassVar[type[BaseModel] | None] = None
+    of_one: ClassVar[tuple[str, ...] | None] = None
 
     model_config = ConfigDict(
         frozen=True,

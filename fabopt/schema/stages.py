@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,8 @@ class Oversubscription(Strict):
         hall: Most oversubscription of what leaves any hall, the endpoints on its smaller side against the links over
             routes; of Clos networks of one stage. Null is any.
     """
+
+    of_one: ClassVar[tuple[str, ...] | None] = ("leaf", "spine")
 
     leaf: Ratio | None = None
     spine: Ratio | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -25,6 +25,8 @@ class CablingOfKinds(Strict):
         spine_core: From spines to cores.
         spare_legs: Legs of trunks kept free on every route, as a share of those in use.
     """
+
+    of_one: ClassVar[tuple[str, ...] | None] = OF_A_WORD
 
     server_leaf: Annotated[CablingWord, Field(alias="server-leaf")] = "direct"
     leaf_spine: Annotated[CablingWord, Field(alias="leaf-spine")] = "direct"

@@ -2,7 +2,8 @@
 
 If A fits wherever B does, and an order of A costs no more than one of B whatever its size, then buying A in place of
 all B never costs more: falling prices make one large order no dearer than two. So this holds with price breaks too,
-where products cannot be compared link by link; and with spares and few part numbers, of which there are then fewer.
+where products cannot be compared link by link; and with spares and few part numbers, of which there are then fewer. See
+``fabopt.program.dominance`` for the dominance that needs candidates.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from math import floor, inf
 from fabopt.errors import NoAnswerError
 from fabopt.problem.planes import planes_of
 from fabopt.problem.problem import Problem
+from fabopt.program.dominance import without_dominated_parts
 from fabopt.program.formulation import Program
 from fabopt.program.naming import LACKING, Level, pulp, value_of
 from fabopt.program.orders import sums_of
@@ -71,7 +72,7 @@ def optimum_of(
     if settings.work.is_spent:
         return Optimum("unknown")
     settings.progress(f"solving a program of {some(len(candidates), 'candidate')}")
-    program = Program(problem, candidates)
+    program = Program(problem, without_dominated_parts(problem, candidates) if settings.prune else candidates)
     settings.work.make(len(program.lp.variables()))
     level = program.objective()
     program.lp.setObjective(level.expression)

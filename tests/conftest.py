@@ -56,6 +56,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what was not asked for."""
+    if not any("::" in name for name in config.args):
+        refuse_unknown_ids(items)
     long = set(those_that_take_long(items))
     both = {item for item in items if item.get_closest_marker("drawn_longer")}
     if config.getoption("--long"):
@@ -107,6 +109,17 @@ def those_that_take_long(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             if takes_long:
                 yield item
                 break
+
+
+def refuse_unknown_ids(items: list[pytest.Item]) -> None:
+    """A set that is kept by an id that no set has would be left to ``make long`` with all others."""
+    nodes = {item.nodeid for item in items}
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        for marker in item.iter_markers("long"):
+            for own in marker.kwargs.get("but", ()):
+                if f"{test}[{own}]" not in nodes:
+                    raise pytest.UsageError(f"{test}: long(but=...) keeps {own!r}, which is the id of none of its sets")
 
 
 def pytest_configure(config: pytest.Config) -> None:

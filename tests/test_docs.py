@@ -184,6 +184,15 @@ def assert_page(page: Path, output_of: Callable[[str], str], desk: Path, monkeyp
         picture_is_of_the_design(desk / "demo-design.json")
 
 
+@pytest.mark.long(
+    "docs/decide.md",
+    "docs/exports.md",
+    "docs/fronts.md",
+    "docs/netbox.md",
+    "docs/quotes.md",
+    "docs/running.md",
+    "docs/sensitivity.md",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with("console"), ids=name_of)
 def test_commands_print_what_is_shown(page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,7 @@ def test_show_prints_what_solve_did(run: Run) -> None:
     assert "Proof" in whole.out and whole.out.startswith("pod: 1 switch")
 
 
+@pytest.mark.long(but=("80",))
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_the_summary_fits_any_width(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setenv("COLUMNS", str(width))

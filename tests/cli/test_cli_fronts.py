@@ -144,6 +144,7 @@ def test_a_plot_is_written(run: Run) -> None:
         assert Path(name).stat().st_size > 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_ctrl_c_writes_what_is_done(folder: Path) -> None:
     """A grid of some minutes, interrupted once some of its points are in the journal."""

@@ -129,6 +129,7 @@ TOGETHER = [",".join(name for name in FORMATS if name not in APART), *SAMPLES, *
 ALONE = [name for name in FORMATS if name not in APART]
 
 
+@pytest.mark.long("names0")
 @pytest.mark.parametrize("names", [*TOGETHER, *(pytest.param(name, marks=pytest.mark.long) for name in ALONE)])
 def test_every_file_of_an_unchecked_design_says_so(desk: Path, capsys: pytest.CaptureFixture[str], names: str) -> None:
     edits = SUITABLE.get(names, ())

@@ -26,14 +26,13 @@ EXIT_CODES = {0, 1, 2, 3, 4}
 
 @pytest.mark.long(
     but=(
+        "0-attachments",
         "0-clos, one tier",
         "0-clos, three tiers",
-        "0-planes",
-        "0-attachments",
-        "0-hyperx",
         "0-dragonfly+",
-        "0-torus of servers",
+        "0-planes",
         "0-procurement",
+        "0-torus of servers",
     )
 )
 @pytest.mark.parametrize("kind", MAKERS)

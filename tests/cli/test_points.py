@@ -279,6 +279,7 @@ def test_what_no_case_can_ask_for_is_no_proven_answer_to_it() -> None:
         assert main(["check", "study.json", "--point", str(len(front.points))]) == 0
 
 
+@pytest.mark.long("front")
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_point_is_proven_again(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     for number, point in enumerate(studied(name)["points"], 1):

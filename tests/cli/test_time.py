@@ -251,6 +251,7 @@ def test_a_module_that_tells_of_a_signal_in_other_words_is_interrupted(tmp_path:
     assert (shown.returncode, shown.stderr) == (4, "interrupted\n")
 
 
+@pytest.mark.long
 def test_native_code_that_hears_nothing_is_ended(tmp_path: Path) -> None:
     shown = with_command(tmp_path, f"ATTENDANT.leave('left.json', b'[]'); {DEAF}", keeps_clock=True)
     assert (shown.returncode, shown.stderr) == (4, "interrupted\n")

@@ -126,6 +126,7 @@ def test_two_runs_that_are_too_long() -> None:
     ]
 
 
+@pytest.mark.long(but=("2",))
 @pytest.mark.parametrize("answered", [1, 2])
 def test_changes_that_may_be_to_spare_are_told_as_such(answered: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first question is whether all changes would do; where others are not asked, some may not be needed."""
@@ -211,7 +212,7 @@ def test_supply_says_what_is_short() -> None:
         assert "(1 x large can be had by month 0; " in told_of
 
 
-@pytest.mark.long("three_tier", "attached")
+@pytest.mark.long
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier"])
 def test_no_message_is_a_dead_end(family: str) -> None:
     """No message of a random case says that the case is not set, or that no value of nothing would do."""

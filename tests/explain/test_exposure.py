@@ -53,6 +53,7 @@ def test_every_lever_of_a_model_does_and_a_share_less_does_not() -> None:
         assert fabopt.solve(case, alternatives_s=0).status == status, workload
 
 
+@pytest.mark.long
 def test_bandwidth_that_the_case_says_goes_first_and_no_other_is_shown() -> None:
     design = fabopt.solve({**CASE, "fabrics": [{"name": "compute", "min_gbps_per_gpu": 400}]}, alternatives_s=0).design
     assert design.status == "optimal" and design.workload is not None

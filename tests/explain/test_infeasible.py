@@ -42,6 +42,7 @@ def conflict(design: Design, limit: str) -> Conflict:
     return named[limit]
 
 
+@pytest.mark.long
 def test_a_reason_takes_no_longer_than_some_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A floor of four racks of which a tenth of the time is the proof: what is not looked at is not denied."""
     content, parts = toy_without_rack(0)
@@ -254,7 +255,7 @@ def problem_with(given: Inputs, servers: int) -> Problem:
     return problem_of(given.case.model_copy(update={"servers": servers, "gpus": None}), given.catalog)
 
 
-@pytest.mark.long("attached")
+@pytest.mark.long(but=("three_tier",))
 @pytest.mark.parametrize("family", ["linear", "attached", "three_tier"])
 def test_no_design_is_past_the_reach(family: str) -> None:
     """Arithmetic rules out no number of servers that a search finds a design for, and mostly meets the largest."""
@@ -299,7 +300,7 @@ def test_inputs_are_not_changed() -> None:
     assert given.case.model_dump_json() == before
 
 
-@pytest.mark.long(but=("1", "34", "55"))
+@pytest.mark.long(but=("1",))
 @pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89])
 def test_running_out_of_time_proves_nothing(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Time is over at the n-th look at the clock: there may be no answer then, but never a proof that there is none."""

@@ -124,6 +124,7 @@ def test_distances_are_shortest_ways(floor: Floor) -> None:
     assert (table == table.T).all() and (runs == runs.T).all()
 
 
+@pytest.mark.long
 @given(floors())
 @settings(max_examples=100, deadline=None)
 def test_cut_off_racks_are_not_reached_by_the_most(floor: Floor) -> None:

@@ -65,6 +65,7 @@ def test_ways_are_those_of_a_floor_plan(racks: int) -> None:
     assert end_to_end_m(racks) == pytest.approx(ways.max())
 
 
+@pytest.mark.long(but=("8",))
 @pytest.mark.parametrize("units", [1, 2.67, 8, 48])
 def test_runs_are_those_of_a_hall_laid_out(units: float) -> None:
     case = {"site": {"servers_per_rack": 2}, "rules": {}}

@@ -86,6 +86,7 @@ def campuses(draw: st.DrawFn) -> Site:
     return Site(halls=tuple(halls), routes=tuple(routes))
 
 
+@pytest.mark.long
 @given(campuses())
 @settings(max_examples=60, deadline=None)
 def test_ways_are_the_shortest_over_trays_and_routes(campus: Site) -> None:

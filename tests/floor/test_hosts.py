@@ -107,14 +107,7 @@ def small_floors() -> Iterator[tuple[int, int, int, int, bool, bool]]:
         yield racks, 4 if racks == 1 else 2, tiers, hosts, bool((racks + hosts) % 2), racks > 1
 
 
-@pytest.mark.long(
-    "(1, 4, 2, 1, False, False)",
-    "(1, 4, 2, 2, True, False)",
-    "(2, 2, 1, 2, False, True)",
-    "(2, 2, 1, 1, True, True)",
-    "(1, 4, 1, 1, False, False)",
-)
-@pytest.mark.long(*(str(floor) for floor in small_floors() if floor[0] == 3 or (floor[2] == 2 and floor[0] > 1)))
+@pytest.mark.long
 @pytest.mark.parametrize("floor", [*small_floors()], ids=str)
 def test_hosts_find_a_place_or_there_is_no_design(
     unadvised: None, floor: tuple[int, int, int, int, bool, bool]
@@ -150,6 +143,7 @@ def test_hosts_find_a_place_or_there_is_no_design(
     assert True in seen and (False in seen or racks == 3)
 
 
+@pytest.mark.long(but=("1",))
 @pytest.mark.parametrize("hosts", (1, 2))
 def test_hosts_that_the_rule_adds_stand_there_too(hosts: int) -> None:
     """Beside their switch; two of them are two devices, each in a rack, with its units in the totals."""
@@ -371,11 +365,8 @@ def test_strips_of_their_racks_count_once() -> None:
 
 # -- random floors ------------------------------------------------------------------------------------------------
 
-# Quick ones with designs.
-QUICK = (0, 15, 35)
 
-
-@pytest.mark.long(*(str(seed) for seed in range(40) if seed not in QUICK))
+@pytest.mark.long(but=("35",))
 @pytest.mark.parametrize("seed", range(40), ids=str)
 def test_random_hosts_are_proven_and_add_up(seed: int) -> None:
     """Attachments of random sites as hosts of managers, some with a height: every check, and the sums of the racks."""

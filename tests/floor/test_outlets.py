@@ -110,6 +110,7 @@ def test_a_file_with_too_few_outlets_without_servers_is_refused() -> None:
         assert next(one.ok for one in verify(said) if one.name == CHECK) is is_kept
 
 
+@pytest.mark.long
 def test_the_strips_that_leave_no_design_are_named() -> None:
     design = solved(case(outlets_c13=0, network_outlets_c13=0), parts())
     assert design.status == "infeasible"

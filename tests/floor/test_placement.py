@@ -72,8 +72,7 @@ def a_floor(seed: int) -> Json:
     return floor
 
 
-@pytest.mark.long("2", "3", "4", "5", "7", "8", "9", "10", "12", "13")
-@pytest.mark.long("1", "11", "6")
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(14))
 def test_search_finds_what_placing_every_size_finds(seed: int) -> None:
     """Bounds cut nothing that would have won: ``prune=False`` places every size in every layout."""
@@ -112,6 +111,7 @@ def test_a_last_group_of_its_own_stands_on_a_floor(
     assert servers != 14 or fabric.get("attachments") or cut.fabrics[0].clos.last_group is not None
 
 
+@pytest.mark.long("any-3")
 @pytest.mark.parametrize(("rails", "tiers"), [("aligned", 2), ("any", 2), ("any", 3)])
 def test_links_cost_no_less_once_placed(rails: str, tiers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What links cost at least before any switch is placed is below what they cost then, and not far below."""
@@ -239,6 +239,7 @@ def test_a_last_group_of_its_own_outlives_a_rack(least: int) -> None:
     assert row.gbps_per_gpu >= least
 
 
+@pytest.mark.long("cbc")
 @pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])
 def test_engines_agree_on_a_floor(engine: str) -> None:
     content = on_floor({"rows": 2, "racks_per_row": 5, "rack_units": 32}, servers=7)
@@ -259,6 +260,7 @@ def test_racks_hold_what_stands_in_them() -> None:
         filled |= units
 
 
+@pytest.mark.long
 def test_longer_slack_never_costs_less() -> None:
     costs = []
     for slack in (0.3, 1.0, 2.0, 6.0):
@@ -304,6 +306,7 @@ def test_racks_that_no_tray_reaches_are_named() -> None:
     assert "A01, A02" in {one.limit: one for one in design.conflicts}["site.floor"].detail
 
 
+@pytest.mark.long
 def test_fabrics_stand_around_the_same_servers() -> None:
     content = on_floor({"rows": 2, "racks_per_row": 6, "rack_units": 40}, {"nics_per_server": 2}, servers=6)
     content["fabrics"].append(

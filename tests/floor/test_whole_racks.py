@@ -82,6 +82,7 @@ def test_racks_without_room_and_racks_without_power_are_told() -> None:
             inputs(content, rack_parts())
 
 
+@pytest.mark.long(but=("1",))
 @pytest.mark.parametrize("racks", [1, 2, 3])
 def test_groups_are_whole_racks(racks: int) -> None:
     """As with servers that are sold one by one, so many of them in a group."""
@@ -130,7 +131,7 @@ def test_another_number_of_servers_in_a_whole_rack_is_refused() -> None:
         inputs(content, rack_parts())
 
 
-@pytest.mark.long("nvidia-gb300-nvl72-tray")
+@pytest.mark.long
 @pytest.mark.parametrize("server", ["nvidia-gb200-nvl72-tray", "nvidia-gb300-nvl72-tray"])
 def test_nvl72_on_a_floor(server: str, tmp_path: Path) -> None:
     """Four racks and two of switches: groups of one rack, and none of it in the frames."""

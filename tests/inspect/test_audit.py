@@ -134,6 +134,15 @@ def test_words_before_numbers_say_the_same() -> None:
     assert audit_of("switch: QM9700\n12 servers\nserver-leaf 64\nleaf-spine 32\nratio 2:1\n", "counts").ok
 
 
+@pytest.mark.long(
+    but=(
+        "oversubscription 1.0-2 spines QM9700",
+        "oversubscription 1.0-spines: 2\\nspine: QM9700",
+        "oversubscription = 1:1-spines 2\\nspine: QM9700",
+        "ratio 1:1-spines 2\\nspine: QM9700",
+        "ratio: 1-spines 2\\nspine: QM9700",
+    )
+)
 @pytest.mark.parametrize("spines", ["2 spines QM9700", "spines: 2\nspine: QM9700", "spines 2\nspine: QM9700"])
 @pytest.mark.parametrize("claim", ["ratio 1:1", "ratio: 1", "oversubscription 1.0", "oversubscription = 1:1"])
 def test_a_product_and_a_ratio_may_follow_words(spines: str, claim: str) -> None:
@@ -194,7 +203,7 @@ def test_a_sheet_with_one_thing_broken(what: str) -> None:
     assert faults(audit_of(as_text(rows), "p2p", IB)) == expected
 
 
-@pytest.mark.long(but=("0", "3", "4", "6", "9"))
+@pytest.mark.long(but=("3", "6"))
 @pytest.mark.parametrize("seed", range(10))
 def test_uneven_stripes_and_ratios_are_those_that_a_count_gives(seed: int) -> None:
     """Cables between leaves and spines are drawn out at random; counted again, leaf by leaf."""

@@ -86,6 +86,7 @@ def hold(inputs: Inputs, decision: Decision) -> None:
         assert decision.by == pytest.approx(max(values.values()) - min(values.values()))
 
 
+@pytest.mark.long
 def test_sides_are_their_cases_solved(by_question: Mapping[str, Decision], inputs: Inputs) -> None:
     for question in ("protocol", "buying"):
         hold(inputs, by_question[question])

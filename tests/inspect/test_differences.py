@@ -275,6 +275,7 @@ def assert_pairs(seeds: range) -> None:
     assert {"prices", "design", "charges"} <= causes.keys()
 
 
+@pytest.mark.long
 def test_waterfalls_of_random_pairs_add_up() -> None:
     assert_pairs(range(12))
 

@@ -375,6 +375,7 @@ def switches_of(name: str) -> set[str]:
     return {port.device for link in links(name) for port in link if is_switch(port)}
 
 
+@pytest.mark.long("")
 @pytest.mark.parametrize("shared", ["sonic", "leafswitch", ""])
 def test_switches_that_have_one_name_are_told_by_their_ports(shared: str) -> None:
     """Spines that are called alike: no cable is called wrong, none is moved, and a note says it."""
@@ -393,7 +394,7 @@ def test_switches_that_have_one_name_are_told_by_their_ports(shared: str) -> Non
     assert list(wrong.repairs) == [], "no move on an end without a name"
 
 
-@pytest.mark.long(but=("1", "3"))
+@pytest.mark.long(but=("1",))
 @pytest.mark.parametrize("seed", range(6))
 def test_more_evidence_finds_no_less(seed: int) -> None:
     """One exchange is one finding, whichever files tell of it; what some files find, all files find."""

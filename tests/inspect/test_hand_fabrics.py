@@ -50,6 +50,9 @@ def by_seed(*values: str, few: int) -> list[object]:
     ]
 
 
+@pytest.mark.long(
+    "clab-0", "config_db-0", "dot-0", "ibnetdiscover-0", "lldp-0", "netbox export-0", "netbox-0", "p2p-0", "topology-0"
+)
 @pytest.mark.long("hedgehog-0")
 @pytest.mark.parametrize(("form", "seed"), by_seed(*FORMS, few=2))
 def test_a_whole_fabric_has_no_fault(form: str, seed: int, tmp_path: Path) -> None:
@@ -148,6 +151,7 @@ def test_a_server_lacks_a_link_of_a_rail_that_is_a_network(rails: int, spines: i
         assert text.startswith(f"A20 dgx-{nics[place][0]:03}: {rails - 1} link"), told
 
 
+@pytest.mark.long(but=("mgmt{}-dot", "oob-sw-01-dot", "oob-{}-p2p"))
 @pytest.mark.parametrize("form", ["p2p", "dot"])
 @pytest.mark.parametrize("switch", ["oob-sw-01", "mgmt{}", "oob-{}"])
 def test_a_server_lacks_its_link_of_management(form: str, switch: str, tmp_path: Path) -> None:
@@ -169,6 +173,7 @@ def test_a_server_lacks_its_link_of_management(form: str, switch: str, tmp_path:
             assert told[0].startswith(f"A20 {servers[gone]}: 0 links to devices such as {min(own.values())}, where")
 
 
+@pytest.mark.long(but=("2-2", "4-3"))
 @pytest.mark.parametrize(("links_of_a_pair", "missing"), [(2, 1), (2, 2), (4, 1), (4, 3), (4, 4)])
 def test_a_pair_of_leaves_lacks_a_peer_link(links_of_a_pair: int, missing: int, tmp_path: Path) -> None:
     fabric = next(own for seed in range(100) if len((own := drawn(seed)).of("leaf")) >= 8)

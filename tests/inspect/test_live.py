@@ -55,6 +55,7 @@ def running(*words: str, folder: Path, **environment: str) -> Iterator[None]:
                 process.wait(PATIENCE_S)
 
 
+@pytest.mark.long
 def test_discovery_of_a_simulated_fabric(tmp_path: Path) -> None:
     """A fabric with exchanged and missing cables, as ``ibnetdiscover`` prints it: found, and put right on paper."""
     require(SIMULATOR_PATH)

@@ -128,6 +128,7 @@ def test_some_planted_faults_are_found() -> None:
     assert tried("splitters", 7) >= A_ROUND
 
 
+@pytest.mark.long(but=("leaf-sw", "spine-sonic"))
 @pytest.mark.parametrize("shared", ["sonic", "sw", ""])
 @pytest.mark.parametrize("role", ["leaf", "spine"])
 def test_no_end_without_a_name_is_moved(role: str, shared: str) -> None:

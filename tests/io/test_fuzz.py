@@ -145,6 +145,7 @@ def test_mutant_cases(case: Any) -> None:
     survives(lambda: inputs_from_objects(case if isinstance(case, dict) else {"name": case}, CATALOG))
 
 
+@pytest.mark.long
 @PROFILE
 @given(mutants(CATALOG))
 def test_mutant_catalogs(catalog: Any) -> None:

@@ -44,6 +44,7 @@ def slips(word: str) -> Iterator[str]:
     yield word.replace("-", "_")
 
 
+@pytest.mark.long("keys of a fabric")
 @pytest.mark.long("cases", "servers")
 @pytest.mark.parametrize("what", VOCABULARIES)
 def test_a_slip_is_seen_through(what: str) -> None:

@@ -86,6 +86,7 @@ def refused(read: Callable[[Path], object], path: Path) -> str:
     return str(refusal.value)
 
 
+@pytest.mark.long(but_every=5)
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("name", FOREIGN)
 def test_nothing_of_a_foreign_file_is_shown(reader: str, name: str, tmp_path: Path) -> None:
@@ -212,6 +213,7 @@ def test_a_long_word_is_compared_in_no_time() -> None:
     assert cut("x" * 41) == "x" * 37 + "..."
 
 
+@pytest.mark.long
 def test_many_faults_below_a_key_are_counted_not_compared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     compared: list[str] = []
     monkeypatch.setattr("fabopt.io.advice.did_you_mean", lambda word, words: str(compared.append(word)))

@@ -211,6 +211,7 @@ def test_many_unknown_names_are_listed_and_few_are_compared() -> None:
     assert quote.lines[0].suggestion.startswith("MMA4Z00-NS") and quote.lines[-1].suggestion == ""
 
 
+@pytest.mark.long(but=("28", "51"))
 @pytest.mark.parametrize("seed", range(60))
 def test_damaged_workbooks_are_read_or_refused(seed: int) -> None:
     """Bytes of any part are replaced; nothing else than ``InputError`` comes of it."""

@@ -24,6 +24,7 @@ def test_cut_switches_are_those_of_another_library(seed: int) -> None:
     assert cut_switches(network).tolist() == sorted(networkx.articulation_points(graph))
 
 
+@pytest.mark.long(but=("0", "6"))
 @pytest.mark.parametrize("seed", range(30))
 def test_all_switches_at_once_are_as_each_alone(seed: int) -> None:
     """Servers of two NICs with two ports each, every one of them in one network; six attached devices."""

@@ -46,6 +46,15 @@ def pyavd() -> ModuleType:
     return importlib.import_module("pyavd")
 
 
+@pytest.mark.long(
+    but=(
+        "attachments-unnumbered",
+        "one tier-unnumbered",
+        "plain-numbered",
+        "splitters-numbered",
+        "two fabrics-unnumbered",
+    )
+)
 @pytest.mark.parametrize("numbered", [False, True], ids=["unnumbered", "numbered"])
 @pytest.mark.parametrize("name", CASES)
 def test_every_port_and_session_is_the_plans(name: str, numbered: bool, tmp_path: Path) -> None:
@@ -63,6 +72,7 @@ def test_every_port_and_session_is_the_plans(name: str, numbered: bool, tmp_path
     assert all(session["remote_as"] == numbers[session["description"]] for session in sessions)
 
 
+@pytest.mark.long("attachments-False")
 @pytest.mark.long("splitters-True")
 @pytest.mark.long("plain-False")
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def designs() -> dict[str, Any]:
     return made | {name: (lambda name=name: running(name)) for name in ("cumulus", "sonic", "eos")} | {"grown": grown}
 
 
-@pytest.mark.long(but=("splitters", "attachments", "two fabrics", "planes"))
+@pytest.mark.long(but=("planes", "splitters"))
 @pytest.mark.parametrize("name", designs())
 def test_promtool_passes_rules_and_their_tests(name: str, tmp_path: Path) -> None:
     """The tests take every link to be down once: there are as many alarms as planned links."""
@@ -62,6 +62,7 @@ def test_promtool_passes_rules_and_their_tests(name: str, tmp_path: Path) -> Non
         assert code == 0, said
 
 
+@pytest.mark.long("sonic")
 @pytest.mark.long("clos, two tiers")
 @pytest.mark.parametrize("name", ["adapters", "sonic", "eos", "clos, two tiers"])
 def test_a_link_alone_raises_its_own_alarm_alone(name: str, tmp_path: Path) -> None:

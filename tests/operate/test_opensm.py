@@ -162,6 +162,7 @@ def test_engine_and_roots_are_the_topologys(name: str, engine: str, top: str) ->
             assert subnet.roots == [device for device in subnet.switches if device.role == top]
 
 
+@pytest.mark.long(but=("torus-Built 3 x 3 x 1 torus w/ 39 links, 9 switches, 3 CA ports",))
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -28,6 +28,15 @@ def failed(plan: PlanFile) -> list[str]:
     return [check.name for check in plan_checks(plan) if not check.ok]
 
 
+@pytest.mark.long(
+    but=(
+        "attachments-numbered",
+        "one tier-numbered",
+        "plain-unnumbered",
+        "splitters-unnumbered",
+        "two fabrics-numbered",
+    )
+)
 @pytest.mark.parametrize("operate", [{}, POOLS], ids=["unnumbered", "numbered"])
 @pytest.mark.parametrize("name", CASES)
 def test_every_plan_holds_and_is_its_designs(name: str, operate: dict[str, Any], tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def test_refusal_names_the_formats_that_could_be_written(tmp_path: Path) -> None
 # -- FRR ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("one tier-numbered", "plain-unnumbered")
 @pytest.mark.long("splitters-unnumbered", "two fabrics-unnumbered")
 @pytest.mark.parametrize("operate", [{}, NUMBERED], ids=["unnumbered", "numbered"])
 @pytest.mark.parametrize("name", ["plain", "splitters", "two fabrics", "one tier"])
@@ -193,7 +194,7 @@ def test_lists_of_hosts_by_hand() -> None:
     assert compressed(["n-9", "n-10"]) == "n-9,n-10"
 
 
-@pytest.mark.long(but=("clos, three tiers", "planes", "dragonfly"))
+@pytest.mark.long(but=("clos, three tiers", "dragonfly"))
 @pytest.mark.parametrize("kind", ["clos, two tiers", "clos, three tiers", "planes", "dragonfly", "torus", "rail-only"])
 def test_every_server_is_once_in_the_tree(kind: str) -> None:
     """Every switch is below one other, but for one root."""
@@ -312,6 +313,7 @@ def test_every_device_is_in_the_inventory(name: str, tmp_path: Path) -> None:
     assert len(set(addresses)) == len(addresses)
 
 
+@pytest.mark.long
 def test_ansible_counts_right(tmp_path: Path) -> None:
     """What its own program reads: every device once, with what the plan gave it."""
     program = shutil.which("ansible-inventory", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -53,15 +53,12 @@ def links_of(design: Design, number: dict[str, int], stage: int | None) -> Count
 @pytest.mark.long(
     but=(
         "clos, one tier-None",
-        "clos, two tiers-None",
         "clos, three tiers-None",
-        "rail-only-None",
-        "planes-None",
-        "torus-None",
-        "dragonfly-None",
         "dragonfly+-None",
-        "growth with attachments-None",
+        "dragonfly-None",
         "growth-0",
+        "planes-None",
+        "rail-only-None",
     )
 )
 @pytest.mark.parametrize(("name", "stage"), [*((name, None) for name in MAKERS), ("growth", 0)])

@@ -51,6 +51,9 @@ def configs(design: Design, folder: Path, stage: int | None = None) -> dict[str,
     return {path.stem: json.loads(path.read_text()) for path in paths}
 
 
+@pytest.mark.long(
+    but=("attachments-unnumbered", "one tier-numbered", "plain-numbered", "splitters-numbered", "two fabrics-numbered")
+)
 @pytest.mark.parametrize("numbered", [False, True], ids=["unnumbered", "numbered"])
 @pytest.mark.parametrize("name", CASES)
 def test_every_port_and_session_is_the_plans(name: str, numbered: bool, tmp_path: Path) -> None:

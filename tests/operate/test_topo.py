@@ -94,6 +94,7 @@ def test_a_stage_expects_what_is_there_then(tmp_path: Path) -> None:
     assert len(early) == len(planned(grown(), 0).links) < len(late)
 
 
+@pytest.mark.long("attachments", "hyperx", "logical", "model", "uncertain growth")
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_link_of_infiniband_is_in_one_section(kind: str) -> None:
     """Of every family, as if it were InfiniBand; servers that are joined to each other have no subnet."""

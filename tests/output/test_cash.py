@@ -120,6 +120,7 @@ def test_shares_add_up_to_the_order() -> None:
     )
 
 
+@pytest.mark.long(but=("3", "4"))
 @pytest.mark.parametrize("seed", range(6))
 def test_no_cent_stands_where_nothing_is_due(seed: int) -> None:
     """Orders of odd cents at months and shares of their own: each kind only in its months, all as one sum."""

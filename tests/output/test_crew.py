@@ -115,6 +115,7 @@ def test_pairs_come_by_the_rule(name: str) -> None:
         assert order == sorted(order)
 
 
+@pytest.mark.long("attachments", "moves")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_nothing_stands_outside_its_place(name: str, tmp_path: Path) -> None:
     """All texts are on the sheet, none over another one, and none of a table smaller than 9 points."""
@@ -190,7 +191,7 @@ def test_moved_cables_come_first_with_new_labels(tmp_path: Path) -> None:
     assert ">Moves</text>" in text and first.stage not in re.findall(r">([^<>:]+): \d+ cables", text)
 
 
-@pytest.mark.long("pulls-letter.html", "L7651.html")
+@pytest.mark.long(but=("5167.html",))
 @pytest.mark.parametrize("sheet", ["pulls-a4.html", "pulls-letter.html", "L7651.html", "5167.html"])
 def test_a_browser_prints_each_page_on_one_sheet(browser: Browser, tmp_path: Path, sheet: str) -> None:
     path = written("attachments", tmp_path, "crew", "labels")[sheet]
@@ -285,6 +286,7 @@ def test_labels_on_a_floor_say_rack_unit_and_port_in_two_lines() -> None:
         assert len(lines_of(label)) == 3
 
 
+@pytest.mark.long(but=("L7651", "L7654"))
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: str(sheet.code))
 def test_labels_are_within_theirs(sheet: labels.LabelSheet, tmp_path: Path) -> None:
     """Codes and texts are on their label, labels on the paper, two lines of 20 letters have six points at least."""
@@ -335,7 +337,7 @@ def codes_of_pdf(page: str) -> Iterator[str]:
         yield qr.read([[int((y, x) in dark) for x in range(size)] for y in range(size)])
 
 
-@pytest.mark.long(but=("L7651", "5167"))
+@pytest.mark.long(but=("L7651",))
 @pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler is not installed")
 @pytest.mark.parametrize("name", ["pulls-a4", "pulls-letter", "L7651", "5167"])
 def test_a_pdf_says_what_its_pages_say(name: str, tmp_path: Path) -> None:
@@ -386,6 +388,7 @@ def test_a_visit_without_work_is_none() -> None:
     assert [type(visit) for visit in visits(design, wiring, 0)] == [Visit]
 
 
+@pytest.mark.long
 def test_copper_of_management_is_copper() -> None:
     """Cat6, whose medium is called copper in the catalog, or anything else by users, comes before glass."""
     design = shipped("nvl72-rack")

@@ -297,6 +297,7 @@ def test_sheets_are_ready_to_use(tmp_path: Path) -> None:
         assert all(sheet.column_dimensions[cell.column_letter].width >= len(cell.value) for cell in sheet[1])
 
 
+@pytest.mark.long("-1")
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1+1", "\t=1", "\r=1", "\xad=1"])
 def test_text_is_never_computed(text: str, tmp_path: Path) -> None:
     design = solved("plain")

@@ -36,7 +36,7 @@ def designs() -> list[Design]:
     return [solved(with_labour(LABOUR)), solved(with_labour(odd)), solved_growth(eight(), moving)]
 
 
-@pytest.mark.long("0")
+@pytest.mark.long(but=("2",))
 @pytest.mark.parametrize("number", range(3))
 def test_sums_are_those_of_the_bill_to_the_cent(number: int, tmp_path: Path) -> None:
     design = designs()[number]

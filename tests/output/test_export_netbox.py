@@ -137,6 +137,23 @@ def tables(pair: Made, release: str = "4.7") -> dict[str, CsvTable]:
 # -- every design, every release ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(
+    "breakout-4.4",
+    "bundles mixed-4.7",
+    "by hand-4.7",
+    "cages mixed-4.4",
+    "connectors mixed-4.4",
+    "one_tier-4.4",
+    "shuffles (2, 7, 2, 2)-4.6",
+    "shuffles (4, 9, 1, 4)-4.4",
+    "shuffles (8, 9, 1, 8)-4.4",
+    "small attachments-4.4",
+    "small one tier-4.4",
+    "small plain-4.4",
+    "three_tiers-4.4",
+    "trunks-4.4",
+    "twin copper-4.4",
+)
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("name", SAMPLES)

@@ -84,12 +84,7 @@ def test_sums_of_a_shipped_floor_are_its_totals(name: str) -> None:
     sums_are_totals(optimize.solve(read_inputs(ROOT / "cases" / f"{name}.yaml"), alternatives_s=0))
 
 
-# Those of the first sixty seeds of which some module is in an attachment, and some of all others.
-QUICK_FLOORS = (5, 22, 46, 51)
-
-
-@pytest.mark.long("5", "51")
-@pytest.mark.long(*(str(seed) for seed in range(60) if seed not in QUICK_FLOORS))
+@pytest.mark.long(but=("46",))
 @pytest.mark.parametrize("seed", range(60), ids=str)
 def test_sums_of_a_random_floor_are_its_totals(seed: int) -> None:
     catalog, case = random_sites.generate(seed)

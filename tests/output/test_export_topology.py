@@ -174,6 +174,7 @@ def test_graphml_attributes(tmp_path: Path) -> None:
 # -- Graphviz -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but=("attachments-200", "one tier-200", "plain-1", "splitters-1", "three_tiers-1", "two fabrics-1"))
 @needs_graphviz
 @pytest.mark.parametrize("most", [MOST_NODES, 1])
 @pytest.mark.parametrize("name", NAMES)

@@ -90,6 +90,7 @@ def golden_of(kind: str) -> Path:
     return GOLDENS / f"first-screen-{kind.replace(' ', '-')}.txt"
 
 
+@pytest.mark.long("four fabrics", "planes")
 @pytest.mark.long("three tiers")
 @pytest.mark.parametrize("kind", GOLDEN)
 def test_golden(kind: str) -> None:
@@ -151,10 +152,7 @@ def assert_reasons(design: Design, rows: dict[str, str], text: str) -> None:
             assert "evenly over planes" in text
 
 
-@pytest.mark.long(
-    "b300-131072-gpus", "llama3-405b-in-pods", "llama3-405b-8192-gpus", "pretraining-16384-gpus", "roce-24576-gpus"
-)
-@pytest.mark.long("boxes-or-racks-1152", "l40s-inference-256", "mi300x-inference-2048", "mi355x-two-makers")
+@pytest.mark.long(but=("floor-two-tier-128", "four-fabrics-1024-gpus", "nvl72-rack", "two-tier-example"))
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_cases_fit(name: str) -> None:
     assert_fits(shipped(name))
@@ -167,6 +165,7 @@ def test_families_fit(kind: str) -> None:
     assert_words_of_the_trade(designs_of_families.designed(kind))
 
 
+@pytest.mark.long("racks of spares", "what else")
 @pytest.mark.long("jobs that train", "served")
 @pytest.mark.parametrize("kind", [kind for kind in designs_of_sections.MAKERS if kind != "at work"])
 def test_sections_fit(kind: str) -> None:

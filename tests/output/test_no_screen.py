@@ -28,6 +28,7 @@ def refused(kind: str) -> tuple[Sample, Design]:
     return sample, optimize.solve(sample.inputs, alternatives_s=0)
 
 
+@pytest.mark.long("budget and power")
 @pytest.mark.long("budget")
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=() if kind in FEW else pytest.mark.long) for kind in MAKERS])
 def test_it_fits_and_its_line_helps(kind: str) -> None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long(but=("two fabrics-400", "infeasible-400"))
+@pytest.mark.long(but=("infeasible-400",))
 @pytest.mark.parametrize("width", [WIDTHS[0], *(pytest.param(width, marks=pytest.mark.long) for width in WIDTHS[1:])])
 @pytest.mark.parametrize("name", ["plain", "two fabrics", "floor", "infeasible", "front", "grown", "hostile"])
 def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width: int) -> None:
@@ -63,6 +63,7 @@ def test_page_opens_and_fits(browser: Browser, tmp_path: Path, name: str, width:
                 assert content <= window == other
 
 
+@pytest.mark.long(but=("dark",))
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_page_follows_the_readers_light(browser: Browser, tmp_path: Path, scheme: str) -> None:
     with expanded(browser, page_of(solved("plain"), tmp_path), color_scheme=scheme) as tab:
@@ -120,6 +121,7 @@ def test_bill_can_be_searched(browser: Browser, tmp_path: Path) -> None:
         assert len(tab.texts("#bill-table tbody tr")) == len(design.bom)
 
 
+@pytest.mark.long(but=("hostile",))
 @pytest.mark.parametrize("name", ["plain", "hostile"])
 def test_download_is_the_bill_to_the_byte(browser: Browser, tmp_path: Path, name: str) -> None:
     """The same bytes as ``fabopt bom``, formulas marked as text by it."""
@@ -145,6 +147,7 @@ def test_page_prints(browser: Browser, tmp_path: Path) -> None:
         assert tab.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
+@pytest.mark.long
 def test_printing_unfolds_and_folds_again(browser: Browser, tmp_path: Path) -> None:
     with expanded(browser, page_of(solved("plain"), tmp_path)) as tab:
         folded = tab.page.locator("details:not([open]):not(.whole)").count()
@@ -243,6 +246,7 @@ def test_accessibility_tools_find_what_is_hard_to_use(browser: Browser, tmp_path
         assert {"h4 after h2", "searchbox without a name"} <= {*found}
 
 
+@pytest.mark.long
 def test_names_in_a_rack_stand_whole(browser: Browser, tmp_path: Path) -> None:
     """However long devices and products are called, in a wide window and in a narrow one."""
     design = placed()

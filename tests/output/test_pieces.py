@@ -59,6 +59,7 @@ def on_bill(design: Design) -> Counter[tuple[str, float]]:
     return +in_use
 
 
+@pytest.mark.long(but=("direct", "loose"))
 @pytest.mark.parametrize("name", HALLS)
 def test_lists_and_crews_have_what_is_on_the_bill(name: str) -> None:
     """By part and length: the schedule, the pull list, bundles, and what the crew fetches."""
@@ -213,7 +214,18 @@ def test_ports_of_an_early_stage_are_those_of_the_last() -> None:
     assert len(patched) < len(cabling_of(design, whole).patched(whole))
 
 
-@pytest.mark.long("servers too-crew", "loose-crew")
+@pytest.mark.long(
+    but=(
+        "loose-labels",
+        "loose-netbox",
+        "loose-power",
+        "loose-racks",
+        "loose-trays",
+        "servers too-air",
+        "servers too-cables",
+        "servers too-weight",
+    )
+)
 @pytest.mark.parametrize("name", ["cables", "crew", "labels", "trays", "racks", "weight", "air", "power", "netbox"])
 @pytest.mark.parametrize("hall_name", ["servers too", "loose"])
 def test_every_list_is_written(name: str, hall_name: str, tmp_path: Path) -> None:

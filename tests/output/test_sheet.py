@@ -138,6 +138,7 @@ def crossing(places: np.ndarray) -> list[tuple[int, int]]:
     return [(a, b) for a, b in zip(*np.nonzero(across & down), strict=True) if a < b]
 
 
+@pytest.mark.long("growth", "torus")
 @pytest.mark.long("four-fabrics-1024-gpus", "roce-24576-gpus", "6144", "512")
 @pytest.mark.long(*(case for case in CASES if case not in QUICK), *GPUS[2:])
 @pytest.mark.parametrize("name", [*CASES, *MAKERS, *GPUS])

@@ -73,6 +73,7 @@ def by_the_library(tables: Mapping[str, pd.DataFrame], mark: str) -> bytes:
     return stream.getvalue()
 
 
+@pytest.mark.long(but=("not proven: x",))
 @pytest.mark.parametrize("mark", ["", "not proven: x"])
 def test_a_workbook_is_that_of_the_library(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sheets, "_AT_ONCE", 64)

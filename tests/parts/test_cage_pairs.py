@@ -81,6 +81,15 @@ def test_a_design_that_overdrives_pairs_is_refused() -> None:
     assert {"ports_fit_radix", "ports_are_used_once"} <= failed
 
 
+@pytest.mark.long(
+    but=(
+        "10-apart0-8x100-8x100",
+        "10-apart1-4x200-4x200",
+        "8-apart3-8x100-8x100",
+        "None-apart2-4x200-1x800",
+        "None-apart2-4x200-2x400",
+    )
+)
 @pytest.mark.parametrize("below", SPLITS)
 @pytest.mark.parametrize("above", SPLITS)
 @pytest.mark.parametrize(

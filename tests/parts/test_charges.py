@@ -74,6 +74,7 @@ def with_charges(price: float, kind: str, charges: list[Json]) -> float:
     return float(sum(known.values()))
 
 
+@pytest.mark.long("40-linear", "42-three_tier")
 @pytest.mark.long(but_every=2)
 @pytest.mark.long("41-procurement", "41-ruled", "42-procurement")
 @pytest.mark.parametrize("family", ["linear", "limited", "procurement", "ruled", "three_tier"])
@@ -217,7 +218,7 @@ def test_every_fabric_has_its_own_lines() -> None:
     assert lines == [("compute", "install", 1), ("storage", "install", 1), ("storage", "ufm", 6)]
 
 
-@pytest.mark.long("highs")
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["cp-sat", "highs"])
 def test_engines_and_unpruned_programs_agree(engine: str, design: Design) -> None:
     content, parts = rich()

@@ -58,6 +58,7 @@ def test_pairs_leave_what_brute_force_is_left(family: str, seed: int) -> None:
     assert found == (None if best is None else best.capex_cents), (pairs, wanted)
 
 
+@pytest.mark.long(but=("220",))
 @pytest.mark.parametrize("seed", range(220, 223))
 def test_more_rows_are_never_dearer(seed: int) -> None:
     parts, wanted = generate("linear", seed)

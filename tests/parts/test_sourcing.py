@@ -151,6 +151,7 @@ def ids(parts: Json, vendor: str) -> str:
     return str(next(one["id"] for one in parts["switches"] if one["vendor"] == vendor))
 
 
+@pytest.mark.long("91")
 @pytest.mark.parametrize("seed", range(90, 93))
 def test_a_source_of_cores_makes_three_tiers_without_sizing_fewer(seed: int) -> None:
     parts, wanted = generate("three_tier", seed)

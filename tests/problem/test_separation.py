@@ -111,6 +111,7 @@ def capex_cents(design: Design) -> int | None:
 # -- logical ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("22")
 @pytest.mark.long("0", "3")
 @pytest.mark.long(but_every=3)
 @pytest.mark.long("12", "26")

@@ -141,6 +141,7 @@ def test_short_supply_mixes_parts() -> None:
     assert sum(1 for row in design.fabrics[0].links if row.from_ == "leaf") > 1
 
 
+@pytest.mark.long("with_limit")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_written_program_has_the_same_optimum(make: Maker, tmp_path: Path) -> None:

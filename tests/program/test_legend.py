@@ -63,6 +63,16 @@ def test_written_program_is_the_golden(path: Path) -> None:
     assert written(path) == golden_of(path).read_text(), "run `make goldens` and look at what changed"
 
 
+@pytest.mark.long(
+    but=(
+        "lp-visits-case",
+        "mps-example-case",
+        "mps-growing-case",
+        "mps-networks-case",
+        "mps-regret-case",
+        "mps-sources-case",
+    )
+)
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("form", ["lp", "mps"])
 def test_legend_explains_every_name(path: Path, form: Form) -> None:
@@ -120,6 +130,7 @@ def test_a_row_without_variables_is_explained() -> None:
     assert "__dummy" in section(text, "lp", "VARIABLES")
 
 
+@pytest.mark.long("growing-case", "regret-case")
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_solvers_read_it(path: Path, tmp_path: Path) -> None:
     """CBC both texts, HiGHS and SCIP the MPS text; all find the optimum."""

@@ -48,6 +48,7 @@ def least_of_all(lp: pulp.LpProblem) -> int | None:
     return min(value_of(lp.objective, one) for one in solutions if not broken(lp, one))
 
 
+@pytest.mark.long(but=("17", "2"))
 @pytest.mark.parametrize("seed", range(40))
 def test_wide_programs_have_the_least_of_all_solutions(seed: int) -> None:
     lp = random_program(seed)

@@ -33,6 +33,7 @@ def optimum(problem: Problem, below: int | None) -> int | None:
     return found.value if below is None or found.value is None or found.value < below else None
 
 
+@pytest.mark.long("attached-0", "attached-1", "linear-0", "linear-2", "rails-1", "rails-2")
 @pytest.mark.long("floor")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_only_what_is_lower_is_found(name: str) -> None:

@@ -34,7 +34,7 @@ def hall(fabrics: Sequence[str], servers: int = 32) -> Inputs:
     )
 
 
-@pytest.mark.long("after all were sized-three", "before-three", "after all were sized-one")
+@pytest.mark.long
 @pytest.mark.parametrize("fabrics", [FABRICS, FABRICS[:1]], ids=["three", "one"])
 @pytest.mark.parametrize("measured", [True, False], ids=["after all were sized", "before"])
 def test_bound_is_said_and_true(fabrics: Sequence[str], measured: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,7 @@ def _without_names(design: Design) -> list[Any]:
     ]
 
 
+@pytest.mark.long(but=("27",))
 @pytest.mark.parametrize("seed", [3, 16, 26, 27])
 def test_one_hall_is_its_floor(seed: int) -> None:
     content, parts = toy(seed)

@@ -101,6 +101,7 @@ def known_owners() -> Iterator[Owners]:
     gc.unfreeze()
 
 
+@pytest.mark.long("limits")
 @pytest.mark.long("clos", "terms of sale")
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_was_worked_out_goes_with_the_problem(name: str, known_owners: Owners) -> None:

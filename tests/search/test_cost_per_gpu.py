@@ -145,6 +145,7 @@ def test_fronts_of_the_ratio_are_those_of_full_enumeration(family: str, seed: in
         assert grades == undominated(found, pair), pair
 
 
+@pytest.mark.long(but=("5",))
 @pytest.mark.parametrize("kept", [many.MOST_KNOWN, 5])
 def test_many_steps_are_those_of_one_at_a_time(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Random networks, with and without reduction, of models with every kind of calls, however many are kept."""
@@ -260,7 +261,7 @@ def test_shortlists_leave_out_nothing_that_is_better(
     assert len(whole) == (1 if spare > 0 else 2)
 
 
-@pytest.mark.long("linear-13-power_w", "linear-2-budget_usd")
+@pytest.mark.long(but=("three_tier-6-power_w",))
 @pytest.mark.parametrize(
     ("family", "seed", "limit"),
     [

@@ -268,7 +268,7 @@ def test_no_design_that_is_about_as_good_beats_the_choice(family: str, seed: int
     assert fabric.pace is not None and any(run.placing.is_uniform for _, run in stressed(fabric.pace).runs)
 
 
-@pytest.mark.long("2-most2-False", "0-most1-False")
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seed", "most", "is_near"), [(0, Fraction(1), True), (0, Fraction(1, 2), False), (2, Fraction(1, 3), False)]
 )

@@ -55,8 +55,7 @@ def toy_design(seed: int) -> Design:
     return solve(inputs(content, parts), alternatives_s=0)
 
 
-@pytest.mark.long("3")
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but=("33", "6"))
 @pytest.mark.parametrize("seed", SEEDS)
 def test_small_floors_equal_brute_force(seed: int) -> None:
     """Every set of racks for servers, every rack for every switch, every part for every cage."""
@@ -65,7 +64,7 @@ def test_small_floors_equal_brute_force(seed: int) -> None:
     assert design.fabrics[0].placement is not None and design.fabrics[0].placement.policy == "anywhere"
 
 
-@pytest.mark.long(but=("5", "13"))
+@pytest.mark.long(but=("5",))
 @pytest.mark.parametrize("seed", RULE_SEEDS)
 def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     """Units at the top and for cable managers, switches and cable ends; on these floors never cheaper than without."""
@@ -73,7 +72,7 @@ def test_small_floors_with_rules_of_racks_equal_brute_force(seed: int) -> None:
     assert design is None or value_of(toy_design(seed)) <= value_of(design)
 
 
-@pytest.mark.long("39")
+@pytest.mark.long(but=("8",))
 @pytest.mark.parametrize("seed", DEARER_WITHOUT)
 def test_rules_of_racks_are_never_cheaper_with_as_many_servers_in_a_rack(seed: int) -> None:
     """Where a floor is dearer without them, that is for the servers that a rack takes then: said, they cost the same or
@@ -89,7 +88,7 @@ def test_rules_of_racks_are_never_cheaper_with_as_many_servers_in_a_rack(seed: i
     assert value_of(said) <= value_of(kept)
 
 
-@pytest.mark.long(but=("5", "6"))
+@pytest.mark.long(but=("6",))
 @pytest.mark.parametrize("seed", SPREAD_SEEDS)
 def test_small_floors_with_devices_spread_equal_brute_force(seed: int) -> None:
     """The same racks for servers and switches, so nothing is cheaper for the rule."""
@@ -118,8 +117,7 @@ def two_fabrics(seed: int) -> tuple[Json, Json]:
     return {**content, "fabrics": [compute, storage]}, given
 
 
-@pytest.mark.long("13", "7")
-@pytest.mark.long(but_every=3)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", TWO_FABRIC_SEEDS)
 def test_two_fabrics_on_small_floors_are_those_of_all_candidates(seed: int) -> None:
     """What costs more than a design that was met, or has more uplinks than one that was placed, changes no answer."""
@@ -140,7 +138,7 @@ def wide(draw: Draw, seed: int) -> tuple[Json, Json]:
     return content, parts
 
 
-@pytest.mark.long("rack-rules-toy_with_rules-3", "rack-spread-toy-38")
+@pytest.mark.long(but=("rack-spread-toy-53",))
 @pytest.mark.parametrize(
     ("rule", "draw", "seed"),
     [("rack-spread", toy, 38), ("rack-spread", toy, 53), ("rack-spread", toy, 143), ("rack-rules", toy_with_rules, 3)],

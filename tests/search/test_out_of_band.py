@@ -363,7 +363,7 @@ def test_growth_with_switches_that_are_late_is_that_of_all_candidates(seed: int)
     assert (pruned.objective.value, pruned.totals) == (whole.objective.value, whole.totals)
 
 
-@pytest.mark.long("9")
+@pytest.mark.long(but=("20",))
 @pytest.mark.parametrize("seed", [9, 11, 20])
 def test_no_design_is_proven_where_all_that_is_found_comes_too_late(seed: int) -> None:
     content, catalog = growing_late(seed)

@@ -26,6 +26,7 @@ def pinned(content: Json) -> Json:
     return content
 
 
+@pytest.mark.long("any-tiers")
 @pytest.mark.long("plain")
 @pytest.mark.long("ragged", "tco", "three-tiers", "free", "power")
 @pytest.mark.parametrize(
@@ -58,6 +59,7 @@ def test_limits_that_bind() -> None:
         assert both({**content, "limits": limits}, parts) != bought(cheapest)
 
 
+@pytest.mark.long
 def test_switch_that_wins_on_stock() -> None:
     """``lean`` loses at list price; with enough of them in store they cost nothing."""
     content = pinned(case(servers=4))

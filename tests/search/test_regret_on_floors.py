@@ -113,7 +113,7 @@ def regret_of(design: Design) -> float:
     return decision.regret_usd
 
 
-@pytest.mark.long("1-2")
+@pytest.mark.long
 @pytest.mark.parametrize(("seed", "fabrics"), [(0, 1), (1, 2)])
 def test_toy_floors_have_the_least_regret_of_all_designs(seed: int, fabrics: int) -> None:
     case, parts = on_floor(seed, fabrics)

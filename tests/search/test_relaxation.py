@@ -89,6 +89,7 @@ FREEDOMS: list[Json] = [
 ]
 
 
+@pytest.mark.long("0-limited", "4-rails")
 @pytest.mark.long(but_every=3)
 @pytest.mark.long("4-limited", "2-three_tier", "0-linear")
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails", "limited"])
@@ -145,19 +146,7 @@ def leaves_of_groups(servers: int, ports: int) -> Iterator[list[int]]:
             yield [size * k] * (ports // k) * full + last
 
 
-@pytest.mark.long(
-    but=(
-        "leaf_ports0-3",
-        "leaf_ports0-5",
-        "leaf_ports0-6",
-        "leaf_ports0-9",
-        "leaf_ports1-8",
-        "leaf_ports1-9",
-        "leaf_ports2-4",
-        "leaf_ports2-6",
-        "leaf_ports2-11",
-    )
-)
+@pytest.mark.long(but=("leaf_ports0-3", "leaf_ports1-9", "leaf_ports2-4"))
 @pytest.mark.parametrize("servers", range(3, 12))
 @pytest.mark.parametrize("leaf_ports", [(4, 6), (8, 6), (6, 10)])
 def test_no_odd_groups_and_mixed_leaves_are_below(servers: int, leaf_ports: tuple[int, int]) -> None:
@@ -193,6 +182,7 @@ def every_choice_of_leaves(costs: dict[int, int], ports: int, most: int) -> Iter
             yield from (costs[own] + rest for rest in every_choice_of_leaves(costs, ports - own, own))
 
 
+@pytest.mark.long(but=("4", "6"))
 @pytest.mark.parametrize("seed", [0, 1, 3, 4, 5, 6])
 def test_whole_switches_by_loops(seed: int) -> None:
     """The least of all leaves of whatever ports, each of the switch that suits it, under whole spines."""

@@ -49,6 +49,7 @@ def test_what_is_met_no_more_is_looked_for_once(rises: list[tuple[float, Expande
     assert max(number - before for before, number in pairwise([0, *whole])) == FAR_RISES + 1
 
 
+@pytest.mark.long
 def test_sizes_that_are_no_design_of_one_fabric_open_no_other() -> None:
     """InfiniBand for 33 servers starts above its bound, as nothing manages the cheapest switches. Four per cent of that
     is more than three times what in-band costs: no design was met in a minute.

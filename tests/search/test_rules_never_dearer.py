@@ -60,7 +60,7 @@ def without(content: Json, rule: str) -> Json:
     return {**content, "rules": {**content.get("rules", {}), rule: False}}
 
 
-@pytest.mark.long(but=("compute-few",))
+@pytest.mark.long
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("role", ROLES)
 def test_a_rule_that_is_turned_off_is_never_dearer(role: str, setting: str) -> None:

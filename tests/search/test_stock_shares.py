@@ -36,8 +36,7 @@ def bounds(content: Json, parts: Json) -> tuple[float, float, int]:
     return whole.bound, shared.bound, optimum.value - problem.fixed_objective
 
 
-@pytest.mark.long("capex_usd-1-large-8-dr4-spares", "capex_usd-1-large-plain")
-@pytest.mark.long(but_every=7)
+@pytest.mark.long
 @pytest.mark.parametrize("beside", SPARES, ids=["plain", "spares"])
 @pytest.mark.parametrize(
     "stock",

@@ -227,8 +227,7 @@ def sum_of_singles(problem: Problem) -> int:
     return total
 
 
-@pytest.mark.long("30", "0")
-@pytest.mark.long(but_every=10)
+@pytest.mark.long(but=("20", "40"))
 @pytest.mark.parametrize("seed", range(60))
 def test_no_stop_by_work_is_above_the_sum_of_single_answers_nor_has_a_false_bound(seed: int) -> None:
     problem = drawn(seed)

@@ -678,8 +678,7 @@ def test_the_gpu_with_the_smallest_share_of_nics_counts() -> None:
     assert "3 x card in box: a NIC serves 3 GPUs of 8, 33.3333 Gb/s per GPU of 34 needed" in json.dumps(told)
 
 
-@pytest.mark.long("0", "1", "2", "8", "10")
-@pytest.mark.long("9")
+@pytest.mark.long(but=("5", "6"))
 @pytest.mark.parametrize("seed", range(12))
 def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     """Three GPUs and two slots, or five GPUs and three."""
@@ -689,6 +688,7 @@ def test_random_cases_of_shared_nics_agree(seed: int) -> None:
     best(parts, wanted)
 
 
+@pytest.mark.long("1-rails")
 @pytest.mark.long("0-linear", "3-planes")
 @pytest.mark.long(but_every=3)
 @pytest.mark.long("1-planes", "2-three_tier", "5-three_tier")
@@ -721,7 +721,7 @@ def test_equal_cost_goes_to_the_smaller_cable_id() -> None:
 # -- random ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long(but=("linear-5", "linear-8", "ruled-7", "attached-2", "rails-0", "rails-6", "planes-5", "hosted-3"))
+@pytest.mark.long(but=("attached-2", "hosted-3", "linear-5", "planes-5", "rails-0", "ruled-7"))
 @pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize(
     ("family", "seed"),

@@ -92,7 +92,20 @@ def test_file_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.long(
-    "b300-131072-gpus", "llama3-405b-in-pods", "llama3-405b-8192-gpus", "pretraining-16384-gpus", "roce-24576-gpus"
+    but=(
+        "dgx-superpod-32",
+        "floor-three-tier-256",
+        "floor-two-tier-128",
+        "four-fabrics-1024-gpus",
+        "h100-growth-128",
+        "hall-1024-gpus",
+        "nvl72-rack",
+        "rail-only-1024-gpus",
+        "single-switch-64-gpus",
+        "torus-216-gpus",
+        "twin-plane-1024-gpus",
+        "two-tier-example",
+    )
 )
 @pytest.mark.parametrize("name", CASES)
 def test_answer(name: str) -> None:

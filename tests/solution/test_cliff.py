@@ -151,8 +151,7 @@ def first_cliff(bills: list[tuple[Fraction, Fraction]]) -> Fraction | None:
     return None
 
 
-@pytest.mark.long("0", "40")
-@pytest.mark.long(but_every=20)
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(60))
 def test_a_scan_of_ratios_finds_no_nearer_cliff_than_is_told(seed: int) -> None:
     """Random cases solved at every hundredth: the cliff that is told is the first one, and what solving it gives."""

@@ -186,6 +186,7 @@ def test_stopped_where_fewer_lengths_may_cost_less_nothing_is_bounded(monkeypatc
     assert bounds and set(bounds) == {None}
 
 
+@pytest.mark.long
 def test_a_sweep_has_at_every_point_what_the_case_alone_gives() -> None:
     """Few lengths and full trays are chosen point by point; a point that is not proven says so; budgets are refused."""
     content = {**_small(), "max_lengths": {"site": 1}}

@@ -143,7 +143,7 @@ def test_leaves_that_nothing_joins_to_a_host_are_not_sized() -> None:
     assert [lower.leaf.id for lower in lowers] == ["dear"]
 
 
-@pytest.mark.long(but=("1", "5", "11"))
+@pytest.mark.long(but=("1", "11"))
 @pytest.mark.parametrize("seed", range(12))
 def test_attachments_never_lower_the_cost(seed: int) -> None:
     parts, hosted = generate("hosted", seed)
@@ -164,6 +164,7 @@ def test_three_tiers_and_their_like_host_attachments(seed: int, tiers: set[str])
     assert {tier for tier, _ in fabric["free_ports"]["extra-0"]} == tiers
 
 
+@pytest.mark.long
 def test_what_is_on_any_tier_may_be_dealt_over_the_leaves() -> None:
     """On free ports it asks for uplinks on other cages, as those of the servers' group leave leaves too few; dealt over
     the leaves it costs the same beside uplinks on the first cages.

@@ -165,7 +165,7 @@ def with_scenarios(dice: Dice, wanted: Json) -> Json:
     return wanted | {"objective": "tco_usd", "scenarios": scenarios}
 
 
-@pytest.mark.long(but=("staged-2", "staged_three_tier-9"))
+@pytest.mark.long(but=("staged-2",))
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed) for family in ("staged", "staged_three_tier", "staged_ratios") for seed in SEEDS[family][:3]],
@@ -179,7 +179,7 @@ def test_random_scenarios_agree(family: str, seed: int) -> None:
     assert_no_plan_expects_less(design)
 
 
-@pytest.mark.long(but=("moving-17", "staged_three_tier-4"))
+@pytest.mark.long(but=("moving-17",))
 @pytest.mark.parametrize(
     ("family", "seed"),
     [(family, seed) for family in ("staged", "moving", "staged_three_tier") for seed in SEEDS[family][:3]],

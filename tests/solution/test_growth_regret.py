@@ -30,6 +30,7 @@ def worst_of(design: Design) -> float:
     return decision.regret_usd
 
 
+@pytest.mark.long(but=("0.2",))
 @pytest.mark.parametrize("probability", [0.01, 0.2, 0.9])
 def test_the_worst_regret_decides_whatever_is_likely(probability: float) -> None:
     # As in test_futures: small leaves cost 1440 and 8080, the large one 3440 and 4760. Who takes the small ones regrets
@@ -83,6 +84,7 @@ def test_orders_are_those_of_the_least_regret() -> None:
     assert worst_of(design) == 0
 
 
+@pytest.mark.long("staged_three_tier-1-chain")
 @pytest.mark.long("staged-1-scenarios", "staged-1-chain", "staged_three_tier-1-scenarios")
 @pytest.mark.parametrize("way", ["chain", "scenarios"])
 @pytest.mark.parametrize(("family", "seed"), [("staged", 1), ("staged_three_tier", 1), ("staged_ratios", 1)])

@@ -87,6 +87,7 @@ def over_route(design: Design) -> list[dict[str, str]]:
     return [row for row in csv.DictReader(StringIO(rows)) if row["route"]]
 
 
+@pytest.mark.long("3000-lr4-5000")
 @pytest.mark.parametrize(("m", "optic", "length_m"), [(350, "dr4", 400), (1200, "fr4", 1500), (3000, "lr4", 5000)])
 def test_what_runs_over_a_route_has_parts_that_reach(m: float, optic: str, length_m: float) -> None:
     design = at(m)
@@ -256,6 +257,7 @@ def test_spread_over_halls_keeps_groups_and_pods_in_one(tiers: int) -> None:
     assert lost_with(spread, "hall") == {}
 
 
+@pytest.mark.long(but=("None-2",))
 @pytest.mark.parametrize(("hall", "links"), [(None, 2), (2, 2), (1, 4)])
 def test_what_leaves_a_hall_has_a_ratio_of_its_own(hall: float | None, links: int) -> None:
     """Six servers in EAST and four in WEST at 2:1 above leaves: two links leave WEST's leaves, at 1:1 it takes four."""
@@ -272,13 +274,19 @@ def test_what_leaves_a_hall_has_a_ratio_of_its_own(hall: float | None, links: in
             {**content["fabrics"][0], "max_oversubscription": {"leaf": 2}}]}, parts()), alternatives_s=0))  # fmt: skip
 
 
-def of_ratio(hall: float | None, tiers: int) -> Design:
+def of_ratio(hall: float | None, tiers: int, racks: int | None = None) -> Design:
+    """Of ten servers; ``racks``: of two servers in so many racks of each hall."""
     content = campus(350)
+    if racks is not None:
+        content["servers"] = 4 * racks
+        for one in content["site"]["halls"]:
+            one["server_racks"] = one["server_racks"][:racks]
     ratio = {"leaf": 2, "spine": 2} | ({} if hall is None else {"hall": hall})
     content["fabrics"][0] |= {"tiers": tiers, "max_oversubscription": ratio}
     return solve(inputs(content, parts()), alternatives_s=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tiers", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_a_wider_ratio_between_halls_is_never_dearer(tiers: int) -> None:
     """Each design keeps its ratio by a count of the rows of the cable schedule with an end in either hall."""
@@ -302,12 +310,13 @@ def test_a_file_whose_halls_are_joined_by_too_little_is_refused() -> None:
     assert "halls_carry_demand" in failed
 
 
-def test_a_ratio_that_no_design_keeps_is_named_with_one_that_does() -> None:
-    none = of_ratio(0.01, 2)
+@pytest.mark.parametrize("racks", [1, pytest.param(None, marks=pytest.mark.long)])
+def test_a_ratio_that_no_design_keeps_is_named_with_one_that_does(racks: int | None) -> None:
+    none = of_ratio(0.01, 2, racks)
     assert none.totals is None
     conflict = next(one for one in none.conflicts if one.limit.endswith("max_oversubscription.hall"))
     assert conflict.value == 0.01 and isinstance(conflict.needed, int | float)
-    assert_proven(of_ratio(float(conflict.needed), 2))
+    assert_proven(of_ratio(float(conflict.needed), 2, racks))
 
 
 @pytest.mark.parametrize(

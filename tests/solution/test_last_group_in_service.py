@@ -69,7 +69,7 @@ def standing(structure: Structure) -> tuple[object, ...]:
     return structure.servers_per_group, structure.ports_per_server_per_leaf, structure.links_per_pair, own
 
 
-@pytest.mark.long(but_every=4)
+@pytest.mark.long(but=("planes-0", "planes-32"))
 @pytest.mark.parametrize(("family", "seed"), TRIED)
 def test_what_is_live_stays_whatever_comes(family: str, seed: int, tmp_path: Path) -> None:
     parts, wanted = a_base(family, seed)
@@ -117,6 +117,7 @@ def bought(base: Design, folder: Path, servers: int, **fabric: Any) -> tuple[Des
     return design, capex(design)
 
 
+@pytest.mark.long(but=("6",))
 @pytest.mark.parametrize("more", [1, 6, 7])
 def test_groups_like_the_others_come_after_it(base: Design, more: int, tmp_path: Path) -> None:
     design, spent = bought(base, tmp_path, 9 + more)
@@ -135,6 +136,7 @@ def test_it_fills_up_where_its_uplinks_carry_more(base: Design, tmp_path: Path) 
     assert own_of(design).number == 2
 
 
+@pytest.mark.long
 def test_one_goes_on_again_from_what_came_after_it(base: Design, tmp_path: Path) -> None:
     first, _ = bought(base, tmp_path, 13)
     same = gone_on(ten(), of_servers(13), first, tmp_path)

@@ -35,6 +35,7 @@ def on_three_tiers(seed: int) -> Design:
 
 
 # a last group of its own that fills its pod or does not, with leaves of another type or not, in pods of one rail, none
+@pytest.mark.long(but=("1", "54"))
 @pytest.mark.parametrize("seed", [1, 28, 54, 57, 102, 42])
 def test_every_network_of_three_tiers_is_looked_at(seed: int) -> None:
     """Every g, k, leaf, u, S, last group, pods, spine, x, q, m2, core by plain loops."""

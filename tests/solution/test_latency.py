@@ -170,6 +170,7 @@ def assert_in_time(seed: int) -> None:
     assert costs == sorted(costs, reverse=True), f"seed {seed}: relaxed it is dearer"
 
 
+@pytest.mark.long(but=("3",))
 @pytest.mark.parametrize("seed", [1, 3])
 def test_brute_force(seed: int) -> None:
     assert_in_time(seed)

@@ -170,6 +170,7 @@ def test_rule_that_is_asked_for_by_name_is_kept() -> None:
     assert "rules.lengths" in {conflict.limit for conflict in made.conflicts}
 
 
+@pytest.mark.long
 def test_copper_of_three_metres_never_spans_sixteen_racks() -> None:
     made = fabopt.solve({"name": "pod", "server": "nvidia-dgx-h100", "servers": 64}, alternatives_s=0).design
     assert_proven(made)

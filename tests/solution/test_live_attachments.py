@@ -74,6 +74,7 @@ def test_new_attachments_come_with_the_first_stage_and_cost(new: Json, tmp_path:
     assert len(own) == new["ports"] and not own & ports_of(base, "manager")
 
 
+@pytest.mark.long
 def test_one_goes_on_again_from_attachments(tmp_path: Path) -> None:
     first = designed(eight(), of_one_stage(5, STORE, tiers=2))
     second = gone_on(eight(), of_one_stage(7, {**HOST, "name": "second"}, tiers=2), first, tmp_path)

@@ -200,6 +200,7 @@ def bases(seeds: int) -> list[Any]:
     return [seed if seed < 2 else pytest.param(seed, marks=pytest.mark.long) for seed in range(seeds * MORE_SEEDS)]
 
 
+@pytest.mark.long(but=("0",))
 @pytest.mark.parametrize("seed", bases(20))
 def test_moves_at_no_cost_are_the_green_field_less_what_is_owned(seed: int, tmp_path: Path) -> None:
     parts, before, after = a_base(Dice(f"free-moves-{seed}"))

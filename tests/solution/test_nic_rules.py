@@ -248,6 +248,7 @@ def test_a_single_flow_has_one_link_of_every_boundary() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("linear-2")
 @pytest.mark.long("limited-2", "attached-1", "limited-0", "linear-0")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])

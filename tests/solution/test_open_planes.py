@@ -21,8 +21,6 @@ from tests.solution.test_brute_force import best, cage, card, case, catalog, ser
 from tests.topology.test_rails import design, parts
 
 Json = dict[str, Any]
-# Of the first forty seeds those that take little.
-QUICK = (0, 8, 12, 16, 20, 28, 32, 36)
 RAILS = "planes that are rails"
 
 
@@ -93,8 +91,7 @@ def test_any_is_the_cheapest_of_all_and_tells_its_equals(seed: int) -> None:
         assert ("rails" if fabric.get("own_rails") else fabric["planes"]) in equal
 
 
-@pytest.mark.long("8", "32")
-@pytest.mark.long(*(str(seed) for seed in range(40) if seed not in QUICK))
+@pytest.mark.long(but=("12", "28"))
 @pytest.mark.parametrize("seed", range(40))
 def test_open_planes_agree_with_brute_force(seed: int) -> None:
     """All numbers and rails as planes, of a few servers; the bare space has numbers only."""

@@ -189,6 +189,7 @@ def test_a_direct_network_keeps_it_by_its_switches() -> None:
     assert design.fabrics[0].homing == "pair" and structure.ports_per_server_per_leaf == 1 < structure.ports_per_server
 
 
+@pytest.mark.long(but=("32-1",))
 @pytest.mark.parametrize(("gpus", "least"), ((32, 1), (33, 2)))
 def test_compute_of_many_gpus_is_on_two_switches(gpus: int, least: int) -> None:
     """Four servers of 32 GPUs are 128 GPUs, which may be on one switch."""

@@ -152,8 +152,7 @@ def test_what_is_expedited_pays_its_deposit_when_it_is_ordered() -> None:
     assert "payments_keep_budgets" in failed(changed)
 
 
-@pytest.mark.long("2", "3", "4")
-@pytest.mark.long("0")
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
 def test_a_tighter_budget_is_never_cheaper(seed: int) -> None:
     """Lead times, charges and terms at random: every budget is kept, pruned or not, and relaxing one costs nothing."""

@@ -211,7 +211,7 @@ def compared(chance: random.Random, tiers: Any, walk: Walk, **keys: Any) -> Json
     return found
 
 
-@pytest.mark.long("10", "5")
+@pytest.mark.long(but=("2", "3"))
 @pytest.mark.parametrize("seed", range(12))
 def test_the_best_design_whose_pools_hold(seed: int) -> None:
     chance = random.Random(seed)

@@ -40,7 +40,7 @@ def superpod(row: dict[str, int]) -> Design:
     return designed(SUPERPOD_PARTS, "dgx-h100", row["servers"], attachments=attachments)
 
 
-@pytest.mark.long("2048-servers", "1024-servers")
+@pytest.mark.long(but=("128-servers", "96-servers"))
 @pytest.mark.parametrize("row", SUPERPOD["cases"], ids=lambda row: f"{row['servers']}-servers")
 def test_superpod(row: dict[str, int]) -> None:
     """NVIDIA DGX SuperPOD H100 Reference Architecture RA-11333-001 V11 (2023-09-22), tables 3 and 7."""
@@ -79,6 +79,7 @@ def test_full_fat_trees(row: dict[str, Any]) -> None:
     assert found["leaf_spine"] + found.get("spine_core", 0) == row["switch_links"]
 
 
+@pytest.mark.long(but=("planes",))
 @pytest.mark.parametrize("fabric", [{"planes": "rails"}, {"topologies": ["rail-only"]}], ids=["planes", "rail-only"])
 def test_multi_plane_fat_tree(fabric: dict[str, Any]) -> None:
     """The same table: eight planes of two tiers, each GPU and NIC in one, traffic between planes inside servers."""
@@ -92,6 +93,7 @@ def test_multi_plane_fat_tree(fabric: dict[str, Any]) -> None:
     assert found["leaf_spine"] == row["switch_links"]
 
 
+@pytest.mark.long(but=("128-ports",))
 @pytest.mark.parametrize("row", JUNIPER["cases"][:3], ids=lambda row: f"{row['leaf_ports_400g']}-ports")
 def test_juniper_stripes(row: dict[str, int]) -> None:
     """Juniper Validated Design, AI data center multitenancy, table 5: a stripe is full, one server more opens another.

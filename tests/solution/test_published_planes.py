@@ -76,6 +76,7 @@ def test_planes_take_three_fifths_of_the_switches_and_two_thirds_of_the_optics()
     assert Fraction(transceivers(planes), transceivers(tiers)) == Fraction(*row["ratio"]["transceivers"])
 
 
+@pytest.mark.long
 def test_16384_nics_in_four_planes() -> None:
     design = made("four-planes", "eight-800", min_gbps_per_gpu=800, planes=4, only="box-102t")
     assert {role: counts(design)[role] for role in ("leaf", "spine")} == ROWS["four-planes"]["expect"]

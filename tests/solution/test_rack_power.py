@@ -33,6 +33,7 @@ def fullest_w(design: Design) -> float:
     return max(rack.power_w for row in elevation.rows for rack in row.racks)
 
 
+@pytest.mark.long("12")
 @pytest.mark.long("34", "5", "35", "9")
 @pytest.mark.long(*(str(seed) for seed in range(40) if seed not in QUICK))
 @pytest.mark.parametrize("seed", range(40), ids=str)

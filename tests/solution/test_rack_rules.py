@@ -191,6 +191,7 @@ def racks_of(design: Design, role: str) -> set[str]:
     return {rack for rack, _ in getattr(design.fabrics[0].places, role)}
 
 
+@pytest.mark.long(but=("4",))
 @pytest.mark.parametrize("racks", [4, 9])
 def test_no_rack_has_all_of_what_stands_in_for_each_other(racks: int) -> None:
     """On a small floor, and in layouts: without the rule one rack has everything."""

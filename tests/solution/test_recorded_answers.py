@@ -11,6 +11,15 @@ from tests.samples.widened import FAMILIES
 RECORDED = recorded()
 
 
+@pytest.mark.long(
+    "hosted-7010",
+    "limited-7004",
+    "linear-7000",
+    "moving_twins-7004",
+    "procurement-7008",
+    "staged-7007",
+    "staged_attached-7008",
+)
 @pytest.mark.long("ruled-7001")
 @pytest.mark.long(but_every=11)
 @pytest.mark.parametrize("row", RECORDED, ids=[f"{row['family']}-{row['seed']}" for row in RECORDED])

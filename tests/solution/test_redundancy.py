@@ -255,6 +255,7 @@ def test_random_cases_agree(family: str, seed: int) -> None:
         assert bare is not None and bare.objective <= best.objective
 
 
+@pytest.mark.long("moving-0")
 @pytest.mark.long("staged-0")
 @pytest.mark.long(but_every=2)
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in GROWING.items() for seed in seeds])

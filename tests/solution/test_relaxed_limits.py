@@ -30,6 +30,7 @@ def test_rows_of_fibres_to_modules_that_are_there() -> None:
     assert cost(*given) == 15225.11
 
 
+@pytest.mark.long
 def test_a_ratio_of_many_digits_leaves_switches_without_uplinks_open() -> None:
     """Ports of attachments on spines that have no uplinks take nothing of them, however fine the units are."""
     catalog, wider = a_pair("hosted", 1004).wider

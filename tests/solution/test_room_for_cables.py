@@ -192,6 +192,7 @@ def test_parts_of_no_known_diameter_are_told_and_not_taken_for_thin() -> None:
     assert any("of no known diameter counted as nothing" in note for note in design.notes)
 
 
+@pytest.mark.long
 def test_stopped_while_looking_the_best_that_keeps_the_limits_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped after the first step: the answer of none; after the second: that which keeps the limits, not proven."""
     most = float(fullest(free := _solved(), wiring_of(free))["tray"].share) * 0.6

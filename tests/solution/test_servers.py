@@ -93,7 +93,7 @@ def is_refused(content: Json, given: Json) -> bool:
     return False
 
 
-@pytest.mark.long(but=("24",))
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(0, 40, 8))
 def test_longer_list_is_never_dearer(seed: int) -> None:
     given, content = listed(seed)

@@ -90,8 +90,7 @@ def random_case(seed: int) -> tuple[Json, Json]:
     return catalog, {**case, "rules": "none", "resilience": "none"}
 
 
-@pytest.mark.long("3", "5", "7")
-@pytest.mark.long("2", "8", "6", "11")
+@pytest.mark.long(but=("4",))
 @pytest.mark.parametrize("seed", range(12))
 def test_counts_are_those_of_an_exhaustive_search(seed: int) -> None:
     """Every structure, mode and count of random small catalogs, odd groups too; ties included."""
@@ -240,6 +239,7 @@ def test_loss_shortens_reach_where_both_are_known() -> None:
 BESIDE = ("stages", "floor", "attached", "rails", "dual", "shared", "hyperx")
 
 
+@pytest.mark.long("floor")
 @pytest.mark.parametrize("name", BESIDE)
 def test_shuffles_beside_other_features_are_proven(name: str) -> None:
     """In stages, on a floor, beside attachments, over rails, on pairs of leaves, in shared cages, below a HyperX."""
@@ -292,7 +292,7 @@ def test_shuffles_with_unequal_counts_are_refused(counts: tuple[int, int], words
     assert words in str(told.value)
 
 
-@pytest.mark.long("128")
+@pytest.mark.long
 @pytest.mark.parametrize("servers", [8, 128])
 def test_four_planes_of_the_reference_catalog_go_through_shuffles(servers: int) -> None:
     """800G NICs as 4 x 200G on leaf cages of 4 x 200G: two NICs and two planes a shuffle, no port broken finer."""

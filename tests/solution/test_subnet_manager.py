@@ -220,6 +220,7 @@ def test_a_search_for_managers_that_is_cut_short_keeps_its_bound(monkeypatch: py
     assert "subnet-manager" in {left.rule for left in design.rules_left_out}
 
 
+@pytest.mark.long
 def test_points_of_a_sweep_have_their_hosts_too() -> None:
     """At budgets too, which buy the most of something: the design is the one that is solved there."""
     content = case(4, {"tiers": 1}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
@@ -313,7 +314,7 @@ def test_hosts_that_the_case_attaches_manage_it() -> None:
     assert "subnets_are_managed" in failed(design, hosts=0)
 
 
-@pytest.mark.long("content1-4540")
+@pytest.mark.long
 @pytest.mark.parametrize(("content", "least"), ((parts(), ONE_SPINE + MORE), (too_small(), TWO_SPINES + 20)))
 def test_a_budget_is_no_reason_to_leave_it_out(content: Json, least: float) -> None:
     """Whether switches manage the subnet or hosts."""
@@ -423,6 +424,7 @@ def test_what_is_not_kept_must_be_told() -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("limited-3", "linear-4", "rails-0")
 @pytest.mark.long(but_every=2)
 @pytest.mark.long(
     "limited-2", "procurement-1", "ruled-1", "attached-0", "linear-0", "linear-2", "planes-2", "ruled-3", "three_tier-1"

@@ -44,7 +44,7 @@ def has_design(design: Design) -> bool:
     return design.totals is not None
 
 
-@pytest.mark.long(but=("24", "26", "28"))
+@pytest.mark.long(but=("24",))
 @pytest.mark.parametrize("seed", SEEDS)
 def test_either_is_the_cheaper_of_both(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leads in every place, which brute force counts without labour, and trunks of every set in every layout."""
@@ -66,7 +66,7 @@ RELAXED: dict[str, tuple[Json, Json]] = {
 }
 
 
-@pytest.mark.long(but_every=6)
+@pytest.mark.long(but=("leads too-0",))
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", RELAXED)
 def test_what_is_relaxed_costs_no_more(name: str, seed: int) -> None:
@@ -77,7 +77,7 @@ def test_what_is_relaxed_costs_no_more(name: str, seed: int) -> None:
     assert usd(relaxed) <= usd(given)
 
 
-@pytest.mark.long(but_every=3)
+@pytest.mark.long(but=("1-panels",))
 @pytest.mark.parametrize("kind", ["trunks", "panels"])
 @pytest.mark.parametrize("seed", range(3))
 def test_more_on_sale_costs_no_more(kind: str, seed: int) -> None:
@@ -89,6 +89,7 @@ def test_more_on_sale_costs_no_more(kind: str, seed: int) -> None:
         assert failed(fewer) == [] and usd(fewer) >= least
 
 
+@pytest.mark.long
 def test_a_smaller_margin_costs_no_more() -> None:
     """Modules that stand 0.2 dB more than others cost more, and are needed with a margin of 0.3 dB alone."""
     products = lossy_parts(0.7)

@@ -172,6 +172,7 @@ def test_a_case_is_opened_slid_broken_and_taken_away(desk: Desk, case: str, spin
     expect(desk.at("#headline")).to_have_text(before, timeout=FULL_MS)
 
 
+@pytest.mark.long
 def test_a_fault_stands_at_its_key_until_it_is_mended(desk: Desk) -> None:
     desk.open("quick")
     cost = desk.proven()

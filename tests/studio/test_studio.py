@@ -190,6 +190,7 @@ def test_why_not_has_its_price(studio: Served) -> None:
         assert studio.post("/api/why-not", desk="first", text=CASE, **wrong).status == 422
 
 
+@pytest.mark.long
 def test_sliders_are_answered(studio: Served) -> None:
     ends = studio.post("/api/slider", desk="first", text=CASE, key="fabrics.0.min_gbps_per_gpu", prices={"nic": 5}).json
     assert ends["high"]["value"] == 400
@@ -233,6 +234,7 @@ def test_pins_outlive_the_server(studio: Served, solved: dict[str, Any], tmp_pat
         end()
 
 
+@pytest.mark.long
 def test_last_change_wins(studio: Served) -> None:
     runs = [
         studio.post("/api/solve", desk="other", text=CASE.replace("16", str(number)), path=None).json["run"]

@@ -283,7 +283,7 @@ def test_budgets_go_on_from_any_that_are_known(maximize: str, known: slice) -> N
 # -- kills ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long("1-4", "2-4")
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("jobs", "kills"), [("1", 1), ("1", 4), ("2", 4)])
 def test_a_sweep_survives_being_killed(folder: Path, jobs: str, kills: int) -> None:

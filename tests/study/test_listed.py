@@ -146,6 +146,7 @@ def test_a_front_that_is_too_long_is_thinned_evenly(monkeypatch: pytest.MonkeyPa
     assert thin.notes[-1].startswith(f"the front has {len(whole.points)} points, all found and proven")
 
 
+@pytest.mark.long
 def test_ends_of_what_differs_in_numbers_only_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other point is the sum of what is on it, and its bill is worked out."""
     one = problem(case(servers=6))

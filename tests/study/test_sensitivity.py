@@ -219,6 +219,7 @@ def test_no_answer_says_why() -> None:
 # -- floors -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_ends_on_a_small_floor_equal_brute_force() -> None:
     """A step beyond an end the cheapest design in all places costs what is said to take over."""
     content, parts = toy(FLOOR_SEED)
@@ -335,7 +336,7 @@ def test_answers_at_other_prices_agree(family: str, seed: int) -> None:
             assert any(tier.id in end.summary for tier in beyond.fabrics[0].tiers)
 
 
-@pytest.mark.long("linear-0", "procurement-3", "ruled-4")
+@pytest.mark.long
 @pytest.mark.parametrize(("family", "seed"), [("linear", 0), ("linear", 2), ("ruled", 4), ("procurement", 3)])
 def test_the_exhaustive_search_agrees(family: str, seed: int) -> None:
     """At an end the cheapest of all designs costs what the answer costs there; a step beyond, what is said."""

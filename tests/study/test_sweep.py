@@ -173,6 +173,7 @@ def test_a_grid_runs_its_last_key_fastest() -> None:
     assert [tuple(point.over.values()) for point in front.points] == [(r, n) for r in (1, 2, 3) for n in (2, 4, 6)]
 
 
+@pytest.mark.long
 def test_every_point_is_what_the_case_with_these_values_gives() -> None:
     front = swept(CASE, None, RATIO, SERVERS)
     for point in front.points:
@@ -252,7 +253,7 @@ def test_what_a_limit_needs_is_shown_in_full(capsys: pytest.CaptureFixture[str])
     assert "limits.power_w needs 2,330.4 W" in capsys.readouterr().out
 
 
-@pytest.mark.long(but=("55", "75", "85", "100", "105", "110"))
+@pytest.mark.long(but=("105", "85"))
 @pytest.mark.parametrize("width", range(40, 121, 5))
 def test_nothing_is_cut_inside_a_word_at_any_width(width: int) -> None:
     """The words of a narrow table, beside it or below it, are those of a wide one."""

@@ -67,6 +67,7 @@ def test_budgets_for_servers_buy_as_well() -> None:
     assert point.totals is not None and point.totals.capex_usd <= TWO_SPINES and point.rules_left_out == ()
 
 
+@pytest.mark.long
 def test_fronts_are_of_what_some_design_keeps() -> None:
     def front(parts: Json, wanted: Json) -> Any:
         objectives = fronts.objectives_of(["capex_usd", "power_w"], [], None)

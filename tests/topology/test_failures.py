@@ -91,6 +91,7 @@ def test_two_planes_lose_half() -> None:
 # -- asked for --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long("content1-2 spines")
 @pytest.mark.long(
     "content5-1 spine",
     "content6-2 spines",
@@ -164,6 +165,7 @@ def test_only_a_feed_takes_nothing() -> None:
 # -- proven -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but=("gbps_per_gpu-three-tiers", "servers_cut_off-two-tiers"))
 @pytest.mark.parametrize("content", [TWO_TIERS, THREE_TIERS], ids=["two-tiers", "three-tiers"])
 @pytest.mark.parametrize("key", ["gbps_per_gpu", "servers_cut_off"])
 def test_wrong_figure_is_found(content: dict[str, object], key: str) -> None:

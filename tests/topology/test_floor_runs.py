@@ -32,10 +32,11 @@ def values_of(kept: Any) -> Any:
     return kept if kept is None or isinstance(kept, int | float) else values_of(tuple(vars(kept).values()))
 
 
-@pytest.mark.long("11-fabric1", "9-fabric0")
+@pytest.mark.long(but=("4-fabric0",))
 @pytest.mark.parametrize(
     ("servers", "fabric"),
     [
+        (4, {"tiers": 2, "planes": "any", "max_oversubscription": 2}),
         (9, {"tiers": 2, "rails": "any", "striping": "any"}),
         (11, {"tiers": 3, "rails": "any"}),
         (10, {"tiers": 2, "planes": "any", "max_oversubscription": 2}),

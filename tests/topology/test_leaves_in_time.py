@@ -85,6 +85,7 @@ def block_of(batch: ClosBatch) -> Block:
     return Block(parts.protocol, parts.tiers, parts.nic, parts.leaf, parts.leaf_down, parts.leaf_up)
 
 
+@pytest.mark.long("rails-12")
 @pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("three_tier", 3), ("three_tier", 6), ("rails", 12)])
 def test_no_network_costs_less_than_its_leaves_with_whole_spines(family: str, seed: int) -> None:
     expansion, batches = networks_of(family, seed)

@@ -19,7 +19,7 @@ def design(servers: int, **fabric: Any) -> Design:
     return small.solved(case(servers, torus_nodes="servers", **fabric), catalog())
 
 
-@pytest.mark.long("27")
+@pytest.mark.long(but=("9",))
 @pytest.mark.parametrize("servers", [9, 12, 27])
 def test_every_server_and_link_is_walked(servers: int) -> None:
     """One card of at most 504 Gb/s for four GPUs, which any two ports of 400 carry, so that only what passes counts.

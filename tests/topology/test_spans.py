@@ -14,7 +14,7 @@ from tests.samples.small import inputs
 SERVERS = 70
 
 
-@pytest.mark.long("rail-only", "clos", "hyperx", "torus")
+@pytest.mark.long(but=("dragonfly+",))
 @pytest.mark.parametrize("family", ["clos", "rail-only", "hyperx", "torus", "dragonfly", "dragonfly+"])
 def test_every_size_is_in_one_span_with_its_runs(family: str) -> None:
     given = inputs(length_case(servers=SERVERS), length_catalog())

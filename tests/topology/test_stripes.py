@@ -50,6 +50,7 @@ def graph_of(design: Design) -> tuple[Network, Fraction]:
     return network, Fraction(nic.per_server * nic.ports_per_nic, evidence.sharers) / MBPS_PER_GBPS
 
 
+@pytest.mark.long(but=("10-1", "9-2"))
 @pytest.mark.parametrize(("servers", "ratio"), [(5, 1), (6, 1), (9, 2), (10, 2), (10, 1), (11, 1), (12, 1)])
 def test_figures_are_those_of_the_graph(servers: int, ratio: int) -> None:
     """Bisection is the worst of all sets of leaves; all-to-all is what a linear program over all routings gives."""
@@ -115,6 +116,7 @@ def test_three_tiers_promise_no_more_than_the_graph_has(servers: int, ratio: int
         assert fabric.metrics.alltoall_gbps_per_gpu <= best + 1e-6
 
 
+@pytest.mark.long(but=("10-2", "6-1"))
 @pytest.mark.parametrize(("servers", "ratio"), [(6, 1), (9, 2), (10, 2), (12, 1)])
 def test_stripes_by_rail(servers: int, ratio: int) -> None:
     """Leaves of one rail have the same links to every spine, so rings keep the ports' speed; between rails is less."""

@@ -89,6 +89,7 @@ def test_cards_of_one_port_are_not_dual_homed() -> None:
     assert {one.limit: one.needed for one in made.conflicts}["fabrics.compute.homing"] == "any"
 
 
+@pytest.mark.long(but=("5-aligned", "5-any"))
 @pytest.mark.parametrize("rails", ["aligned", "any"])
 @pytest.mark.parametrize("servers", [3, 4, 5])
 def test_the_brute_force_agrees(servers: int, rails: str) -> None:

@@ -24,7 +24,7 @@ def in_scenarios() -> Json:
 @pytest.mark.parametrize(
     ("case", "step"),
     [
-        (uncertain(0.5, 4, 8), 3),
+        (uncertain(0.5, 4, 8), 11),
         pytest.param(uncertain(0.5, 4, 8), 1, marks=pytest.mark.long),
         pytest.param(in_scenarios(), 1, marks=pytest.mark.long),
     ],

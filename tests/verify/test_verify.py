@@ -119,6 +119,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 FEW_CHANGES = ("one less", "a cent more")
 
 
+@pytest.mark.long(but_every=3)
 @pytest.mark.parametrize(
     "ways", [FEW_CHANGES, pytest.param(tuple(CHANGES), marks=pytest.mark.long)], ids=["few", "all"]
 )
@@ -129,7 +130,7 @@ def test_rejects_any_number_that_is_changed(name: str, path: Path_, ways: Sequen
         assert is_caught(changed(document, path, CHANGES[what])), what
 
 
-@pytest.mark.long(but_every=2)
+@pytest.mark.long(but_every=3)
 @pytest.mark.parametrize(("name", "path"), claims(str))
 def test_rejects_any_word_that_is_changed(name: str, path: Path_) -> None:
     document = DESIGNS[name]()
@@ -601,6 +602,7 @@ def a_clos(planes: int = 1, nics: int = 1, **given: Any) -> ClosCounts:
     return replace(base, **given)
 
 
+@pytest.mark.long
 @settings(max_examples=few_or_many(30, 100))
 @pytest.mark.drawn_longer
 @given(

@@ -461,10 +461,7 @@ def others(value: Any) -> Iterator[Any]:
         yield from (value + 1, value - 1)
 
 
-@pytest.mark.long(but_every=2)
-@pytest.mark.long(
-    "bundles mixed", "cages mixed", "three_tiers", "large", "opened", "pods", "connectors mixed", "breakout"
-)
+@pytest.mark.long(but=("twin copper",))
 @pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED, *GROWN])
 def test_rejects_any_entry_that_is_changed(name: str) -> None:
     for table, columns in STRICT.items():
@@ -522,8 +519,8 @@ def numbers_in(content: Json) -> Iterator[tuple[str, ...]]:
             yield (key,)
 
 
+@pytest.mark.long(but_every=4)
 @pytest.mark.drawn_longer
-@pytest.mark.long("modules-heads unused", "modules-copper to spines", "modules-bundles mixed", "modules-two_tiers")
 @pytest.mark.parametrize("name", [*DESIGNS, *JOININGS, *SIZED])
 @pytest.mark.parametrize("table", ["links", "cables", "modules"])
 def test_rejects_any_row_that_is_missing_or_twice(name: str, table: str) -> None:

@@ -30,6 +30,7 @@ def test_all_stages_are_looked_at() -> None:
     assert {name: len(make().stages) for name, make in GROWING.items()} == STAGES
 
 
+@pytest.mark.long(but=("attachments-1", "four stages-1", "moves-0", "two stages-0"))
 @pytest.mark.parametrize(("name", "stage"), [(name, stage) for name, count in STAGES.items() for stage in range(count)])
 def test_devices_links_and_cables_are_the_plans(name: str, stage: int) -> None:
     design: Design = GROWING[name]()

@@ -99,6 +99,7 @@ def test_no_published_run_is_refused(run: Any) -> None:
     assert least_memory(run.work.model, run.work.ranks).total <= 80 * GIB
 
 
+@pytest.mark.long
 def test_no_further_run_is_refused() -> None:
     """Nor those on other GPUs, the tightest of which keeps 178 of 186 GB at the least."""
     for run in further_runs():

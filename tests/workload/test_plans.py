@@ -185,6 +185,7 @@ def test_shipped_models_have_a_plan_that_keeps_the_limit(name: str) -> None:
 LATE = ("gpt-oss-120b", "qwen3-235b-a22b", "qwen3-next-80b-a3b")
 
 
+@pytest.mark.long("llama3-8b")
 @pytest.mark.long("deepseek-v3", "deepseek-v3.2", "llama3-70b", "llama4-maverick")
 @pytest.mark.long("glm-4.5", "kimi-k2")
 @pytest.mark.long(

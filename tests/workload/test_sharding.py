@@ -130,6 +130,7 @@ def brute_groups(work: ModelRun, cost: Cost) -> list[list[int]]:
     raise AssertionError(cost)
 
 
+@pytest.mark.long
 @pytest.mark.drawn_longer
 def test_bytes_are_those_of_every_rank_by_itself() -> None:
     """Loads of the busiest leaves and pods; the verifier's count of ranks, calls, memory and steps."""

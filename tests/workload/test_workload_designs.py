@@ -224,6 +224,7 @@ def number_keys(content: Json) -> list[str]:
     return [key for key, value in content.items() if isinstance(value, int | float) and not isinstance(value, bool)]
 
 
+@pytest.mark.long
 def test_a_wrong_figure_is_found(design: Design) -> None:
     """Each number of the workload, and of its communicators, a little larger."""
     good = json.loads(design_bytes(design))
@@ -298,7 +299,7 @@ def test_a_clos_within_its_ratios_has_the_figures_anyway(keys: Json) -> None:
     assert (design.fabrics, design.bom) == (free.fabrics, free.bom)
 
 
-@pytest.mark.long("dragonfly")
+@pytest.mark.long(but=("hyperx",))
 @pytest.mark.parametrize("topology", ["hyperx", "torus", "dragonfly"])
 def test_other_families_meet_the_models_demand_on_their_own_graph(topology: str) -> None:
     design = solved({"model": experts(expert=16), "max_exposed_communication": 0.3}, topologies=[topology])

@@ -173,7 +173,7 @@ def test_stopped_before_any_design_the_file_is_written(
     number: signal.Signals, send: Callable[[int, int], None]
 ) -> None:
     """One that a whole group is sent, as by a terminal, is one signal too."""
-    answer, _ = signalled(["solve", str(SLOW / "hall-of-500-servers.yaml")], [number], 0.3, send=send)
+    answer, _ = signalled(["solve", str(SLOW / "hall-of-500-servers.yaml")], [number], 1.2, send=send)
     assert answer.code == 4 and answer.after_s < LEAVE_S
     assert answer.file is not None
     assert (answer.file["status"], answer.file["fabrics"], answer.file["conflicts"]) == ("unknown", [], [])

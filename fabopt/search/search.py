@@ -218,7 +218,8 @@ class Search:
 
     def _expanded_up_to(self, slack: float, bound: float, prices: Floats) -> Expanded:
         """The fabrics searched up to a slack over a bound."""
-        self.settings.progress(f"expanding candidates up to {100 * slack / max(1.0, abs(bound)):.2g}% above the bound")
+        above = 100 * slack / max(1.0, abs(bound))
+        self.settings.progress(f"expanding candidates up to {above:{'.2g' if above < 10 else ',.0f'}}% above the bound")
         return self.expansion.expand(prices, slack)
 
     def _expanded_first(self, prices: Floats) -> Expanded:

@@ -134,10 +134,11 @@ class _Kept:
         wiring = self.wiring
         links, modules, lent, cables = wiring.links, wiring.modules, wiring.lent, wiring.cables
         own, other = self.pairs
-        cable_of = np.full(len(cables), NOTHING)
+        # links for which no cable is bought are in a row of their own, the last one
+        cable_of = np.full(len(cables) + 1, NOTHING)
         cable_of[links.cable[own]] = self.base.links.cable[other]
         name_of = partial(cable_name, len(cables))
-        labels = named(cable_of, self.base.cables.name, name_of, cables.stage)
+        labels = named(cable_of[:-1], self.base.cables.name, name_of, cables.stage)
         return replace(
             wiring,
             devices=replace(wiring.devices, name=named_devices(wiring, self.base, self.device_of)),

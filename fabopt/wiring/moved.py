@@ -200,9 +200,11 @@ class _Moved:
     def _labels(self) -> list[str]:
         """Labels of cables: of those that stay, then of those that move, then free ones."""
         cables, theirs = self.wiring.cables, self.base.cables
-        cable_of = np.full(len(cables), NOTHING)
+        # links for which no cable is bought are in a row of their own, the last one
+        with_none = np.full(len(cables) + 1, NOTHING)
         own, there = np.array(list(self.pairs), dtype=np.int64), np.array(list(self.pairs.values()), dtype=np.int64)
-        cable_of[self.links.cable[own]] = self.theirs.cable[there]
+        with_none[self.links.cable[own]] = self.theirs.cable[there]
+        cable_of = with_none[:-1]
         for keys in zip(self._moving_keys(self.wiring), self._moving_keys(self.base), strict=True):
             left = set(range(len(theirs))) - set(cable_of.tolist())
             rows: dict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -216,12 +218,12 @@ class _Moved:
     def _moving_keys(self, wiring: Wiring) -> Iterator[list[tuple[object, ...]]]:
         """What tells equal cables apart, the nearest first: the port at either end, a device, nothing."""
         links, cables = wiring.links, wiring.cables
-        first = np.full(len(cables), NOTHING)
+        first = np.full(len(cables) + 1, NOTHING)
         first[links.cable[::-1]] = np.arange(len(links))[::-1]
         parts = list(zip(cables.part, cables.length_m.tolist(), strict=True))
         ends = {end: self._ends(wiring, end) for end in ("a", "b")}
         for end, exact in (("a", True), ("b", True), ("a", False), ("b", False)):
-            yield [(*part, *ends[end][row][: 3 if exact else 1]) for part, row in zip(parts, first, strict=True)]
+            yield [(*part, *ends[end][row][: 3 if exact else 1]) for part, row in zip(parts, first[:-1], strict=True)]
         yield [(*part,) for part in parts]
 
     def _ends(self, wiring: Wiring, end: str) -> list[tuple[int, int, int]]:

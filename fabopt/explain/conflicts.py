@@ -14,6 +14,7 @@ from functools import partial
 
 from fabopt.errors import InputError
 from fabopt.explain.cabling import cabling_conflicts
+from fabopt.explain.channels import loss_conflicts
 from fabopt.explain.clashes import clashes, joint_conflicts, prescribed
 from fabopt.explain.deliveries import date_conflicts, delivery_conflicts
 from fabopt.explain.demands import largest_conflicts, ratio_conflicts, speed_conflicts
@@ -30,7 +31,7 @@ from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
 from fabopt.explain.halls import hall_conflicts
 from fabopt.explain.in_service import base_conflicts
-from fabopt.explain.latency import latency_conflicts, loss_conflicts
+from fabopt.explain.latency import latency_conflicts
 from fabopt.explain.levers import UNSETTLED, advice, joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
 from fabopt.explain.runs import most_in_reach, run_conflicts, uncovered_runs

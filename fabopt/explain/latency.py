@@ -1,7 +1,4 @@
-"""Conflicts of the longest round trip that a case allows: the shortest that some design has, or what has no figure.
-
-Conflicts of optical links that would lose more than their standard allows: the margin, and rule ``optic-loss``.
-"""
+"""Conflicts of the longest round trip that a case allows: the shortest that some design has, or what has no figure."""
 
 from __future__ import annotations
 
@@ -10,15 +7,13 @@ from fractions import Fraction
 from math import ceil, floor
 
 from fabopt.explain.demands import changed
-from fabopt.explain.levers import Lever, advice, halfway_to_precision, move_each_alone
-from fabopt.explain.relaxation import closest, halfway
+from fabopt.explain.levers import Lever, halfway_to_precision, move_each_alone
 from fabopt.explain.what_if import Inquiry, Supposition
 from fabopt.parts.latency import without_figure
 from fabopt.problem.problem import Problem
 from fabopt.program.lexicographic import Optimum
-from fabopt.rules.defaults import DEFAULT_RULES, OPTIC_LOSS, is_kept, without
 from fabopt.rules.demands import LATENCY
-from fabopt.schema.case import Case, Fabric
+from fabopt.schema.case import Fabric
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.fabric import MOST_US
 from fabopt.topology.latency import farthest
@@ -86,49 +81,3 @@ def _without_figures(inquiry: Inquiry, fabric: Fabric, index: int) -> Iterator[C
     what = ", ".join(unknown) or "servers that pass traffic on"
     detail = f"no figure for {what}: give `latency_ns` of the switch or a row of `facts.latency` in the catalog"
     yield Conflict(limit=_key(fabric), value=fabric.max_latency_us, needed=None, detail=f"{detail}, or leave this out")
-
-
-# A margin is told to a hundredth of a dB, which is what testers show.
-STEPS_PER_DB = 100
-MARGIN = "site.optical_margin_db"
-
-
-def loss_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The largest margin with a design, and the rule, where links lose too much for what the case asks."""
-    case = inquiry.case
-    if not is_kept(case.rules, OPTIC_LOSS) or not _leaves_out(inquiry.problem):
-        return
-    margin_db = case.site.optical_margin_db
-    if margin_db:
-        yield from inquiry.of_limit(MARGIN, margin_db, _margin(inquiry, margin_db))
-    off = case.model_copy(update={"rules": without(case.rules, OPTIC_LOSS)})
-    detail = f"without the rule that {DEFAULT_RULES[OPTIC_LOSS].sentence} there is a design"
-    yield from inquiry.opened(off, Conflict(limit=f"rules.{OPTIC_LOSS}", value="true", needed="false", detail=detail))
-
-
-def _leaves_out(problem: Problem) -> bool:
-    """Whether some module reaches less far over some fibre that it is plugged into than it would without losses."""
-    limits, offered = problem.links.limits, problem.offering.offered
-    free = limits._replace(optics=None)
-    return any(
-        limits.reach_m(fibre, module, standard) < free.reach_m(fibre, module, standard)
-        for module in offered.transceivers
-        for standard in module.standard_by_split.values()
-        for fibre in offered.fibres
-        if fibre.fibre == module.fibre and any(end.connector.endswith(module.connector) for end in fibre.both_ends)
-    )
-
-
-def _margin(inquiry: Inquiry, margin_db: float) -> Iterator[Conflict]:
-    def ask(steps: int) -> int | None:
-        return None if inquiry.design(_with_margin(inquiry.case, steps)) is None else steps
-
-    if ask(0) is not None:
-        most, is_most = closest(0, -int(-margin_db * STEPS_PER_DB // 1), ask, halfway)
-        detail = "dB that every optical link keeps below the budget of its standard"
-        yield advice(MARGIN, margin_db, most / STEPS_PER_DB, detail, is_most)
-
-
-def _with_margin(case: Case, steps: int) -> Case:
-    site = case.site.model_copy(update={"optical_margin_db": steps / STEPS_PER_DB})
-    return case.model_copy(update={"site": site})

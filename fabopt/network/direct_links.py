@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import NO_GROUP, ClosNumbers, Ints
-from fabopt.network.graph.network import group_moves, lattice_moves, place_moves
+from fabopt.network.graph.symmetry import group_moves, lattice_moves, place_moves
 from fabopt.units import some
 
 

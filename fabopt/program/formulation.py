@@ -19,7 +19,9 @@ from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
 from fabopt.program.labour import Visits, with_work
-from fabopt.program.naming import LACKING, Level, Variables, add_rules, pulp, rule, rules_of
+from fabopt.program.levels import LACKING, Level
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Variables, add_rules, rule, rules_of
 from fabopt.program.part_bounds import Ranges, most_between, most_used
 from fabopt.program.payments import Deliveries, Payments
 from fabopt.program.purchases import Purchases, Use, is_ordered

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from fabopt.parts.items import Item
 from fabopt.problem.labour import StageLabour
-from fabopt.program.naming import Variables, pulp, rule
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Variables, rule
 from fabopt.program.purchases import PROCUREMENT, Terms
 from fabopt.topology.candidate import Candidate
 

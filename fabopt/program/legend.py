@@ -13,7 +13,7 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import Item
 from fabopt.program.formulation import FIXED, LINKS, MODEL, PICK, RULES, Program
 from fabopt.program.labour import VISIT
-from fabopt.program.naming import pulp
+from fabopt.program.libraries import pulp
 from fabopt.program.purchases import BUY, HELD, PAID, SHARED, SPARE
 from fabopt.program.regret import REGRET
 from fabopt.program.sourcing import SOURCE

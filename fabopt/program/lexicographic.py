@@ -11,7 +11,8 @@ from fabopt.problem.planes import planes_of
 from fabopt.problem.problem import Problem
 from fabopt.program.dominance import without_dominated_parts
 from fabopt.program.formulation import Program
-from fabopt.program.naming import LACKING, Level, pulp, value_of
+from fabopt.program.levels import LACKING, Level, value_of
+from fabopt.program.libraries import pulp
 from fabopt.program.orders import sums_of
 from fabopt.program.settings import LAST_SECONDS, Clock, Settings, unbroken
 from fabopt.program.solvers import Solution, solve

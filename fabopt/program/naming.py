@@ -1,25 +1,13 @@
-"""Names and meanings of the variables and rows of the program, declared beside the code that adds them.
-
-Quantities of a program to minimize in turn, and their exact values in an assignment.
-
-PuLP and CP-SAT, in the order in which they must be imported: docs/decisions, 2.
-
-All code that states or solves a program takes both from here. CP-SAT is the part of OR-Tools that its own modelling
-language is written in: that language imports pandas, which takes as long as all else together and is not used here.
-"""
+"""Names and meanings of the variables and rows of the program, declared beside the code that adds them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-import ortools.sat.python.cp_model_helper as cp_sat
-import pulp
-
-__all__ = ["cp_sat", "pulp"]
-
+from fabopt.program.libraries import pulp
 
 Method = TypeVar("Method", bound=Callable[..., None])
 
@@ -89,31 +77,3 @@ def add_rules(holder: object, first: bool = False) -> None:
     """Add the rows of the rules of an object's class."""
     for added in rules_of(type(holder), first):
         added.add(holder)
-
-
-# The level of the bandwidth lacking after the loss of a switch.
-LACKING = "lacking_mbps"
-
-
-@dataclass(frozen=True)
-class Level:
-    """A quantity to minimize in its turn. ``value``: the exact integer of a solution."""
-
-    name: str
-    expression: pulp.LpAffineExpression
-    offset: int
-
-
-def value_of(expression: pulp.LpAffineExpression, values: Mapping[str, int]) -> int:
-    """The exact value of an integer expression."""
-    return int(expression.constant) + sum(int(weight) * values.get(var.name, 0) for var, weight in expression.items())
-
-
-def broken(lp: pulp.LpProblem, values: Mapping[str, int]) -> list[str]:
-    """Constraints that an assignment breaks, by name."""
-    names = []
-    for name, constraint in lp.constraints.items():
-        left = value_of(constraint, values)
-        if (constraint.sense <= 0 and left > 0) or (constraint.sense >= 0 and left < 0):
-            names.append(name)
-    return names

@@ -14,7 +14,8 @@ from fabopt.parts.items import CABLE_KINDS, Item, order_at_once
 from fabopt.parts.lookup import Lookup
 from fabopt.problem.problem import Problem, future_energy
 from fabopt.program.formulation import Program
-from fabopt.program.naming import Level, pulp, value_of
+from fabopt.program.levels import Level, value_of
+from fabopt.program.libraries import pulp
 from fabopt.program.purchases import is_ordered
 from fabopt.program.solvers import solve
 from fabopt.topology.candidate import Candidate, Option, Uses

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from fabopt.parts.items import Item, Piece
 from fabopt.parts.procurement import spares_of
 from fabopt.problem.problem import Problem
-from fabopt.program.naming import Level, Variables, pulp, rule
+from fabopt.program.levels import Level
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Variables, rule
 from fabopt.program.part_bounds import Ranges
 from fabopt.schema.procurement import Spares
 from fabopt.units import ceil_div, exact, summed

@@ -12,7 +12,9 @@ from functools import partial
 
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem, future_energy
-from fabopt.program.naming import Level, Variables, pulp, rule
+from fabopt.program.levels import Level
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Variables, rule
 from fabopt.program.purchases import OfOrders, is_ordered
 from fabopt.program.wide_sums import is_wide
 from fabopt.units import summed

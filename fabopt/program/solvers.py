@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 from fabopt.program.engine_run import in_process, in_thread
-from fabopt.program.naming import broken, cp_sat, pulp, value_of
+from fabopt.program.levels import broken, value_of
+from fabopt.program.libraries import cp_sat, pulp
 from fabopt.program.settings import Clock
 from fabopt.program.wide_sums import narrowed
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
-from fabopt.program.naming import Variables, pulp, rule
+from fabopt.program.libraries import pulp
+from fabopt.program.naming import Variables, rule
 from fabopt.schema.procurement import SOURCE_TIERS, kinds_of_one_vendor
 from fabopt.topology.candidate import Candidate
 from fabopt.units import summed

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import gcd
 
-from fabopt.program.naming import pulp
+from fabopt.program.libraries import pulp
 
 # Twice as much is the largest number that CP-SAT knows; it asks for so much room in every sum.
 MOST = 2**62 - 1

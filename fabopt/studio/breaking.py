@@ -11,7 +11,8 @@ import numpy as np
 
 from fabopt.errors import InputError, fault
 from fabopt.network.graph.cut_off import NOWHERE, outside
-from fabopt.network.graph.network import components, network_of
+from fabopt.network.graph.distances import components
+from fabopt.network.graph.network import network_of
 from fabopt.network.graph.outage import Lost, Mask, Plant, nothing
 from fabopt.operate.hostlists import compressed
 from fabopt.output.sheet.pages import boxes_in_column

@@ -9,7 +9,8 @@ import numpy as np
 
 from fabopt.network.graph.alltoall import alltoall
 from fabopt.network.graph.bisection import bisection
-from fabopt.network.graph.network import Ints, Network, hopping, network_of
+from fabopt.network.graph.distances import hopping
+from fabopt.network.graph.network import Ints, Network, network_of
 from fabopt.network.graph.permutation import permutation_bound
 from fabopt.network.graph.ranges import SAME, Range
 from fabopt.network.graph.ring import ring_rate

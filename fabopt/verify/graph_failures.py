@@ -11,8 +11,9 @@ from typing import Protocol
 import numpy as np
 
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
-from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Kinds, Network, kinds_of, network_of
+from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.pair_flow import HalfRate, PairFlow, port_rate, port_share
+from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.network.structure_links import mesh_of
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.verify.bandwidth import LAST_DIGIT

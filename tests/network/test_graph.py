@@ -12,9 +12,10 @@ import yaml
 
 from fabopt.network.graph.alltoall import alltoall
 from fabopt.network.graph.bisection import bisection
+from fabopt.network.graph.distances import components, hopping, host_links, link_counts, path_lengths
 from fabopt.network.graph.loads import arc_loads, uniform_loads
 from fabopt.network.graph.matching import heaviest_assignment
-from fabopt.network.graph.network import Network, components, hopping, host_links, link_counts, network_of, path_lengths
+from fabopt.network.graph.network import Network, network_of
 from fabopt.network.graph.permutation import matched_links, permutation_bound
 from fabopt.network.graph.ring import ring_rate
 from tests.oracles import closed_forms, graph_generators as generators

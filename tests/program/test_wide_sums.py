@@ -9,7 +9,7 @@ import pulp
 import pytest
 
 from fabopt.program import solvers, wide_sums
-from fabopt.program.naming import broken, value_of
+from fabopt.program.levels import broken, value_of
 from tests.oracles import brute_growth
 from tests.samples import random_growth
 from tests.samples.growth_samples import grown, solved

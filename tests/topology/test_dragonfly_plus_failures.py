@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fabopt.network.direct_links import DragonflyPlus, SpineMesh
-from fabopt.network.graph.network import kinds_of
 from fabopt.network.graph.pair_flow import half_rate
+from fabopt.network.graph.symmetry import kinds_of
 from fabopt.schema.design import Design
 from fabopt.topology.dragonfly_plus.candidates import plane_of, worst_rate
 from fabopt.verify.outages import Grounds

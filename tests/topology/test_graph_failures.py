@@ -11,7 +11,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.network.direct_links import Dragonfly, HyperX, Mesh, Torus
 from fabopt.network.graph.cut_off import cut_off, cut_off_by_link, cut_off_by_switch
-from fabopt.network.graph.network import Kinds, kinds_of
+from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.design import Design
 from fabopt.topology.direct.failures import plane_of, worst_flow
 from fabopt.verify import verify

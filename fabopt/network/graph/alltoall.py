@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabopt.network.graph.distances import components, hopping, link_counts
 from fabopt.network.graph.loads import uniform_loads
-from fabopt.network.graph.network import Floats, Network, components, hopping, link_counts, network_of
+from fabopt.network.graph.network import Floats, Network, network_of
 from fabopt.network.graph.ranges import SAME, Range, narrowest
 
 HOW = "load of equal-cost shortest paths"

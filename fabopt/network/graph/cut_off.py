@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.network.graph.network import Ints, Kinds, Network, components
+from fabopt.network.graph.distances import components
+from fabopt.network.graph.network import Ints, Network
+from fabopt.network.graph.symmetry import Kinds
 
 NOWHERE = -1
 

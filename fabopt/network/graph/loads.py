@@ -11,7 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.network.graph.network import Arcs, Floats, Hops, Ints, Network, path_lengths
+from fabopt.network.graph.distances import Hops, path_lengths
+from fabopt.network.graph.network import Arcs, Floats, Ints, Network
 
 # Switches whose distances from all are worked out together.
 _TOGETHER = 512

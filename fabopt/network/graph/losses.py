@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.graph.cut_off import NOWHERE, outside
-from fabopt.network.graph.network import Ints, Network, components
+from fabopt.network.graph.distances import components
+from fabopt.network.graph.network import Ints, Network
 
 Mask = NDArray[np.bool_]
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.graph.cut_off import NOWHERE, outside
-from fabopt.network.graph.network import Floats, Ints, Network, components, network_of
+from fabopt.network.graph.distances import components
+from fabopt.network.graph.network import Floats, Ints, Network, network_of
 from fabopt.network.graph.pair_flow import half_rate, rate_of
 
 Mask = NDArray[np.bool_]

@@ -17,8 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.network.graph.distances import Hops, components, path_lengths
 from fabopt.network.graph.loads import arc_loads, exchanged
-from fabopt.network.graph.network import Floats, Hops, Ints, Kinds, Network, components, path_lengths
+from fabopt.network.graph.network import Floats, Ints, Network
+from fabopt.network.graph.symmetry import Kinds
 
 # Loads are sums in floating point of fractions with small denominators.
 _DENOMINATOR = 10**6

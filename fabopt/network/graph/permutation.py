@@ -12,8 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from fabopt.network.graph.distances import Hops, host_links
 from fabopt.network.graph.matching import heaviest_assignment, heaviest_transport
-from fabopt.network.graph.network import Hops, Ints, Network, host_links
+from fabopt.network.graph.network import Ints, Network
 
 # A transport between more classes than this is slower than the assignment of single switches.
 _MOST_CLASSES = 400

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from fabopt.network.graph.network import hopping
+from fabopt.network.graph.distances import hopping
 from fabopt.network.graph.permutation import permutation_bound
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType

@@ -15,9 +15,10 @@ from functools import lru_cache
 import numpy as np
 
 from fabopt.network.direct_links import Mesh
-from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Kinds, Network, kinds_of, network_of
+from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.pair_flow import PairFlow, port_rate
 from fabopt.network.graph.ranges import SAME
+from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.schema.resilience import Failed, Failing
 from fabopt.topology.clos.failures import server_ports, without
 from fabopt.topology.direct.graph_network import DirectNetwork, SwitchedFailures

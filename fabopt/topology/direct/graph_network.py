@@ -14,7 +14,8 @@ import numpy as np
 
 from fabopt.network.direct_links import Mesh
 from fabopt.network.graph.cut_off import cut_off_by_link, cut_off_by_switch
-from fabopt.network.graph.network import Kinds, Network, network_of
+from fabopt.network.graph.network import Network, network_of
+from fabopt.network.graph.symmetry import Kinds
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.schema.attachment import HostPort

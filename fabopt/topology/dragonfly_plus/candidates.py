@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from fabopt.network.direct_links import DragonflyPlus, SpineMesh
-from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Kinds, Network, kinds_of, network_of
+from fabopt.network.graph.network import GLOBAL_LENGTH, Ints, Network, network_of
 from fabopt.network.graph.pair_flow import HalfRate, port_share
+from fabopt.network.graph.symmetry import Kinds, kinds_of
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.items import Item
 from fabopt.parts.switches import CageUse, SwitchType

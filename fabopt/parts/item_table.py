@@ -214,11 +214,11 @@ class _Numbering:
         return work
 
     def _jumpers(self, catalog: Catalog) -> set[Item]:
-        """Straight fibres in the length of a jumper, where the case says how long these are."""
+        """Fibres no longer than the shortest that covers any run within a rack of the floor."""
         run_m = self.terms.jumper_run_m
-        fibres = (fibre.id for fibre in catalog.fibres if fibre.is_straight) if run_m is not None else ()
-        lengths = ([item for item in self.by_length[id_] if (item.length_m or 0.0) >= (run_m or 0.0)] for id_ in fibres)
-        return {of_fibre[0] for of_fibre in lengths if of_fibre}
+        lengths = [self.by_length[fibre.id] for fibre in catalog.fibres] if run_m is not None else []
+        shorter = (sum((item.length_m or 0.0) < (run_m or 0.0) for item in items) for items in lengths)
+        return {item for items, number in zip(lengths, shorter, strict=True) for item in items[: number + 1]}
 
     def _lump(self, name: str, borne: tuple[BorneCharge, ...]) -> Item:
         self._new("other", name, Purchasable(price_usd=0.0), 0, borne=borne)

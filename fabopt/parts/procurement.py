@@ -109,7 +109,7 @@ def terms_of(case: Case) -> Terms:
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
         case.start, price_rules_of(case), (*case.site.racks_look_at, *timed), case.site.labour,
-        case.jumper_run_m,
+        None if case.site.labour is None else case.jumper_run_m,
     )  # fmt: skip
 
 

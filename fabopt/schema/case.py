@@ -175,9 +175,9 @@ class Case(Strict):
 
     @property
     def jumper_run_m(self) -> float | None:
-        """The longest run of a jumper within a rack, in metres; None where the case says nothing of trunks."""
+        """The longest run of a jumper within a rack, in metres; None without a floor, where no rack is known."""
         floor, rules = self.site.floor, self.site.rack_rules
-        if not floor or self.site.cabling == "direct":
+        if not floor:
             return None
         kept = is_kept(self.rules, RACK_RULES)
         spared = (rules.side_m, rules.spare_m, rules.spare_fraction) if kept else (0.0, 0.0, 0.0)

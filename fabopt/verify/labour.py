@@ -115,16 +115,13 @@ def _times(task: str, kind: str, ends: int) -> int:
 
 
 def _is_jumper(evidence: Evidence, item: BilledItem) -> bool:
-    """Whether a fibre is straight, and of the shortest length sold that covers any run within a rack, where the case
-    speaks of trunks.
-    """
+    """Whether a fibre on a floor is no longer than the shortest sold that covers any run within a rack."""
     run_m = evidence.case.jumper_run_m
     if run_m is None or item.kind != "fibre":
         return False
-    product = evidence.part(item.id, Fibre)
-    near, far = product.both_ends
-    sold = [length.m for length in product.lengths if length.price_usd is not None and length.m >= run_m]
-    return near == far and near.count == 1 and item.length_m == min(sold, default=None)
+    lengths = evidence.part(item.id, Fibre).lengths
+    covers = [length.m for length in lengths if length.price_usd is not None and length.m >= run_m]
+    return not covers or (item.length_m or 0.0) <= min(covers)
 
 
 def _ends(evidence: Evidence, item: BilledItem) -> int:

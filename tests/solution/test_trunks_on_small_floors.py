@@ -6,10 +6,12 @@ import random
 
 import pytest
 
+from fabopt.output.labour import work_rows
 from fabopt.schema.design import Design
 from tests.oracles.brute_floor import toy
+from tests.oracles.brute_labour import ends_of
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, hall, panel, random_parts, solved, trunk
+from tests.samples.trunked import LABOUR, hall, panel, parts, random_parts, solved, trunk
 from tests.search.test_floor_search import SEEDS
 from tests.solution.test_trunks import lossy_parts
 from tests.solution.test_trunks_enumerated import least_of_all
@@ -32,8 +34,7 @@ def toy_with_trunks(seed: int, word: str) -> tuple[Json, Json]:
         for number in legs
     ]  # fmt: skip
     products["panels"] = [panel(f"p{number}", number, dice.randint(2, 40), connector="LC") for number in ports]
-    # a lead as short as a jumper is one, where a case speaks of trunks: both take as long
-    minutes = {"cable": dice.choice([60, 120]), "fibre": 60, "trunk": 30, "jumper": 60}
+    minutes = {"cable": dice.choice([60, 120]), "fibre": 60, "trunk": 30, "jumper": 5}
     content["site"] |= {"labour": {"usd_per_hour": 100, "minutes": {"pull": minutes}}, "cabling": word}
     return content, products
 
@@ -104,3 +105,27 @@ def test_a_smaller_margin_costs_no_more() -> None:
         one["price_usd"] += 100
     costs = [usd(solved(hall(site={"optical_margin_db": margin_db}), products)) for margin_db in (0.3, 0.1, 0.0)]
     assert costs == sorted(costs, reverse=True) and costs[0] > costs[-1]
+
+
+@pytest.mark.parametrize("word", ["direct", "structured", "any"])
+def test_a_fibre_inside_a_rack_takes_as_long_whatever_the_word(word: str) -> None:
+    """Fibres of 3 m, the shortest that covers any run in a rack, are not pulled; longer ones are."""
+    products = parts()
+    products["cables"] = []
+    design = solved(hall(word, LABOUR, servers=4, site={"servers_per_rack": 2}), products)
+    assert failed(design) == []
+    known = {one["id"]: one for one in products["fibres"]}
+    ends: dict[str, int] = {"labour-jumper": 0, "labour-fibre": 0}
+    units = dict(ends)
+    for row in design.bom:
+        if row.kind == "fibre":
+            line = "labour-jumper" if row.length_m == 3 else "labour-fibre"
+            units[line] += row.in_use
+            ends[line] += row.in_use * ends_of(known[row.id])
+    said = {row.id: row.total_usd for row in design.bom if row.id in units}
+    pulled = {"labour-jumper": 2, "labour-fibre": 20}
+    for line, number in units.items():
+        assert said.get(line, 0) == pytest.approx((number * pulled[line] + ends[line]) * 100 / 60, abs=0.01 * number)
+    assert units["labour-jumper"] > 0
+    tasks = {(row.kind, row.task): row.times for row in work_rows(design)}
+    assert tasks[("jumper", "pull")] == units["labour-jumper"]

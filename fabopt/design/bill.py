@@ -349,9 +349,12 @@ def describe(product: Product) -> str:
 
 
 def part_number(product: Product, length_m: float | None, airflow: Airflow | None) -> str:
-    """The part number of a length, of a switch that of the airflow if known, else of the product, else empty."""
-    if isinstance(product, Switch) and airflow is not None and product.airflows.get(airflow):
-        return product.airflows[airflow] or ""
+    """The part number of a length, of a switch that of the airflow if known, else of the product, if it does not order
+    the other airflow; else empty.
+    """
+    if isinstance(product, Switch) and airflow is not None and airflow in product.airflows:
+        others = {code for way, code in product.airflows.items() if way != airflow}
+        return product.airflows[airflow] or ("" if product.part_number in others else product.part_number) or ""
     for length in getattr(product, "lengths", ()):
         if length.m == length_m and length.part_number:
             return str(length.part_number)

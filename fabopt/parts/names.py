@@ -134,12 +134,15 @@ def wanted_airflow(case: Mapping[str, object], parts: Mapping[str, Mapping[str, 
     rack_rules = site.get("rack_rules") if isinstance(site, Mapping) else None
     asked = rack_rules.get("airflow") if isinstance(rack_rules, Mapping) else None
     rules, server = case.get("rules") or {}, parts.get(str(case.get("server")), {})
-    is_on = isinstance(rules, Mapping) and rules.get(AIRFLOW, True) is not False
-    beside = AIRFLOW_BESIDE.get(str(server.get("ports_side"))) if is_on else None
-    sold = (part.get("airflows") for part in parts.values() if part.get("kind") == "switch")
-    on_floor = isinstance(site, Mapping) and site.get("floor") is not None
-    common = common_airflow(beside, on_floor, (ways for ways in sold if isinstance(ways, Mapping)))
-    return WantedAirflow(asked if isinstance(asked, str) else None, common)
+    asked = asked if isinstance(asked, str) else None
+    if not isinstance(rules, Mapping) or rules.get(AIRFLOW, True) is False:
+        return WantedAirflow(asked)
+    switches = [part for part in parts.values() if part.get("kind") == "switch"]
+    sold = (
+        (ways, _text(part.get("part_number"))) for part in switches if isinstance(ways := part.get("airflows"), dict)
+    )
+    on_floor = isinstance(site, Mapping) and bool(site.get("floor") or site.get("halls"))
+    return WantedAirflow(asked, common_airflow(AIRFLOW_BESIDE.get(str(server.get("ports_side"))), on_floor, sold))
 
 
 def _by_airflow(number: str, airflows: object, airflow: WantedAirflow) -> OrderCode:

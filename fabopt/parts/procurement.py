@@ -129,9 +129,11 @@ def planned_airflow(case: Case, server: Server, switches: Iterable[Switch]) -> A
     """The airflow that the switches of a design are ordered in where they are sold so: that which the case wants, else
     that of the servers, or of all racks of switches; None: not known. Rule ``airflow_follows_servers``.
     """
-    beside = AIRFLOW_BESIDE.get(server.ports_side or "") if is_kept(case.rules, AIRFLOW) else None
-    sold = (switch.airflows for switch in switches)
-    return airflow_of(case) or common_airflow(beside, case.site.has_floor, sold)
+    asked = airflow_of(case)
+    if asked is not None or not is_kept(case.rules, AIRFLOW):
+        return asked
+    sold = ((switch.airflows, switch.part_number) for switch in switches)
+    return common_airflow(AIRFLOW_BESIDE.get(server.ports_side or ""), case.site.has_floor, sold)
 
 
 def _futures_of(case: Case) -> tuple[FutureTerms, ...]:

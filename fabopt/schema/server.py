@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 from typing import Annotated, Final, Literal, Self
 
@@ -40,13 +40,22 @@ PortsSide = Literal["front", "rear"]
 AIRFLOW_BESIDE: Final[Mapping[str, Airflow]] = {"rear": "port-side-exhaust", "front": "port-side-intake"}
 
 
-def common_airflow(beside: Airflow | None, on_floor: bool, sold: Iterable[Collection[Airflow]]) -> Airflow | None:
+def common_airflow(
+    beside: Airflow | None, on_floor: bool, sold: Iterable[tuple[Mapping[Airflow, str | None], str | None]]
+) -> Airflow | None:
     """The airflow that all switches are ordered in which are sold so: that of the servers, or on a floor where some
-    switch is not sold so, the other one. ``sold``: airflows of each switch, none where not known. Rule
-    ``racks_blow_one_way``.
+    switch is not sold so, the other one. Where the servers' is not known, on a floor that of switches which are sold
+    one way only, or one where the usual codes of switches differ. ``sold``: codes of each switch by airflow, none where
+    not known, and its usual one. Rule ``racks_blow_one_way``.
     """
-    others = [way for airflows in sold for way in airflows if beside not in airflows]
-    return others[0] if beside is not None and on_floor and others else beside
+    if not on_floor:
+        return beside
+    listed = list(sold)
+    if beside is not None:
+        return next((way for codes, _ in listed for way in codes if beside not in codes), beside)
+    usual = {way for codes, number in listed for way, code in codes.items() if code and code == number}
+    only = [way for codes, _ in listed if len(codes) == 1 for way in codes]
+    return next(iter(only or (sorted(usual) if len(usual) > 1 else [])), None)
 
 
 Role = Literal["compute", "storage", "in-band", "oob"]

@@ -73,6 +73,12 @@ def _airflow_notes(case: Case, catalog: Catalog, design: Design) -> Iterator[str
                 f"rule `{AIRFLOW}`: {other}, sold with the other airflow only, would breathe the air that servers blow "
                 "out: such switches need racks of their own, ports to the other aisle (`site.floor.network_racks`)"
             )
+    elif server is not None and wanted is None and (ordered := planned_airflow(case, server, switches)) is not None:
+        only = ", ".join(sorted(id_ for id_, ways in sold.items() if ways == {ordered}))
+        why = f"{only} is sold with {ordered} only" if only else "their usual codes differ"
+        yield DEFAULT_RULES[AIRFLOW].note(
+            f"where {server.id} has its ports is not known, and {why}: all switches that are sold so are ordered so"
+        )
     elif wanted is None and sold and not set.intersection(*sold.values()):
         ways = "; ".join(f"{id_} is sold with {' and '.join(sorted(sold[id_]))}" for id_ in sorted(sold))
         yield f"no one airflow goes for all switches: {ways}; `site.rack_rules.airflow` asks for one ({ANCHOR})"

@@ -75,6 +75,9 @@ def airflow_follows_servers(proof: Proof, evidence: Evidence) -> None:
         code = None if switch is None else switch.airflows.get(wanted)
         if code:
             proof.equal(f"part_number of {row.id}, {wanted}", row.part_number, code)
+        elif switch is not None and wanted in switch.airflows:
+            others = {other for other in switch.airflows.values() if other}
+            proof.holds(row.part_number not in others, f"{row.part_number} of {row.id} is not {wanted}")
         elif switch is not None and switch.airflows and wanted not in switch.airflows:
             proof.note(f"{row.id} {' and '.join(switch.airflows)} only")
     proof.note(wanted)

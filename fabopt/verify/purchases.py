@@ -381,7 +381,7 @@ def bom_names_products(proof: Proof, evidence: Evidence) -> None:
         if row.charge is not None:
             continue
         number, text = _words(evidence, item)
-        if row.kind != "switch" or row.part_number not in evidence.part(row.id, Switch).airflows.values():
+        if row.kind != "switch" or (row.part_number or None) not in evidence.part(row.id, Switch).airflows.values():
             proof.equal(f"part_number of {item}", row.part_number, number)
         proof.equal(f"description of {item}", row.description, text)
         if item not in MOVES:

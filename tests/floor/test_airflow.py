@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from fabopt.output.export.elevation import elevation_of
+from fabopt.output.export.elevation import elevation_of, faces_of
+from fabopt.output.export.orders import code_of
 from fabopt.output.export.racks import PORTS_HERE, drawing, rack_list
 from fabopt.schema.design import Design
 from fabopt.verify import verify
@@ -136,3 +137,49 @@ def test_elevations_say_on_which_side_ports_are() -> None:
         texts = [text.words for box in drawing(elevation, elevation.rows, "", rear).boxes for text in box.texts]
         assert any(PORTS_HERE in text for text in texts)
         assert all((PORTS_HERE in text) == (seen in text) for text in texts if "leaf-" in text or "server-" in text)
+
+
+EITHER = {INTAKE: "B-R", EXHAUST: "B-F"}
+
+
+@pytest.mark.parametrize(
+    ("side", "leaf", "spine"),
+    [
+        (None, ("A-R", {INTAKE: "A-R"}), ("B-F", EITHER)),
+        (None, ("B-R", EITHER), ("A-F", {EXHAUST: "A-F"})),
+        (None, ("A", {INTAKE: None}), ("B-F", EITHER)),
+        (None, ("A-R", {INTAKE: "A-R", EXHAUST: "A-F"}), ("B-F", EITHER)),
+        (None, ("A-R", {INTAKE: "A-R"}), ("B-F", {INTAKE: None, EXHAUST: "B-F"})),
+        (None, ("A", {}), ("B-F", EITHER)),
+        ("front", ("A-R", {INTAKE: "A-R"}), ("B-F", EITHER)),
+        ("front", ("A", {}), ("B-F", {INTAKE: None, EXHAUST: "B-F"})),
+        ("rear", ("A-F", {EXHAUST: "A-F"}), ("B", {INTAKE: "B-R", EXHAUST: None})),
+    ],
+)
+def test_part_numbers_follow_where_some_switch_is_sold_one_way_only(
+    side: str | None, leaf: tuple[str, Json], spine: tuple[str, Json]
+) -> None:
+    """Leaves and spines share a rack, whatever code is usual: no order is for the other airflow."""
+    content, parts = copy.deepcopy(toy_with_airflows(39))
+    roles = {tier.role: tier.id for tier in solved(*toy_with_airflows(39)).fabrics[0].tiers}
+    server = parts["servers"][0]
+    server.pop("ports_side", None)
+    if side is not None:
+        server["ports_side"] = side
+    parts["switches"] = [one for one in parts["switches"] if one["id"] in roles.values()]
+    for one in parts["switches"]:
+        one["part_number"], one["airflows"] = leaf if one["id"] == roles["leaf"] else spine
+    content["fabrics"][0]["switches"] = {role: [id_] for role, id_ in roles.items()}
+    design = solved(content, parts)
+    assert_proven(design)
+    placed = design.fabrics[0].places
+    assert {rack for rack, _ in placed.leaf} & {rack for rack, _ in placed.spine}
+    ways = {way for one in (leaf, spine) for way, code in one[1].items() if len(one[1]) == 1}
+    for row in (row for row in design.bom if row.kind == "switch"):
+        number, codes = leaf if row.id == roles["leaf"] else spine
+        (way,) = ways or {INTAKE if side == "front" else EXHAUST if side or len(leaf[1]) == 2 else None}
+        others = {code for other, code in codes.items() if other != way}
+        assert row.part_number == (codes.get(way) or ("" if way in codes and number in others else number))
+        assert code_of(design, row.id, None).code in (row.part_number, "")
+    faces = {face.intake for face in faces_of(design, wiring_of(design)) if face.intake}
+    assert len(faces) <= 1

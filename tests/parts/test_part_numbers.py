@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fabopt.parts.names import family_code, metres_of, order_code
+from fabopt.parts.names import family_code, metres_of, order_code, wanted_airflow
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,17 @@ def test_a_switch_is_ordered_with_the_airflow_that_is_wanted(
 ) -> None:
     assert order_code({"kind": "switch", **body}, None, airflow) == (code, remark)
     assert order_code({"kind": "nic", "part_number": "N1"}, None, airflow) == ("N1", "")
+
+
+@pytest.mark.parametrize(
+    "site", [{"floor": {"rows": 1}}, {"halls": [{"name": "a"}]}, {"halls": [], "floor": None}, None]
+)
+@pytest.mark.parametrize("side", ["rear", None])
+def test_a_switch_sold_one_way_only_sets_the_airflow_of_floors_and_of_halls(side: str | None, site: object) -> None:
+    """Without a floor that of the servers' ports, whatever switches are sold with."""
+    only = {"kind": "switch", "airflows": {"port-side-intake": "S-R"}}
+    parts = {"s": {"kind": "server", "ports_side": side}, "only": only}
+    wanted = wanted_airflow({"server": "s", "site": site}, parts)
+    on_floor = isinstance(site, dict) and any(site.values())
+    assert wanted.beside == ("port-side-intake" if on_floor else "port-side-exhaust" if side else None)
+    assert wanted_airflow({"server": "s", "site": site, "rules": {"airflow": False}}, parts) == (None, None)

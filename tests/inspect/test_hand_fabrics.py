@@ -19,8 +19,9 @@ from tests.samples.hand_holes import HOLES
 from tests.samples.shipped import shipped
 
 CATALOG = named_catalogs(["reference"])
-# Seeds of `make test`; the others by `make long`.
+# Seeds, and the first few of which are in `make test`.
 SEEDS = range(40)
+FEW = 2
 
 
 def audit_in(form: str, fabric: HandFabric, folder: Path, claimed: float | None = None) -> Audit:
@@ -41,22 +42,23 @@ def faults(audit: Audit) -> list[str]:
     return [f"{finding.kind} {finding.text}" for finding in audit.findings if finding.severity == "fault"]
 
 
-def by_seed(*values: str, few: int) -> list[object]:
-    """Each value with each seed, those beyond the first few marked as long."""
-    return [
-        pytest.param(value, seed, id=f"{value}-{seed}", marks=[] if seed < few else [pytest.mark.long])
-        for value in values
-        for seed in SEEDS
-    ]
-
-
 @pytest.mark.long(
-    "clab-0", "config_db-0", "dot-0", "ibnetdiscover-0", "lldp-0", "netbox export-0", "netbox-0", "p2p-0", "topology-0"
+    "0-clab", "0-config_db", "0-dot", "0-ibnetdiscover", "0-lldp", "0-netbox export", "0-netbox", "0-p2p", "0-topology"
 )
-@pytest.mark.long("hedgehog-0")
-@pytest.mark.parametrize(("form", "seed"), by_seed(*FORMS, few=2))
+@pytest.mark.long("0-hedgehog")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", range(FEW))
 def test_a_whole_fabric_has_no_fault(form: str, seed: int, tmp_path: Path) -> None:
     assert not faults(audit_in(form, drawn(seed), tmp_path))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", FORMS)
+def test_no_whole_fabric_has_a_fault(form: str, tmp_path: Path) -> None:
+    for seed in SEEDS[FEW:]:
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        assert not faults(audit_in(form, drawn(seed), folder)), seed
 
 
 def named_in(name: str, seed: int, step: int, tmp_path: Path) -> None:
@@ -91,9 +93,13 @@ def test_a_hole_is_named_in_some_forms(name: str, tmp_path: Path) -> None:
     named_in(name, 0, 4, tmp_path)
 
 
-@pytest.mark.parametrize(("name", "seed"), by_seed(*HOLES, few=0))
-def test_a_hole_is_named_in_every_form(name: str, seed: int, tmp_path: Path) -> None:
-    named_in(name, seed, 1, tmp_path)
+@pytest.mark.long
+@pytest.mark.parametrize("name", HOLES)
+def test_a_hole_is_named_in_every_form(name: str, tmp_path: Path) -> None:
+    for seed in SEEDS:
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        named_in(name, seed, 1, folder)
 
 
 # A port of a cage that is split and the cage as a whole, as systems and makers call them: cage from 1, port from 0.

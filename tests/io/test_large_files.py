@@ -28,14 +28,14 @@ from tests.samples.designs_of_families import designed
 
 MOST_MB = 500
 # Small files that are large once they are objects: by what is in them.
-LARGE = {
-    "points that are lists": '{"points":[' + "[]," * 300_000 + "[]]}",
-    "more lists than may be": '{"points":[' + "[]," * 1_000_000 + "[]]}",
-    "points without anything": '{"points":[' + "{}," * 500_000 + "{}]}",
-    "parts": '{"fabopt":"0.3.0","parts":{' + ",".join(f'"{number}":{{}}' for number in range(600_000)) + "}}",
-    "lines of a bill": '{"fabopt":"0.3.0","bom":[' + '{"a":1},' * 300_000 + "{}]}",
-    "words": '{"notes":[' + '"ab",' * 1_400_000 + '""]}',
-    "brackets": "[" * 3_000_000,
+LARGE: dict[str, Callable[[], str]] = {
+    "points that are lists": lambda: '{"points":[' + "[]," * 300_000 + "[]]}",
+    "more lists than may be": lambda: '{"points":[' + "[]," * 1_000_000 + "[]]}",
+    "points without anything": lambda: '{"points":[' + "{}," * 500_000 + "{}]}",
+    "parts": lambda: '{"fabopt":"0.3.0","parts":{' + ",".join(f'"{number}":{{}}' for number in range(600_000)) + "}}",
+    "lines of a bill": lambda: '{"fabopt":"0.3.0","bom":[' + '{"a":1},' * 300_000 + "{}]}",
+    "words": lambda: '{"notes":[' + '"ab",' * 1_400_000 + '""]}',
+    "brackets": lambda: "[" * 3_000_000,
 }
 MEASURED = (
     "import re, sys; from fabopt.cli import main; code = main(sys.argv[1:]);"
@@ -53,7 +53,7 @@ def refusal(path: Path) -> list[str]:
 @pytest.mark.long(but=("brackets",))
 @pytest.mark.parametrize("what", LARGE)
 def test_no_file_takes_much_memory(what: str, tmp_path: Path) -> None:
-    (tmp_path / "large.json").write_text(LARGE[what])
+    (tmp_path / "large.json").write_text(LARGE[what]())
     command = [sys.executable, "-c", MEASURED, "check", "large.json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     lines = done.stderr.splitlines()

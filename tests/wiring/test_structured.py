@@ -14,24 +14,24 @@ from fabopt.wiring.structured import StructuredCabling, TrunkRoom, dealt, struct
 from tests.samples.trunked import hall, panel, parts, solved, trunk
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread(seed: int) -> None:
+def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread() -> None:
     """At most ceil(u x legs / all legs) of the u links of a leaf on a trunk, also where links take every leg: on equal
     trunks ceil(u / D), and then in turn.
     """
-    rng = random.Random(seed)
-    size, number = rng.choice([2, 4, 8, 12]), rng.randint(1, 6)
-    trunks = [TrunkRoom(size if seed % 2 else rng.choice([2, 4, 12])) for _ in range(number)]
-    legs = sum(trunk.legs for trunk in trunks)
-    leaf_of = [leaf for leaf in range(rng.randint(1, 9)) for _ in range(rng.randint(0, 9))][:legs]
-    leaf_of += [9] * (legs - len(leaf_of)) * (seed % 3 == 0)
-    places = dealt(leaf_of, [0] * len(leaf_of), trunks)
-    assert len(set(places)) == len(places) and all(1 <= leg <= trunks[one].legs for one, leg in places)
-    on = Counter((leaf, one) for leaf, (one, _) in zip(leaf_of, places, strict=True))
-    links = Counter(leaf_of)
-    assert all(count <= ceil(links[leaf] * trunks[one].legs / legs) for (leaf, one), count in on.items())
-    if len(set(trunks)) == 1 and len(leaf_of) <= number:
-        assert [one for one, _ in places] == list(range(len(leaf_of)))
+    for seed in range(200):
+        rng = random.Random(seed)
+        size, number = rng.choice([2, 4, 8, 12]), rng.randint(1, 6)
+        trunks = [TrunkRoom(size if seed % 2 else rng.choice([2, 4, 12])) for _ in range(number)]
+        legs = sum(trunk.legs for trunk in trunks)
+        leaf_of = [leaf for leaf in range(rng.randint(1, 9)) for _ in range(rng.randint(0, 9))][:legs]
+        leaf_of += [9] * (legs - len(leaf_of)) * (seed % 3 == 0)
+        places = dealt(leaf_of, [0] * len(leaf_of), trunks)
+        assert len(set(places)) == len(places) and all(1 <= leg <= trunks[one].legs for one, leg in places)
+        on = Counter((leaf, one) for leaf, (one, _) in zip(leaf_of, places, strict=True))
+        links = Counter(leaf_of)
+        assert all(count <= ceil(links[leaf] * trunks[one].legs / legs) for (leaf, one), count in on.items())
+        if len(set(trunks)) == 1 and len(leaf_of) <= number:
+            assert [one for one, _ in places] == list(range(len(leaf_of)))
 
 
 def test_a_leaf_keeps_to_its_share_where_legs_in_turn_would_not() -> None:
@@ -53,44 +53,44 @@ def test_a_leaf_with_two_links_has_them_on_two_trunks_or_panels() -> None:
     assert len(dealt([leaf for leaf in range(5) for _ in range(2)], [0] * 10, rooms)) == 10
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_links_of_one_trunk_stay_together_as_far_as_leaves_are_spread(seed: int) -> None:
+def test_links_of_one_trunk_stay_together_as_far_as_leaves_are_spread() -> None:
     """Each of D equal panels has at most ceil(u / D) of the u links of a leaf, and fewer than u > 1; and a trunk whose
     links are all of different leaves has them in one panel if each panel has room for whole trunks.
     """
-    rng = random.Random(seed)
-    panels, legs, trunks = rng.randint(1, 4), rng.choice([4, 12]), rng.randint(1, 8)
-    room = TrunkRoom(legs * -(-trunks // panels))
-    links = [(trunk, (0 if seed % 2 else 100 * trunk) + leg) for trunk in range(trunks) for leg in range(legs)]
-    leaves = [leaf for _, leaf in links]
-    places = dealt(leaves, [0] * len(links), [room] * panels, [trunk for trunk, _ in links])
-    on, numbers = Counter(zip(leaves, (panel for panel, _ in places), strict=True)), Counter(leaves)
-    assert len(set(places)) == len(places)
-    assert all(count <= -(-numbers[leaf] // panels) for (leaf, _), count in on.items())
-    if not seed % 2:
-        homes = {(trunk, panel) for (trunk, _), (panel, _) in zip(links, places, strict=True)}
-        assert len(homes) == trunks
+    for seed in range(200):
+        rng = random.Random(seed)
+        panels, legs, trunks = rng.randint(1, 4), rng.choice([4, 12]), rng.randint(1, 8)
+        room = TrunkRoom(legs * -(-trunks // panels))
+        links = [(trunk, (0 if seed % 2 else 100 * trunk) + leg) for trunk in range(trunks) for leg in range(legs)]
+        leaves = [leaf for _, leaf in links]
+        places = dealt(leaves, [0] * len(links), [room] * panels, [trunk for trunk, _ in links])
+        on, numbers = Counter(zip(leaves, (panel for panel, _ in places), strict=True)), Counter(leaves)
+        assert len(set(places)) == len(places)
+        assert all(count <= -(-numbers[leaf] // panels) for (leaf, _), count in on.items())
+        if not seed % 2:
+            homes = {(trunk, panel) for (trunk, _), (panel, _) in zip(links, places, strict=True)}
+            assert len(homes) == trunks
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_what_is_plugged_in_stays_under_growth(seed: int) -> None:
+def test_what_is_plugged_in_stays_under_growth() -> None:
     """Links of later stages and trunks that are pulled later move nothing; each link waits for no later trunk."""
-    rng = random.Random(seed)
-    trunks, stages, room = list[TrunkRoom](), list[int](), 0
-    for stage in range(rng.randint(1, 4)):
-        more = [TrunkRoom(rng.choice([2, 4, 12]), stage) for _ in range(rng.randint(stage == 0, 3))]
-        trunks += more
-        room += sum(one.legs for one in more)
-        stages += [stage] * rng.randint(0, room - len(stages))
-    leaves = [rng.randint(0, 3) for _ in stages]
-    places = dealt(leaves, stages, trunks)
-    assert len(set(places)) == len(places)
-    assert all(trunks[one].stage <= stage for (one, _), stage in zip(places, stages, strict=True))
-    for stage in set(stages):
-        before = [one for one in stages if one <= stage]
-        until = leaves[: len(before)]
-        assert dealt(until, before, trunks) == places[: len(before)]
-        assert dealt(until, before, [one for one in trunks if one.stage <= stage]) == places[: len(before)]
+    for seed in range(200):
+        rng = random.Random(seed)
+        trunks, stages, room = list[TrunkRoom](), list[int](), 0
+        for stage in range(rng.randint(1, 4)):
+            more = [TrunkRoom(rng.choice([2, 4, 12]), stage) for _ in range(rng.randint(stage == 0, 3))]
+            trunks += more
+            room += sum(one.legs for one in more)
+            stages += [stage] * rng.randint(0, room - len(stages))
+        leaves = [rng.randint(0, 3) for _ in stages]
+        places = dealt(leaves, stages, trunks)
+        assert len(set(places)) == len(places)
+        assert all(trunks[one].stage <= stage for (one, _), stage in zip(places, stages, strict=True))
+        for stage in set(stages):
+            before = [one for one in stages if one <= stage]
+            until = leaves[: len(before)]
+            assert dealt(until, before, trunks) == places[: len(before)]
+            assert dealt(until, before, [one for one in trunks if one.stage <= stage]) == places[: len(before)]
 
 
 def test_links_without_a_leg_are_refused() -> None:

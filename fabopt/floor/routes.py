@@ -2,7 +2,8 @@
 
 A *segment* is a piece of a tray between two neighbouring points: middles of racks, and crossings of a row's tray with a
 cross tray. A cable takes the shortest way; of equally short ones that whose points come first, from left to right and
-then row by row, seen from the rack that comes first on the floor. A cable within a rack is in no tray.
+then row by row, seen from the rack that comes first on the floor. Between two racks that a route between halls lists,
+it takes that route, and the shortest ways to it in both halls. A cable within a rack is in no tray.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class TrayRoutes:
     def __init__(self, plan: FloorPlan) -> None:
         self._plan = plan
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._away: dict[int, tuple[int | float, ...]] = {}
+        self._away: dict[tuple[int, bool], tuple[int | float, ...]] = {}
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
@@ -66,7 +67,10 @@ class TrayRoutes:
         """
         first, last = sorted((rack_a, rack_b))
         if (first, last) not in self._known:
-            self._known[first, last] = tuple(self._walk(first, last))
+            route = self._own_routes.get((first, last))
+            self._known[first, last] = tuple(
+                self._walk(first, last) if route is None else self._over(route, first, last)
+            )
         return self._known[first, last]
 
     def names_between(self, rack_a: str, rack_b: str) -> str:
@@ -78,8 +82,24 @@ class TrayRoutes:
         passed = (self.segments[index] for index in self.of(*map(self._plan.rack_index, (rack_a, rack_b))))
         return " + ".join(segment.name for segment in passed if segment.route is not None)
 
-    def _walk(self, first: int, last: int) -> Iterator[int]:
-        away = self._distances(last)
+    @cached_property
+    def _own_routes(self) -> dict[tuple[int, int], int]:
+        """Numbers of the routes of pairs of racks that have one of their own, the first on the floor first."""
+        index = self._plan.rack_index
+        ways = enumerate(self._plan.floor.ways)
+        pairs = ((number, sorted(map(index, pair))) for number, route in ways for pair in route.full_pairs)
+        return {(first, last): number for number, (first, last) in pairs}
+
+    def _over(self, number: int, first: int, last: int) -> Iterator[int]:
+        """Over a route of their own: trays within either hall, and the route."""
+        ends = [self._plan.rack_index(end) for end in self._plan.floor.ways[number].ends]
+        near, far = ends if self._plan.hall_of[ends[0]] == self._plan.hall_of[first] else ends[::-1]
+        yield from self._walk(first, near, stays=True)
+        yield next(index for index, segment in enumerate(self.segments) if segment.route == number)
+        yield from self._walk(far, last, stays=True)
+
+    def _walk(self, first: int, last: int, stays: bool = False) -> Iterator[int]:
+        away = self._distances(last, stays)
         if away[first] == inf:
             raise ValueError(f"no tray leads from {self._plan.ids[first]} to {self._plan.ids[last]}")
         here = first
@@ -87,25 +107,25 @@ class TrayRoutes:
             onward = (
                 (self._points[there], there, index)
                 for there, index, length in self._neighbours[here]
-                if away[there] + length == away[here]
+                if away[there] + length == away[here] and not (stays and self.segments[index].route is not None)
             )
             _, here, index = min(onward)
             yield index
 
-    def _distances(self, target: int) -> tuple[int | float, ...]:
-        """Nanometres of tray from every point to a rack."""
-        if target not in self._away:
+    def _distances(self, target: int, stays: bool) -> tuple[int | float, ...]:
+        """Nanometres of tray from every point to a rack; ``stays``: over no route."""
+        if (target, stays) not in self._away:
             away: list[int | float] = [inf] * len(self._points)
             away[target] = 0
             queue: list[tuple[int | float, int]] = [(0, target)]
             while queue:
                 so_far, here = heappop(queue)
-                for there, _, length in self._neighbours[here] if so_far == away[here] else ():
-                    if so_far + length < away[there]:
+                for there, index, length in self._neighbours[here] if so_far == away[here] else ():
+                    if so_far + length < away[there] and not (stays and self.segments[index].route is not None):
                         away[there] = so_far + length
                         heappush(queue, (so_far + length, there))
-            self._away[target] = tuple(away)
-        return self._away[target]
+            self._away[target, stays] = tuple(away)
+        return self._away[target, stays]
 
     @cached_property
     def _points(self) -> tuple[_Point, ...]:

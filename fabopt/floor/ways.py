@@ -173,7 +173,9 @@ def _spread(ways_m: Floats, row_m: Floats) -> Floats:
 
 
 class HallWays(Ways):
-    """The ways of several halls, each with its ``trays``. Rule ``routes_join_halls``.
+    """The ways of several halls, each with its ``trays``: the shortest, but of racks that a route lists.
+
+    Rule ``routes_join_halls``.
 
     ``starts``: the first rack of each hall, shape (halls + 1,).
     """
@@ -192,7 +194,19 @@ class HallWays(Ways):
                 if np.isfinite(between_m := self._between_m[near, far]):
                     over_m = self._to_points_m[near, a] + self._to_points_m[far, b]
                     best = np.minimum(best, over_m + between_m)
+        for number, (near_rack, far_rack) in self._paired:
+            on = ((a == near_rack) & (b == far_rack)) | ((a == far_rack) & (b == near_rack))
+            near, far = np.searchsorted(self._points, self.exits[number])
+            own_m = self._to_points_m[near, near_rack] + self.routes_m[number] + self._to_points_m[far, far_rack]
+            best = np.where(on, own_m, best)
         return np.round(best, DIGITS)
+
+    @cached_property
+    def _paired(self) -> list[tuple[int, tuple[int, int]]]:
+        """Pairs of racks whose cables take a route of their own, with its number."""
+        ways, index = self._racks.floor.ways, self._racks.rack_index
+        pairs = ((number, pair) for number, route in enumerate(ways) for pair in route.full_pairs)
+        return [(number, (index(near), index(far))) for number, (near, far) in pairs]
 
     def _in_halls_m(self, a: Ints, b: Ints) -> Floats:
         """The shortest ways that leave no hall."""

@@ -84,8 +84,10 @@ class _HallsCheck:
             self.report("halls", problem, sorted({*words, *(["a list"] if listed else [])}), hint=hint)
 
     def routes(self) -> None:
+        met: dict[frozenset[str], str] = {}
         for number, route in enumerate(self.site.routes):
             key = f"routes[{number}]"
+            self.pairs(number, met)
             for index, name in enumerate(route.between):
                 if name not in self.halls:
                     problem = "there is no such hall"
@@ -95,13 +97,22 @@ class _HallsCheck:
             if len(set(route.between)) == 1 and route.between[0] in self.halls:
                 self.report(f"{key}.between", "a route joins two different halls", list(route.between))
 
+    def pairs(self, number: int, met: dict[frozenset[str], str]) -> None:
+        """Report pairs of racks that a route cannot carry, or that another one does; ``met``: where each is listed."""
+        route = self.site.routes[number]
+        for index, pair in enumerate(route.pairs):
+            key = f"routes[{number}].pairs[{index}]"
+            for name, rack in zip(route.between, pair, strict=True):
+                if name in self.halls and rack not in (ids := _ids_of(self.halls[name])):
+                    self.report(key, f"{name} has no such rack", rack, allowed=f"A01 to {ids[-1]}")
+            if (other := met.setdefault(frozenset(route.full(pair)), key)) != key:
+                self.report(key, f"`site.{other}` lists them too, and cables between two racks take one way", [*pair])
+
     def exit(self, key: str, hall: CampusHall, index: int, number: int) -> None:
         """Report a rack above which no cable can leave a hall."""
         rack = (self.site.routes[number].exits or FIRST_RACKS)[index]
-        ids = {rack_id(row, place) for row in range(hall.rows) for place in range(hall.racks_per_row)}
-        if rack not in ids:
-            last = rack_id(hall.rows - 1, hall.racks_per_row - 1)
-            self.report(key, f"{hall.name} has no such rack", rack, allowed=f"A01 to {last}")
+        if rack not in (ids := _ids_of(hall)):
+            self.report(key, f"{hall.name} has no such rack", rack, allowed=f"A01 to {ids[-1]}")
         elif rack in hall.blocked:
             hint = "give `exits`: the racks above which cables leave the two halls"
             self.report(
@@ -120,3 +131,8 @@ class _HallsCheck:
             problem = f"no route leads to {some(len(lost), 'hall')} from {self.site.halls[0].name}"
             hint = "add one to `site.routes`: {between: [A, B], m: 350}"
             self.report("routes", problem, lost, hint=hint)
+
+
+def _ids_of(hall: CampusHall) -> list[str]:
+    """Ids of the racks of a hall, without its name."""
+    return [rack_id(row, place) for row in range(hall.rows) for place in range(hall.racks_per_row)]

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from fabopt.schema.attachment import RackId
-from fabopt.schema.base import NAME_PATTERN, Count, Metres, Strict, is_open
+from fabopt.schema.base import NAME_PATTERN, Count, Metres, Strict, is_empty, is_open
 from fabopt.schema.rack_rules import RackIds
 from fabopt.units import ceil_div, exact
 
@@ -266,6 +266,7 @@ class Route(Strict):
         fibres: Fibres that it has room for. Null is any number.
         duct: Name of what it lies in; routes of the same name are lost together. Null is a duct of its own.
         exits: The racks above which cables leave the two halls, as `A01`. Null is the first rack of each.
+        pairs: Racks, the first hall's before the second's, whose cables take it in place of the shortest way.
     """
 
     between: tuple[HallName, HallName]
@@ -273,12 +274,22 @@ class Route(Strict):
     fibres: Count | None = None
     duct: Annotated[str, Field(pattern=NAME_PATTERN, max_length=40)] | None = None
     exits: tuple[RackId, RackId] | None = None
+    pairs: Annotated[tuple[tuple[RackId, RackId], ...], Field(exclude_if=is_empty)] = ()
 
     @property
     def ends(self) -> tuple[str, str]:
         """Full ids of the racks at both ends."""
-        (near, far), (own, other) = self.between, self.exits or FIRST_RACKS
+        return self.full(self.exits or FIRST_RACKS)
+
+    def full(self, racks: tuple[str, str]) -> tuple[str, str]:
+        """Full ids of a rack in each of the two halls."""
+        (near, far), (own, other) = self.between, racks
         return f"{near}-{own}", f"{far}-{other}"
+
+    @property
+    def full_pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of racks whose cables take it, by their full ids."""
+        return tuple(map(self.full, self.pairs))
 
     @property
     def halls(self) -> str:

@@ -1,10 +1,10 @@
 """A case that limits how full trays, vertical managers of racks or routes between halls are: thinner cables, or such
-with fewer fibres, where they are too full.
+with fewer fibres, where they are too full, or other routes for what runs between some racks.
 
 The answer without the limits is the best with them if it keeps them. If not, the thickest parts of the last answer are
 left out, step by step, until one keeps the limits. Others may be cheaper, as with thick cables in some places alone, so
-that its bound is the answer without the limits. No step looks at the limits themselves, so that wider ones are never
-dearer.
+that its bound is the answer without the limits. No such step looks at the limits themselves, so that wider ones are
+never dearer. What does not fit a route between halls takes other routes first, where there are any.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from math import ceil
 from fabopt.design.bill import bill
 from fabopt.floor.fill import bend_room_mm, strands_of
 from fabopt.io.case import Inputs
+from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import RulePart, left_out_of_fabrics, rack_parts_left_out
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
@@ -27,9 +28,11 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Conflict
 from fabopt.schema.floor import Floor
+from fabopt.schema.site import Site
 from fabopt.search.answer import Answer, bounded_by
 from fabopt.solution.designs import design_of
 from fabopt.solution.few_lengths import laid
+from fabopt.solution.other_routes import with_other_routes, with_racks_as, with_racks_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, some
 from fabopt.verify.halls import fibres_on_routes
@@ -54,28 +57,67 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
     if first.answers.best is None or not first.over:
         return first.told(), first.answers
     bound, steps, kept = first.answers.optimum.bound, [first], list[_CabledAnswer]()
+
+    def look(inputs: Inputs) -> _CabledAnswer | None:
+        asked.clock.look()
+        asked.settings.progress("trays, managers or routes are too full: looking at thinner cables, other routes")
+        step = _CabledAnswer(*settle(replace(alone, inputs=inputs)))
+        if step.answers.best is None or step.left_out - first.left_out:
+            return None
+        steps.append(step)
+        if not step.over:
+            kept.append(step)
+        return step
+
+    site = asked.inputs.case.site
     try:
-        while (inputs := steps[-1].thinner()) is not None:
-            asked.clock.look()
-            asked.settings.progress("trays, managers or routes are too full: looking at thinner cables")
-            step = _CabledAnswer(*settle(replace(alone, inputs=inputs)))
-            if step.answers.best is None or step.left_out - first.left_out:
-                break
-            steps.append(step)
-            if not step.over:
-                kept.append(step)
-                if step.answers.is_decided:
-                    break  # with fewer parts none is cheaper
+        if any(first.parted(site)):
+            _empty(first, site, look)
+        if not any(step.answers.optimum.value == bound for step in kept):
+            _empty(first, None, look)
     except StoppedError:
         pass
     if kept:
-        least = min(kept, key=lambda step: step.answers.optimum.value or 0)
-        over = " and ".join(f"{what}s" for what in first.over)
-        note = f"with the cheapest parts {over} would be too full: thicker cables are left out of all places"
-        question = least.told(note if least.answers.optimum.value == bound else f"{note}; a cheaper mix may exist")
-        return question, _bounded(least.answers, bound)
+        return _least(first, kept, asked.inputs.case)
     conflicts = tuple(_conflicts(steps))
     return replace(first.question, conflicts=conflicts), _without_design(first.answers, bound)
+
+
+def _least(first: _CabledAnswer, kept: list[_CabledAnswer], asked: Case) -> tuple[Question, Answers]:
+    """The cheapest of answers that keep the limits, with switches in racks that the case does not name."""
+    least, bound = min(kept, key=lambda step: step.answers.optimum.value or 0), first.answers.optimum.bound
+    question, case = least.told(*_notes(first, least, bound)), with_racks_as(least.case, asked)
+    tried = tuple(replace(one, problem=_of(one, asked)) for one in least.answers.tried)
+    question = replace(question, inputs=replace(question.inputs, case=case))
+    return question, _bounded(replace(least.answers, tried=tried), bound)
+
+
+def _empty(first: _CabledAnswer, site: Site | None, look: Callable[[Inputs], _CabledAnswer | None]) -> None:
+    """Look at thinner cables step by step until an answer keeps the limits; with a ``site`` as it was asked, before
+    each step at other routes for what does not fit.
+    """
+    step: _CabledAnswer | None = first
+    # with fewer parts than those of a decided answer none is cheaper
+    while step is not None and (step.over or not step.answers.is_decided):
+        if any(parted is not None and not parted.over for parted in map(look, step.parted(site))):
+            return
+        inputs = step.thinner()
+        step = None if inputs is None else look(inputs)
+
+
+def _notes(first: _CabledAnswer, least: _CabledAnswer, bound: int | None) -> Iterator[str]:
+    """Notes on what an answer that keeps the limits has otherwise than the ``first`` one."""
+    over, more = " and ".join(f"{what}s" for what in first.over), least.answers.optimum.value != bound
+    before, after = first.question.inputs, least.question.inputs
+    if after.catalog != before.catalog:
+        note = f"with the cheapest parts {over} would be too full: thicker cables are left out of all places"
+        yield f"{note}; a cheaper mix may exist" if more else note
+    for was, route in zip(before.case.site.routes, after.case.site.routes, strict=True):
+        if new := set(route.pairs) - set(was.pairs):
+            yield (
+                f"`site.routes`: a shorter way has no room for all fibres: cables between {some(len(new), 'pair')} of "
+                f"racks take {route.name}" + ("; other pairs may cost less" if more else "")
+            )
 
 
 @dataclass(frozen=True)
@@ -172,6 +214,18 @@ class _CabledAnswer:
         unknown = f"; {some(full.unknown, 'cable')} of no known diameter counted as nothing" if full.unknown else ""
         return DEFAULT_RULES[FILL_RULES[what]].note(f"{float(full.share):.1%} of {most:.1%}{unknown}")
 
+    def parted(self, asked: Site | None) -> Iterator[Inputs]:
+        """The inputs with other routes for what does not fit the shortest ways, and the same with all switches in the
+        racks that they are in; none without an ``asked`` site, and where that changes nothing.
+        """
+        if asked is None or "route" not in self.over:
+            return
+        design = design_of(self.best, "", 0.0)
+        if (site := with_other_routes(design, wiring_of(design), asked)) is not None:
+            parted = self.case.model_copy(update={"site": site})
+            for case in (parted, with_racks_of(parted, design)):
+                yield replace(self.question.inputs, case=case)
+
     def thinner(self) -> Inputs | None:
         """The inputs without what is as thick as the thickest part of the answer, or of no known diameter; without
         what is as stiff as the stiffest one where that cannot bend, or has as many fibres as the one with most where
@@ -247,6 +301,12 @@ def _strands(part: Fibre) -> int:
 def _conflicts(steps: list[_CabledAnswer]) -> Iterator[Conflict]:
     """What limits would have to be for the answer that comes nearest to all."""
     return min(steps, key=lambda step: (len(step.stiff), step.excess)).conflicts()
+
+
+def _of(answer: Answer, asked: Case) -> Problem:
+    """The problem of an answer without racks that the case as it was asked does not name."""
+    problem = answer.problem
+    return replace(problem, asked=with_racks_as(problem.asked, asked), case=with_racks_as(problem.case, asked))
 
 
 def _bounded(answers: Answers, bound: int | None) -> Answers:

@@ -87,17 +87,27 @@ def fibres_on_routes(design: Design, wiring: Wiring) -> dict[int, Counter[str]]:
 
 def _fibres(evidence: Evidence, wiring: Wiring) -> dict[int, Counter[str]]:
     used: dict[int, Counter[str]] = defaultdict(Counter)
-    graph, met = HallGraph(evidence), set[int]()
-    links, racks, cables = wiring.links, wiring.devices.rack, wiring.cables
+    graph = HallGraph(evidence)
+    for racks, parts in fibres_between(evidence, wiring).items():
+        for number in graph.routes_between(*racks):
+            used[number] += parts
+    return used
+
+
+def fibres_between(evidence: Evidence, wiring: Wiring) -> dict[tuple[str, str], Counter[str]]:
+    """Fibres in use between every two racks of two halls by part, the racks in the order of their ids."""
+    used: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    links, racks, cables, met = wiring.links, wiring.devices.rack, wiring.cables, set[int]()
     for cable, a, b in zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), strict=True):
-        routes = graph.routes_between(racks[a], racks[b]) if cable != NOTHING else ()
+        near, far = sorted((racks[a], racks[b]))
+        if cable == NOTHING or not near or hall_of(near) == hall_of(far):
+            continue
         is_whole = max(int(cables.a_connectors[cable]), int(cables.b_connectors[cable])) == 1
-        if routes and not (is_whole and cable in met):
+        if not (is_whole and cable in met):
             met.add(cable)
             product = evidence.product(cables.part[cable])
             strands = min(strands_of(end.connector) for end in product.both_ends) if isinstance(product, Fibre) else 2
-            for number in routes:
-                used[number][cables.part[cable]] += strands
+            used[near, far][cables.part[cable]] += strands
     return used
 
 
@@ -151,16 +161,33 @@ class HallGraph:
         return {key: frozenset(numbers) for key, numbers in together.items()}
 
     def way(self, rack_a: str, rack_b: str) -> _Hop:
-        """The shortest way between racks of two halls over any routes, each taken once; raises ``LookupError`` if there
-        is none.
+        """The way between racks of two halls over the route that the case lists them at, else the shortest over any
+        routes, each taken once; raises ``LookupError`` if there is none.
         """
         if (rack_a, rack_b) not in self._known:
-            ways = self._ways(rack_a, hall_of(rack_b), rack_b, frozenset())
+            ways = self._listed(rack_a, rack_b) or self._ways(rack_a, hall_of(rack_b), rack_b, frozenset())
             shortest = min(ways, default=None)
             if shortest is None:
                 raise LookupError(f"no route leads from {rack_a} to {rack_b}")
             self._known[rack_a, rack_b] = shortest
         return self._known[rack_a, rack_b]
+
+    def choices(self, rack_a: str, rack_b: str) -> tuple[tuple[int, ...], ...]:
+        """Numbers of the routes of the shortest way between racks of two halls, then of every other over one route
+        alone, the shortest first.
+        """
+        first, *others = sorted(self._ways(rack_a, hall_of(rack_b), rack_b, frozenset()))
+        return (first.routes, *(hop.routes for hop in others if len(hop.routes) == 1))
+
+    def _listed(self, rack_a: str, rack_b: str) -> list[_Hop]:
+        """The way over the route that a pair of racks is listed at; none where it is at no route."""
+        return [
+            _Hop(self._reached(near)[end] + exact(route.m) + self._reached(far)[other], (number,))
+            for number, route in enumerate(self._routes)
+            for end, other in (route.ends,)
+            for near, far in ((rack_a, rack_b), (rack_b, rack_a))
+            if (near, far) in route.full_pairs and end in self._reached(near) and other in self._reached(far)
+        ]
 
     def _ways(self, here: str, hall: str, there: str, seen: frozenset[str]) -> Iterator[_Hop]:
         """Ways from a rack to one of a hall, through halls not seen before."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -80,9 +81,12 @@ def campuses(draw: st.DrawFn) -> Site:
 
     routes = []
     for one, other in combinations(halls, 2):
+        listed: set[tuple[str, str]] = set()
         for _ in range(draw(st.integers(0, 2))):
             m = draw(st.integers(1, 2_000_000)) / 1000
-            routes.append(Route(between=(one.name, other.name), m=m, exits=(rack(one), rack(other))))
+            pairs = tuple({(rack(one), rack(other)) for _ in range(draw(st.integers(0, 2)))} - listed)
+            listed |= {*pairs}
+            routes.append(Route(between=(one.name, other.name), m=m, exits=(rack(one), rack(other)), pairs=pairs))
     return Site(halls=tuple(halls), routes=tuple(routes))
 
 
@@ -102,18 +106,38 @@ def test_ways_are_the_shortest_over_trays_and_routes(campus: Site) -> None:
         edges[near].append((far, route.m))
         edges[far].append((near, route.m))
     every = np.arange(len(plan))
+    own_m = dict(_over_own_routes(campus))
     table, segments = plan.tray_m(every[:, None], every), TrayRoutes(plan)
     islands = set()
     for a, point in enumerate(points):
         found = shortest_m(edges, point)
         islands.add(frozenset(b for b, other in enumerate(points) if plan.usable[b] and other in found))
         for b, other in enumerate(points):
-            assert table[a, b] == pytest.approx(found.get(other, math.inf), abs=MICROMETRE), (plan.ids[a], plan.ids[b])
+            way_m = own_m.get(frozenset((plan.ids[a], plan.ids[b])), found.get(other, math.inf))
+            assert table[a, b] == pytest.approx(way_m, abs=MICROMETRE), (plan.ids[a], plan.ids[b])
+            if own_m.get(frozenset((plan.ids[a], plan.ids[b])), math.inf) < math.inf:
+                (over,) = (
+                    segments.segments[one] for one in segments.of(a, b) if segments.segments[one].route is not None
+                )
+                route = campus.routes[over.route or 0]
+                assert {plan.ids[a], plan.ids[b]} in map(set, route.full_pairs)
     assert (table == table.T).all()
     if segments.segments and np.isfinite(table[0, -1]):
         assert len(segments.of(0, len(plan) - 1)) > 0 or len(plan) == 1
     kept = {rack for rack in range(len(plan)) if plan.usable[rack]} - {plan.rack_index(rack) for rack in plan.cut_off()}
     assert frozenset(kept) in islands or not kept
+
+
+def _over_own_routes(campus: Site) -> Iterator[tuple[frozenset[str], float]]:
+    """Ways between racks that a route lists: the shortest in each hall, and its metres."""
+    halls = {hall.name: FloorPlan(hall.alone) for hall in campus.halls}
+    for route in campus.routes:
+        for pair in route.full_pairs:
+            way_m = route.m
+            for name, rack, end in zip(route.between, pair, route.ends, strict=True):
+                near, far = (halls[name].rack_index(id_.rpartition("-")[2]) for id_ in (rack, end))
+                way_m += float(halls[name].tray_m(near, far))
+            yield frozenset(pair), way_m
 
 
 def _places(plan: FloorPlan) -> list[tuple[str, int, int]]:
